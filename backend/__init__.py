@@ -1,0 +1,1 @@
+"""What leaves the process: WGSL text, the GPU, and machine code for the CPU."""

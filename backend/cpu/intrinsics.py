@@ -1,0 +1,317 @@
+"""WGSL's builtin functions of scalars in LLVM IR (WGSL, "Built-in Functions")."""
+
+from __future__ import annotations
+
+import math as python_math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...ir.hercules import nodes as h
+from . import math
+from .data import llvm_type, narrow, widen
+from .llvm import Ops
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call on arguments that are already in registers; `type` is the result's."""
+
+    ops: Ops
+    name: str
+    type: h.Type
+    arguments: tuple[str, ...]
+
+    @property
+    def scalar(self) -> str:
+        return llvm_type(self.type)
+
+    @property
+    def is_float(self) -> bool:
+        return isinstance(self.type, h.Float)
+
+    @property
+    def is_signed(self) -> bool:
+        return isinstance(self.type, h.Integer) and self.type.signed
+
+    def c(self, value: float) -> str:
+        """A constant of the result's type."""
+        return self.ops.constant(self.scalar, value)
+
+    def op(self, instruction: str, lhs: str, rhs: str) -> str:
+        """An operation on the result's type."""
+        return self.ops.binary(instruction, self.scalar, lhs, rhs)
+
+    def select(self, condition: str, if_true: str, if_false: str) -> str:
+        return self.ops.select(condition, self.scalar, if_true, if_false)
+
+    def intrinsic(self, name: str, *operands: str, flags: tuple[str, ...] = ()) -> str:
+        return self.ops.intrinsic(f"llvm.{name}", self.scalar, *operands, flags=flags)
+
+    def less(self, lhs: str, rhs: str) -> str:
+        """`lhs < rhs`, false on NaN."""
+        return self.op("fcmp olt" if self.is_float else "icmp slt" if self.is_signed else "icmp ult", lhs, rhs)
+
+
+def emit(ops: Ops, name: str, type: h.Type, arguments: tuple[str, ...]) -> str:
+    """A call of the WGSL function `name` whose result has this type. Raises KeyError for an unknown name."""
+    call = _Call(ops, name, type, arguments)
+    if math.is_transcendental(name):
+        return _transcendental(call)
+    return _EMITTERS[name](call)
+
+
+def is_known(name: str) -> bool:
+    """Whether there is code for the function."""
+    return math.is_transcendental(name) or name in _EMITTERS
+
+
+def _transcendental(call: _Call) -> str:
+    function = math.define(call.name, call.ops)
+    operands = [("double", widen(call.ops, call.scalar, it)) for it in call.arguments]
+    return narrow(call.ops, call.ops.call(function, "double", operands), call.scalar)
+
+
+# Comparisons and bounds: a NaN loses against a number
+
+
+def _minimum(call: _Call, lhs: str, rhs: str) -> str:
+    chosen = call.less(rhs, lhs)
+    return call.select(_or_nan(call, chosen, lhs), rhs, lhs)
+
+
+def _maximum(call: _Call, lhs: str, rhs: str) -> str:
+    chosen = call.less(lhs, rhs)
+    return call.select(_or_nan(call, chosen, lhs), rhs, lhs)
+
+
+def _or_nan(call: _Call, condition: str, value: str) -> str:
+    if not call.is_float:
+        return condition
+    return call.ops.binary("or", "i1", condition, call.op("fcmp uno", value, value))
+
+
+def _min(call: _Call) -> str:
+    return _minimum(call, *call.arguments)
+
+
+def _max(call: _Call) -> str:
+    return _maximum(call, *call.arguments)
+
+
+def _clamp(call: _Call) -> str:
+    value, low, high = call.arguments
+    return _minimum(call, _maximum(call, value, low), high)
+
+
+def _saturate(call: _Call) -> str:
+    return _minimum(call, _maximum(call, call.arguments[0], call.c(0.0)), call.c(1.0))
+
+
+def _abs(call: _Call) -> str:
+    (value,) = call.arguments
+    if call.is_float:
+        return call.intrinsic("fabs", value)
+    return call.intrinsic("abs", value, flags=("false",)) if call.is_signed else value
+
+
+def _sign(call: _Call) -> str:
+    (value,) = call.arguments
+    negative = call.select(call.less(value, call.c(0)), call.c(-1), call.c(0))
+    return call.select(call.less(call.c(0), value), call.c(1), negative)
+
+
+def _step(call: _Call) -> str:
+    edge, x = call.arguments
+    return call.select(call.op("fcmp ole", edge, x), call.c(1.0), call.c(0.0))
+
+
+# Formulas
+
+
+def _direct(intrinsic: str) -> Callable[[_Call], str]:
+    return lambda call: call.intrinsic(intrinsic, *call.arguments)
+
+
+def _fma(call: _Call) -> str:
+    """Of f16 by way of f64, where product and sum are exact: not every machine has it for f16."""
+    if call.scalar != "half":
+        return call.intrinsic("fma", *call.arguments)
+    a, b, c = (widen(call.ops, "half", it) for it in call.arguments)
+    total = call.ops.binary("fadd", "double", call.ops.binary("fmul", "double", a, b), c)
+    return _double_to_half(call.ops, total)
+
+
+def _double_to_half(ops: Ops, value: str) -> str:
+    """Rounded once: to f32 with the last bit odd where that is inexact, then to f16."""
+    nearest = ops.convert("fptrunc", "double", value, "float")
+    back = ops.convert("fpext", "float", nearest, "double")
+    bits = ops.convert("bitcast", "float", nearest, "i32")
+    magnitude, exact = ops.intrinsic("llvm.fabs", "double", value), ops.intrinsic("llvm.fabs", "double", back)
+    went_up = ops.convert("zext", "i1", ops.binary("fcmp ogt", "double", exact, magnitude), "i32")
+    down = ops.binary("sub", "i32", bits, went_up)
+    inexact = ops.convert("zext", "i1", ops.binary("fcmp one", "double", back, value), "i32")
+    odd = ops.binary("or", "i32", down, inexact)
+    return ops.convert("fptrunc", "float", ops.convert("bitcast", "i32", odd, "float"), "half")
+
+
+def _inverse_sqrt(call: _Call) -> str:
+    root = call.ops.intrinsic("llvm.sqrt", "double", widen(call.ops, call.scalar, call.arguments[0]))
+    inverse = call.ops.binary("fdiv", "double", call.ops.constant("double", 1.0), root)
+    return narrow(call.ops, inverse, call.scalar)
+
+
+def _fract(call: _Call) -> str:
+    (value,) = call.arguments
+    return call.op("fsub", value, call.intrinsic("floor", value))
+
+
+def _mix(call: _Call) -> str:
+    low, high, t = call.arguments
+    rest = call.op("fsub", call.c(1.0), t)
+    return call.op("fadd", call.op("fmul", low, rest), call.op("fmul", high, t))
+
+
+def _smoothstep(call: _Call) -> str:
+    low, high, x = call.arguments
+    t = call.op("fdiv", call.op("fsub", x, low), call.op("fsub", high, low))
+    t = _minimum(call, _maximum(call, t, call.c(0.0)), call.c(1.0))
+    slope = call.op("fsub", call.c(3.0), call.op("fmul", call.c(2.0), t))
+    return call.op("fmul", call.op("fmul", t, t), slope)
+
+
+def _scaled(factor: float) -> Callable[[_Call], str]:
+    def emit(call: _Call) -> str:
+        wide = widen(call.ops, call.scalar, call.arguments[0])
+        return narrow(call.ops, call.ops.binary("fmul", "double", wide, call.ops.constant("double", factor)), call.scalar)
+
+    return emit
+
+
+def _ldexp(call: _Call) -> str:
+    """In double precision, where every step is exact and the exponent, cut to ±400, fits a factor."""
+    value, exponent = call.arguments
+    ops = call.ops
+    exponent = ops.intrinsic("llvm.smin", "i32", exponent, ops.constant("i32", 400))
+    exponent = ops.intrinsic("llvm.smax", "i32", exponent, ops.constant("i32", -400))
+    biased = ops.convert("zext", "i32", ops.binary("add", "i32", exponent, ops.constant("i32", 1023)), "i64")
+    power = ops.convert(
+        "bitcast", "i64", ops.binary("shl", "i64", biased, ops.constant("i64", 52)), "double"
+    )
+    product = ops.binary("fmul", "double", widen(ops, call.scalar, value), power)
+    return _double_to_half(ops, product) if call.scalar == "half" else narrow(ops, product, call.scalar)
+
+
+def _quantize(call: _Call) -> str:
+    half = call.ops.convert("fptrunc", "float", call.arguments[0], "half")
+    return call.ops.convert("fpext", "half", half, "float")
+
+
+# Bits
+
+
+def _count(intrinsic: str) -> Callable[[_Call], str]:
+    return lambda call: call.intrinsic(intrinsic, call.arguments[0], flags=("false",))
+
+
+def _first_leading_bit(call: _Call) -> str:
+    (value,) = call.arguments
+    if call.is_signed:
+        value = call.op("xor", value, call.op("ashr", value, call.c(31)))
+    return call.op("sub", call.c(31), call.intrinsic("ctlz", value, flags=("false",)))
+
+
+def _first_trailing_bit(call: _Call) -> str:
+    (value,) = call.arguments
+    is_zero = call.op("icmp eq", value, call.c(0))
+    return call.select(is_zero, call.c(-1), call.intrinsic("cttz", value, flags=("false",)))
+
+
+def _field(call: _Call, offset: str, count: str) -> tuple[str, str, str]:
+    """Offset and count of a bit field, cut to 32 bits in all, and its mask at bit 0, as i64."""
+    ops = call.ops
+    offset = ops.intrinsic("llvm.umin", "i32", offset, ops.constant("i32", 32))
+    room = ops.binary("sub", "i32", ops.constant("i32", 32), offset)
+    count = ops.intrinsic("llvm.umin", "i32", count, room)
+    offset, count = (ops.convert("zext", "i32", it, "i64") for it in (offset, count))
+    power = ops.binary("shl", "i64", ops.constant("i64", 1), count)
+    return offset, count, ops.binary("sub", "i64", power, ops.constant("i64", 1))
+
+
+def _extract_bits(call: _Call) -> str:
+    """Shifted to the top of 64 bits and back again, which extends the sign. A field of no bits is 0."""
+    value, offset, count = call.arguments
+    ops = call.ops
+    offset, count, mask = _field(call, offset, count)
+    wide = ops.convert("zext", "i32", value, "i64")
+    bits = ops.binary("and", "i64", ops.binary("lshr", "i64", wide, offset), mask)
+    if call.is_signed:
+        unused = ops.binary("sub", "i64", ops.constant("i64", 64), count)
+        up = ops.binary("and", "i64", unused, ops.constant("i64", 63))
+        bits = ops.binary("ashr", "i64", ops.binary("shl", "i64", bits, up), up)
+    return ops.convert("trunc", "i64", bits, "i32")
+
+
+def _insert_bits(call: _Call) -> str:
+    value, new_bits, offset, count = call.arguments
+    ops = call.ops
+    offset, _, mask = _field(call, offset, count)
+    wide, wide_new = (ops.convert("zext", "i32", it, "i64") for it in (value, new_bits))
+    placed = ops.binary("shl", "i64", ops.binary("and", "i64", wide_new, mask), offset)
+    hole = ops.binary("xor", "i64", ops.binary("shl", "i64", mask, offset), ops.constant("i64", -1))
+    return ops.convert("trunc", "i64", ops.binary("or", "i64", ops.binary("and", "i64", wide, hole), placed), "i32")
+
+
+def _dot4(extension: str) -> Callable[[_Call], str]:
+    """The inner product of four packed bytes, extended by `zext` or `sext`."""
+
+    def emit(call: _Call) -> str:
+        ops, total = call.ops, call.c(0)
+        for shift in (0, 8, 16, 24):
+            factors = [
+                ops.convert(
+                    extension,
+                    "i8",
+                    ops.convert("trunc", "i32", call.op("lshr", word, call.c(shift)), "i8"),
+                    "i32",
+                )
+                for word in call.arguments
+            ]
+            total = call.op("add", total, call.op("mul", factors[0], factors[1]))
+        return total
+
+    return emit
+
+
+_EMITTERS: dict[str, Callable[[_Call], str]] = {
+    "abs": _abs,
+    "sign": _sign,
+    "min": _min,
+    "max": _max,
+    "clamp": _clamp,
+    "saturate": _saturate,
+    "step": _step,
+    "floor": _direct("floor"),
+    "ceil": _direct("ceil"),
+    "trunc": _direct("trunc"),
+    "round": _direct("roundeven"),
+    "sqrt": _direct("sqrt"),
+    "fma": _fma,
+    "inverseSqrt": _inverse_sqrt,
+    "fract": _fract,
+    "mix": _mix,
+    "smoothstep": _smoothstep,
+    "degrees": _scaled(180.0 / python_math.pi),
+    "radians": _scaled(python_math.pi / 180.0),
+    "ldexp": _ldexp,
+    "quantizeToF16": _quantize,
+    "countOneBits": _direct("ctpop"),
+    "countLeadingZeros": _count("ctlz"),
+    "countTrailingZeros": _count("cttz"),
+    "reverseBits": _direct("bitreverse"),
+    "firstLeadingBit": _first_leading_bit,
+    "firstTrailingBit": _first_trailing_bit,
+    "extractBits": _extract_bits,
+    "insertBits": _insert_bits,
+    "dot4U8Packed": _dot4("zext"),
+    "dot4I8Packed": _dot4("sext"),
+}

@@ -1,0 +1,141 @@
+"""How collections lie in memory: bindings as WGSL lays them out, everything else packed naturally.
+
+A layout mirrors a Hercules type level by level, so that the indices of a Read or Write walk it to a byte address.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ...ir import layout as wgsl_layout
+from ...ir import types as wgsl
+from ...ir.hercules import nodes as h
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarLayout:
+    """One scalar; a bool takes a byte."""
+
+    type: h.Type
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        match self.type:
+            case h.Bool():
+                return 1
+            case h.Integer(bits=bits) | h.Float(bits=bits):
+                return bits // 8
+            case _:
+                raise TypeError(f"not a scalar: {self.type}")
+
+    @property
+    def align(self) -> int:
+        """Its alignment."""
+        return self.size
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayLayout:
+    """`extent` elements, each `stride` bytes after the one before."""
+
+    element: Layout
+    extent: h.DynamicConstant
+    stride: int
+
+    @property
+    def align(self) -> int:
+        """The alignment of an element."""
+        return self.element.align
+
+
+@dataclass(frozen=True, slots=True)
+class ProductLayout:
+    """Fields at byte `offsets`. `size` leaves out what a last field of unknown extent takes."""
+
+    fields: tuple[Layout, ...]
+    offsets: tuple[int, ...]
+    size: int
+    align: int
+
+
+Layout: TypeAlias = ScalarLayout | ArrayLayout | ProductLayout
+
+
+def constant_size(layout: Layout) -> int | None:
+    """The bytes a layout takes, None if that depends on dynamic constants."""
+    match layout:
+        case ScalarLayout():
+            return layout.size
+        case ArrayLayout(extent=h.DynamicLiteral(value=count), stride=stride):
+            return count * stride
+        case ArrayLayout():
+            return None
+        case ProductLayout(fields=fields, size=size):
+            return size if all(constant_size(field) is not None for field in fields) else None
+
+
+def natural_layout(type: h.Type) -> Layout:
+    """The layout of collections of our own: each part at the next multiple of its alignment."""
+    match type:
+        case h.Bool() | h.Integer() | h.Float():
+            return ScalarLayout(type)
+        case h.Array(element=element, extent=extent):
+            inner = natural_layout(element)
+            size = constant_size(inner)
+            if size is None:
+                raise TypeError("an array of arrays whose extent is not a literal")
+            return ArrayLayout(inner, extent, _round_up(size, inner.align))
+        case h.Product(fields=fields):
+            return _natural_product(tuple(natural_layout(field) for field in fields))
+        case _:
+            raise TypeError(f"no layout for {type}")
+
+
+def _natural_product(fields: tuple[Layout, ...]) -> ProductLayout:
+    offsets: list[int] = []
+    end, align = 0, 1
+    for field in fields:
+        size = constant_size(field)
+        if size is None:
+            raise TypeError("a product with an array whose extent is not a literal")
+        offset = _round_up(end, field.align)
+        offsets.append(offset)
+        end, align = offset + size, max(align, field.align)
+    return ProductLayout(fields, tuple(offsets), _round_up(end, align), align)
+
+
+def binding_layout(type: wgsl.Type, collection: h.Type) -> Layout:
+    """The layout of a binding (WGSL, "Memory Layout"): `collection` is the Hercules type of the WGSL `type`."""
+    match type, collection:
+        case (wgsl.Scalar() | wgsl.Atomic(), _):
+            return ScalarLayout(collection)
+        case wgsl.Vector(), h.Array(element=element, extent=extent):
+            scalar = ScalarLayout(element)
+            return ArrayLayout(scalar, extent, scalar.size)
+        case wgsl.Matrix(), h.Array(element=element, extent=extent):
+            column = binding_layout(type.column, element)
+            return ArrayLayout(column, extent, wgsl_layout.size_of(type.column) + _column_padding(type.column))
+        case wgsl.Array(), h.Array(element=element, extent=extent):
+            return ArrayLayout(binding_layout(type.element, element), extent, wgsl_layout.stride_of(type))
+        case wgsl.Struct(members=members), h.Product(fields=fields):
+            parts = tuple(binding_layout(member.type, field) for member, field in zip(members, fields, strict=True))
+            size = wgsl_layout.size_of(type) if constant_sizes(parts) else 0
+            return ProductLayout(parts, tuple(wgsl_layout.offsets_of(type)), size, wgsl_layout.align_of(type))
+        case _:
+            raise TypeError(f"the WGSL type {type} does not go with {collection}")
+
+
+def constant_sizes(parts: tuple[Layout, ...]) -> bool:
+    """Whether all parts are of known size."""
+    return all(constant_size(part) is not None for part in parts)
+
+
+def _column_padding(column: wgsl.Vector) -> int:
+    size = wgsl_layout.size_of(column)
+    return _round_up(size, wgsl_layout.align_of(column)) - size
+
+
+def _round_up(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple

@@ -1,0 +1,178 @@
+"""Writing LLVM IR as text: modules, functions, blocks, and arithmetic on scalars or on vectors of lanes."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+_SUFFIXES = {"half": "f16", "float": "f32", "double": "f64"}
+
+
+@dataclass(slots=True)
+class ModuleText:
+    """The parts of a module. Declarations and helper functions are written once, however often they are asked for."""
+
+    _declarations: dict[str, None] = field(default_factory=dict[str, None])
+    _globals: dict[str, str] = field(default_factory=dict[str, str])
+    _functions: dict[str, str] = field(default_factory=dict[str, str])
+    _alignments: dict[str, int] = field(default_factory=dict[str, int])
+
+    def declare(self, declaration: str) -> None:
+        """A function from elsewhere."""
+        self._declarations[f"declare {declaration}"] = None
+
+    def constant(self, initializer: str, align: int) -> str:
+        """The name of a private constant with this typed initializer."""
+        if initializer not in self._globals:
+            self._globals[initializer] = f"@constant{len(self._globals)}"
+        name = self._globals[initializer]
+        self._alignments[name] = max(align, self._alignments.get(name, 1))
+        return name
+
+    def helper(self, name: str, write: Callable[[], str]) -> None:
+        """A function of our own, written when it is first asked for."""
+        if name not in self._functions:
+            self._functions[name] = ""  # a helper may ask for itself
+            self._functions[name] = write()
+
+    def add_function(self, name: str, text: str) -> None:
+        """Add a function."""
+        self._functions[name] = text
+
+    def __str__(self) -> str:
+        constants = [
+            f"{name} = private unnamed_addr constant {text}, align {self._alignments[name]}"
+            for text, name in self._globals.items()
+        ]
+        return "\n".join([*constants, "", *self._functions.values(), *self._declarations, ""])
+
+
+class FunctionText:
+    """The body of one function, block by block. Instructions go to the end of the current block."""
+
+    def __init__(self, module: ModuleText) -> None:
+        self.module = module
+        self._blocks: dict[str, list[str]] = {}
+        self._phis: dict[str, list[Callable[[], str]]] = {}
+        self._count = 0
+        self.current = ""
+
+    def open(self, block: str) -> None:
+        """Go on in a block."""
+        self._blocks.setdefault(block, [])
+        self.current = block
+
+    def fresh_block(self, hint: str) -> str:
+        """A new block's name; it begins when it is opened."""
+        self._count += 1
+        return f"{hint}.{self._count}"
+
+    def name(self) -> str:
+        """A new value's name."""
+        self._count += 1
+        return f"%v{self._count}"
+
+    def value(self, instruction: str) -> str:
+        """Append an instruction and return its result's name."""
+        name = self.name()
+        self.do(f"{name} = {instruction}")
+        return name
+
+    def do(self, instruction: str) -> None:
+        """Append an instruction without a result."""
+        self._blocks[self.current].append(f"  {instruction}")
+
+    def phi(self, type: str, incoming: Callable[[], Iterable[tuple[str, str]]]) -> str:
+        """A phi at the start of the current block; the pairs of value and block are asked for at the end."""
+        name = self.name()
+
+        def text() -> str:
+            pairs = ", ".join(f"[ {value}, %{block} ]" for value, block in incoming())
+            return f"  {name} = phi {type} {pairs}"
+
+        self._phis.setdefault(self.current, []).append(text)
+        return name
+
+    def text(self) -> str:
+        """All blocks, in the order in which they were first opened."""
+        lines: list[str] = []
+        for block, body in self._blocks.items():
+            lines += [f"{block}:", *(phi() for phi in self._phis.get(block, ())), *body]
+        return "\n".join(lines)
+
+
+class Ops:
+    """Arithmetic on `lanes` lanes at once; 1 means scalars. Types are named by their scalar: `float`, `i32`."""
+
+    def __init__(self, out: FunctionText, lanes: int = 1) -> None:
+        self.out = out
+        self.lanes = lanes
+
+    def type(self, scalar: str) -> str:
+        """The LLVM type."""
+        return scalar if self.lanes == 1 else f"<{self.lanes} x {scalar}>"
+
+    def constant(self, scalar: str, value: float) -> str:
+        """A constant."""
+        text = constant_text(scalar, value)
+        return text if self.lanes == 1 else f"splat ({scalar} {text})"
+
+    def binary(self, instruction: str, scalar: str, lhs: str, rhs: str) -> str:
+        """`add`, `fmul`, …; also comparisons such as `icmp eq`."""
+        return self.out.value(f"{instruction} {self.type(scalar)} {lhs}, {rhs}")
+
+    def unary(self, instruction: str, scalar: str, operand: str) -> str:
+        """`fneg`, …"""
+        return self.out.value(f"{instruction} {self.type(scalar)} {operand}")
+
+    def convert(self, instruction: str, source: str, operand: str, target: str) -> str:
+        """`zext`, `fptrunc`, `bitcast`, …; nothing where source and target are one type."""
+        if source == target:
+            return operand
+        return self.out.value(f"{instruction} {self.type(source)} {operand} to {self.type(target)}")
+
+    def select(self, condition: str, scalar: str, if_true: str, if_false: str) -> str:
+        """`condition ? if_true : if_false`."""
+        type = self.type(scalar)
+        return self.out.value(f"select {self.type('i1')} {condition}, {type} {if_true}, {type} {if_false}")
+
+    def intrinsic(self, name: str, scalar: str, *operands: str, flags: tuple[str, ...] = ()) -> str:
+        """An LLVM intrinsic whose operands and result are all of one type; `flags` are i1 immediates at the end."""
+        type = self.type(scalar)
+        full = f"@{name}.{self.suffix(scalar)}"
+        types = ", ".join([*(type for _ in operands), *("i1 immarg" for _ in flags)])
+        self.out.module.declare(f"{type} {full}({types})")
+        arguments = ", ".join([*(f"{type} {it}" for it in operands), *(f"i1 {it}" for it in flags)])
+        return self.out.value(f"call {type} {full}({arguments})")
+
+    def converting(self, name: str, source: str, operand: str, target: str) -> str:
+        """An LLVM intrinsic from one type to another, such as `llvm.fptosi.sat`."""
+        full = f"@{name}.{self.suffix(target)}.{self.suffix(source)}"
+        self.out.module.declare(f"{self.type(target)} {full}({self.type(source)})")
+        return self.out.value(f"call {self.type(target)} {full}({self.type(source)} {operand})")
+
+    def call(self, function: str, result: str, operands: Iterable[tuple[str, str]]) -> str:
+        """Call a helper function with (type, value) operands."""
+        arguments = ", ".join(f"{self.type(type)} {value}" for type, value in operands)
+        return self.out.value(f"call {self.type(result)} @{function}({arguments})")
+
+    def suffix(self, scalar: str) -> str:
+        """How intrinsic names spell the type: `f32`, `v16i32`."""
+        name = _SUFFIXES.get(scalar, scalar)
+        return name if self.lanes == 1 else f"v{self.lanes}{name}"
+
+
+def constant_text(scalar: str, value: float) -> str:
+    """A constant as LLVM writes it; floats in hexadecimal, so that they are exact."""
+    match scalar:
+        case "i1":
+            return "true" if value else "false"
+        case "half":
+            (bits,) = struct.unpack("<H", struct.pack("<e", value))
+            return f"0xH{bits:04X}"
+        case "float" | "double":
+            (bits,) = struct.unpack("<Q", struct.pack("<d", value))
+            return f"0x{bits:016X}"
+        case _:
+            return str(int(value))

@@ -1,0 +1,26 @@
+"""The `gpu` device: final WGSL text run through wgpu, in a process of its own.
+
+naga, the WGSL compiler inside wgpu, may abort the process or hang on some valid programs. So nothing here imports wgpu
+in the caller's process:
+
+    parent   GpuDevice (device.py) ── WorkerProcess (process.py)
+                                           ║ pipes, framed by messages.py
+    child    Worker (worker.py) ── Executor (executor.py) ── wgpu (webgpu.py)
+
+The child starts with the first call and lives on. Its crash, or a call that outlasts its time limit, is a `GpuError`
+that names the signal and naga's last words; the next call starts a new child.
+"""
+
+from .device import GpuDevice, default_device
+from .model import AdapterInfo, BindingKind, BufferBinding, GpuError, GpuErrorKind, GpuResult
+
+__all__ = [
+    "AdapterInfo",
+    "BindingKind",
+    "BufferBinding",
+    "GpuDevice",
+    "GpuError",
+    "GpuErrorKind",
+    "GpuResult",
+    "default_device",
+]

@@ -1,0 +1,154 @@
+"""The GPU device: runs final WGSL text on the adapter that wgpu finds, out of harm's way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from .messages import BindingHeader, Reply, Request
+from .model import AdapterInfo, BufferBinding, GpuError, GpuResult
+from .process import WorkerProcess
+
+_PROBE_SECONDS = 60.0
+_DEFAULT_SECONDS = 120.0
+
+
+class GpuDevice:
+    """A WebGPU device in a child process, which starts with the first call. Use `default_device` to share one."""
+
+    def __init__(self) -> None:
+        self._worker = WorkerProcess()
+
+    @staticmethod
+    def available() -> AdapterInfo | None:
+        """The adapter that `run` would use, or None; `unavailable_reason` then says why. Asked once a process."""
+        found = _probe()
+        return found if isinstance(found, AdapterInfo) else None
+
+    @staticmethod
+    def unavailable_reason() -> str | None:
+        """Why no adapter can be used; None when one can."""
+        found = _probe()
+        return None if isinstance(found, AdapterInfo) else found
+
+    @property
+    def worker_pid(self) -> int | None:
+        """The child's process id while one runs."""
+        return self._worker.pid
+
+    def adapter(self) -> AdapterInfo:
+        """The adapter, its features and limits. GpuError of kind "unavailable" when there is none."""
+        reply = self._ask({"operation": "probe", "seconds": _PROBE_SECONDS})
+        assert reply["status"] == "adapter"
+        return AdapterInfo(
+            name=reply["name"],
+            description=reply["description"],
+            vendor=reply["vendor"],
+            backend=reply["backend"],
+            kind=reply["kind"],
+            features=frozenset(reply["features"]),
+            limits=reply["limits"],
+        )
+
+    def validate(self, wgsl: str, *, timeout: float = _DEFAULT_SECONDS) -> str | None:
+        """None when naga accepts the module, else its message. Code generation, which may still fail, is not tried."""
+        try:
+            self._ask({"operation": "validate", "seconds": timeout, "wgsl": wgsl})
+        except GpuError as error:
+            if error.kind != "invalid":
+                raise
+            return error.message
+        return None
+
+    def run(
+        self,
+        wgsl: str,
+        entry: str,
+        bindings: Sequence[BufferBinding],
+        workgroups: tuple[int, int, int],
+        constants: Mapping[str, float] | None = None,
+        *,
+        repeat: int = 1,
+        timeout: float = _DEFAULT_SECONDS,
+    ) -> GpuResult:
+        """Dispatches `entry` and returns the bytes of every writable binding.
+
+        The inputs are untouched, and every repeat starts from them, so the outputs are those of one dispatch. Bindings
+        that the entry point does not use do no harm. A zero in `workgroups` runs nothing and returns the inputs, for
+        which no GPU is needed. WebGPU cannot bind less than 4 bytes: an empty binding arrives as 4 zero bytes, and
+        lengths are rounded up to a multiple of 4, which `arrayLength` sees. Raises GpuError.
+        """
+        _check_call(bindings, workgroups, repeat)
+        blobs = [binding.raw() for binding in bindings]
+        if 0 in workgroups:
+            unchanged = {b.point: bytes(blob) for b, blob in zip(bindings, blobs, strict=True) if b.writable}
+            return GpuResult(unchanged, compile_seconds=0.0, samples=(), timed_by="wall")
+        reply, outputs = self._worker.ask(
+            {
+                "operation": "run",
+                "seconds": timeout,
+                "wgsl": wgsl,
+                "entry": entry,
+                "bindings": [_header(binding) for binding in bindings],
+                "workgroups": workgroups,
+                "constants": {name: float(value) for name, value in (constants or {}).items()},
+                "repeat": repeat,
+            },
+            blobs,
+        )
+        reply = self._accept(reply)
+        assert reply["status"] == "ran"
+        points = [binding.point for binding in bindings if binding.writable]
+        return GpuResult(
+            outputs={point: bytes(blob) for point, blob in zip(points, outputs, strict=True)},
+            compile_seconds=reply["compile_seconds"],
+            samples=tuple(reply["samples"]),
+            timed_by=reply["timed_by"],
+        )
+
+    def close(self) -> None:
+        """Ends the child process; it also ends with this object and with the interpreter."""
+        self._worker.close()
+
+    def _ask(self, request: Request) -> Reply:
+        reply, _ = self._worker.ask(request)
+        return self._accept(reply)
+
+    def _accept(self, reply: Reply) -> Reply:
+        """The reply, unless it is a failure. After a failure of the driver the child is not trusted any more."""
+        if reply["status"] != "failed":
+            return reply
+        if reply["kind"] in ("device", "unavailable"):
+            self._worker.close()
+        raise GpuError(reply["kind"], reply["message"])
+
+
+@cache
+def default_device() -> GpuDevice:
+    """The device that everything in this process shares."""
+    return GpuDevice()
+
+
+@cache
+def _probe() -> AdapterInfo | str:
+    try:
+        return default_device().adapter()
+    except GpuError as error:
+        return error.message
+
+
+def _check_call(bindings: Sequence[BufferBinding], workgroups: tuple[int, int, int], repeat: int) -> None:
+    """Rejects what no adapter could run; ValueError, since the caller and not the shader is at fault."""
+    if any(count < 0 for count in workgroups):
+        raise ValueError(f"a dispatch cannot be negative: {workgroups}")
+    if repeat < 1:
+        raise ValueError(f"repeat must be at least 1, not {repeat}")
+    seen: set[tuple[int, int]] = set()
+    for binding in bindings:
+        if binding.point in seen:
+            raise ValueError(f"@group({binding.group}) @binding({binding.binding}) is given twice")
+        seen.add(binding.point)
+
+
+def _header(binding: BufferBinding) -> BindingHeader:
+    return {"group": binding.group, "binding": binding.binding, "kind": binding.kind}

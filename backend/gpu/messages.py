@@ -1,0 +1,138 @@
+"""How parent and child speak: a length, a JSON header, then raw bytes. No pickles, so no code crosses the pipe.
+
+A frame is a little-endian u32 with the header's size, the header (a JSON object), and the blobs, whose sizes are the
+header's `blobs`.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Sequence
+from io import BufferedReader
+from typing import IO, Literal, TypeAlias, TypedDict, cast
+
+from .model import BindingKind, GpuErrorKind
+
+Blob: TypeAlias = bytes | bytearray | memoryview
+
+_LENGTH = struct.Struct("<I")
+
+
+class ProbeRequest(TypedDict):
+    """Asks for the adapter; answered by an `AdapterReply`."""
+
+    operation: Literal["probe"]
+    seconds: float
+
+
+class ValidateRequest(TypedDict):
+    """Asks whether naga accepts a module; answered by a `ValidReply`, or a `FailureReply` of kind "invalid"."""
+
+    operation: Literal["validate"]
+    seconds: float
+    wgsl: str
+
+
+class BindingHeader(TypedDict):
+    """One binding; its bytes are the blob at the same index."""
+
+    group: int
+    binding: int
+    kind: BindingKind
+
+
+class RunRequest(TypedDict):
+    """Asks for a dispatch; answered by a `RunReply`, whose blobs are the writable bindings, in the same order."""
+
+    operation: Literal["run"]
+    seconds: float
+    wgsl: str
+    entry: str
+    bindings: list[BindingHeader]
+    workgroups: tuple[int, int, int]
+    constants: dict[str, float]
+    repeat: int
+
+
+Request: TypeAlias = ProbeRequest | ValidateRequest | RunRequest
+
+
+class AdapterReply(TypedDict):
+    """The adapter and the device made on it."""
+
+    status: Literal["adapter"]
+    name: str
+    description: str
+    vendor: str
+    backend: str
+    kind: str
+    features: list[str]
+    limits: dict[str, int]
+
+
+class ValidReply(TypedDict):
+    """naga accepts the module."""
+
+    status: Literal["valid"]
+
+
+class RunReply(TypedDict):
+    """The dispatch is done; `samples` are the seconds of each repeat."""
+
+    status: Literal["ran"]
+    compile_seconds: float
+    samples: list[float]
+    timed_by: Literal["timestamp", "wall"]
+
+
+class FailureReply(TypedDict):
+    """Becomes a `GpuError` in the parent."""
+
+    status: Literal["failed"]
+    kind: GpuErrorKind
+    message: str
+
+
+Reply: TypeAlias = AdapterReply | ValidReply | RunReply | FailureReply
+
+
+def send(stream: IO[bytes], header: Request | Reply, blobs: Sequence[Blob] = ()) -> None:
+    """Writes one frame and flushes it."""
+    encoded = json.dumps({**header, "blobs": [len(blob) for blob in blobs]}).encode()
+    stream.write(_LENGTH.pack(len(encoded)))
+    stream.write(encoded)
+    for blob in blobs:
+        stream.write(blob)
+    stream.flush()
+
+
+def receive_request(stream: BufferedReader) -> tuple[Request, list[bytearray]]:
+    """Reads one frame of the parent's; EOFError when it hung up."""
+    header, blobs = _receive(stream)
+    return cast(Request, header), blobs
+
+
+def receive_reply(stream: BufferedReader) -> tuple[Reply, list[bytearray]]:
+    """Reads one frame of the child's; EOFError when it died."""
+    header, blobs = _receive(stream)
+    return cast(Reply, header), blobs
+
+
+def _receive(stream: BufferedReader) -> tuple[object, list[bytearray]]:
+    (size,) = cast(tuple[int], _LENGTH.unpack(_read_exactly(stream, _LENGTH.size)))
+    header = cast(dict[str, object], json.loads(_read_exactly(stream, size)))
+    sizes = cast(list[int], header["blobs"])
+    return header, [_read_exactly(stream, size) for size in sizes]
+
+
+def _read_exactly(stream: BufferedReader, size: int) -> bytearray:
+    buffer = bytearray(size)
+    view = memoryview(buffer)
+    filled = 0
+    while filled < size:
+        count = stream.readinto(view[filled:])
+        if not count:
+            raise EOFError("the other side closed the pipe")
+        filled += count
+    return buffer

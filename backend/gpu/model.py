@@ -1,0 +1,94 @@
+"""What a caller of the GPU device gives and gets: bindings, results, the adapter, errors. Plain data, no wgpu."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ...ir.diagnostics import DeviceError
+
+BindingKind: TypeAlias = Literal["uniform", "storage", "read-only-storage"]
+GpuErrorKind: TypeAlias = Literal["unavailable", "invalid", "limit", "crash", "timeout", "device"]
+BufferData: TypeAlias = "npt.NDArray[Any] | bytes | bytearray | memoryview"
+BindingPoint: TypeAlias = tuple[int, int]
+
+
+class GpuError(DeviceError):
+    """The GPU gave no result. `kind` says whose fault it is.
+
+    unavailable: no adapter answers. invalid: wgpu rejects the shader, the entry point, or the bindings that go with it.
+    limit: the adapter allows less than was asked. crash: the child process died. timeout: it did not answer in time.
+    device: the driver failed (out of memory, device lost).
+    """
+
+    def __init__(self, kind: GpuErrorKind, message: str) -> None:
+        super().__init__(message)
+        self.kind: GpuErrorKind = kind
+        self.message = message
+
+
+@dataclass(frozen=True)
+class BufferBinding:
+    """One buffer bound at `@group(group) @binding(binding)`; `data` holds its bytes in WGSL's memory layout."""
+
+    group: int
+    binding: int
+    kind: BindingKind
+    data: BufferData
+
+    @property
+    def point(self) -> BindingPoint:
+        """`(group, binding)`, the key in the result's outputs."""
+        return self.group, self.binding
+
+    @property
+    def writable(self) -> bool:
+        """Whether the shader may write it, so that it is read back."""
+        return self.kind == "storage"
+
+    def raw(self) -> bytes | bytearray | memoryview:
+        """The bytes of `data`, not copied where it is contiguous already."""
+        if isinstance(self.data, np.ndarray):
+            return np.ascontiguousarray(self.data).reshape(-1).view(np.uint8).data
+        return self.data
+
+
+@dataclass(frozen=True)
+class GpuResult:
+    """The bytes of every writable binding after the dispatch, as long as they went in, and what it took.
+
+    `compile_seconds` is 0 when the pipeline was in the child's cache. `samples` holds the seconds of each repeat,
+    measured by timestamp queries on the device (`timed_by == "timestamp"`) or by the child's clock (`"wall"`).
+    """
+
+    outputs: Mapping[BindingPoint, bytes]
+    compile_seconds: float
+    samples: tuple[float, ...]
+    timed_by: Literal["timestamp", "wall"]
+
+    @property
+    def run_seconds(self) -> float:
+        """The fastest repeat; 0 when the dispatch was empty."""
+        return min(self.samples, default=0.0)
+
+
+@dataclass(frozen=True)
+class AdapterInfo:
+    """The adapter that wgpu chose, with what it allows. Names of features and limits are WebGPU's, in kebab case."""
+
+    name: str
+    description: str
+    vendor: str
+    backend: str
+    kind: str
+    features: frozenset[str]
+    limits: Mapping[str, int]
+
+    @property
+    def is_software(self) -> bool:
+        """True for an adapter that runs on the CPU, as lavapipe does."""
+        return self.kind == "CPU"

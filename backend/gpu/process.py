@@ -1,0 +1,141 @@
+"""The worker process seen from the parent: started by a request, replaced after a crash, ended with its owner."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import weakref
+from collections.abc import Sequence
+from io import BufferedReader
+from typing import IO, cast
+
+from .messages import Blob, Reply, Request, receive_reply, send
+from .model import GpuError
+
+_WORKER_MODULE = f"{__package__}.worker"
+_SHUTDOWN_SECONDS = 2.0
+_LAST_WORDS_BYTES = 16_384
+
+
+class WorkerProcess:
+    """A child that answers one request at a time. Safe to share between threads, and after a fork."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._child: _Child | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The running child's process id; None before the first request and after a crash."""
+        return self._child.popen.pid if self._child is not None else None
+
+    def ask(self, request: Request, blobs: Sequence[Blob] = ()) -> tuple[Reply, list[bytearray]]:
+        """Sends a request and waits for its reply, at most `request["seconds"]`.
+
+        GpuError when the child dies (kind "crash") or is killed for its silence (kind "timeout"); the next request
+        starts a new child.
+        """
+        with self._lock:
+            child = self._running_child()
+            try:
+                return child.ask(request, blobs)
+            except BaseException:
+                self._child = None
+                child.stop()
+                raise
+
+    def close(self) -> None:
+        """Ends the child, if one runs. A later request starts another."""
+        with self._lock:
+            child, self._child = self._child, None
+            if child is not None:
+                child.stop()
+
+    def _running_child(self) -> _Child:
+        if self._child is None or self._child.owner != os.getpid() or self._child.popen.poll() is not None:
+            self._child = _Child()
+        return self._child
+
+
+class _Child:
+    """One running worker."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the child)
+        self.popen = subprocess.Popen(
+            [sys.executable, "-m", _WORKER_MODULE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "RUST_BACKTRACE": "0"},
+        )
+        self.stop = weakref.finalize(self, _stop, self.popen, self.owner)
+
+    def ask(self, request: Request, blobs: Sequence[Blob]) -> tuple[Reply, list[bytearray]]:
+        expired = threading.Event()
+        timer = threading.Timer(request["seconds"], self._expire, [expired])
+        timer.daemon = True
+        timer.start()
+        try:
+            send(cast(IO[bytes], self.popen.stdin), request, blobs)
+            return receive_reply(cast(BufferedReader, self.popen.stdout))
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            raise self._obituary(request, expired.is_set()) from None
+        finally:
+            timer.cancel()
+
+    def _expire(self, expired: threading.Event) -> None:
+        expired.set()
+        self.popen.kill()
+
+    def _obituary(self, request: Request, expired: bool) -> GpuError:
+        """Why the child is dead, as well as its exit status and its standard error tell."""
+        status = self.popen.wait()
+        if expired:
+            return GpuError("timeout", f"the GPU did not finish '{request['operation']}' in {request['seconds']:g} s")
+        words = _last_words(self._log)
+        return GpuError("crash", f"the GPU process {_describe_exit(status)}" + (f": {words}" if words else ""))
+
+
+def _stop(popen: subprocess.Popen[bytes], owner: int) -> None:
+    """Hangs up, waits a moment, then kills. A forked copy of the owner leaves the child alone."""
+    if os.getpid() != owner:
+        return
+    for stream in (popen.stdin, popen.stdout):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()
+    try:
+        popen.wait(_SHUTDOWN_SECONDS)
+    except subprocess.TimeoutExpired:
+        popen.kill()
+        popen.wait()
+
+
+def _describe_exit(status: int) -> str:
+    if status >= 0:
+        return f"exited with status {status}"
+    try:
+        return f"died of {signal.Signals(-status).name}"
+    except ValueError:
+        return f"died of signal {-status}"
+
+
+def _last_words(log: IO[bytes]) -> str:
+    """The last Rust panic on standard error, without the path of the source file; else its last line."""
+    size = log.seek(0, os.SEEK_END)
+    log.seek(max(0, size - _LAST_WORDS_BYTES))
+    text = log.read().decode(errors="replace")
+    panics = re.findall(r"panicked at \S*?((?:naga|wgpu)[^/\s]*/\S+?):\n(.+)", text)
+    if panics:
+        place, message = panics[-1]
+        return f"{message.strip()} ({place})"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""

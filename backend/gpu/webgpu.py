@@ -1,0 +1,126 @@
+"""The part of wgpu-py that the executor uses, as protocols: wgpu ships no type information of its own.
+
+Only the worker process calls `load`; nothing else in tinct imports wgpu.
+"""
+
+# ruff: noqa: D101, D102 (the names are WebGPU's, and its specification describes them)
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
+from typing import Protocol, TypeAlias, cast
+
+Descriptor: TypeAlias = Mapping[str, object]
+
+
+class Buffer(Protocol):
+    @property
+    def size(self) -> int: ...
+    def destroy(self) -> None: ...
+
+
+class Handle(Protocol):
+    """An object that is only passed on: a module, a layout, a pipeline, a bind group, a query set, a command buffer."""
+
+    @property
+    def label(self) -> str: ...
+
+
+class ComputePass(Protocol):
+    def set_pipeline(self, pipeline: Handle) -> None: ...
+    def set_bind_group(self, index: int, bind_group: Handle) -> None: ...
+    def dispatch_workgroups(self, x: int, y: int, z: int) -> None: ...
+    def end(self) -> None: ...
+
+
+class CommandEncoder(Protocol):
+    def begin_compute_pass(self, *, timestamp_writes: Descriptor | None = None) -> ComputePass: ...
+    def copy_buffer_to_buffer(
+        self, source: Buffer, source_offset: int, target: Buffer, target_offset: int, size: int
+    ) -> None: ...
+    def resolve_query_set(self, queries: Handle, first: int, count: int, target: Buffer, offset: int) -> None: ...
+    def finish(self) -> Handle: ...
+
+
+class Queue(Protocol):
+    def submit(self, command_buffers: Sequence[Handle]) -> None: ...
+    def read_buffer(self, buffer: Buffer, buffer_offset: int = 0, size: int | None = None) -> memoryview: ...
+    def on_submitted_work_done_sync(self) -> None: ...
+
+
+class Device(Protocol):
+    @property
+    def queue(self) -> Queue: ...
+    @property
+    def features(self) -> set[str]: ...
+    @property
+    def limits(self) -> Mapping[str, int]: ...
+    def create_shader_module(self, *, code: str) -> Handle: ...
+    def create_bind_group_layout(self, *, entries: Sequence[Descriptor]) -> Handle: ...
+    def create_bind_group(self, *, layout: Handle, entries: Sequence[Descriptor]) -> Handle: ...
+    def create_pipeline_layout(self, *, bind_group_layouts: Sequence[Handle]) -> Handle: ...
+    def create_compute_pipeline(self, *, layout: Handle, compute: Descriptor) -> Handle: ...
+    def create_buffer(self, *, size: int, usage: int) -> Buffer: ...
+    def create_buffer_with_data(self, *, data: bytes | bytearray | memoryview, usage: int) -> Buffer: ...
+    def create_query_set(self, *, type: str, count: int) -> Handle: ...
+    def create_command_encoder(self) -> CommandEncoder: ...
+
+
+class Adapter(Protocol):
+    @property
+    def info(self) -> Mapping[str, str]: ...
+    @property
+    def features(self) -> set[str]: ...
+    @property
+    def limits(self) -> Mapping[str, int]: ...
+    def request_device_sync(
+        self, *, required_features: Sequence[str], required_limits: Mapping[str, int]
+    ) -> Device: ...
+
+
+class Gpu(Protocol):
+    def request_adapter_sync(self, *, power_preference: str) -> Adapter | None: ...
+
+
+class BufferUsage(Protocol):
+    """Bit flags of WebGPU's GPUBufferUsage."""
+
+    UNIFORM: int
+    STORAGE: int
+    COPY_SRC: int
+    COPY_DST: int
+    QUERY_RESOLVE: int
+
+
+class ShaderStage(Protocol):
+    """Bit flags of WebGPU's GPUShaderStage."""
+
+    COMPUTE: int
+
+
+class WebGpu(Protocol):
+    """The module `wgpu`."""
+
+    gpu: Gpu
+    BufferUsage: BufferUsage
+    ShaderStage: ShaderStage
+    GPUValidationError: type[Exception]
+    GPUPipelineError: type[Exception]
+
+
+class NativeLibrary(Protocol):
+    def wgpuQueueGetTimestampPeriod(self, queue: object) -> float: ...
+
+
+def load() -> WebGpu:
+    """Imports wgpu (50 ms; the adapter and device cost ten times as much)."""
+    return cast(WebGpu, importlib.import_module("wgpu"))
+
+
+def timestamp_period(queue: Queue) -> float:
+    """Nanoseconds per tick of a timestamp query, which wgpu-native leaves unscaled."""
+    native = importlib.import_module("wgpu.backends.wgpu_native")
+    library = cast(NativeLibrary, native.lib)
+    return library.wgpuQueueGetTimestampPeriod(attrgetter("_internal")(queue))

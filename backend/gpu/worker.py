@@ -1,0 +1,80 @@
+"""The child process: answers requests on standard input until the parent hangs up.
+
+What the driver or naga prints goes to standard error, where the parent looks for the last words of a crash; only framed
+replies go to the pipe that was standard output.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from io import BufferedReader
+from math import ceil
+from typing import cast
+
+from .executor import Executor
+from .messages import Blob, FailureReply, Reply, Request, receive_request, send
+from .model import GpuError
+
+_GRACE_SECONDS = 5
+
+
+class Worker:
+    """Holds the executor from the first request on, so that a missing adapter is an answer and not a failed start."""
+
+    def __init__(self) -> None:
+        self._executor: Executor | None = None
+
+    def answer(self, request: Request, blobs: Sequence[Blob]) -> tuple[Reply, Sequence[Blob]]:
+        """The reply to a request: its result, or a failure; only a crash of native code leaves none."""
+        try:
+            return self._perform(request, blobs)
+        except GpuError as error:
+            return _failure(error), ()
+        except Exception as error:  # whatever the driver raises must reach the parent
+            return _failure(GpuError("device", f"{type(error).__name__}: {error}")), ()
+
+    def _perform(self, request: Request, blobs: Sequence[Blob]) -> tuple[Reply, Sequence[Blob]]:
+        if self._executor is None:
+            self._executor = Executor()
+        match request["operation"]:
+            case "probe":
+                return self._executor.describe(), ()
+            case "validate":
+                self._executor.validate(request["wgsl"])
+                return {"status": "valid"}, ()
+            case "run":
+                return self._executor.run(request, blobs)
+
+
+def _failure(error: GpuError) -> FailureReply:
+    return {"status": "failed", "kind": error.kind, "message": error.message}
+
+
+def _die_after(seconds: float) -> None:
+    """Arms a timer that ends this process even inside native code, should the parent be gone by then; 0 disarms it."""
+    if hasattr(signal, "alarm"):
+        signal.alarm(ceil(seconds))
+
+
+def main() -> None:
+    """Serves until standard input ends."""
+    replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    requests = cast(BufferedReader, sys.stdin.buffer)
+    worker = Worker()
+    while True:
+        try:
+            request, blobs = receive_request(requests)
+        except EOFError:
+            return
+        _die_after(request["seconds"] + _GRACE_SECONDS)
+        reply, outputs = worker.answer(request, blobs)
+        _die_after(0)
+        send(replies, reply, outputs)
+
+
+if __name__ == "__main__":
+    main()

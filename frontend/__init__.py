@@ -1,0 +1,1 @@
+"""From WGSL source text to a checked program."""

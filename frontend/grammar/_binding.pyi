@@ -1,0 +1,3 @@
+"""The extension module that holds the generated parser."""
+
+def language() -> object: ...

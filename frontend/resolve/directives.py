@@ -1,0 +1,63 @@
+"""`enable`, `requires` and `diagnostic` directives (WGSL, "Directives")."""
+
+from __future__ import annotations
+
+from ...ir.wgsl import ast
+from ...ir.wgsl.program import DiagnosticFilter
+from . import attributes
+from .context import Context
+from .suggest import did_you_mean
+
+ENABLE_EXTENSIONS = frozenset(
+    {"f16", "clip_distances", "dual_source_blending", "subgroups", "primitive_index"}
+)
+
+LANGUAGE_FEATURES = frozenset(
+    {
+        "readonly_and_readwrite_storage_textures",
+        "packed_4x8_integer_dot_product",
+        "unrestricted_pointer_parameters",
+        "pointer_composite_access",
+        "uniform_buffer_standard_layout",
+        "subgroup_id",
+        "subgroup_uniformity",
+        "texture_and_sampler_let",
+        "texture_formats_tier1",
+        "linear_indexing",
+    }
+)
+
+
+def resolve_directives(context: Context, unit: ast.TranslationUnit) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Check the directives; the names enabled and required, in order, without repetitions."""
+    requires: dict[str, None] = {}
+    enables: dict[str, None] = {}
+    for directive in unit.directives:
+        match directive:
+            case ast.Enable():
+                _check(context, directive.extensions, ENABLE_EXTENSIONS, "extension", directive)
+                enables |= dict.fromkeys(directive.extensions)
+            case ast.Requires():
+                _check(context, directive.features, LANGUAGE_FEATURES, "language feature", directive)
+                requires |= dict.fromkeys(directive.features)
+            case ast.DiagnosticDirective():
+                _filter(context, directive)
+    context.enables.update(enables)
+    return tuple(enables), tuple(requires)
+
+
+def _check(
+    context: Context, names: tuple[str, ...], known: frozenset[str], what: str, node: ast.Enable | ast.Requires
+) -> None:
+    for name in names:
+        if name not in known:
+            context.error("unknown-extension", f"unknown {what} '{name}'", node.span, did_you_mean(name, known))
+
+
+def _filter(context: Context, node: ast.DiagnosticDirective) -> None:
+    """Two directives may name one rule only if they agree on its severity (WGSL, "Diagnostic Filtering")."""
+    attributes.check_filter(context, node.severity, node.rule, node)
+    if any(other.rule == node.rule and other.severity != node.severity for other in context.filters):
+        message = f"diagnostic rule '{node.rule}' is given two severities"
+        context.error("conflicting-diagnostic-filter", message, node.span)
+    context.filters.append(DiagnosticFilter(node.severity, node.rule))

@@ -1,0 +1,42 @@
+"""Near-miss names for hints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...ir.diagnostics import Note
+
+
+def edit_distance(left: str, right: str, limit: int) -> int:
+    """How many insertions, deletions, substitutions and swaps of neighbours apart; `limit + 1` when more than `limit`."""
+    if abs(len(left) - len(right)) > limit:
+        return limit + 1
+    before: list[int] = []
+    previous = list(range(len(right) + 1))
+    for row, char in enumerate(left, 1):
+        current = [row]
+        for column, other in enumerate(right, 1):
+            cost = min(previous[column] + 1, current[-1] + 1, previous[column - 1] + (char != other))
+            if row > 1 and column > 1 and char == right[column - 2] and left[row - 2] == other:
+                cost = min(cost, before[column - 2] + 1)
+            current.append(cost)
+        if min(current) > limit:
+            return limit + 1
+        before, previous = previous, current
+    return previous[-1]
+
+
+def closest(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate most like `name`, if one is like it at all. Very long names are not compared."""
+    if len(name) > 64:
+        return None
+    limit = 1 if len(name) < 4 else max(2, len(name) // 3)
+    scored = ((edit_distance(name.lower(), candidate.lower(), limit), candidate) for candidate in set(candidates))
+    distance, best = min(scored, default=(limit + 1, None))
+    return best if distance <= limit else None
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> tuple[Note, ...]:
+    """A hint to put into a diagnostic's notes, or nothing."""
+    best = closest(name, candidates)
+    return () if best is None else (Note(f"did you mean '{best}'?"),)

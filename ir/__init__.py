@@ -1,0 +1,1 @@
+"""The intermediate representations, and what every stage shares."""

@@ -1,0 +1,137 @@
+"""The builtin functions of WGSL: one table, overload resolution, constructors and evaluation.
+
+The table:
+- `builtin(name)` is a row (`Builtin`: name, overloads, doc, `flags`, `is_const`), or None; `builtin_names()` are all names.
+- `resolve_call(builtin, template_args, arg_types, concrete=…)` gives a `Match(param_types, result_type, param_names)`, or a
+  `NoMatch(candidates)`. Pass `concrete=True` when some argument is not a const-expression.
+- `check_arguments` finds the errors of constant arguments where others are unknown, such as `clamp(x, 2, 1)`.
+
+Evaluation, for rows with `is_const`, on arguments already converted to `param_types`:
+- `evaluator(name, template_args, param_types, result_type, mode)` makes a function of the arguments, to be called often;
+  `evaluate` calls it once. CONST raises EvaluationError, RUNTIME never does.
+- Functions that a running shader alone can answer have no evaluator: textures, derivatives, atomics, barriers, subgroups,
+  `arrayLength`. `atomic_operation` is the arithmetic of atomics.
+
+Constructors: `resolve_constructor(type or generic name, arg_types)`, `construct`, `constructor`, and `convert`, `converter` for
+automatic conversions (from `conversions`).
+
+Each function is declared once, in the module of its family: `logical`, `numeric`, `bits`, `vectors`, `packing`, `textures`,
+`invocations`; `signatures` describes the notation. To add one, write a decorated function there, and a test row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import repeat
+
+from ..constants import RawValue
+from ..conversions import convert, converter, elements
+from ..scalars import EvaluationError, Mode
+from ..types import Type, Vector, scalar_of
+from . import bits, invocations, logical, numeric, packing, textures, vectors
+from .constructors import ConstructorMatch, construct, constructor, resolve_constructor
+from .invocations import atomic_operation
+from .registry import TABLE, Builtin, Check, Evaluator, Flags, Signature
+from .resolution import Match, NoMatch, resolve_call
+from .results import compare_exchange_result, frexp_result, modf_result, texel_channel
+
+__all__ = [
+    "Builtin",
+    "ConstructorMatch",
+    "EvaluationError",
+    "Evaluator",
+    "Flags",
+    "Match",
+    "Mode",
+    "NoMatch",
+    "atomic_operation",
+    "builtin",
+    "builtin_names",
+    "check_arguments",
+    "compare_exchange_result",
+    "construct",
+    "constructor",
+    "convert",
+    "converter",
+    "evaluate",
+    "evaluator",
+    "frexp_result",
+    "modf_result",
+    "resolve_call",
+    "resolve_constructor",
+    "texel_channel",
+]
+
+FAMILIES = (bits, invocations, logical, numeric, packing, textures, vectors)
+"""The modules whose import fills the table."""
+
+
+def builtin(name: str) -> Builtin | None:
+    """The builtin function of that name."""
+    return TABLE.get(name)
+
+
+def builtin_names() -> Iterable[str]:
+    """The names of all builtin functions."""
+    return TABLE.keys()
+
+
+def evaluate(
+    name: str,
+    template_args: tuple[Type, ...],
+    result_type: Type,
+    param_types: tuple[Type, ...],
+    args: Sequence[RawValue],
+    mode: Mode,
+) -> RawValue:
+    """The value of a call. Raises EvaluationError in CONST mode only, and KeyError for a function without evaluator."""
+    return evaluator(name, template_args, param_types, result_type, mode)(args)
+
+
+@cache
+def evaluator(
+    name: str, template_args: tuple[Type, ...], param_types: tuple[Type, ...], result_type: Type, mode: Mode
+) -> Evaluator:
+    """The function that computes a call from its arguments. Raises KeyError for a builtin without evaluator."""
+    function = TABLE[name]
+    if function.make_evaluator is None:
+        raise KeyError(f"'{name}' has no value outside a running shader")
+    run = function.make_evaluator(Signature(template_args, param_types, result_type, mode))
+    if mode is Mode.RUNTIME or not function.checks:
+        return run
+
+    def checked(args: Sequence[RawValue]) -> RawValue:
+        check_arguments(name, param_types, args, template_args)
+        return run(args)
+
+    return checked
+
+
+def check_arguments(
+    name: str,
+    param_types: tuple[Type, ...],
+    args: Sequence[RawValue | None],
+    template_args: tuple[Type, ...] = (),
+) -> None:
+    """Raises EvaluationError for constant arguments that are wrong whatever the unknown ones (None) are."""
+    function = TABLE[name]
+    if not function.checks:
+        return
+    match = resolve_call(function, template_args, param_types)
+    assert isinstance(match, Match)
+    positions = {parameter: index for index, parameter in enumerate(match.param_names)}
+    for check in function.checks:
+        indices = [positions[parameter] for parameter in check.parameters if parameter in positions]
+        known = [(args[index], param_types[index]) for index in indices]
+        if len(known) == len(check.parameters) and all(value is not None for value, _ in known):
+            _run_check(check, param_types[0], [(value, type) for value, type in known if value is not None])
+
+
+def _run_check(check: Check, first: Type, known: Sequence[tuple[RawValue, Type]]) -> None:
+    """Applies a check to each component."""
+    scalar = scalar_of(first)
+    widths = [type.width for _, type in known if isinstance(type, Vector)]
+    columns = [elements(value) if isinstance(type, Vector) else repeat(value) for value, type in known]
+    for _ in zip(range(max(widths, default=1)), map(check.function, repeat(scalar), *columns), strict=False):
+        pass

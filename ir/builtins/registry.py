@@ -1,0 +1,211 @@
+"""The table of builtin functions: what a row holds, and the decorators that declare one.
+
+A builtin is declared once, where its evaluator is: name, signatures (see `signatures`), flags, and its docstring as the line of
+documentation. Rows for functions without a value of their own (textures, barriers, atomics …) are made by `declare`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import repeat
+from typing import TypeAlias, cast
+
+from ..constants import RawValue
+from ..conversions import elements
+from ..scalars import Mode, ScalarValue
+from ..types import Scalar, Stage, Type, Vector, scalar_of
+from .signatures import Overload, parse_signature
+
+Evaluator: TypeAlias = Callable[[Sequence[RawValue]], RawValue]
+"""Takes the arguments, already converted to the parameter types."""
+
+Kernel: TypeAlias = Callable[..., ScalarValue]
+"""A function of scalar values."""
+
+ALL_STAGES = frozenset(Stage)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A resolved call: what an evaluator is made for."""
+
+    template_args: tuple[Type, ...]
+    param_types: tuple[Type, ...]
+    result_type: Type
+    mode: Mode
+
+    @property
+    def scalar(self) -> Scalar:
+        """The scalar type of the first parameter."""
+        scalar = scalar_of(self.param_types[0])
+        assert scalar is not None
+        return scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A rule on some parameters that constant arguments must keep even where others are unknown.
+
+    `function(scalar, *values)` raises EvaluationError; `scalar` is the scalar type of the first parameter of the call.
+    It is called for each component.
+    """
+
+    parameters: tuple[str, ...]
+    function: Callable[..., None]
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What a builtin does besides computing a value.
+
+    - `must_use`: its value may not be dropped.
+    - `stages`: where it may be used.
+    - `is_barrier`: synchronises the workgroup. `is_atomic`: accesses an atomic. `is_subgroup`: a subgroup or quad operation.
+    - `has_side_effects`: a call must stay even if its value is unused.
+    - `uniformity`: None, or who complains about calls in non-uniform control flow: `error`, `derivative_uniformity` or
+      `subgroup_uniformity`. `uniform_parameters`: names of parameters that must be uniform, by the same rule.
+    - `nonuniform_result`: its result may differ between invocations even where the arguments do not.
+    - `const_parameters`: names of parameters whose arguments must be const-expressions.
+    - `extension`: the name that an `enable` directive must list.
+    """
+
+    must_use: bool = True
+    stages: frozenset[Stage] = ALL_STAGES
+    is_barrier: bool = False
+    is_atomic: bool = False
+    is_subgroup: bool = False
+    has_side_effects: bool = False
+    uniformity: str | None = None
+    uniform_parameters: tuple[str, ...] = ()
+    nonuniform_result: bool = False
+    const_parameters: tuple[str, ...] = ()
+    extension: str | None = None
+
+
+PLAIN = Flags()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Builtin:
+    """A builtin function. `make_evaluator` is None where only a running shader knows the value."""
+
+    name: str
+    signatures: tuple[str, ...]
+    doc: str
+    flags: Flags = PLAIN
+    checks: tuple[Check, ...] = ()
+    make_evaluator: Callable[[Signature], Evaluator] | None = field(default=None, repr=False)
+
+    @property
+    def is_const(self) -> bool:
+        """Whether calls of constants are const-expressions, and `evaluate` works."""
+        return self.make_evaluator is not None
+
+    @property
+    def must_use(self) -> bool:
+        """See `Flags`."""
+        return self.flags.must_use
+
+    @property
+    def stages(self) -> frozenset[Stage]:
+        """See `Flags`."""
+        return self.flags.stages
+
+    @property
+    def overloads(self) -> tuple[Overload, ...]:
+        """The overloads, parsed when first asked for."""
+        return _overloads(self.signatures)
+
+
+@cache
+def _overloads(signatures: tuple[str, ...]) -> tuple[Overload, ...]:
+    return tuple(overload for signature in signatures for overload in parse_signature(signature))
+
+
+TABLE: dict[str, Builtin] = {}
+"""Every builtin function that is not a value constructor, by name."""
+
+
+def declare(
+    name: str,
+    *signatures: str,
+    doc: str,
+    flags: Flags = PLAIN,
+    checks: Iterable[Check] = (),
+    make_evaluator: Callable[[Signature], Evaluator] | None = None,
+) -> None:
+    """Add a row."""
+    assert name not in TABLE, name
+    TABLE[name] = Builtin(name, signatures, doc, flags, tuple(checks), make_evaluator)
+
+
+def evaluated(
+    name: str, *signatures: str, checks: Iterable[Check] = ()
+) -> Callable[[Callable[[Signature], Evaluator]], Callable[[Signature], Evaluator]]:
+    """Declares a builtin by the function that makes its evaluators."""
+
+    def add(make: Callable[[Signature], Evaluator]) -> Callable[[Signature], Evaluator]:
+        declare(name, *signatures, doc=_first_line(make), checks=checks, make_evaluator=make)
+        return make
+
+    return add
+
+
+MakeKernel: TypeAlias = Callable[[Scalar, Mode], Kernel]
+
+
+def componentwise(name: str, *signatures: str, checks: Iterable[Check] = ()) -> Callable[[MakeKernel], MakeKernel]:
+    """Declares a builtin that works on each component, by the function that makes its kernel for a scalar type and a mode."""
+
+    def add(make: MakeKernel) -> MakeKernel:
+        def make_evaluator(signature: Signature) -> Evaluator:
+            return lift(make(signature.scalar, signature.mode), signature.param_types)
+
+        declare(name, *signatures, doc=_first_line(make), checks=checks, make_evaluator=make_evaluator)
+        return make
+
+    return add
+
+
+def _first_line(function: Callable[..., object]) -> str:
+    assert function.__doc__ is not None
+    return function.__doc__.splitlines()[0]
+
+
+def lift(kernel: Kernel, param_types: Sequence[Type]) -> Evaluator:
+    """The kernel applied to each component; scalar arguments go with every component of the vectors."""
+    are_vectors = [isinstance(type, Vector) for type in param_types]
+    if not any(are_vectors):
+        return _spread(kernel, len(param_types))
+    if all(are_vectors):
+        return lambda args: tuple(map(kernel, *map(elements, args)))
+
+    def run(args: Sequence[RawValue]) -> RawValue:
+        columns = [
+            elements(arg) if is_vector else repeat(arg) for arg, is_vector in zip(args, are_vectors, strict=True)
+        ]
+        return tuple(map(kernel, *columns))
+
+    return run
+
+
+def _spread(kernel: Kernel, count: int) -> Evaluator:
+    match count:
+        case 1:
+            return lambda args: kernel(args[0])
+        case 2:
+            return lambda args: kernel(args[0], args[1])
+        case _:
+            return lambda args: kernel(*args)
+
+
+def numbers(value: RawValue) -> Sequence[float]:
+    """The components of a float vector."""
+    return cast(Sequence[float], elements(value))
+
+
+def integers(value: RawValue) -> Sequence[int]:
+    """The components of an integer vector."""
+    return cast(Sequence[int], elements(value))

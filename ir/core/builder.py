@@ -1,0 +1,275 @@
+"""Builder: makes core IR, one method for each single operation.
+
+A builder appends to `block`, its insertion point, and gives what it makes the span `span`. The type of each result follows
+from the operands (`rules`). Control flow is made in two steps: a method that makes the node with empty blocks and ends the
+current block by entering it, then the blocks are filled by moving the insertion point (`at`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from ..constants import ConstantValue, RawValue
+from ..ops import BinaryOp, UnaryOp
+from ..source import Span
+from ..types import (
+    BOOL,
+    F32,
+    I32,
+    U32,
+    VOID,
+    AddressSpace,
+    BindingPoint,
+    IoAttributes,
+    Pointer,
+    Scalar,
+    Stage,
+    Type,
+    default_access,
+    pointer,
+)
+from . import rules
+from .nodes import (
+    Access,
+    Binary,
+    Block,
+    BlockArgument,
+    Branch,
+    BuiltinCall,
+    Call,
+    Constant,
+    Construct,
+    Convert,
+    Discard,
+    Flow,
+    Function,
+    FunctionParameter,
+    If,
+    Instruction,
+    Load,
+    Loop,
+    Module,
+    Override,
+    Store,
+    Swizzle,
+    Switch,
+    SwitchCase,
+    Terminator,
+    Unary,
+    Var,
+)
+from .values import Value
+
+_NO_IO = IoAttributes()
+
+AnyInstruction = TypeVar("AnyInstruction", bound=Instruction)
+
+
+def empty_block(arguments: Iterable[BlockArgument] = ()) -> Block:
+    """A block without instructions that does not branch yet."""
+    return Block(list(arguments), [], None)
+
+
+def empty_module() -> Module:
+    """A module without anything."""
+    return Module([], [], [], [], empty_block(), [])
+
+
+def constant(type: Type, value: RawValue, *, span: Span | None = None) -> Constant:
+    """A new constant operand; constants belong to no block."""
+    return Constant(ConstantValue(type, value), type, None, span=span)
+
+
+def bool_constant(value: bool) -> Constant:
+    """`true` or `false`."""
+    return constant(BOOL, value)
+
+
+def i32(value: int) -> Constant:
+    """An i32 constant."""
+    return constant(I32, value)
+
+
+def u32(value: int) -> Constant:
+    """A u32 constant: the index of a member is one."""
+    return constant(U32, value)
+
+
+def f32(value: float) -> Constant:
+    """An f32 constant; `value` must be an f32 value already."""
+    return constant(F32, value)
+
+
+class Builder:
+    """Appends single operations and branches at `block`. `block` is None where nothing can follow."""
+
+    def __init__(self, module: Module, block: Block | None = None) -> None:
+        self.module = module
+        self.block = block
+        self.span: Span | None = None
+
+    @contextmanager
+    def at(self, block: Block | None) -> Iterator[None]:
+        """Build in `block` for a while, then go on where the builder was."""
+        before, self.block = self.block, block
+        try:
+            yield
+        finally:
+            self.block = before
+
+    def append(self, instruction: AnyInstruction) -> AnyInstruction:
+        """Put an instruction at the end of the current block."""
+        assert self.block is not None, "nothing can be built after a branch"
+        assert self.block.branch is None, "nothing can be built after a branch"
+        self.block.instructions.append(instruction)
+        return instruction
+
+    # Single operations.
+
+    def unary(self, op: UnaryOp, operand: Value, *, name: str | None = None) -> Unary:
+        """`op operand`."""
+        return self.append(Unary(op, operand, rules.unary_type(op, operand.type), name, span=self.span))
+
+    def binary(self, op: BinaryOp, lhs: Value, rhs: Value, *, name: str | None = None) -> Binary:
+        """`lhs op rhs`."""
+        return self.append(Binary(op, lhs, rhs, rules.binary_type(op, lhs.type, rhs.type), name, span=self.span))
+
+    def convert(self, type: Type, operand: Value, *, name: str | None = None) -> Convert:
+        """`type(operand)`, a value conversion."""
+        return self.append(Convert(operand, rules.convert_type(type, operand.type), name, span=self.span))
+
+    def construct(self, type: Type, elements: Sequence[Value], *, name: str | None = None) -> Construct:
+        """`type(elements…)`, a value constructor."""
+        made = rules.construct_type(type, [element.type for element in elements])
+        return self.append(Construct(elements, made, name, span=self.span))
+
+    def access(self, object: Value, indices: Sequence[Value], *, name: str | None = None) -> Access:
+        """`object[i][j]…`, a pointer to the part or the part."""
+        return self.append(Access(object, indices, rules.access_type(object.type, indices), name, span=self.span))
+
+    def swizzle(self, object: Value, components: Sequence[int], *, name: str | None = None) -> Swizzle:
+        """`object.zyx`."""
+        type = rules.swizzle_type(object.type, components)
+        return self.append(Swizzle(object, components, type, name, span=self.span))
+
+    def load(self, pointer: Value, *, name: str | None = None) -> Load:
+        """The value in memory."""
+        return self.append(Load(pointer, rules.load_type(pointer.type), name, span=self.span))
+
+    def store(self, pointer: Value, value: Value) -> Store:
+        """`*pointer = value`."""
+        return self.append(Store(pointer, value, rules.store_type(pointer.type, value.type), None, span=self.span))
+
+    def var(
+        self,
+        type: Pointer,
+        *,
+        name: str | None = None,
+        initializer: Value | None = None,
+        binding: BindingPoint | None = None,
+    ) -> Var:
+        """A variable; `type` is the pointer to it (`variable_type`)."""
+        made = rules.var_type(type, initializer)
+        return self.append(Var(initializer, made, name, binding=binding, span=self.span))
+
+    def override(
+        self, type: Scalar, *, name: str | None = None, default: Value | None = None, id: int | None = None
+    ) -> Override:
+        """A pipeline-overridable constant."""
+        return self.append(Override(default, rules.override_type(type, default), name, id=id, span=self.span))
+
+    def call(self, callee: Function, arguments: Sequence[Value], *, name: str | None = None) -> Call:
+        """A call of a user function."""
+        type = rules.call_type(callee, arguments)
+        return self.append(Call(callee, arguments, type, name, span=self.span))
+
+    def builtin_call(
+        self,
+        function: str,
+        arguments: Sequence[Value],
+        *,
+        template_arguments: Sequence[Type] = (),
+        name: str | None = None,
+    ) -> BuiltinCall:
+        """A call of a builtin function by its WGSL name."""
+        type = rules.builtin_type(function, template_arguments, arguments)
+        return self.append(BuiltinCall(function, template_arguments, arguments, type, name, span=self.span))
+
+    def discard(self) -> Discard:
+        """`discard;`"""
+        return self.append(Discard(VOID, None, span=self.span))
+
+    # Branches and control flow.
+
+    def branch(self, target: Flow, arguments: Iterable[Value] = ()) -> Branch:
+        """End the current block; nothing can be built until the insertion point moves."""
+        assert self.block is not None, "nothing can be built after a branch"
+        assert self.block.branch is None, "nothing can be built after a branch"
+        branch = Branch(target, arguments, span=self.span)
+        self.block.branch = branch
+        self.block = None
+        return branch
+
+    def return_(self, function: Function, value: Value | None = None) -> Branch:
+        """End the current block and the function."""
+        return self.branch(function.end_target, () if value is None else (value,))
+
+    def unreachable(self) -> Branch:
+        """End a block that control never enters."""
+        return self.branch(Terminator(unreachable=True))
+
+    def enter_if(self, condition: Value, merge_arguments: Iterable[BlockArgument] = ()) -> If:
+        """End the current block with an If, whose arms and merge are empty blocks. A merge that stays unreached must become None."""
+        node = If(condition, empty_block(), empty_block(), empty_block(merge_arguments), span=self.span)
+        self.branch(node)
+        return node
+
+    def enter_loop(self, carried: Iterable[BlockArgument] = (), initial: Iterable[Value] = ()) -> Loop:
+        """End the current block with a Loop of empty blocks. `carried` are the arguments of `start_target`, `initial` their first values."""
+        node = Loop(empty_block(carried), empty_block(), empty_block(), span=self.span)
+        self.branch(node, initial)
+        return node
+
+    def enter_switch(self, condition: Value, cases: Iterable[tuple[Sequence[ConstantValue], bool]]) -> Switch:
+        """End the current block with a Switch. Each case is its selectors and whether it is the default too."""
+        made = [SwitchCase(list(selectors), is_default, empty_block()) for selectors, is_default in cases]
+        node = Switch(condition, made, empty_block(), span=self.span)
+        self.branch(node)
+        return node
+
+    # Declarations.
+
+    def function(
+        self,
+        name: str,
+        parameters: Iterable[FunctionParameter] = (),
+        return_type: Type = VOID,
+        *,
+        stage: Stage | None = None,
+        workgroup_size: Iterable[Value] = (),
+        return_io: IoAttributes = _NO_IO,
+    ) -> Function:
+        """A new function of the module with an empty start block, which becomes the insertion point."""
+        function = Function(
+            name, stage, workgroup_size, parameters, return_type, return_io, empty_block(), Terminator(), span=self.span
+        )
+        self.module.functions.append(function)
+        self.block = function.start_target
+        return function
+
+
+def variable_type(space: AddressSpace, store: Type) -> Pointer:
+    """The pointer type of a variable with the default access mode."""
+    return pointer(space, store, default_access(space))
+
+
+def parameter(type: Type, name: str | None, io: IoAttributes = _NO_IO) -> FunctionParameter:
+    """A function parameter."""
+    return FunctionParameter(io, type, name)
+
+
+def block_argument(type: Type, name: str | None = None) -> BlockArgument:
+    """A block argument."""
+    return BlockArgument(type, name)

@@ -1,0 +1,39 @@
+"""What an instruction does besides giving its result: passes and the writer ask here."""
+
+from __future__ import annotations
+
+from ..builtins import builtin
+from ..types import Pointer, Texture
+from . import nodes
+from .values import Value
+
+
+def has_effects(instruction: nodes.Instruction) -> bool:
+    """Whether leaving the instruction out could be noticed even if its result is unused.
+
+    A user function is taken to have effects; so is a barrier, and a collective operation, which other invocations wait for.
+    """
+    match instruction:
+        case nodes.Store() | nodes.Call() | nodes.Discard():
+            return True
+        case nodes.BuiltinCall(function=name):
+            function = builtin(name)
+            flags = None if function is None else function.flags
+            return flags is None or flags.has_side_effects or flags.is_barrier or flags.is_subgroup
+        case _:
+            return False
+
+
+def reads_memory(instruction: nodes.Instruction) -> bool:
+    """Whether the result may change when a store, an atomic, a call or a barrier moves across the instruction."""
+    match instruction:
+        case nodes.Load() | nodes.Call():
+            return True
+        case nodes.BuiltinCall(function=name, arguments=arguments):
+            return name != "arrayLength" and (has_effects(instruction) or any(map(_is_handle_or_pointer, arguments)))
+        case _:
+            return False
+
+
+def _is_handle_or_pointer(value: Value) -> bool:
+    return isinstance(value.type, (Pointer, Texture))

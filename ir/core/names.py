@@ -1,0 +1,26 @@
+"""Unique names: flattened scopes need every name of a function, module scope included, to be one of a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class NameScope:
+    """Hands out names that nothing else has: `x`, then `x_1`, `x_2`."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+        self._next: dict[str, int] = {}
+
+    def unique(self, wanted: str) -> str:
+        """`wanted`, or, where it is taken, `wanted` with a number."""
+        name, number = wanted, self._next.get(wanted, 1)
+        while name in self._taken:
+            name, number = f"{wanted.rstrip('_')}_{number}", number + 1
+        self._next[wanted] = number
+        self._taken.add(name)
+        return name
+
+    def nested(self) -> NameScope:
+        """A scope within this one: the names here are taken there, and not the other way round."""
+        return NameScope(self._taken)

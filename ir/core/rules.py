@@ -1,0 +1,242 @@
+"""The type of every single operation, from its operands.
+
+One rule for each kind of instruction. The builder computes result types with them; the verifier and the text parser compute
+them again. A rule returns the type of the result (`VOID` where there is none) or raises `RuleError` with a sentence that
+says what does not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from ..builtins import NoMatch, builtin, resolve_call
+from ..operators import binary_result, unary_result
+from ..ops import BinaryOp, UnaryOp
+from ..types import (
+    I32,
+    U32,
+    VOID,
+    Access,
+    AddressSpace,
+    Array,
+    Matrix,
+    OverrideCount,
+    Pointer,
+    Sampler,
+    Scalar,
+    Struct,
+    Texture,
+    Type,
+    Vector,
+    element_count,
+    element_type,
+    is_constructible,
+    pointer,
+    scalar_of,
+    vector,
+    walk,
+    with_scalar,
+)
+from . import nodes
+from .values import Value
+
+
+class RuleError(Exception):
+    """Operands that an operation does not take."""
+
+
+def result_type(instruction: nodes.Instruction) -> Type:
+    """The type that the instruction's result must have. Raises RuleError.
+
+    For `Convert`, `Construct`, `Var` and `Override` the type is a choice; it is returned once found fitting.
+    """
+    match instruction:
+        case nodes.Unary(op=op, operand=operand):
+            return unary_type(op, operand.type)
+        case nodes.Binary(op=op, lhs=lhs, rhs=rhs):
+            return binary_type(op, lhs.type, rhs.type)
+        case nodes.Convert(operand=operand, type=type):
+            return convert_type(type, operand.type)
+        case nodes.Construct(elements=elements, type=type):
+            return construct_type(type, [element.type for element in elements])
+        case nodes.Access(object=object, indices=indices):
+            return access_type(object.type, indices)
+        case nodes.Swizzle(object=object, components=components):
+            return swizzle_type(object.type, components)
+        case nodes.Load(pointer=source):
+            return load_type(source.type)
+        case nodes.Store(pointer=target, value=value):
+            return store_type(target.type, value.type)
+        case nodes.Var(initializer=initializer, type=type):
+            return var_type(type, initializer)
+        case nodes.Override(default=default, type=type):
+            return override_type(type, default)
+        case nodes.Call(callee=callee, arguments=arguments):
+            return call_type(callee, arguments)
+        case nodes.BuiltinCall(function=function, template_arguments=template_arguments, arguments=arguments):
+            return builtin_type(function, template_arguments, arguments)
+        case nodes.Discard():
+            return VOID
+        case _:
+            assert_never(instruction)
+
+
+def unary_type(op: UnaryOp, operand: Type) -> Type:
+    """Negation, complement and `!`."""
+    match = unary_result(op, operand, concrete=True)
+    if match is None or match.operands != (operand,):
+        raise RuleError(f"no operator {op.value} for {operand}")
+    return match.result
+
+
+def binary_type(op: BinaryOp, left: Type, right: Type) -> Type:
+    """The infix operators but `&&` and `||`, which are Ifs here."""
+    match = None if op.is_short_circuit else binary_result(op, left, right, concrete=True)
+    if match is None or match.operands != (left, right):
+        raise RuleError(f"no operator {op.value} for {left} and {right}")
+    return match.result
+
+
+def convert_type(target: Type, operand: Type) -> Type:
+    """A value conversion keeps the shape and changes the scalar."""
+    scalar = scalar_of(target)
+    if not isinstance(operand, (Scalar, Vector, Matrix)) or scalar is None or scalar.is_abstract:
+        raise RuleError(f"{operand} does not convert to {target}")
+    if with_scalar(operand, scalar) is not target or (isinstance(operand, Matrix) and not scalar.is_float):
+        raise RuleError(f"{operand} does not convert to {target}")
+    return target
+
+
+def construct_type(target: Type, elements: Sequence[Type]) -> Type:
+    """A value constructor: of all parts; of a vector also from one scalar, or from scalars and vectors mixed."""
+    if not is_constructible(target):
+        raise RuleError(f"{target} is not constructible")
+    if not _constructs(target, elements):
+        shown = ", ".join(map(str, elements))
+        raise RuleError(f"{target} is not made of ({shown})")
+    return target
+
+
+def _constructs(target: Type, elements: Sequence[Type]) -> bool:
+    match target:
+        case Vector(width=width, element=scalar):
+            if any(scalar_of(element) is not scalar or isinstance(element, Matrix) for element in elements):
+                return False
+            found = sum(element.width if isinstance(element, Vector) else 1 for element in elements)
+            return found == width or (len(elements) == 1 and elements[0] is scalar)
+        case Matrix(columns=columns, rows=rows, element=scalar):
+            by_column = len(elements) == columns and all(element is target.column for element in elements)
+            return by_column or (len(elements) == columns * rows and all(element is scalar for element in elements))
+        case Array(element=element, count=count):
+            return len(elements) == count and all(found is element for found in elements)
+        case Struct(members=members):
+            return [member.type for member in members] == list(elements)
+        case _:
+            return False
+
+
+def access_type(object: Type, indices: Sequence[Value]) -> Type:
+    """Through a pointer a pointer to the part, from a value the part."""
+    if not indices:
+        raise RuleError("an access needs an index")
+    part = object.store if isinstance(object, Pointer) else object
+    for index in indices:
+        part = _part_type(part, index)
+    return pointer(object.space, part, object.access) if isinstance(object, Pointer) else part
+
+
+def _part_type(whole: Type, index: Value) -> Type:
+    if index.type is not I32 and index.type is not U32:
+        raise RuleError(f"an index must be i32 or u32, not {index.type}")
+    position = index.value.value if isinstance(index, nodes.Constant) else None
+    if isinstance(whole, Struct) and (index.type is not U32 or not isinstance(position, int)):
+        raise RuleError("a member must be indexed by a u32 constant")
+    part = element_type(whole, position if isinstance(position, int) else 0)
+    if part is None:
+        raise RuleError(f"{whole} has no part {position}" if isinstance(whole, Struct) else f"{whole} has no parts")
+    count = element_count(whole)
+    if isinstance(position, int) and isinstance(count, int) and not 0 <= position < count:
+        raise RuleError(f"index {position} is out of range for {whole}")
+    return part
+
+
+def swizzle_type(object: Type, components: Sequence[int]) -> Type:
+    """Two to four components of a vector value."""
+    if not isinstance(object, Vector):
+        raise RuleError(f"{object} has no components")
+    if not 2 <= len(components) <= 4 or not all(0 <= component < object.width for component in components):
+        raise RuleError(f"{object} has no such components")
+    return vector(len(components), object.element)
+
+
+def load_type(source: Type) -> Type:
+    """The value of a variable or a part of it; a texture or sampler variable's handle."""
+    if not isinstance(source, Pointer):
+        raise RuleError(f"a load needs a pointer, not {source}")
+    if source.access is Access.WRITE:
+        raise RuleError("a load needs read access")
+    if not is_loadable(source.store):
+        raise RuleError(f"{source.store} cannot be loaded")
+    return source.store
+
+
+def is_loadable(type: Type) -> bool:
+    """What can be the value of an expression: constructible types, override-sized arrays excluded, and handles."""
+    return is_constructible(type) or isinstance(type, (Texture, Sampler))
+
+
+def store_type(target: Type, value: Type) -> Type:
+    """A store has no result."""
+    if not isinstance(target, Pointer):
+        raise RuleError(f"a store needs a pointer, not {target}")
+    if target.access is Access.READ:
+        raise RuleError("a store needs write access")
+    if target.store is not value or not is_constructible(value):
+        raise RuleError(f"{value} cannot be stored through {target}")
+    return VOID
+
+
+def var_type(type: Type, initializer: Value | None) -> Type:
+    """A pointer to the variable's memory."""
+    if not isinstance(type, Pointer):
+        raise RuleError(f"a variable must have a pointer type, not {type}")
+    if initializer is not None and type.space not in (AddressSpace.FUNCTION, AddressSpace.PRIVATE):
+        raise RuleError(f"a variable in {type.space.value} memory has no initialiser")
+    if initializer is not None and initializer.type is not type.store:
+        raise RuleError(f"{initializer.type} does not initialise a variable of type {type.store}")
+    return type
+
+
+def override_type(type: Type, default: Value | None) -> Type:
+    """A scalar."""
+    if not isinstance(type, Scalar) or type.is_abstract:
+        raise RuleError(f"an override must be a concrete scalar, not {type}")
+    if default is not None and default.type is not type:
+        raise RuleError(f"{default.type} is no default of an override of type {type}")
+    return type
+
+
+def call_type(callee: nodes.Function, arguments: Sequence[Value]) -> Type:
+    """The callee's return type."""
+    expected = [parameter.type for parameter in callee.parameters]
+    if [argument.type for argument in arguments] != expected:
+        raise RuleError(f"@{callee.name} takes ({', '.join(map(str, expected))})")
+    return callee.return_type
+
+
+def builtin_type(name: str, template_arguments: Sequence[Type], arguments: Sequence[Value]) -> Type:
+    """The result of the overload that takes exactly the arguments' types."""
+    function = builtin(name)
+    if function is None:
+        raise RuleError(f"there is no builtin function {name}")
+    types = tuple(argument.type for argument in arguments)
+    match = resolve_call(function, tuple(template_arguments), types, concrete=True)
+    if isinstance(match, NoMatch) or match.param_types != types:
+        raise RuleError(f"{name} does not take ({', '.join(map(str, types))})")
+    return match.result_type
+
+
+def counts_in(type: Type) -> list[OverrideCount]:
+    """The override-sized counts of a type."""
+    return [part.count for part in walk(type) if isinstance(part, Array) and isinstance(part.count, OverrideCount)]

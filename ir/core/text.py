@@ -1,0 +1,1022 @@
+"""The text form of core IR: printer and parser. `same(parse(print_module(m), m.structs), m)` holds for every verified module.
+
+Both halves are in this one file, past the usual length, so that a form and its reading are changed together.
+
+    enable f16
+    struct Particle {
+      position: vec2<f32> @align(16)
+    }
+    root {
+      %data: ptr<storage, array<Particle>, read_write> = var @group(0) @binding(1)
+      %n: u32 = override @id(3) 4u
+      %0: u32 = multiply %n, 2u
+      count 'n * 2' = %0
+    }
+    @compute @workgroup_size(64u) @resources(%data)
+    fn @main(%id: vec3<u32> @builtin(global_invocation_id)) -> void {
+      b0: {
+        %i: u32 = access %id, 0u
+        ...
+        if %c [true: b1, false: b2, merge: b3]
+      }
+        b1: { ... branch b3(%x) }
+
+`%name` is a value, `@name` a function or an attribute, `bN` a block. Values without a name are numbered, blocks too; indentation
+means nothing. A constant stands where it is used: `1i`, `2u`, `0.5f`, `-0.0h`, `+inf_f`, `+nan_f`, `true`, and for composites
+`vec2<f32>{1.0f, 2.0f}`, `array<u32, 64>{64 * 0u}`, with inner braces bare. Source spans are not part of the text.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NoReturn, TypeVar, assert_never
+
+import numpy
+
+from ..builtins.results import compare_exchange_result, frexp_result, modf_result
+from ..constants import ConstantValue, RawValue, Repeated
+from ..diagnostics import Diagnostic, Severity, ShaderError
+from ..ops import BinaryOp, UnaryOp
+from ..scalars import parse_float_literal
+from ..source import Source, Span
+from ..types import (
+    F16,
+    F32,
+    I32,
+    SCALARS,
+    U32,
+    VOID,
+    Access,
+    AddressSpace,
+    Array,
+    Atomic,
+    BindingPoint,
+    IoAttributes,
+    Matrix,
+    OverrideCount,
+    Pointer,
+    Scalar,
+    ScalarKind,
+    Stage,
+    Struct,
+    StructMember,
+    Texture,
+    TextureKind,
+    Type,
+    Vector,
+    array,
+    atomic,
+    default_access,
+    element_type,
+    matrix,
+    pointer,
+    sampler,
+    texture,
+    vector,
+)
+from . import nodes
+from .builder import empty_block, empty_module
+from .values import Value
+
+T = TypeVar("T")
+V = TypeVar("V", bound=nodes.AnyValue)
+E = TypeVar("E", bound=enum.Enum)
+
+_UNARY_WORDS = {op: op.name.lower() for op in (UnaryOp.NEGATE, UnaryOp.COMPLEMENT, UnaryOp.NOT)}
+_BINARY_WORDS = {op: op.name.lower() for op in BinaryOp if not op.is_short_circuit}
+_UNARY_OPS = {word: op for op, word in _UNARY_WORDS.items()}
+_BINARY_OPS = {word: op for op, word in _BINARY_WORDS.items()}
+_SUFFIXES = {ScalarKind.I32: "i", ScalarKind.U32: "u", ScalarKind.F32: "f", ScalarKind.F16: "h"}
+_SCALARS_BY_SUFFIX = {suffix: SCALARS[kind.value] for kind, suffix in _SUFFIXES.items()}
+_COMPONENTS = "xyzw"
+
+
+# Types and constants, printed.
+
+
+def print_type(type: Type) -> str:
+    """A type; like WGSL, but an override-sized count stands in quotes and a storage pointer always has its access mode."""
+    match type:
+        case Array(element=element, count=None):
+            return f"array<{print_type(element)}>"
+        case Array(element=element, count=OverrideCount() as count):
+            return f"array<{print_type(element)}, {_print_count(count)}>"
+        case Array(element=element, count=count):
+            return f"array<{print_type(element)}, {count}>"
+        case Pointer(space=space, store=store, access=access):
+            is_plain = access is default_access(space) and space is not AddressSpace.STORAGE
+            mode = "" if is_plain else f", {access.value}"
+            return f"ptr<{space.value}, {print_type(store)}{mode}>"
+        case _:
+            return str(type)
+
+
+def _print_count(count: OverrideCount) -> str:
+    return f"'{count.name}'" + (f"#{count.key}" if count.key else "")
+
+
+def print_constant(value: ConstantValue) -> str:
+    """A constant as an operand."""
+    text = _print_raw(value.type, value.value)
+    return text if isinstance(value.type, Scalar) else f"{print_type(value.type)}{text}"
+
+
+def _print_raw(type: Type, value: RawValue) -> str:
+    if isinstance(type, Scalar):
+        return _print_scalar(type, value)
+    if isinstance(value, (bool, int, float)):
+        return f"<{value!r} is no {type}>"
+    inner = element_type(type)
+    if isinstance(value, Repeated) and inner is not None:
+        return f"{{{value.count} * {_print_raw(inner, value.item)}}}"
+    parts = ((element_type(type, index), item) for index, item in enumerate(value))
+    return f"{{{', '.join(_print_raw(part, item) for part, item in parts if part is not None)}}}"
+
+
+def _print_scalar(type: Scalar, value: RawValue) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return _print_float(value, type)
+    return f"{value}{_SUFFIXES.get(type.kind, '')}"
+
+
+def _print_float(value: float, type: Scalar) -> str:
+    """The shortest decimal that rounds to the value in its type; `+` or `-` before what is not finite."""
+    suffix = _SUFFIXES.get(type.kind, "")
+    if value != value:
+        return f"+nan_{suffix}"
+    if value in (float("inf"), float("-inf")):
+        return f"{'+' if value > 0 else '-'}inf_{suffix}"
+    shortest = numpy.float16(value) if type is F16 else numpy.float32(value)
+    return f"{shortest}{suffix}"
+
+
+# Modules, printed.
+
+
+@dataclass(slots=True)
+class Printed:
+    """Lines of text, and the line (from 0) of each node by its `id`."""
+
+    lines: list[str]
+    places: dict[int, int]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines) + "\n" if self.lines else ""
+
+
+def print_module(module: nodes.Module) -> str:
+    """The text of a module. Any module prints, also a broken one."""
+    return str(print_with_places(module))
+
+
+def print_with_places(module: nodes.Module) -> Printed:
+    """The text and where each function, block, instruction and branch stands in it."""
+    printer = _Printer(module)
+    printer.module_()
+    return Printed(printer.lines, printer.places)
+
+
+class _Printer:
+    def __init__(self, module: nodes.Module) -> None:
+        self.module = module
+        self.lines: list[str] = []
+        self.places: dict[int, int] = {}
+        self.values: dict[int, str] = {}
+        self.labels: dict[int, str] = {}
+        self.printed: set[int] = set()
+        self.temporaries = 0
+
+    def line(self, depth: int, text: str, node: object = None) -> None:
+        if node is not None:
+            self.places[id(node)] = len(self.lines)
+        self.lines.append("  " * depth + text)
+
+    def module_(self) -> None:
+        module = self.module
+        for name in module.enables:
+            self.line(0, f"enable {name}")
+        for name in module.requires:
+            self.line(0, f"requires {name}")
+        for rule in module.diagnostics:
+            self.line(0, f"diagnostic({rule.severity}, {rule.rule})")
+        for struct in module.structs:
+            self.struct(struct)
+        self.root()
+        for function in module.functions:
+            self.function(function)
+
+    def struct(self, struct: Struct) -> None:
+        self.line(0, f"struct {struct.name} {{")
+        for member in struct.members:
+            align = "" if member.align is None else f" @align({member.align})"
+            size = "" if member.size is None else f" @size({member.size})"
+            self.line(1, f"{member.name}: {print_type(member.type)}{align}{size}{_print_io(member.io)}")
+        self.line(0, "}")
+
+    def root(self) -> None:
+        self.places[id(self.module.root)] = len(self.lines)
+        if not self.module.root.instructions and not self.module.counts and self.module.root.branch is None:
+            return
+        self.line(0, "root {", self.module.root)
+        for instruction in self.module.root.instructions:
+            self.instruction(1, instruction)
+        for count in self.module.counts:
+            self.line(1, f"count {_print_count(count.count)} = {self.value(count.value)}", count)
+        if self.module.root.branch is not None:
+            self.branch(1, self.module.root.branch)
+        self.line(0, "}")
+
+    def function(self, function: nodes.Function) -> None:
+        before, self.labels = self.temporaries, {}
+        attributes = " ".join(self.function_attributes(function))
+        if attributes:
+            self.line(0, attributes)
+        parameters = ", ".join(
+            f"{self.define(it)}: {print_type(it.type)}{_print_io(it.io)}" for it in function.parameters
+        )
+        result = f"{print_type(function.return_type)}{_print_io(function.return_io)}"
+        self.line(0, f"fn @{function.name}({parameters}) -> {result} {{", function)
+        self.block(1, function.start_target, function)
+        self.line(0, "}")
+        self.temporaries = before
+
+    def function_attributes(self, function: nodes.Function) -> Iterator[str]:
+        if function.stage is not None:
+            yield f"@{function.stage.value}"
+        if function.workgroup_size:
+            yield f"@workgroup_size({self.operands(function.workgroup_size)})"
+        if function.resources:
+            yield f"@resources({self.operands(function.resources)})"
+        for rule in function.diagnostics:
+            yield f"@diagnostic({rule.severity}, {rule.rule})"
+        if function.must_use:
+            yield "@must_use"
+
+    def block(self, depth: int, block: nodes.Block, function: nodes.Function) -> None:
+        """A block and what it leads to, unless it stands already."""
+        pending = [(depth, block)]
+        while pending:
+            depth, block = pending.pop()
+            if id(block) in self.printed:
+                continue
+            self.printed.add(id(block))
+            arguments = ", ".join(f"{self.define(it)}: {print_type(it.type)}" for it in block.arguments)
+            self.line(depth, f"{self.label(block)}{f'({arguments})' if arguments else ''}: {{", block)
+            for instruction in block.instructions:
+                self.instruction(depth + 1, instruction)
+            if block.branch is not None:
+                self.branch(depth + 1, block.branch, function)
+            self.line(depth, "}")
+            pending.extend(reversed(list(_entered(depth, block))))
+
+    def label(self, block: nodes.Block) -> str:
+        return self.labels.setdefault(id(block), f"b{len(self.labels)}")
+
+    def branch(self, depth: int, branch: nodes.Branch, function: nodes.Function | None = None) -> None:
+        self.line(depth, self.branch_text(branch, function), branch)
+        self.places.setdefault(id(branch.target), len(self.lines) - 1)
+
+    def branch_text(self, branch: nodes.Branch, function: nodes.Function | None) -> str:
+        arguments = f"({self.operands(branch.arguments)})" if branch.arguments else ""
+        match branch.target:
+            case nodes.Block():
+                return f"branch {self.label(branch.target)}{arguments}"
+            case nodes.Terminator(unreachable=True):
+                return f"unreachable{arguments}"
+            case nodes.Terminator():
+                is_end = function is None or branch.target is function.end_target
+                return f"return {self.operands(branch.arguments)}".rstrip() if is_end else "return elsewhere"
+            case nodes.If() as node:
+                targets = [("true", node.true_target), ("false", node.false_target), ("merge", node.merge_target)]
+                return f"if {self.value(node.condition)}{arguments} [{self.targets(targets)}]"
+            case nodes.Loop() as node:
+                rest = self.targets([("continuing", node.continuing_target), ("merge", node.merge_target)])
+                return f"loop [start: {self.label(node.start_target)}{arguments}, {rest}]"
+            case nodes.Switch() as node:
+                cases = [(_print_case(case), case.target) for case in node.cases]
+                targets = self.targets([*cases, ("merge", node.merge_target)])
+                return f"switch {self.value(node.condition)}{arguments} [{targets}]"
+            case _:
+                assert_never(branch.target)
+
+    def targets(self, targets: Iterable[tuple[str, nodes.Block | None]]) -> str:
+        return ", ".join(f"{word}: {self.label(block)}" for word, block in targets if block is not None)
+
+    def define(self, value: nodes.AnyValue) -> str:
+        """The text of a value where it is made."""
+        if value.name is not None:
+            text = f"%{value.name}"
+        else:
+            text = f"%{self.temporaries}"
+            self.temporaries += 1
+        self.values[id(value)] = text
+        return text
+
+    def value(self, value: Value) -> str:
+        """The text of an operand; `%?` for a value that has not been made."""
+        if isinstance(value, nodes.Constant):
+            return print_constant(value.value)
+        return self.values.get(id(value), "%?")
+
+    def operands(self, values: Iterable[Value]) -> str:
+        return ", ".join(map(self.value, values))
+
+    def instruction(self, depth: int, node: nodes.Instruction) -> None:
+        operation = self.operation(node)
+        result = "" if node.type is VOID else f"{self.define(node)}: {print_type(node.type)} = "
+        self.line(depth, result + operation, node)
+
+    def operation(self, node: nodes.Instruction) -> str:
+        match node:
+            case nodes.Unary(op=op):
+                return f"{_UNARY_WORDS.get(op, op.value)} {self.operands(node.operands)}"
+            case nodes.Binary(op=op):
+                return f"{_BINARY_WORDS.get(op, op.value)} {self.operands(node.operands)}"
+            case nodes.Swizzle(object=object, components=components):
+                return f"swizzle {self.value(object)}, {''.join(_COMPONENTS[it] for it in components)}"
+            case nodes.Var(binding=binding):
+                place = "" if binding is None else f" @group({binding.group}) @binding({binding.binding})"
+                return f"var{place} {self.operands(node.operands)}".rstrip()
+            case nodes.Override(id=id):
+                place = "" if id is None else f" @id({id})"
+                return f"override{place} {self.operands(node.operands)}".rstrip()
+            case nodes.Call(callee=callee, arguments=arguments):
+                return f"call @{callee.name}({self.operands(arguments)})"
+            case nodes.BuiltinCall(function=name, template_arguments=types, arguments=arguments):
+                template = f"<{', '.join(map(print_type, types))}>" if types else ""
+                return f"builtin {name}{template}({self.operands(arguments)})"
+            case nodes.Convert() | nodes.Construct() | nodes.Access() | nodes.Load() | nodes.Store() | nodes.Discard():
+                return f"{type(node).__name__.lower()} {self.operands(node.operands)}".rstrip()
+            case _:
+                assert_never(node)
+
+
+def _entered(depth: int, block: nodes.Block) -> Iterator[tuple[int, nodes.Block]]:
+    """The blocks of the control-flow node that a block enters, in the order of the text."""
+    target = None if block.branch is None else block.branch.target
+    match target:
+        case nodes.If(true_target=yes, false_target=no, merge_target=merge):
+            inner = [yes, no]
+        case nodes.Loop(start_target=start, continuing_target=continuing, merge_target=merge):
+            inner = [start, continuing]
+        case nodes.Switch(cases=cases, merge_target=merge):
+            inner = [case.target for case in cases]
+        case _:
+            return
+    yield from ((depth + 1, it) for it in inner)
+    if merge is not None:
+        yield depth, merge
+
+
+def _print_case(case: nodes.SwitchCase) -> str:
+    words = [*map(print_constant, case.selectors), *(["default"] if case.is_default else [])]
+    return f"case {', '.join(words)}"
+
+
+def _print_io(io: IoAttributes) -> str:
+    words = [f"@builtin({io.builtin})"] if io.builtin is not None else []
+    numbers = {"location": io.location, "blend_src": io.blend_src, "color": io.color}
+    words += [f"@{name}({number})" for name, number in numbers.items() if number is not None]
+    words += [f"@interpolate({', '.join(io.interpolate)})"] if io.interpolate else []
+    words += ["@invariant"] if io.invariant else []
+    return "".join(f" {word}" for word in words)
+
+
+# The parser.
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+)
+      | (?P<number>[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?[iufh]?(?![\w])|(?:(?<=[+-])(?:inf|nan)_[fh])))
+      | (?P<value>%(?:\w|[^\x00-\x7f])+)
+      | (?P<at>@(?:\w|[^\x00-\x7f])+)
+      | (?P<word>(?:\w|[^\x00-\x7f])+)
+      | (?P<string>'[^']*')
+      | (?P<mark>->|[(){}\[\]<>,:=#*.])""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    span: Span
+
+
+def parse(source: Source | str, structs: Iterable[Struct] = ()) -> nodes.Module:
+    """The module of a text. Raises ShaderError with the place of the first mistake.
+
+    A structure declared just like one of `structs` is that one, so that types of the text and of a program are the same.
+    What the text says is taken as it stands: `verify` checks it.
+    """
+    source = Source.from_text(source, "<core>") if isinstance(source, str) else source
+    return _Parser(source, list(structs)).module_()
+
+
+def _tokens(source: Source) -> list[_Token]:
+    text = source.data.decode("utf-8", "replace")
+    tokens: list[_Token] = []
+    position = offset = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        word = text[position] if match is None else match.group()
+        end = offset + len(word.encode("utf-8", "replace"))
+        if match is None:
+            _fail(source, f"unexpected character {word!r}", Span(offset, end))
+        if match.lastgroup != "space":
+            tokens.append(_Token(match.lastgroup or "", word, Span(offset, end)))
+        position, offset = match.end(), end
+    return [*tokens, _Token("end", "", Span(offset, offset))]
+
+
+def _fail(source: Source, message: str, span: Span) -> NoReturn:
+    raise ShaderError([Diagnostic(Severity.ERROR, "core-text", message, span)], source)
+
+
+class _Parser:
+    def __init__(self, source: Source, known_structs: list[Struct]) -> None:
+        self.source = source
+        self.tokens = _tokens(source)
+        self.index = 0
+        self.known_structs = known_structs
+        self.structs: dict[str, Struct] = {}
+        self.functions: dict[str, nodes.Function] = {}
+        self.root_values: dict[str, nodes.AnyValue] = {}
+        self.values: dict[str, nodes.AnyValue] = {}
+        self.labels: dict[str, tuple[nodes.Block, _Token]] = {}
+        self.defined: set[str] = set()
+        self.end_target = nodes.Terminator()
+
+    # Tokens.
+
+    @property
+    def token(self) -> _Token:
+        return self.tokens[self.index]
+
+    def fail(self, message: str, token: _Token | None = None) -> NoReturn:
+        _fail(self.source, message, (token or self.token).span)
+
+    def next(self, kind: str, what: str) -> _Token:
+        token = self.token
+        if token.kind != kind:
+            self.fail(f"expected {what}")
+        self.index += 1
+        return token
+
+    def take(self, text: str) -> bool:
+        if self.token.text != text:
+            return False
+        self.index += 1
+        return True
+
+    def expect(self, text: str) -> None:
+        if not self.take(text):
+            self.fail(f"expected '{text}'")
+
+    def word(self, what: str = "a name") -> str:
+        return self.next("word", what).text
+
+    def integer(self) -> int:
+        token = self.next("number", "a number")
+        if not token.text.isdigit():
+            self.fail("expected a whole number", token)
+        return int(token.text)
+
+    def several(self, item: Callable[[], T], close: str) -> list[T]:
+        """Items between commas up to `close`, which is taken."""
+        items: list[T] = []
+        while not self.take(close):
+            if items:
+                self.expect(",")
+            items.append(item())
+        return items
+
+    # Module scope.
+
+    def module_(self) -> nodes.Module:
+        module = empty_module()
+        while self.token.kind == "word" and self.token.text in ("enable", "requires", "diagnostic", "struct"):
+            self.directive(module, self.word())
+        if self.take("root"):
+            self.expect("{")
+            self.root(module)
+        while self.token.kind != "end":
+            self.function(module)
+        return module
+
+    def directive(self, module: nodes.Module, word: str) -> None:
+        match word:
+            case "enable":
+                module.enables.append(self.word())
+            case "requires":
+                module.requires.append(self.word())
+            case "diagnostic":
+                module.diagnostics.append(self.diagnostic())
+            case _:
+                module.structs.append(self.struct())
+
+    def diagnostic(self) -> nodes.DiagnosticFilter:
+        self.expect("(")
+        severity = self.word()
+        self.expect(",")
+        rule = self.word()
+        if self.take("."):
+            rule += "." + self.word()
+        self.expect(")")
+        return nodes.DiagnosticFilter(severity, rule)
+
+    def struct(self) -> Struct:
+        name = self.word()
+        self.expect("{")
+        members: list[StructMember] = []
+        while not self.take("}"):
+            members.append(self.member())
+        made = Struct(name, tuple(members))
+        known = next((it for it in self.known_structs if _is_same_struct(it, made)), made)
+        self.structs[name] = known
+        return known
+
+    def member(self) -> StructMember:
+        name = self.word("a member")
+        self.expect(":")
+        type = self.type_()
+        align = self.number_attribute("@align")
+        size = self.number_attribute("@size")
+        return StructMember(name, type, align, size, self.io())
+
+    def number_attribute(self, name: str) -> int | None:
+        if not self.take(name):
+            return None
+        self.expect("(")
+        number = self.integer()
+        self.expect(")")
+        return number
+
+    def io(self) -> IoAttributes:
+        builtin = self.word_attribute("@builtin")
+        location, blend_src, color = map(self.number_attribute, ("@location", "@blend_src", "@color"))
+        interpolate: tuple[str, ...] = ()
+        if self.take("@interpolate"):
+            self.expect("(")
+            interpolate = tuple(self.several(self.word, ")"))
+        return IoAttributes(builtin, location, blend_src, color, interpolate, self.take("@invariant"))
+
+    def word_attribute(self, name: str) -> str | None:
+        if not self.take(name):
+            return None
+        self.expect("(")
+        word = self.word()
+        self.expect(")")
+        return word
+
+    def root(self, module: nodes.Module) -> None:
+        self.values = self.root_values
+        while not self.take("}"):
+            if self.take("count"):
+                count = self.count()
+                self.expect("=")
+                module.counts.append(nodes.ArrayCount(count, self.operand()))
+            else:
+                module.root.instructions.append(self.instruction())
+
+    def count(self) -> OverrideCount:
+        name = self.next("string", "a count in quotes").text[1:-1]
+        return OverrideCount(name, self.integer() if self.take("#") else 0)
+
+    # Functions and blocks.
+
+    def function(self, module: nodes.Module) -> None:
+        self.values, self.labels, self.defined = dict(self.root_values), {}, set()
+        function = nodes.Function("", None, (), (), VOID, IoAttributes(), empty_block(), nodes.Terminator())
+        while self.token.text != "fn":
+            self.function_attribute(function)
+        self.expect("fn")
+        function.name = self.next("at", "a function's name").text[1:]
+        self.functions[function.name] = function
+        self.expect("(")
+        function.parameters = self.several(self.parameter, ")")
+        self.expect("->")
+        function.return_type = self.type_()
+        function.return_io = self.io()
+        self.end_target = function.end_target
+        self.expect("{")
+        self.body(function)
+        module.functions.append(function)
+
+    def body(self, function: nodes.Function) -> None:
+        is_first = True
+        while not self.take("}"):
+            block = self.block()
+            if is_first:
+                function.start_target, is_first = block, False
+        for label, (_, token) in self.labels.items():
+            if label not in self.defined:
+                self.fail(f"there is no block {label}", token)
+
+    def function_attribute(self, function: nodes.Function) -> None:
+        token = self.next("at", "a function")
+        name = token.text[1:]
+        if name in {stage.value for stage in Stage}:
+            function.stage = Stage(name)
+        elif name == "must_use":
+            function.must_use = True
+        elif name == "diagnostic":
+            function.diagnostics.append(self.diagnostic())
+        elif name == "workgroup_size":
+            self.expect("(")
+            function.workgroup_size = tuple(self.several(self.operand, ")"))
+        elif name == "resources":
+            self.expect("(")
+            function.resources = self.several(self.resource, ")")
+        else:
+            self.fail("unknown attribute of a function", token)
+
+    def resource(self) -> nodes.Var | nodes.Override:
+        token = self.token
+        value = self.operand()
+        if not isinstance(value, (nodes.Var, nodes.Override)):
+            self.fail("a resource is a variable or an override", token)
+        return value
+
+    def parameter(self) -> nodes.FunctionParameter:
+        name, token = self.definition()
+        type = self.type_()
+        return self.defines(token, nodes.FunctionParameter(self.io(), type, name))
+
+    def block_argument(self) -> nodes.BlockArgument:
+        name, token = self.definition()
+        return self.defines(token, nodes.BlockArgument(self.type_(), name))
+
+    def definition(self) -> tuple[str | None, _Token]:
+        """`%name:`; the name is None for a number."""
+        token = self.next("value", "a value")
+        self.expect(":")
+        name = token.text[1:]
+        return (None if name[0].isdigit() else name), token
+
+    def defines(self, token: _Token, value: V) -> V:
+        if token.text in self.values:
+            self.fail("this value is made twice", token)
+        self.values[token.text] = value
+        return value
+
+    def label(self) -> nodes.Block:
+        """The block of a label, which may be defined later."""
+        token = self.next("word", "a block")
+        return self.labels.setdefault(token.text, (empty_block(), token))[0]
+
+    def block(self) -> nodes.Block:
+        token = self.token
+        block = self.label()
+        if token.text in self.defined:
+            self.fail("this block is made twice", token)
+        self.defined.add(token.text)
+        if self.take("("):
+            block.arguments = self.several(self.block_argument, ")")
+        self.expect(":")
+        self.expect("{")
+        while not self.take("}"):
+            branch = self.branch()
+            if branch is None:
+                block.instructions.append(self.instruction())
+                continue
+            block.branch = branch
+            self.expect("}")
+            break
+        return block
+
+    # Branches.
+
+    def branch(self) -> nodes.Branch | None:
+        """A branch, or None where an instruction stands."""
+        match self.token.text:
+            case "branch":
+                self.index += 1
+                return nodes.Branch(self.label(), self.arguments())
+            case "unreachable":
+                self.index += 1
+                return nodes.Branch(nodes.Terminator(unreachable=True), ())
+            case "return":
+                self.index += 1
+                return nodes.Branch(self.end_target, () if self.token.text == "}" else (self.operand(),))
+            case "if":
+                return self.enter_if()
+            case "loop":
+                return self.enter_loop()
+            case "switch":
+                return self.enter_switch()
+            case _:
+                return None
+
+    def arguments(self) -> list[nodes.AnyValue]:
+        return self.several(self.operand, ")") if self.take("(") else []
+
+    def target(self, word: str) -> nodes.Block:
+        self.expect(word)
+        self.expect(":")
+        return self.label()
+
+    def enter_if(self) -> nodes.Branch:
+        self.expect("if")
+        condition = self.operand()
+        self.expect("[")
+        true = self.target("true")
+        self.expect(",")
+        false = self.target("false")
+        merge = self.target("merge") if self.take(",") else None
+        self.expect("]")
+        return nodes.Branch(nodes.If(condition, true, false, merge), ())
+
+    def enter_loop(self) -> nodes.Branch:
+        self.expect("loop")
+        self.expect("[")
+        start = self.target("start")
+        arguments = self.arguments()
+        self.expect(",")
+        continuing = self.target("continuing")
+        self.expect(",")
+        merge = self.target("merge")
+        self.expect("]")
+        return nodes.Branch(nodes.Loop(start, continuing, merge), arguments)
+
+    def enter_switch(self) -> nodes.Branch:
+        self.expect("switch")
+        condition = self.operand()
+        self.expect("[")
+        cases = [self.case()]
+        merge = None
+        while self.take(","):
+            if self.token.text == "merge":
+                merge = self.target("merge")
+                break
+            cases.append(self.case())
+        self.expect("]")
+        return nodes.Branch(nodes.Switch(condition, cases, merge), ())
+
+    def case(self) -> nodes.SwitchCase:
+        self.expect("case")
+        selectors: list[ConstantValue] = []
+        is_default = False
+        while self.token.text != ":":
+            if selectors:
+                self.expect(",")
+            if self.take("default"):
+                is_default = True
+                break
+            selectors.append(self.constant())
+        self.expect(":")
+        return nodes.SwitchCase(selectors, is_default, self.label())
+
+    # Instructions.
+
+    def instruction(self) -> nodes.Instruction:
+        if self.token.kind != "value":
+            return self.operation(VOID, None)
+        name, token = self.definition()
+        type = self.type_()
+        self.expect("=")
+        return self.defines(token, self.operation(type, name))
+
+    def operation(self, type: Type, name: str | None) -> nodes.Instruction:
+        token = self.next("word", "an instruction")
+        match token.text:
+            case word if word in _UNARY_OPS:
+                return nodes.Unary(_UNARY_OPS[word], self.operand(), type, name)
+            case word if word in _BINARY_OPS:
+                return nodes.Binary(_BINARY_OPS[word], *self.exactly(2), type, name)
+            case "convert":
+                return nodes.Convert(self.operand(), type, name)
+            case "construct":
+                return nodes.Construct(self.operand_list(), type, name)
+            case "access":
+                object, *indices = self.operand_list()
+                return nodes.Access(object, indices, type, name)
+            case "swizzle":
+                return self.swizzle(type, name)
+            case "load":
+                return nodes.Load(self.operand(), type, name)
+            case "store":
+                return nodes.Store(*self.exactly(2), type, name)
+            case "var":
+                binding = self.binding()
+                return nodes.Var(self.optional_operand(), type, name, binding=binding)
+            case "override":
+                id = self.number_attribute("@id")
+                return nodes.Override(self.optional_operand(), type, name, id=id)
+            case "call":
+                return self.call(type, name)
+            case "builtin":
+                return self.builtin_call(type, name)
+            case "discard":
+                return nodes.Discard(type, name)
+            case _:
+                self.fail("unknown instruction", token)
+
+    def swizzle(self, type: Type, name: str | None) -> nodes.Swizzle:
+        object = self.operand()
+        self.expect(",")
+        token = self.next("word", "components")
+        if not set(token.text) <= set(_COMPONENTS):
+            self.fail("expected components", token)
+        return nodes.Swizzle(object, map(_COMPONENTS.index, token.text), type, name)
+
+    def binding(self) -> BindingPoint | None:
+        group = self.number_attribute("@group")
+        number = self.number_attribute("@binding")
+        return None if group is None or number is None else BindingPoint(group, number)
+
+    def call(self, type: Type, name: str | None) -> nodes.Call:
+        token = self.next("at", "a function")
+        callee = self.functions.get(token.text[1:])
+        if callee is None:
+            self.fail("there is no such function before this one", token)
+        self.expect("(")
+        return nodes.Call(callee, self.several(self.operand, ")"), type, name)
+
+    def builtin_call(self, type: Type, name: str | None) -> nodes.BuiltinCall:
+        function = self.word("a builtin function")
+        types = self.several(self.type_, ">") if self.take("<") else []
+        self.expect("(")
+        return nodes.BuiltinCall(function, types, self.several(self.operand, ")"), type, name)
+
+    # Operands and constants.
+
+    def exactly(self, count: int) -> list[nodes.AnyValue]:
+        token = self.token
+        found = self.operand_list()
+        if len(found) != count:
+            self.fail(f"expected {count} operands", token)
+        return found
+
+    def operand_list(self) -> list[nodes.AnyValue]:
+        found = [self.operand()]
+        while self.take(","):
+            found.append(self.operand())
+        return found
+
+    def optional_operand(self) -> nodes.AnyValue | None:
+        """An initialiser follows on the same line, if there is one."""
+        before = self.tokens[self.index - 1]
+        between = self.source.data[before.span.end : self.token.span.start]
+        return None if b"\n" in between or self.token.text == "}" else self.operand()
+
+    def operand(self) -> nodes.AnyValue:
+        if self.token.kind != "value":
+            constant = self.constant()
+            return nodes.Constant(constant, constant.type, None)
+        token = self.next("value", "an operand")
+        value = self.values.get(token.text)
+        if value is None:
+            self.fail("no such value has been made", token)
+        return value
+
+    def constant(self) -> ConstantValue:
+        token = self.token
+        if token.kind == "number":
+            return self.number()
+        if self.take("true") or self.take("false"):
+            return ConstantValue(SCALARS["bool"], token.text == "true")
+        type = self.type_()
+        return ConstantValue(type, self.composite(type))
+
+    def number(self) -> ConstantValue:
+        token = self.next("number", "a constant")
+        body, scalar = token.text[:-1], _SCALARS_BY_SUFFIX.get(token.text[-1])
+        if scalar is None:
+            self.fail("a constant needs the suffix i, u, f or h", token)
+        if scalar.is_integer:
+            if not re.fullmatch(r"[+-]?\d+", body):
+                self.fail("expected a whole number", token)
+            return ConstantValue(scalar, int(body))
+        if body.endswith("_"):
+            return ConstantValue(scalar, float(body[:-1]))
+        sign = -1.0 if body.startswith("-") else 1.0
+        return ConstantValue(scalar, sign * parse_float_literal(body.lstrip("+-"), scalar))
+
+    def composite(self, type: Type) -> RawValue:
+        """The raw value of a composite in braces."""
+        self.expect("{")
+        if self.token.kind == "number" and self.tokens[self.index + 1].text == "*":
+            count = self.integer()
+            self.expect("*")
+            item = self.raw(type, 0)
+            self.expect("}")
+            return Repeated(item, count)
+        items: list[RawValue] = []
+        while not self.take("}"):
+            if items:
+                self.expect(",")
+            items.append(self.raw(type, len(items)))
+        return tuple(items)
+
+    def raw(self, whole: Type, index: int) -> RawValue:
+        """The part of a composite at `index`."""
+        part = element_type(whole, index)
+        if part is None:
+            self.fail(f"{whole} has no such part")
+        if not isinstance(part, Scalar):
+            return self.composite(part)
+        token = self.token
+        constant = self.constant()
+        if constant.type is not part:
+            self.fail(f"expected a constant of type {part}", token)
+        return constant.value
+
+    # Types.
+
+    def type_(self) -> Type:
+        token = self.next("word", "a type")
+        name = token.text
+        if name in SCALARS:
+            return SCALARS[name]
+        if name in self.structs:
+            return self.structs[name]
+        if match := re.fullmatch(r"vec([234])", name):
+            return vector(int(match[1]), self.scalar())
+        if match := re.fullmatch(r"mat([234])x([234])", name):
+            return matrix(int(match[1]), int(match[2]), self.scalar())
+        match name:
+            case "void":
+                return VOID
+            case "array":
+                return self.array()
+            case "atomic":
+                return atomic(self.scalar())
+            case "ptr":
+                return self.pointer()
+            case "sampler" | "sampler_comparison":
+                return sampler(comparison=name != "sampler")
+            case _:
+                return self.texture(name) or _builtin_structs().get(name) or self.fail("unknown type", token)
+
+    def scalar(self) -> Scalar:
+        self.expect("<")
+        token = self.next("word", "a scalar type")
+        if token.text not in SCALARS:
+            self.fail("expected a scalar type", token)
+        self.expect(">")
+        return SCALARS[token.text]
+
+    def array(self) -> Array:
+        self.expect("<")
+        element = self.type_()
+        count: int | OverrideCount | None = None
+        if self.take(","):
+            count = self.count() if self.token.kind == "string" else self.integer()
+        self.expect(">")
+        return array(element, count)
+
+    def pointer(self) -> Pointer:
+        self.expect("<")
+        space = self.enumerant(AddressSpace)
+        self.expect(",")
+        store = self.type_()
+        access = self.enumerant(Access) if self.take(",") else default_access(space)
+        self.expect(">")
+        return pointer(space, store, access)
+
+    def enumerant(self, kind: type[E]) -> E:
+        token = self.next("word", "an enumerant")
+        found = next((it for it in kind if it.value == token.text), None)
+        return found if found is not None else self.fail(f"unknown {kind.__name__}", token)
+
+    def texture(self, name: str) -> Texture | None:
+        """A texture type; the family is the longest name that fits."""
+        if name == "texture_external":
+            return texture(TextureKind.EXTERNAL, "2d")
+        families = sorted(TextureKind, key=lambda kind: -len(kind.value))
+        kind = next((kind for kind in families if name.startswith(kind.value + "_")), None)
+        if kind is None:
+            return None
+        dimension = name[len(kind.value) + 1 :]
+        if kind is TextureKind.STORAGE:
+            self.expect("<")
+            format = self.word("a texel format")
+            self.expect(",")
+            access = self.enumerant(Access)
+            self.expect(">")
+            return texture(kind, dimension, None, format, access)
+        return texture(kind, dimension, self.scalar() if self.token.text == "<" else None)
+
+
+@cache
+def _builtin_structs() -> Mapping[str, Struct]:
+    """The structures that only builtin functions make, by name."""
+    shapes = [shape for scalar in (F32, F16) for shape in (scalar, *(vector(width, scalar) for width in (2, 3, 4)))]
+    made = [make(shape) for make in (frexp_result, modf_result) for shape in shapes]
+    return {struct.name: struct for struct in (*made, *map(compare_exchange_result, (I32, U32)))}
+
+
+def _is_same_struct(left: Struct, right: Struct) -> bool:
+    """Whether two declarations say the same: member by member, by the very types."""
+
+    def key(struct: Struct) -> Sequence[tuple[object, ...]]:
+        return [(it.name, id(it.type), it.align, it.size, it.io) for it in struct.members]
+
+    return left.name == right.name and key(left) == key(right)

@@ -1,0 +1,1 @@
+"""Hercules IR: a sea of nodes with fork/join parallelism."""

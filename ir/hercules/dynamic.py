@@ -1,0 +1,134 @@
+"""Dynamic constants: u64 expressions of literals and of a function's dynamic-constant parameters.
+
+The functions here fold while they build, so that equal extents tend to be equal expressions. Arithmetic is modulo
+2^64; division and remainder by zero give zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from .nodes import DynamicBinary, DynamicConstant, DynamicLiteral, DynamicOp, DynamicParameter
+
+MASK: Final = (1 << 64) - 1
+ZERO: Final = DynamicLiteral(0)
+ONE: Final = DynamicLiteral(1)
+
+_COMMUTATIVE: Final = (DynamicOp.ADD, DynamicOp.MUL, DynamicOp.MIN, DynamicOp.MAX)
+# x op literal = x
+_RIGHT_IDENTITY: Final[Mapping[DynamicOp, int]] = {
+    DynamicOp.ADD: 0,
+    DynamicOp.SUB: 0,
+    DynamicOp.MUL: 1,
+    DynamicOp.DIV: 1,
+    DynamicOp.MAX: 0,
+}
+# x op literal = 0
+_RIGHT_ABSORBER: Final[Mapping[DynamicOp, int]] = {
+    DynamicOp.MUL: 0,
+    DynamicOp.DIV: 0,
+    DynamicOp.REM: 0,
+    DynamicOp.MIN: 0,
+}
+
+
+def literal(value: int) -> DynamicLiteral:
+    """A literal, taken modulo 2^64."""
+    return DynamicLiteral(value & MASK)
+
+
+def binary(op: DynamicOp, lhs: DynamicConstant, rhs: DynamicConstant) -> DynamicConstant:
+    """`lhs op rhs`, folded where a literal decides; a literal operand of a commutative operation stands right."""
+    if isinstance(lhs, DynamicLiteral) and isinstance(rhs, DynamicLiteral):
+        return DynamicLiteral(compute(op, lhs.value, rhs.value))
+    if isinstance(lhs, DynamicLiteral) and op in _COMMUTATIVE:
+        lhs, rhs = rhs, lhs
+    if isinstance(rhs, DynamicLiteral):
+        if _RIGHT_IDENTITY.get(op) == rhs.value:
+            return lhs
+        if _RIGHT_ABSORBER.get(op) == rhs.value or (op is DynamicOp.REM and rhs.value == 1):
+            return ZERO
+    if lhs == rhs and op in (DynamicOp.MIN, DynamicOp.MAX):
+        return lhs
+    if lhs == rhs and op is DynamicOp.SUB:
+        return ZERO
+    return DynamicBinary(op, lhs, rhs)
+
+
+def add(lhs: DynamicConstant, rhs: DynamicConstant) -> DynamicConstant:
+    """`lhs + rhs`."""
+    return binary(DynamicOp.ADD, lhs, rhs)
+
+
+def sub(lhs: DynamicConstant, rhs: DynamicConstant) -> DynamicConstant:
+    """`lhs - rhs`."""
+    return binary(DynamicOp.SUB, lhs, rhs)
+
+
+def mul(lhs: DynamicConstant, rhs: DynamicConstant) -> DynamicConstant:
+    """`lhs * rhs`."""
+    return binary(DynamicOp.MUL, lhs, rhs)
+
+
+def div(lhs: DynamicConstant, rhs: DynamicConstant) -> DynamicConstant:
+    """`lhs / rhs`."""
+    return binary(DynamicOp.DIV, lhs, rhs)
+
+
+def rem(lhs: DynamicConstant, rhs: DynamicConstant) -> DynamicConstant:
+    """`lhs % rhs`."""
+    return binary(DynamicOp.REM, lhs, rhs)
+
+
+def compute(op: DynamicOp, lhs: int, rhs: int) -> int:
+    """The value of one operation."""
+    match op:
+        case DynamicOp.ADD:
+            return (lhs + rhs) & MASK
+        case DynamicOp.SUB:
+            return (lhs - rhs) & MASK
+        case DynamicOp.MUL:
+            return (lhs * rhs) & MASK
+        case DynamicOp.DIV:
+            return lhs // rhs if rhs else 0
+        case DynamicOp.REM:
+            return lhs % rhs if rhs else 0
+        case DynamicOp.MIN:
+            return min(lhs, rhs)
+        case DynamicOp.MAX:
+            return max(lhs, rhs)
+
+
+def evaluate(constant: DynamicConstant, values: Sequence[int]) -> int:
+    """The value, where `values` are those of the function's dynamic-constant parameters."""
+    match constant:
+        case DynamicLiteral(value):
+            return value
+        case DynamicParameter(index):
+            return values[index]
+        case DynamicBinary(op, lhs, rhs):
+            return compute(op, evaluate(lhs, values), evaluate(rhs, values))
+
+
+def substitute(constant: DynamicConstant, arguments: Sequence[DynamicConstant]) -> DynamicConstant:
+    """The expression with each parameter replaced by the argument of its index, folded."""
+    match constant:
+        case DynamicLiteral():
+            return constant
+        case DynamicParameter(index):
+            return arguments[index]
+        case DynamicBinary(op, lhs, rhs):
+            return binary(op, substitute(lhs, arguments), substitute(rhs, arguments))
+
+
+def parameters(constant: DynamicConstant) -> Iterator[int]:
+    """The indices of the parameters in it, as often as they occur."""
+    match constant:
+        case DynamicLiteral():
+            return
+        case DynamicParameter(index):
+            yield index
+        case DynamicBinary(_, lhs, rhs):
+            yield from parameters(lhs)
+            yield from parameters(rhs)

@@ -1,0 +1,408 @@
+"""Where each floating node runs: a block for every data node, and an order within each block.
+
+A Hercules function fixes only the order of control. `schedule` chooses for each live data node a *basic block* (named by its
+leader, see `analyses.block_leader`) and sorts the nodes of each block, so that
+
+- every node comes after what it uses, and in a block that dominates all its uses;
+- it runs as rarely as possible: in the least loop and fork nest on the way up the dominator tree, and there as late as possible;
+- every reader of a version of a collection comes before the version's consumer, so that all storage changes in place.
+
+The interpreter and the backends run this order. Where no order will do, `problems` says why; a function has none if and only if
+its values dominate their uses and its collections are used linearly (see `versions`).
+
+After Click, "Global Code Motion / Global Value Numbering", 1995, with anti-dependences from linearity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from .analyses import ControlGraph, Dominators, ForkNest, LoopNest, block_leader, control_graph, dominators, fork_nest, loop_nest
+from .graph import def_use, is_control, predecessors
+from .nodes import (
+    Collect,
+    ConstantNode,
+    DynamicConstantNode,
+    Fork,
+    Function,
+    If,
+    Join,
+    Match,
+    Node,
+    Parameter,
+    Phi,
+    Reduce,
+    Region,
+    Return,
+    Start,
+    ThreadID,
+    Type,
+)
+from .types import infer_types, is_collection
+from .versions import Use, consumed, looked_at
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a function cannot be scheduled: a sentence about a node."""
+
+    node: Node
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The placed nodes of a function.
+
+    `blocks` has every reachable leader in reverse postorder, with its floating nodes in order of execution; phis, thread
+    numbers, Collects and Reduces are pinned to their control and stand in no list. `exits` has what ends each block: If, Match
+    or Return, else the leader of the block that follows. `place` has the leader of each live data node; that of a Reduce is
+    its fork, although after the join it is the join.
+    """
+
+    function: Function
+    types: Mapping[Node, Type]
+    graph: ControlGraph
+    dominators: Dominators
+    nest: ForkNest
+    loops: LoopNest
+    live: frozenset[Node]
+    blocks: Mapping[Node, tuple[Node, ...]]
+    exits: Mapping[Node, Node]
+    place: Mapping[Node, Node]
+    problems: tuple[Problem, ...]
+
+
+def schedule(function: Function, types: Mapping[Node, Type] | None = None) -> Schedule:
+    """Place the nodes of a function whose types and control structure are right."""
+    return _Scheduler(function, infer_types(function) if types is None else types).run()
+
+
+def live_nodes(function: Function, graph: ControlGraph) -> frozenset[Node]:
+    """The reachable control, and the data it needs, however indirectly. A phi that serves only itself is not live."""
+    live: set[Node] = set()
+    pending: list[Node] = [node for node in graph.order if isinstance(node, (Return, If, Match, Start))]
+    reached = set(graph.order)
+    live.update(reached)
+    pending = [it for node in pending for it in predecessors(node)]
+    while pending:
+        node = pending.pop()
+        if node in live:
+            continue
+        live.add(node)
+        if isinstance(node, Phi) and isinstance(node.region, Region):
+            pairs = zip(node.values, node.region.predecessors, strict=False)
+            pending.extend(value for value, at in pairs if at in reached)
+        elif not is_control(node):
+            pending.extend(predecessors(node))
+    return frozenset(live)
+
+
+_ROUNDS = 100
+
+
+@dataclass(slots=True)
+class _Scheduler:
+    function: Function
+    types: Mapping[Node, Type]
+    problems: list[Problem] = field(default_factory=list[Problem])
+
+    graph: ControlGraph = field(init=False)
+    tree: Dominators = field(init=False)
+    nest: ForkNest = field(init=False)
+    loops: LoopNest = field(init=False)
+    live: frozenset[Node] = field(init=False)
+    users: dict[Node, tuple[Node, ...]] = field(init=False)
+    leaders: dict[Node, Node] = field(init=False)
+    depth: dict[Node, int] = field(init=False)
+    flow: dict[Node, tuple[Node, ...]] = field(init=False)
+    pinned: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    place: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    last_place: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    early: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    consumers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
+    readers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
+    _gone: dict[Node, set[Node]] = field(default_factory=dict[Node, set[Node]])
+
+    def run(self) -> Schedule:
+        self._analyse()
+        self._find_versions()
+        order = self._sorted(self._pin(), predecessors, "uses its own result")
+        for node in order:
+            self.early[node] = self._earliest(node)
+        self._place_all(order)
+        self._check_uses()
+        self._check_linear()
+        blocks = self._blocks(order)
+        return Schedule(
+            self.function,
+            self.types,
+            self.graph,
+            self.tree,
+            self.nest,
+            self.loops,
+            self.live,
+            blocks,
+            self._exits(),
+            self.place,
+            tuple(self.problems),
+        )
+
+    # Preparation
+
+    def _analyse(self) -> None:
+        self.graph = control_graph(self.function)
+        self.tree = dominators(self.graph)
+        self.nest = fork_nest(self.graph)
+        self.loops = loop_nest(self.graph, self.tree)
+        self.live = live_nodes(self.function, self.graph)
+        self.users = def_use(self.function)
+        self.leaders = {node: block_leader(node) for node in self.graph.order}
+        self.depth = {it: len(self.nest.around[it]) + len(self.loops.around[it]) for it in self.graph.order}
+        self.flow = {leader: () for leader in self.leaders.values()}
+        for node in self.graph.order:
+            for following in self.graph.successors[node]:
+                if self.leaders[following] is following:
+                    leader = self.leaders[node]
+                    self.flow[leader] = (*self.flow[leader], following)
+
+    def _find_versions(self) -> None:
+        for node in self.function.nodes:
+            if node not in self.live:
+                continue
+            for version, use in consumed(node, self.types, self.nest.forks):
+                if use.control is None or use.control in self.leaders:
+                    self.consumers.setdefault(version, []).append(use)
+            for version, use in looked_at(node, self.types):
+                self.readers.setdefault(version, []).append(use)
+
+    def _pin(self) -> list[Node]:
+        """Place what has no choice; the rest floats."""
+        floating: list[Node] = []
+        for node in self.function.nodes:
+            if node not in self.live or is_control(node):
+                continue
+            at = self._pinned_at(node)
+            if at is None:
+                floating.append(node)
+            else:
+                self.pinned[node] = self.early[node] = at
+        return floating
+
+    def _pinned_at(self, node: Node) -> Node | None:
+        match node:
+            case Phi(region):
+                return region
+            case ThreadID(fork):
+                return fork
+            case Collect(join):
+                return join
+            case Reduce(join):
+                return self.nest.forks[join] if isinstance(join, Join) else None
+            case Parameter() | DynamicConstantNode():
+                return self.graph.order[0]
+            case ConstantNode() if not is_collection(self.types[node]):
+                return self.graph.order[0]
+            case _:
+                return None
+
+    # Order of the dependences
+
+    def _earlier_or_reader(self, node: Node) -> Iterator[Node]:
+        """What must run before a node of the same block: its operands, and the readers of what it consumes."""
+        yield from predecessors(node)
+        for version, use in consumed(node, self.types, self.nest.forks):
+            if use.control is None:
+                yield from (it.user for it in self.readers.get(version, ()) if it.control is None and it.user is not node)
+
+    def _sorted(self, nodes: list[Node], before: Callable[[Node], Iterable[Node]], problem: str) -> list[Node]:
+        """The nodes, each after those `before` it; a cycle is the problem of one node in it."""
+        inside = set(nodes)
+        done: dict[Node, bool] = {}
+        result: list[Node] = []
+        for root in nodes:
+            if root in done:
+                continue
+            done[root] = False
+            stack = [(root, iter(before(root)))]
+            while stack:
+                node, rest = stack[-1]
+                following = next((it for it in rest if it in inside and not done.get(it, False)), None)
+                if following is None:
+                    done[node] = True
+                    result.append(node)
+                    stack.pop()
+                elif following in done:
+                    self.problems.append(Problem(following, problem))
+                else:
+                    done[following] = False
+                    stack.append((following, iter(before(following))))
+        return result
+
+    # Placement
+
+    def _place_all(self, order: list[Node]) -> None:
+        """Place users before what they use. Where a reader may go depends on where the consumers went in the last round."""
+        for _ in range(_ROUNDS):
+            self.last_place, self.place = self.place, dict(self.pinned)
+            self._gone.clear()
+            known = len(self.problems)
+            for node in reversed(order):
+                self._place_late(node)
+            if self.place == self.last_place:
+                return
+            del self.problems[known:]
+        raise AssertionError("placement does not settle")
+
+    def _earliest(self, node: Node) -> Node:
+        """The highest block that all operands dominate."""
+        best = self.graph.order[0]
+        for operand in predecessors(node):
+            at = self.early.get(operand, best)
+            if self.tree.depth[at] > self.tree.depth[best]:
+                best = at
+        return best
+
+    def _place_late(self, node: Node) -> None:
+        latest: Node | None = None
+        for user in self.users[node]:
+            for at in self._use_blocks(node, user):
+                latest = at if latest is None else self.leaders[self.tree.common(latest, at)]
+        if latest is None:
+            return
+        versions = [version for version, use in looked_at(node, self.types) if use.control is None]
+        self.place[node] = latest if self._is_new_storage(node) else self._best_block(node, latest, versions)
+
+    def _is_new_storage(self, node: Node) -> bool:
+        """Whether each consumer takes over storage that this node makes, so that it has to run as often as they."""
+        return node in self.consumers and not any(consumed(node, self.types, self.nest.forks))
+
+    def _best_block(self, node: Node, latest: Node, versions: list[Node]) -> Node:
+        """The lowest of the least nested blocks between the earliest and the latest where nothing it reads is overwritten."""
+        best: Node | None = None
+        for at in self.tree.chain(latest):
+            if self.leaders[at] is not at:
+                continue
+            if (best is None or self.depth[at] < self.depth[best]) and not any(self._is_gone(it, at) for it in versions):
+                best = at
+            if at is self.early[node]:
+                break
+        else:
+            self.problems.append(Problem(node, "does not dominate its uses"))
+            return self.early[node]
+        if best is None:
+            self.problems.append(Problem(node, "reads a version that is overwritten before it can be read"))
+        return best or latest
+
+    def _use_blocks(self, node: Node, user: Node) -> Iterator[Node]:
+        """The blocks at whose end, or somewhere in which, `user` needs the value of `node`."""
+        if user not in self.live:
+            return
+        match user:
+            case Phi(Region() as region, values):
+                for value, at in zip(values, region.predecessors, strict=False):
+                    if value is node and at in self.leaders:
+                        yield self.leaders[at]
+            case Reduce(Join() as join, init, update):
+                if init is node:
+                    yield self.leaders[self.nest.forks[join].control]
+                if update is node:
+                    yield self.leaders[join.control]
+            case Collect(Join() as join):
+                yield self.leaders[join.control]
+            case If(control) | Match(control) | Return(control):
+                yield self.leaders[control]
+            case _:
+                if user in self.place:
+                    yield self.place[user]
+
+    # Linearity
+
+    def _definitions(self, version: Node) -> tuple[Node, ...]:
+        """The blocks in which the version comes into being."""
+        at = self.last_place.get(version, self.early.get(version, self.graph.order[0]))
+        return (at, self.nest.joins[at]) if isinstance(version, Reduce) and isinstance(at, Fork) else (at,)
+
+    def _block_of(self, use: Use) -> Node | None:
+        return self.last_place.get(use.user) if use.control is None else self.leaders[use.control]
+
+    def _after(self, version: Node, block: Node) -> set[Node]:
+        """The blocks that control may enter after `block`, before the version comes into being anew."""
+        cut = self._definitions(version)
+        seen: set[Node] = set()
+        pending = [it for it in self.flow[block] if it not in cut]
+        while pending:
+            at = pending.pop()
+            if at not in seen:
+                seen.add(at)
+                pending.extend(it for it in self.flow[at] if it not in cut)
+        return seen
+
+    def _is_gone(self, version: Node, block: Node) -> bool:
+        """Whether the version may have been consumed before the block begins."""
+        uses = [self._block_of(use) for use in self.consumers.get(version, ())]
+        (born, *_) = self._definitions(version)
+        # Without a loop that the version does not come into being in, no path leads from below back up.
+        if self.loops.around[born] == self.loops.around[block] and all(
+            it is None or self.tree.dominates(block, it) for it in uses
+        ):
+            return False
+        if version not in self._gone:
+            self._gone[version] = {after for it in uses if it is not None for after in self._after(version, it)}
+        return block in self._gone[version]
+
+    def _check_linear(self) -> None:
+        for version, uses in self.consumers.items():
+            blocks = [(use, at) for use in uses if (at := self._block_of(use)) is not None]
+            nests = [self.nest.around[it] for it in self._definitions(version)]
+            for index, (use, at) in enumerate(blocks):
+                if self.nest.around[at] not in nests:
+                    self.problems.append(Problem(use.user, "consumes a collection from outside its fork"))
+                is_single = len(blocks) == 1 and self.loops.around[at] == self.loops.around[self._definitions(version)[0]]
+                after = set[Node]() if is_single else self._after(version, at)
+                others = [it for number, (_, it) in enumerate(blocks) if number != index]
+                if at in after or at in others[index:] or any(it in after for it in others):
+                    self.problems.append(Problem(use.user, "consumes a version that has another consumer"))
+            self._check_pinned_readers(version, blocks)
+
+    def _check_pinned_readers(self, version: Node, consumers: list[tuple[Use, Node]]) -> None:
+        for use in self.readers.get(version, ()):
+            if use.control is None:
+                continue
+            at = self.leaders[use.control]
+            if self._is_gone(version, at) or any(it is at and by.control is None for by, it in consumers):
+                self.problems.append(Problem(use.user, "reads a version that is overwritten before it can be read"))
+
+    # Checks and results
+
+    def _check_uses(self) -> None:
+        for node, at in self.place.items():
+            for user in self.users[node]:
+                for block in self._use_blocks(node, user):
+                    self._check_use(node, at, block, user)
+
+    def _check_use(self, node: Node, at: Node, block: Node, user: Node) -> None:
+        if isinstance(node, Reduce) and isinstance(at, Fork) and at not in self.nest.around[block]:
+            at = self.nest.joins[at]
+        around = self.nest.around[at]
+        if not self.tree.dominates(at, block):
+            self.problems.append(Problem(user, "uses a value that does not dominate it"))
+        elif self.nest.around[block][: len(around)] != around:
+            self.problems.append(Problem(user, "uses a value of a fork after its join; Collect or Reduce carry values out"))
+
+    def _blocks(self, order: list[Node]) -> Mapping[Node, tuple[Node, ...]]:
+        blocks: dict[Node, list[Node]] = {it: [] for it in self.graph.order if self.leaders[it] is it}
+        for node in order:
+            if node in self.place:
+                blocks[self.place[node]].append(node)
+        problem = "reads a version that has to be overwritten before"
+        return {it: tuple(self._sorted(nodes, self._earlier_or_reader, problem)) for it, nodes in blocks.items()}
+
+    def _exits(self) -> Mapping[Node, Node]:
+        exits: dict[Node, Node] = {}
+        for node in self.graph.order:
+            for following in self.graph.successors[node]:
+                if self.leaders[node] is node:
+                    exits[node] = following
+        return exits

@@ -1,0 +1,126 @@
+"""Linear chains: which nodes are versions of collections, and who consumes and who only looks at each.
+
+A collection is storage, and every version of it is one state of that storage. A *consumer* takes the storage over: it may
+change it in place, so a version has one consumer on any path. A *reader* looks at a version and must come before its
+consumer; whatever a reader takes out, however large, is a copy.
+
+- Consumers: Write and Atomic of their collection, Phi, Reduce, Collect, ProductNode and Return of what they are given, and
+  Call of an argument whose parameter the callee consumes.
+- Readers: Read, Match, Write of its value, and other Calls.
+
+The collection that an Atomic gives is taken out by a Read of its field 0, which is no copy but the same version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from .graph import is_projection, predecessors
+from .nodes import (
+    Atomic,
+    Call,
+    Collect,
+    FieldIndex,
+    Fork,
+    Function,
+    Join,
+    Match,
+    Node,
+    Parameter,
+    Phi,
+    ProductNode,
+    Read,
+    Reduce,
+    Region,
+    Return,
+    Type,
+    Write,
+)
+from .types import infer_types, is_collection
+
+AFTER = FieldIndex(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A use of a version: by a data node, which may float, or, where `control` is given, at the end of that node's block."""
+
+    user: Node
+    control: Node | None = None
+
+
+def version_of(node: Node) -> Node:
+    """The node that made the version: the Atomic for a Read of its collection, else the node itself."""
+    while isinstance(node, Read) and node.indices == [AFTER] and isinstance(node.collection, Atomic):
+        node = node.collection
+    return node
+
+
+def is_version_projection(node: Node) -> bool:
+    """Whether it is the Read that takes the collection out of an Atomic."""
+    return version_of(node) is not node
+
+
+def consumed(node: Node, types: Mapping[Node, Type], forks: Mapping[Join, Fork]) -> Iterator[tuple[Node, Use]]:
+    """The versions that a node consumes."""
+    for operand, use in _takes(node, forks):
+        if is_collection(types.get(operand)):
+            yield version_of(operand), use
+
+
+def _takes(node: Node, forks: Mapping[Join, Fork]) -> Iterator[tuple[Node, Use]]:
+    match node:
+        case Write(collection) | Atomic(_, collection):
+            yield collection, Use(node)
+        case Phi(Region() as region, values):
+            yield from ((value, Use(node, at)) for value, at in zip(values, region.predecessors, strict=False))
+        case Reduce(Join() as join, init, update):
+            if join in forks:
+                yield init, Use(node, forks[join].control)
+            yield update, Use(node, join.control)
+        case Collect(Join() as join, value):
+            yield value, Use(node, join.control)
+        case ProductNode(fields):
+            yield from ((it, Use(node)) for it in fields)
+        case Return(control, value):
+            yield value, Use(node, control)
+        case Call(callee, _, arguments) if any(is_collection(it) for it in callee.parameter_types):
+            taken = consumed_parameters(callee)
+            yield from ((it, Use(node)) for index, it in enumerate(arguments) if index in taken)
+        case _:
+            return
+
+
+def looked_at(node: Node, types: Mapping[Node, Type]) -> Iterator[tuple[Node, Use]]:
+    """The versions that a node reads without consuming them."""
+    match node:
+        case Read(collection) if not is_projection(node) and not is_version_projection(node):
+            if not (isinstance(collection, Atomic) and node.indices[:1] != [AFTER]):
+                yield version_of(collection), Use(node)
+        case Write(_, value) if is_collection(types.get(value)):
+            yield version_of(value), Use(node)
+        case Match(control, sum):
+            yield version_of(sum), Use(node, control)
+        case Call(callee, _, arguments) if any(is_collection(it) for it in callee.parameter_types):
+            taken = consumed_parameters(callee)
+            for index, argument in enumerate(arguments):
+                if index not in taken and is_collection(types.get(argument)):
+                    yield version_of(argument), Use(node)
+        case _:
+            return
+
+
+def consumed_parameters(function: Function) -> frozenset[int]:
+    """The parameters that the function consumes, so that its caller gives them up. The call graph must have no cycles."""
+    types = infer_types(function)
+    parameters: set[Node] = {node for node in function.nodes if isinstance(node, Parameter) and is_collection(types.get(node))}
+    users = [node for node in function.nodes if any(version_of(it) in parameters for it in predecessors(node))]
+    taken = {version for node in users for version, _ in consumed(node, types, {})}
+    return frozenset(it.index for it in taken & parameters if isinstance(it, Parameter)) | _initial(function, parameters)
+
+
+def _initial(function: Function, parameters: set[Node]) -> frozenset[int]:
+    """The parameters that some Reduce starts from."""
+    starts = {node.init for node in function.nodes if isinstance(node, Reduce)}
+    return frozenset(it.index for it in starts & parameters if isinstance(it, Parameter))

@@ -1,0 +1,302 @@
+r"""Reads the ASDL dialect that declares every IR.
+
+    -- a comment; directly above a kind or a sum it becomes the docstring
+    module core "ir/core/nodes.py" {        -- name, output file; then perhaps `immutable`
+        extern span = Span in ..source      -- a Python class, an opaque leaf here
+        tracked value                       -- fields of this sum are operands with use lists
+
+        statement = Assign(expression lhs, expression rhs)          -- a sum: classes and their union
+                  | @Block(statement* statements, function \parent) -- @: compared by identity
+                  attributes (span \span)                           -- fields that every constructor gets
+        operator = Negate | Not                                     -- no fields at all: an enum
+        argument = (str name, expression? value = none)             -- a product: one class, Argument
+    }
+
+`*` marks a list, `?` an optional field, `\` a hidden one: no child, left out of visitors and comparisons. A default
+is a literal (`true`, `false`, `none`, a number, a string), `[]`, or the name of an enum's constructor; hidden optional
+fields default to none. A bare constructor name that is declared with parentheses elsewhere refers to that constructor.
+
+Where a sum is tracked, the output's package has a handwritten module `values` with the bases `User` and `Value`; fields
+that all kinds of the sum have are attributes of that `Value`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from .check import check
+from .model import (
+    DefaultValue,
+    Definition,
+    EnumDefault,
+    EnumType,
+    Extern,
+    Field,
+    Kind,
+    Place,
+    Product,
+    Reference,
+    SchemaError,
+    SchemaModule,
+    Sum,
+    camel_case,
+)
+from .runtime import REQUIRED, Count
+
+TOKEN: Final = re.compile(
+    r"""(?P<space>[ \t\r]+)
+    | (?P<newline>\n)
+    | (?P<comment>--[^\n]*)
+    | (?P<string>"(?:[^"\\\n]|\\.)*")
+    | (?P<number>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)
+    | (?P<path>\.+[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)
+    | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
+    | (?P<mark>[=|(){},*?@\\\[\]])
+    | (?P<other>.)""",
+    re.VERBOSE,
+)
+COUNTS: Final = {"*": Count.MANY, "?": Count.OPTIONAL}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """`sort` is a group of `TOKEN`, or "end"; `doc` is the comment block that ends on the line above."""
+
+    sort: str
+    text: str
+    place: Place
+    doc: str = ""
+
+    def __str__(self) -> str:
+        return "the end of the file" if self.sort == "end" else f"'{self.text}'"
+
+
+def read_schema(path: Path, shown_as: str | None = None) -> SchemaModule:
+    """The schema in a file; errors name the file `shown_as`."""
+    return parse_schema(path.read_text(encoding="utf-8"), shown_as or str(path))
+
+
+def parse_schema(text: str, file: str = "<schema>") -> SchemaModule:
+    """The schema in `text`, with every rule of the dialect checked. Raises `SchemaError`."""
+    module = _Parser(_tokens(text, file)).module()
+    check(module)
+    return module
+
+
+def _tokens(text: str, file: str) -> list[Token]:
+    tokens: list[Token] = []
+    comments: dict[int, str] = {}
+    line, line_start, code_line = 1, 0, 0
+    for match in TOKEN.finditer(text):
+        sort, lexeme = str(match.lastgroup), match.group()
+        place = Place(file, line, match.start() - line_start + 1)
+        if sort == "newline":
+            line, line_start = line + 1, match.end()
+        elif sort == "comment":
+            if code_line != line:
+                comments[line] = lexeme[2:].removeprefix(" ").rstrip()
+        elif sort == "other":
+            raise SchemaError(place, f"unexpected character '{lexeme}'")
+        elif sort != "space":
+            doc = _comment_block(comments, line - 1) if code_line != line else ""
+            tokens.append(Token(sort, lexeme, place, doc))
+            code_line = line
+    tokens.append(Token("end", "", Place(file, line, len(text) - line_start + 1)))
+    return tokens
+
+
+def _comment_block(comments: dict[int, str], last: int) -> str:
+    first = last
+    while first in comments:
+        first -= 1
+    return "\n".join(comments[line] for line in range(first + 1, last + 1)).strip("\n")
+
+
+class _Parser:
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens = tokens
+        self._position = 0
+
+    @property
+    def _token(self) -> Token:
+        return self._tokens[self._position]
+
+    def _next(self) -> Token:
+        token = self._token
+        self._position += token.sort != "end"
+        return token
+
+    def _at(self, text: str) -> bool:
+        return self._token.text == text and self._token.sort in ("mark", "name")
+
+    def _accept(self, text: str) -> bool:
+        found = self._at(text)
+        if found:
+            self._next()
+        return found
+
+    def _expect(self, text: str) -> Token:
+        if not self._at(text):
+            raise SchemaError(self._token.place, f"expected '{text}', found {self._token}")
+        return self._next()
+
+    def _expect_sort(self, sort: str, what: str) -> Token:
+        if self._token.sort != sort:
+            raise SchemaError(self._token.place, f"expected {what}, found {self._token}")
+        return self._next()
+
+    def _name(self, what: str) -> Token:
+        return self._expect_sort("name", what)
+
+    def module(self) -> SchemaModule:
+        start = self._expect("module")
+        name = self._name("the module's name").text
+        output = _string(self._expect_sort("string", "the output file's name"))
+        immutable = self._accept("immutable")
+        self._expect("{")
+        externs: list[Extern] = []
+        definitions: list[Definition] = []
+        tracked: str | None = None
+        while not self._accept("}"):
+            if self._at("extern"):
+                externs.append(self._extern())
+            elif self._at("tracked"):
+                tracked = self._tracked(tracked)
+            else:
+                definitions.append(self._definition())
+        self._expect_sort("end", "the end of the file")
+        resolved = _resolve_bare_names(definitions)
+        return SchemaModule(name, output, immutable, tracked, tuple(externs), resolved, start.doc, start.place)
+
+    def _extern(self) -> Extern:
+        self._expect("extern")
+        name = self._name("the extern's name")
+        self._expect("=")
+        python_class = self._name("a Python class").text
+        self._expect("in")
+        module = self._expect_sort("path", "a relative module such as '..types'").text
+        return Extern(name.text, python_class, module, name.place)
+
+    def _tracked(self, before: str | None) -> str:
+        place = self._expect("tracked").place
+        if before is not None:
+            raise SchemaError(place, "a schema tracks one sum only")
+        return self._name("the tracked sum's name").text
+
+    def _definition(self) -> Definition:
+        name = self._name("a definition")
+        self._expect("=")
+        if self._at("(") or (self._at("@") and self._tokens[self._position + 1].text == "("):
+            return self._product(name)
+        return self._sum(name)
+
+    def _product(self, name: Token) -> Product:
+        identity = self._accept("@")
+        fields = self._fields() + self._attributes()
+        return Product(name.text, Kind(camel_case(name.text), fields, identity, name.doc, name.place), name.place)
+
+    def _sum(self, name: Token) -> Sum:
+        doc = self._token.doc
+        self._accept("|")
+        alternatives = [self._alternative(doc)]
+        while self._at("|"):
+            alternatives.append(self._alternative(self._next().doc))
+        attributes = self._attributes()
+        return Sum(name.text, tuple(_with_fields(it, attributes) for it in alternatives), name.doc, name.place)
+
+    def _alternative(self, doc: str) -> Kind | Reference:
+        doc = doc or self._token.doc
+        identity = self._accept("@")
+        name = self._name("a constructor or a type")
+        if not name.text[:1].isupper():
+            if identity or self._at("("):
+                raise SchemaError(name.place, f"the constructor '{name.text}' must begin with a capital letter")
+            return Reference(name.text, name.place)
+        if not self._at("(") and not identity:
+            return _BareName(name.text, (), identity, doc, name.place)
+        fields = self._fields() if self._at("(") else ()
+        return Kind(name.text, fields, identity, doc, name.place)
+
+    def _attributes(self) -> tuple[Field, ...]:
+        return self._fields() if self._accept("attributes") else ()
+
+    def _fields(self) -> tuple[Field, ...]:
+        self._expect("(")
+        fields: list[Field] = []
+        while not self._accept(")"):
+            fields.append(self._field())
+            if not self._at(")"):
+                self._expect(",")
+        return tuple(fields)
+
+    def _field(self) -> Field:
+        type_name = self._name("a field's type").text
+        count = COUNTS.get(self._token.text, Count.ONE)
+        if count is not Count.ONE:
+            self._next()
+        hidden = self._accept("\\")
+        name = self._name("the field's name")
+        default: DefaultValue = None if hidden and count is Count.OPTIONAL else REQUIRED
+        if self._accept("="):
+            default = self._default()
+        return Field(name.text, type_name, count, hidden, default, name.place)
+
+    def _default(self) -> DefaultValue:
+        token = self._next()
+        if token.sort == "string":
+            return _string(token)
+        if token.sort == "number":
+            return float(token.text) if re.search(r"[.eE]", token.text) else int(token.text)
+        if token.text == "[" and token.sort == "mark":
+            self._expect("]")
+            return ()
+        if token.sort == "name":
+            words: dict[str, bool | None] = {"none": None, "true": True, "false": False}
+            return words[token.text] if token.text in words else EnumDefault(token.text)
+        raise SchemaError(token.place, f"expected a default value, found {token}")
+
+
+class _BareName(Kind):
+    """A constructor without parentheses, as long as it may still turn out to be a reference."""
+
+
+def _with_fields(alternative: Kind | Reference, fields: tuple[Field, ...]) -> Kind | Reference:
+    if isinstance(alternative, Reference) or not fields:
+        return alternative
+    return replace(alternative, fields=alternative.fields + fields)
+
+
+def _resolve_bare_names(definitions: list[Definition]) -> tuple[Definition, ...]:
+    """Tell references to constructors, constructors without fields, and enums apart."""
+    declared = {it.kind.name for it in definitions if isinstance(it, Product)}
+    for definition in definitions:
+        if isinstance(definition, Sum):
+            kinds = (it for it in definition.alternatives if isinstance(it, Kind))
+            declared.update(kind.name for kind in kinds if not isinstance(kind, _BareName))
+    return tuple(_resolved_sum(it, declared) if isinstance(it, Sum) else it for it in definitions)
+
+
+def _resolved_sum(definition: Sum, declared: set[str]) -> Definition:
+    alternatives = tuple(_resolved_alternative(it, declared) for it in definition.alternatives)
+    bare = tuple(it for it in definition.alternatives if isinstance(it, _BareName) and not it.fields)
+    if len(bare) == len(alternatives) and not any(isinstance(it, Reference) for it in alternatives):
+        return EnumType(definition.name, tuple(it.name for it in bare), definition.doc, definition.place)
+    return replace(definition, alternatives=alternatives)
+
+
+def _resolved_alternative(alternative: Kind | Reference, declared: set[str]) -> Kind | Reference:
+    if not isinstance(alternative, _BareName):
+        return alternative
+    if alternative.name in declared:
+        return Reference(alternative.name, alternative.place)
+    return Kind(alternative.name, alternative.fields, alternative.identity, alternative.doc, alternative.place)
+
+
+def _string(token: Token) -> str:
+    value: object = ast.literal_eval(token.text)
+    assert isinstance(value, str)
+    return value

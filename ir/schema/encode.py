@@ -1,0 +1,134 @@
+"""A tree as events.
+
+Every node with identity is written once: where it is owned if `root` owns it directly or indirectly, so that an
+operand or a back edge never drags a node out of its place; else where it is first met. All other occurrences are
+references, also ahead. Fields that have their default value are left out.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from .events import BEGIN_LIST, END, Begin, CodecError, Event, Externs, Label, Leaf, Reference, Word
+from .runtime import Category, Count, FieldInfo, SchemaNode, exact, values_of
+from .traverse import children
+
+
+def encode(root: SchemaNode, externs: Externs) -> list[Event]:
+    """The events of the tree. Raises `CodecError` if an extern type has no codec."""
+    return _renumbered(_Encoder(externs).events(root))
+
+
+class _Edge(NamedTuple):
+    """A node that is still to be written, and whether it is reached as a child."""
+
+    node: SchemaNode
+    owning: bool
+
+
+class _Encoder:
+    def __init__(self, externs: Externs) -> None:
+        self._externs = externs
+        self._numbers: dict[int, int] = {}
+        self._written: set[int] = set()
+        self._claimed: set[int] = set()
+
+    def events(self, root: SchemaNode) -> list[Event]:
+        events: list[Event] = []
+        stack: list[Iterator[Event | _Edge]] = [iter([_Edge(root, owning=True)])]
+        while stack:
+            item = next(stack[-1], None)
+            if item is None:
+                stack.pop()
+            elif not isinstance(item, _Edge):
+                events.append(item)
+            elif self._is_elsewhere(item):
+                events.append(Reference(self._number(item.node)))
+            else:
+                self._claim(item.node)
+                self._written.add(id(item.node))
+                stack.append(self._node(item.node))
+        return events
+
+    def _is_elsewhere(self, edge: _Edge) -> bool:
+        """Whether the node is already written, or will be where it belongs."""
+        if not edge.node.IDENTITY:
+            return False
+        return id(edge.node) in self._written or (not edge.owning and id(edge.node) in self._claimed)
+
+    def _claim(self, node: SchemaNode) -> None:
+        """Reserve everything that `node` owns for its owners to write."""
+        stack = [node]
+        while stack:
+            current = stack.pop()
+            if id(current) not in self._claimed:
+                self._claimed.add(id(current))
+                stack.extend(children(current))
+
+    def _number(self, node: SchemaNode) -> int:
+        return self._numbers.setdefault(id(node), len(self._numbers) + 1)
+
+    def _node(self, node: SchemaNode) -> Iterator[Event | _Edge]:
+        yield Begin(type(node).__name__, self._number(node) if node.IDENTITY else None)
+        for position, info in enumerate(node.FIELDS):
+            if not _is_default(node, info):
+                yield Label(info.name, position)
+                yield from self._field(node, info)
+        yield END
+
+    def _field(self, node: SchemaNode, info: FieldInfo) -> Iterator[Event | _Edge]:
+        values = values_of(node, info)
+        if info.count is Count.MANY:
+            yield BEGIN_LIST
+            yield from (self._value(value, info) for value in values)
+            yield END
+        elif values:
+            yield self._value(values[0], info)
+        else:
+            yield Leaf(None)
+
+    def _value(self, value: object, info: FieldInfo) -> Event | _Edge:
+        if isinstance(value, SchemaNode):
+            return _Edge(value, info.owns)
+        if info.category is Category.EXTERN:
+            return Leaf(self._extern_text(value, info.type))
+        if isinstance(value, enum.Enum):
+            return Leaf(Word(value.value))
+        if isinstance(value, bytes):
+            return Leaf(value.hex())
+        if isinstance(value, (str, int, float, bool)):
+            return Leaf(value)
+        raise CodecError(f"the field '{info.name}' holds {value!r}, which is no {info.type}")
+
+    def _extern_text(self, value: object, name: str) -> str:
+        codec = self._externs.get(name)
+        if codec is None:
+            raise CodecError(f"no codec for the extern type '{name}'")
+        return codec.to_text(value)
+
+
+def _is_default(node: SchemaNode, info: FieldInfo) -> bool:
+    value: object = getattr(node, info.name)
+    if info.count is Count.MANY:
+        return info.default == () and not values_of(node, info)
+    return type(value) is type(info.default) and exact(value) == exact(info.default)
+
+
+def _renumbered(events: list[Event]) -> list[Event]:
+    """Ids only for nodes that are referred to, counted from 1 in the order of the text."""
+    needed = {event.id for event in events if isinstance(event, Reference)}
+    begun = (event.id for event in events if isinstance(event, Begin))
+    numbers = {old: new for new, old in enumerate((number for number in begun if number in needed), 1)}
+    return [_with_number(event, numbers) for event in events]
+
+
+def _with_number(event: Event, numbers: Mapping[int, int]) -> Event:
+    match event:
+        case Begin(kind, int(number)):
+            return Begin(kind, numbers.get(number))
+        case Reference(number):
+            return Reference(numbers[number])
+        case _:
+            return event

@@ -1,0 +1,182 @@
+"""What every generated node class is made of.
+
+A generated module holds classes derived from `SchemaNode`, each with its `FIELDS`, and one `SCHEMA` that names them
+all. Traversals (`traverse`) and codecs (`codec`) are written once, against this metadata, and serve every stage.
+"""
+
+from __future__ import annotations
+
+import enum
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Final, Self, cast
+
+REPR_DEPTH: Final = 8
+
+
+class Count(enum.Enum):
+    """How many values a field holds."""
+
+    ONE = ""
+    OPTIONAL = "?"
+    MANY = "*"
+
+
+class Category(enum.Enum):
+    """What the values of a field are."""
+
+    NODE = "node"
+    ENUM = "enum"
+    EXTERN = "extern"
+    SCALAR = "scalar"
+
+
+class Required(enum.Enum):
+    """The default of a field that has none."""
+
+    REQUIRED = "required"
+
+
+REQUIRED: Final = Required.REQUIRED
+
+Default = str | int | float | bool | bytes | enum.Enum | tuple[()] | None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldInfo:
+    """One field as the schema declares it.
+
+    `type` is the schema's name for the field's type. A `hidden` field is no child and does not take part in
+    comparisons. An `operand` is a tracked reference to a value: it is compared, but the value belongs elsewhere. A
+    node field that is neither `owns` its nodes: they are the children.
+    """
+
+    name: str
+    type: str
+    category: Category
+    count: Count = Count.ONE
+    hidden: bool = False
+    operand: bool = False
+    default: Default = REQUIRED
+    owns: bool = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        owns = self.category is Category.NODE and not self.hidden and not self.operand
+        object.__setattr__(self, "owns", owns)
+
+
+class SchemaNode:
+    """Base of every generated class.
+
+    `IDENTITY` says whether nodes of the kind are compared as objects (`@` in the schema) or by their fields, `MUTABLE`
+    whether fields may be assigned to, in which case lists are `list`, else `tuple`.
+    """
+
+    __slots__ = ()
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = ()
+    IDENTITY: ClassVar[bool] = False
+    MUTABLE: ClassVar[bool] = False
+
+    @classmethod
+    def blank(cls) -> Self:
+        """An object whose fields are not set yet, so that cycles can be built; `fill` must follow."""
+        return cls.__new__(cls)
+
+    def fill(self, values: Mapping[str, object]) -> None:
+        """Set every field of a blank node. `values` has all fields, lists as tuples."""
+        for info in self.FIELDS:
+            if info.name in values:
+                is_list = info.count is Count.MANY and self.MUTABLE
+                value = list(as_many(info, values[info.name])) if is_list else values[info.name]
+                object.__setattr__(self, info.name, value)
+
+    def __repr__(self) -> str:
+        return show(self)
+
+
+class ExactNode(SchemaNode):
+    """Base of the kinds that are compared by their fields and hold floats.
+
+    Floats are the same if their bits are: 0.0 and -0.0 differ, and a NaN equals itself.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ExactNode) and type(other) is type(self) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return tuple(exact(getattr(self, info.name)) for info in self.FIELDS if not info.hidden)
+
+
+def exact(value: object) -> object:
+    """The value, or for a float (also in a tuple) its bits: what tells values apart that `==` does not."""
+    if isinstance(value, float):
+        return struct.pack("<d", value)
+    if type(value) is tuple:
+        return tuple(exact(item) for item in cast("tuple[object, ...]", value))
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The kinds, enums and sums of one generated module, by their schema names."""
+
+    name: str
+    kinds: tuple[type[SchemaNode], ...]
+    enums: Mapping[str, type[enum.Enum]]
+    sums: Mapping[str, tuple[type[SchemaNode], ...]]
+    externs: tuple[str, ...]
+    by_name: Mapping[str, type[SchemaNode]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_name", {kind.__name__: kind for kind in self.kinds})
+
+    def members(self, type_name: str) -> tuple[type[SchemaNode], ...]:
+        """The kinds a field of this node type may hold: a sum's members, or the one kind named."""
+        found = self.sums.get(type_name)
+        return found if found is not None else (self.by_name[type_name],)
+
+
+def values_of(node: SchemaNode, info: FieldInfo) -> tuple[object, ...]:
+    """The values in a field: none or one for an optional field, each of a list, else the one."""
+    return as_many(info, getattr(node, info.name))
+
+
+def as_many(info: FieldInfo, value: object) -> tuple[object, ...]:
+    """What a field holds, as a tuple."""
+    if info.count is Count.MANY:
+        return tuple(cast("Iterable[object]", value))
+    return () if value is None and info.count is Count.OPTIONAL else (value,)
+
+
+def show(node: SchemaNode, depth: int = REPR_DEPTH) -> str:
+    """The `repr` of a node: its visible fields, where a nested node with identity stands as `<Kind>` or `<Kind name>`.
+
+    Cycles always go through identity, so this ends; trees deeper than `depth` are cut to `...`.
+    """
+    parts = [_show_field(node, info, depth) for info in node.FIELDS if not info.hidden]
+    return f"{type(node).__name__}({', '.join(parts)})"
+
+
+def _show_field(node: SchemaNode, info: FieldInfo, depth: int) -> str:
+    shown = [_show_value(value, depth - 1) for value in values_of(node, info)]
+    if info.count is Count.MANY:
+        return f"[{', '.join(shown)}]"
+    return shown[0] if shown else "None"
+
+
+def _show_value(value: object, depth: int) -> str:
+    if isinstance(value, enum.Enum):
+        return f"{type(value).__name__}.{value.name}"
+    if not isinstance(value, SchemaNode):
+        return repr(value)
+    if value.IDENTITY:
+        name: object = getattr(value, "name", None)
+        return f"<{type(value).__name__} {name}>" if isinstance(name, str) else f"<{type(value).__name__}>"
+    return show(value, depth) if depth > 0 else "..."

@@ -1,0 +1,74 @@
+"""Source texts and places in them.
+
+Offsets are bytes of the UTF-8 text, as the parser reports them. Lines and columns count from 1; a column counts code
+points. Line breaks are the ones WGSL names ("Blankspace and line breaks").
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+_LINE_BREAK = re.compile(b"\r\n|[\n\v\f\r]|\xc2\x85|\xe2\x80[\xa8\xa9]")
+
+
+class Span(NamedTuple):
+    """The bytes `start` … `end - 1` of a source."""
+
+    start: int
+    end: int
+
+    def merge(self, other: Span) -> Span:
+        """The smallest span that covers both."""
+        return Span(min(self.start, other.start), max(self.end, other.end))
+
+
+class Position(NamedTuple):
+    """A line and a column, both counted from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """A WGSL text with a name for messages. `data` is the text in UTF-8, possibly broken."""
+
+    name: str
+    data: bytes
+
+    @staticmethod
+    def from_text(text: str, name: str = "<text>") -> Source:
+        """A source from text; lone surrogates are kept as broken UTF-8, which the parser reports."""
+        return Source(name, text.encode("utf-8", "surrogatepass"))
+
+    @staticmethod
+    def from_file(path: Path) -> Source:
+        """A source from a file, named by its path. Raises OSError."""
+        return Source(str(path), path.read_bytes())
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The offset of each line's first byte."""
+        return [0, *(match.end() for match in _LINE_BREAK.finditer(self.data))]
+
+    def position(self, offset: int) -> Position:
+        """The line and column of a byte offset; an offset past the end is the end's."""
+        offset = min(max(offset, 0), len(self.data))
+        line = bisect.bisect_right(self.line_starts, offset) - 1
+        before = self.data[self.line_starts[line] : offset]
+        return Position(line + 1, len(before.decode("utf-8", "replace")) + 1)
+
+    def line_text(self, line: int) -> str:
+        """The text of a line (counted from 1) without its line break."""
+        start = self.line_starts[line - 1]
+        end = self.line_starts[line] if line < len(self.line_starts) else len(self.data)
+        return self.data[start:end].decode("utf-8", "replace").rstrip("\r\n\v\f\u0085\u2028\u2029")
+
+    def text(self, span: Span) -> str:
+        """The text of a span."""
+        return self.data[span.start : span.end].decode("utf-8", "replace")

@@ -1,0 +1,1 @@
+"""The syntax tree of WGSL, and what a resolved program means."""

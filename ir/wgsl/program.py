@@ -1,0 +1,210 @@
+"""Program: a resolved WGSL file, the syntax tree plus everything it means.
+
+Facts about expressions are looked up by node identity. They are what `ir/core`'s builder needs to make single operations
+without knowing WGSL's conversion rules:
+
+- `type`: the type of the expression as written: may be abstract or a Reference.
+- `result`: the type after the load rule and the conversion its context asks for: always concrete, never a Reference, unless
+  the context wants the reference (left of `=`, operand of `&`, object of an access, or a pointer is being made).
+- `loads`: whether the load rule turns the reference into its value here.
+- `constant`: the value of a const-expression, already converted to `result`.
+
+So the value of an expression is: its constant if it has one; else its operation; then a load where `loads` says so. Conversions of abstract values
+happen only in constants. An expression that never becomes a value (a type name, the callee of a call) has no facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeAlias, TypeVar
+
+from ..constants import ConstantValue
+from ..diagnostics import Diagnostic
+from ..source import Source, Span
+from ..types import Access, AddressSpace, BindingPoint, IoAttributes, Stage, Struct, Type
+from . import ast
+
+N = TypeVar("N")
+V = TypeVar("V")
+
+
+class NodeMap(Generic[N, V]):
+    """A mapping from syntax-tree nodes by identity. Keeps the nodes alive."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self) -> None:
+        self._entries: dict[int, tuple[N, V]] = {}
+
+    def __setitem__(self, node: N, value: V) -> None:
+        self._entries[id(node)] = (node, value)
+
+    def __getitem__(self, node: N) -> V:
+        return self._entries[id(node)][1]
+
+    def __contains__(self, node: N) -> bool:
+        return id(node) in self._entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, node: N) -> V | None:
+        """The value, or None."""
+        entry = self._entries.get(id(node))
+        return None if entry is None else entry[1]
+
+
+@dataclass(slots=True)
+class ExpressionFacts:
+    """See the module's docstring."""
+
+    type: Type
+    result: Type
+    loads: bool = False
+    constant: ConstantValue | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Variable:
+    """A declared name with a value: module or function scope, parameters included.
+
+    `type` is the store type of a `var`, else the type of the value (concrete for let, override and parameter; maybe abstract
+    for const). `space`, `access` and `binding` belong to `var`. `constant` is a const's value. `override_id` is an override's `@id`.
+    `initializer` is the syntax node, or None.
+    """
+
+    name: str
+    kind: str  # "var" | "let" | "const" | "override" | "parameter"
+    type: Type
+    span: Span
+    is_module_scope: bool
+    initializer: ast.Expression | None = None
+    space: AddressSpace | None = None
+    access: Access | None = None
+    binding: BindingPoint | None = None
+    constant: ConstantValue | None = None
+    override_id: int | None = None
+    io: IoAttributes = IoAttributes()
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosticFilter:
+    """`diagnostic(severity, rule)`; the rule may have two parts, `a.b`."""
+
+    severity: str
+    rule: str
+
+
+@dataclass(eq=False, slots=True)
+class FunctionInfo:
+    """A function declaration. `workgroup_size` holds expressions that have facts (const or override), 1 to 3 of them.
+
+    `resources` are the module-scope `var`s (with binding, workgroup and private ones) and overrides it names, in its body, attributes or
+    through calls, dead code and phony uses included, in declaration order. `calls` are the user functions it calls directly.
+    """
+
+    name: str
+    node: ast.Function
+    parameters: tuple[Variable, ...]
+    return_type: Type
+    return_io: IoAttributes
+    stage: Stage | None
+    workgroup_size: tuple[ast.Expression, ...] = ()
+    resources: tuple[Variable, ...] = ()
+    calls: tuple[FunctionInfo, ...] = ()
+    diagnostics: tuple[DiagnosticFilter, ...] = ()
+    must_use: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallsFunction:
+    """A call of a user function."""
+
+    function: FunctionInfo
+
+
+@dataclass(frozen=True, slots=True)
+class CallsBuiltin:
+    """A call of a builtin function. `template_arguments` as in `bitcast<T>`."""
+
+    name: str
+    template_arguments: tuple[Type, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Constructs:
+    """A value constructor or zero value of `type` (concrete, unless constant)."""
+
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Converts:
+    """A value conversion to `type` (scalar, vector or matrix of another scalar type); an identity conversion too."""
+
+    type: Type
+
+
+CallTarget: TypeAlias = CallsFunction | CallsBuiltin | Constructs | Converts
+
+
+@dataclass(frozen=True, slots=True)
+class MemberIndex:
+    """`object.member` of a structure."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Swizzle:
+    """`object.xyz` of a vector: one component (an access) or 2 to 4 (a swizzle)."""
+
+    components: tuple[int, ...]
+
+
+MemberTarget: TypeAlias = MemberIndex | Swizzle
+
+
+@dataclass(slots=True)
+class Facts:
+    """What the resolver found, by syntax node. Only reachable through `Program`, once it is valid.
+
+    `names`: identifiers that name a variable. `declared`: the Variable of each Var, Let, Const, Override and Parameter node.
+    `selectors`: the values of a Case's selectors without default ones, in the type of the switch.
+    """
+
+    expressions: NodeMap[ast.Expression, ExpressionFacts] = field(default_factory=NodeMap[ast.Expression, ExpressionFacts])
+    names: NodeMap[ast.Identifier, Variable] = field(default_factory=NodeMap[ast.Identifier, Variable])
+    calls: NodeMap[ast.Call, CallTarget] = field(default_factory=NodeMap[ast.Call, CallTarget])
+    members: NodeMap[ast.MemberAccess, MemberTarget] = field(default_factory=NodeMap[ast.MemberAccess, MemberTarget])
+    declared: NodeMap[ast.Var | ast.Let | ast.Const | ast.Override | ast.Parameter, Variable] = field(
+        default_factory=NodeMap["ast.Var | ast.Let | ast.Const | ast.Override | ast.Parameter", Variable]
+    )
+    selectors: NodeMap[ast.Case, tuple[ConstantValue, ...]] = field(
+        default_factory=NodeMap[ast.Case, "tuple[ConstantValue, ...]"]
+    )
+
+
+@dataclass(eq=False, slots=True)
+class Program:
+    """A valid WGSL module, resolved. `structs`, `variables` (module scope: var, override, const) and `functions` are
+    in dependency order: what is used stands before its user. `override_counts` gives the expression of each override-sized array count.
+    """
+
+    source: Source
+    unit: ast.TranslationUnit
+    structs: tuple[Struct, ...]
+    variables: tuple[Variable, ...]
+    functions: tuple[FunctionInfo, ...]
+    enables: tuple[str, ...]
+    requires: tuple[str, ...]
+    diagnostics: tuple[DiagnosticFilter, ...]
+    override_counts: Mapping[tuple[str, int], ast.Expression]
+    facts: Facts
+    warnings: tuple[Diagnostic, ...] = ()
+
+    @property
+    def entry_points(self) -> tuple[FunctionInfo, ...]:
+        """The functions with a stage."""
+        return tuple(function for function in self.functions if function.stage is not None)

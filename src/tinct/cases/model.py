@@ -1,0 +1,113 @@
+"""Kernels and their cases, as read from a case file."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..compare import Tolerance
+from ..ir.diagnostics import InputError
+from .expressions import Expression, ExpressionError, evaluate_count
+from .generators import Generator, Request
+from .references import Reference, call
+
+Array: TypeAlias = npt.NDArray[Any]
+Constant: TypeAlias = bool | int | float
+
+
+class CaseError(InputError):
+    """A case file that cannot be used: names the file and the place in it."""
+
+    def __init__(self, file: Path, place: str, message: str) -> None:
+        super().__init__(f"{file}: {place}: {message}" if place else f"{file}: {message}")
+        self.file = file
+        self.place = place
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class BufferPlan:
+    """How a buffer is made, and how it is compared afterwards: `tolerance` is None for one that is only an input."""
+
+    shape: tuple[Expression, ...]
+    generator: Generator
+    tolerance: Tolerance | None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One dispatch of a kernel on generated inputs. Exactly one of `workgroups` and `threads` is given.
+
+    `entry` is None where the shader has one entry point. `interp` marks a case small enough for an interpreter.
+    """
+
+    kernel: str
+    name: str
+    file: Path
+    kernel_path: Path
+    entry: str | None
+    sizes: Mapping[str, int]
+    plans: Mapping[str, BufferPlan]
+    workgroups: tuple[int, int, int] | None
+    threads: tuple[int, int, int] | None
+    constants: Mapping[str, Constant]
+    seed: int
+    interp: bool
+    reference: Reference | None
+
+    @property
+    def outputs(self) -> dict[str, Tolerance]:
+        """The buffers to compare, with the tolerance of each."""
+        return {name: plan.tolerance for name, plan in self.plans.items() if plan.tolerance is not None}
+
+    def inputs(self, dtypes: Mapping[str, np.dtype[Any]]) -> dict[str, Array]:
+        """Fresh arrays for every buffer, the same at each call.
+
+        `dtypes` gives for each buffer's variable the numpy type of its WGSL type, or of the element where that is a
+        runtime-sized array (reflection has them). CaseError when a recipe does not fit its type.
+        """
+        unknown = self.plans.keys() - dtypes.keys()
+        if unknown:
+            names = ", ".join(dtypes) or "none"
+            raise self._error(f"buffers.{min(unknown)}", f"the shader has no such binding; it has: {names}")
+        return {name: self._fill(name, plan, dtypes[name]) for name, plan in self.plans.items()}
+
+    def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array] | None:
+        """What the numpy reference makes of the inputs, for each output it speaks of; None without a reference."""
+        if self.reference is None:
+            return None
+        try:
+            answer = call(self.reference, {**self.sizes, **self.constants, **inputs})
+        except LookupError as error:
+            raise self._error("reference", str(error.args[0])) from None
+        strange = answer.keys() - self.outputs.keys()
+        if strange:
+            raise self._error("reference", f"the reference returns '{min(strange)}', which is no output")
+        return answer
+
+    def _fill(self, name: str, plan: BufferPlan, dtype: np.dtype[Any]) -> Array:
+        seed = np.random.SeedSequence([self.seed, zlib.crc32(name.encode())])
+        try:
+            shape = tuple(evaluate_count(extent, self.sizes) for extent in plan.shape)
+            return plan.generator.fill(Request(shape, dtype, self.sizes, np.random.default_rng(seed)))
+        except ExpressionError as error:
+            raise self._error(f"buffers.{name}", str(error)) from None
+
+    def _error(self, place: str, message: str) -> CaseError:
+        return CaseError(self.file, f"case '{self.name}', {place}", message)
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A WGSL file with the cases of one case file."""
+
+    name: str
+    path: Path
+    file: Path
+    cases: tuple[Case, ...]

@@ -1,0 +1,222 @@
+"""Whether two devices gave the same answer, by WGSL's own measure ("Floating Point Accuracy").
+
+An element agrees when it is equal, when both are NaN, or when its difference is within *any* bound of the tolerance: units
+in the last place, absolute, or relative. As WGSL lets implementations flush subnormal numbers to zero and drop the sign of
+zero, a tolerance that allows anything at all also allows that. Integers and booleans must always be equal. Structures are
+compared field by field. A multiset comparison orders the items of both sides first, for outputs that are appended in any
+order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[Any]
+Doubles: TypeAlias = npt.NDArray[np.float64]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far two elements may be apart; all zero means equal. `multiset` makes the order of items irrelevant."""
+
+    ulp: float = 0.0
+    absolute: float = 0.0
+    relative: float = 0.0
+    multiset: bool = False
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether only equal elements (and NaN with NaN) agree."""
+        return self.ulp == self.absolute == self.relative == 0.0
+
+    def __str__(self) -> str:
+        bounds = [("ulp", self.ulp), ("absolute", self.absolute), ("relative", self.relative)]
+        words = [f"{name} {bound:g}" for name, bound in bounds if bound] or ["exact"]
+        return ", ".join([*words, "in any order"] if self.multiset else words)
+
+
+EXACT = Tolerance()
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """One element beyond the tolerance. `field` is the path inside a structure ("velocity"), "" without one.
+
+    For a multiset, `index` counts in the sorted order.
+    """
+
+    field: str
+    index: tuple[int, ...]
+    expected: float | int | bool
+    actual: float | int | bool
+    ulp: float
+    absolute: float
+
+    def __str__(self) -> str:
+        place = ", ".join(map(str, self.index))
+        field = f".{self.field}" if self.field else ""
+        distance = f" ({self.ulp:.3g} ulp)" if isinstance(self.actual, float) and math.isfinite(self.ulp) else ""
+        return f"[{place}]{field}: expected {self.expected!r}, got {self.actual!r}{distance}"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The verdict on one buffer. The worst distances are taken over all pairs of numbers, also those that agree."""
+
+    compared: int
+    mismatches: int
+    worst_ulp: float
+    worst_absolute: float
+    first: Mismatch | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every element is within the tolerance."""
+        return self.mismatches == 0
+
+    def __str__(self) -> str:
+        if self.first is None:
+            return f"{self.compared} agree (worst {self.worst_ulp:.3g} ulp, {self.worst_absolute:.3g} absolute)"
+        return f"{self.mismatches} of {self.compared} differ, first {self.first}"
+
+
+def compare(expected: Array, actual: Array, tolerance: Tolerance = EXACT) -> Comparison:
+    """Compares two arrays of one shape.
+
+    ULPs are those of `actual`'s type at the expected value, so that an expectation in double precision is measured without
+    being rounded first. ValueError when shapes or fields differ.
+    """
+    if expected.shape != actual.shape:
+        raise ValueError(f"the shapes differ: expected {expected.shape}, got {actual.shape}")
+    pairs = [(path, _leaf(expected, path), leaf) for path, leaf in _leaves(actual)]
+    if tolerance.multiset:
+        pairs = _sorted_items(pairs)
+    return _joined([_compare_leaf(".".join(path), want, got, tolerance) for path, want, got in pairs])
+
+
+def ulp_distance(expected: Array, actual: Array) -> Doubles:
+    """|actual - expected| in units in the last place of `actual`'s type at the expected value; 0 for NaN and NaN."""
+    want, got = expected.astype(np.float64), actual.astype(np.float64)
+    return _in_ulps(_distance(want, got), want, actual.dtype)
+
+
+_Path: TypeAlias = tuple[str, ...]
+_Pair: TypeAlias = tuple[_Path, Array, Array]
+
+
+def _leaves(array: Array, path: _Path = ()) -> Iterator[tuple[_Path, Array]]:
+    """The columns of scalars in a (nested) structured array, with the names that lead to them."""
+    names = array.dtype.names
+    if names is None:
+        yield path, array
+        return
+    for name in names:
+        yield from _leaves(array[name], (*path, name))
+
+
+def _leaf(array: Array, path: _Path) -> Array:
+    for name in path:
+        array = array[name]
+    return array
+
+
+def _sorted_items(pairs: list[_Pair]) -> list[_Pair]:
+    """Both sides with their items, the entries along the first axis, in lexicographic order."""
+    if not pairs or pairs[0][1].ndim == 0:
+        return pairs
+    want_order = _order([want for _, want, _ in pairs])
+    got_order = _order([got for _, _, got in pairs])
+    return [(path, want[want_order], got[got_order]) for path, want, got in pairs]
+
+
+def _order(columns: list[Array]) -> npt.NDArray[np.intp]:
+    keys = [part for column in columns for part in column.reshape(len(column), math.prod(column.shape[1:])).T]
+    return np.lexsort(keys[::-1])
+
+
+def _compare_leaf(field: str, expected: Array, actual: Array, tolerance: Tolerance) -> Comparison:
+    if expected.shape != actual.shape:
+        raise ValueError(f"the shapes of '{field}' differ: expected {expected.shape}, got {actual.shape}")
+    want, got = expected.astype(np.float64), actual.astype(np.float64)
+    distance = _distance(want, got)
+    if actual.dtype.kind == "f":
+        ulps = _in_ulps(distance, want, actual.dtype)
+        bad = ~_within(want, got, distance, ulps, actual.dtype, tolerance)
+    else:
+        ulps = np.zeros_like(distance)
+        bad = np.asarray(expected != actual)
+    return Comparison(
+        compared=actual.size,
+        mismatches=int(np.count_nonzero(bad)),
+        worst_ulp=_worst(ulps),
+        worst_absolute=_worst(distance),
+        first=_first_mismatch(field, bad, expected, actual, ulps, distance),
+    )
+
+
+def _distance(want: Doubles, got: Doubles) -> Doubles:
+    """|got - want|: 0 for equal infinities and for two NaNs, infinite where only one is a NaN."""
+    with np.errstate(invalid="ignore"):
+        distance = np.abs(got - want)
+    alike = (want == got) | (np.isnan(want) & np.isnan(got))
+    return np.where(alike, 0.0, np.where(np.isnan(distance), np.inf, distance))
+
+
+def _in_ulps(distance: Doubles, want: Doubles, dtype: np.dtype[Any]) -> Doubles:
+    limits = np.finfo(dtype)
+    _, exponent = np.frexp(np.where(np.isfinite(want), want, 1.0))
+    spacing = np.ldexp(1.0, np.maximum(exponent - 1, int(limits.minexp)) - limits.nmant)
+    return np.asarray(distance / spacing)
+
+
+def _within(
+    want: Doubles, got: Doubles, distance: Doubles, ulps: Doubles, dtype: np.dtype[Any], tolerance: Tolerance
+) -> Mask:
+    if tolerance.is_exact:
+        return distance == 0.0
+    smallest_normal = float(np.finfo(dtype).smallest_normal)
+    flushed = (np.abs(want) < smallest_normal) & (np.abs(got) < smallest_normal)
+    magnitude = np.where(np.isfinite(want), np.abs(want), 0.0)
+    near = (
+        (ulps <= tolerance.ulp) | (distance <= tolerance.absolute) | (distance <= tolerance.relative * magnitude)
+    ) & np.isfinite(distance)
+    return near | flushed | (distance == 0.0)
+
+
+def _worst(distances: Doubles) -> float:
+    return float(distances.max(initial=0.0))
+
+
+def _first_mismatch(
+    field: str, bad: Mask, expected: Array, actual: Array, ulps: Doubles, distance: Doubles
+) -> Mismatch | None:
+    if not bad.any():
+        return None
+    index = tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))
+    return Mismatch(
+        field=field,
+        index=index,
+        expected=expected[index].item(),
+        actual=actual[index].item(),
+        ulp=float(ulps[index]),
+        absolute=float(distance[index]),
+    )
+
+
+def _joined(parts: list[Comparison]) -> Comparison:
+    """The verdict on all fields; the first mismatch is that with the lowest index."""
+    firsts = [part.first for part in parts if part.first is not None]
+    return Comparison(
+        compared=sum(part.compared for part in parts),
+        mismatches=sum(part.mismatches for part in parts),
+        worst_ulp=max((part.worst_ulp for part in parts), default=0.0),
+        worst_absolute=max((part.worst_absolute for part in parts), default=0.0),
+        first=min(firsts, key=lambda mismatch: mismatch.index, default=None),
+    )

@@ -1,0 +1,1 @@
+"""The passes that rewrite and translate the intermediate representations."""

@@ -1,0 +1,118 @@
+"""What a piece of core IR does that the translation must know before it enters it: barriers, writes, and ways out.
+
+Functions are summarised once. Written places are named by their roots: module-scope and function-scope variables, and
+the pointer parameters of the function they are seen from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ...ir.builtins import builtin
+from ...ir.core import nodes as c
+from ...ir.core.values import Value
+
+Root = c.Var | c.FunctionParameter
+
+
+@dataclass(slots=True)
+class Effects:
+    """`written`: roots that may be stored to. `targets`: blocks and terminators that are branched to from inside."""
+
+    has_barrier: bool = False
+    written: dict[Root, None] = field(default_factory=dict[Root, None])
+    targets: dict[c.Block | c.Terminator, None] = field(default_factory=dict["c.Block | c.Terminator", None])
+
+
+class EffectsAnalysis:
+    """Effects of functions and control-flow nodes, computed by need and kept; the module must not change meanwhile."""
+
+    def __init__(self) -> None:
+        self._functions: dict[c.Function, Effects] = {}
+        self._nodes: dict[c.Block | c.If | c.Loop | c.Switch, Effects] = {}
+
+    def of_function(self, function: c.Function) -> Effects:
+        """The effects of a call, its own variables left out."""
+        if function not in self._functions:
+            effects = self.of(function.start_target)
+            roots = {root: None for root in effects.written if self._is_visible(root, function)}
+            self._functions[function] = Effects(effects.has_barrier, roots)
+        return self._functions[function]
+
+    def of(self, node: c.Block | c.If | c.Loop | c.Switch) -> Effects:
+        """The effects of a control-flow node and all inside; of a Block: of it and of what follows in its sequence."""
+        if node not in self._nodes:
+            effects = Effects()
+            for block in blocks_in(node):
+                for instruction in block.instructions:
+                    self._add_instruction(effects, instruction)
+                target = block.branch.target if block.branch is not None else None
+                if isinstance(target, (c.Block, c.Terminator)):
+                    effects.targets[target] = None
+            self._nodes[node] = effects
+        return self._nodes[node]
+
+    def _add_instruction(self, effects: Effects, instruction: c.Instruction) -> None:
+        match instruction:
+            case c.Store(pointer=pointer):
+                effects.written[root_of(pointer)] = None
+            case c.Var():
+                effects.written[instruction] = None
+            case c.BuiltinCall(function=name, arguments=arguments):
+                info = builtin(name)
+                if info is not None and info.flags.is_barrier:
+                    effects.has_barrier = True
+                if info is not None and info.flags.is_atomic:
+                    effects.written[root_of(arguments[0])] = None
+            case c.Call(callee=callee, arguments=arguments):
+                called = self.of_function(callee)
+                effects.has_barrier = effects.has_barrier or called.has_barrier
+                for root in called.written:
+                    if isinstance(root, c.FunctionParameter):
+                        root = root_of(arguments[callee.parameters.index(root)])
+                    effects.written[root] = None
+            case _:
+                pass
+
+    @staticmethod
+    def _is_visible(root: Root, function: c.Function) -> bool:
+        if isinstance(root, c.FunctionParameter):
+            return True
+        space = getattr(root.type, "space", None)
+        return space is not None and space.value != "function"
+
+
+def root_of(pointer: Value) -> Root:
+    """The variable or parameter a pointer leads back to."""
+    while isinstance(pointer, c.Access):
+        pointer = pointer.object
+    assert isinstance(pointer, (c.Var, c.FunctionParameter))
+    return pointer
+
+
+def blocks_in(node: c.Block | c.If | c.Loop | c.Switch) -> Iterator[c.Block]:
+    """All blocks inside a control-flow node; from a Block on, those of its sequence.
+
+    What follows the node is left out.
+    """
+    pending: list[c.Block] = [node] if isinstance(node, c.Block) else list(inner_blocks(node))
+    while pending:
+        block = pending.pop()
+        yield block
+        target = block.branch.target if block.branch is not None else None
+        if isinstance(target, (c.If, c.Loop, c.Switch)):
+            pending.extend(inner_blocks(target))
+            if target.merge_target is not None:
+                pending.append(target.merge_target)
+
+
+def inner_blocks(node: c.If | c.Loop | c.Switch) -> tuple[c.Block, ...]:
+    """The first blocks of the node's inner sequences."""
+    match node:
+        case c.If(true_target=true_target, false_target=false_target):
+            return (true_target, false_target)
+        case c.Loop(start_target=start_target, continuing_target=continuing_target):
+            return (start_target, continuing_target)
+        case c.Switch(cases=cases):
+            return tuple(case.target for case in cases)

@@ -1,0 +1,235 @@
+"""From an entry point of core IR to a Hercules function (conventions: `ir/hercules/entry.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...ir import types as wgsl
+from ...ir.core import nodes as c
+from ...ir.core.values import Value
+from ...ir.diagnostics import InputError, ShaderError, not_supported
+from ...ir.hercules import nodes as h
+from ...ir.hercules.entry import WORKGROUP_CONSTANTS, Binding, EntryPoint
+from . import memory
+from . import types as t
+from .cleanup import clean_up
+from .effects import EffectsAnalysis
+from .forks import ForkNest
+from .graph import Graph
+from .instructions import Globals, Instructions
+from .machine import Machine
+from .values import Cell, Designator, Tree, node_of, place_for
+from .walk import LoopValue, Restart, Walk
+
+
+def translate(module: c.Module, name: str) -> EntryPoint:
+    """The Hercules function of a compute entry point. Overrides must have been substituted.
+
+    Raises InputError when there is no such entry point, and ShaderError with a `not supported` diagnostic at the
+    place of what the CPU path cannot do.
+    """
+    function = next((f for f in module.functions if f.name == name and f.stage is wgsl.Stage.COMPUTE), None)
+    if function is None:
+        raise InputError(f"no compute entry point is named {name}")
+    effects, per_lane = EffectsAnalysis(), set[LoopValue]()
+    while True:
+        try:
+            return _Translation(module, function, effects, per_lane).run()
+        except Restart:
+            continue  # `per_lane` has grown
+
+
+@dataclass(frozen=True, slots=True)
+class _Buffer:
+    """A binding while it is translated: its variable, and the cell that holds it."""
+
+    variable: c.Var
+    cell: Cell
+    binding: Binding
+
+
+class _Translation:
+    """One attempt, with what is known about loop values."""
+
+    def __init__(
+        self, module: c.Module, function: c.Function, effects: EffectsAnalysis, per_lane: set[LoopValue]
+    ) -> None:
+        self.function = function
+        self.effects = effects
+        self.per_lane = per_lane
+        self.size = _workgroup_size(function)
+        self.graph = Graph()
+        self.machine = Machine(self.graph, self.size)
+        self.dynamic_names: list[str] = list(WORKGROUP_CONSTANTS)
+        self.variables: dict[Value, Designator] = {}
+        self.lengths: dict[Value, h.DynamicConstant] = {}
+        used = {id(resource) for resource in function.resources}
+        self.used = [i for i in module.root.instructions if isinstance(i, c.Var) and id(i) in used]
+        self.workgroup_ids: tuple[h.Node | None, ...] = ()
+
+    def run(self) -> EntryPoint:
+        """The whole translation."""
+        buffers = [self._buffer(variable) for variable in self.used if variable.binding is not None]
+        nest = self._open_workgroups()
+        written = [buffer for buffer in buffers if buffer.binding.is_written]
+        reduces = {buffer: nest.reduce(self._version(buffer), buffer.cell.name) for buffer in written}
+        for buffer, chain in reduces.items():
+            self.machine.state[buffer.cell] = chain[-1]
+        self._body()
+        if self.machine.control is None:
+            raise ShaderError([not_supported("an entry point that never ends", self.function.span)])
+        control = nest.close(self.machine.control)
+        results: list[h.Node] = [ForkNest.finish(chain, self._version(buffer)) for buffer, chain in reduces.items()]
+        self.graph.add(h.Return(control, self.graph.add(h.ProductNode(results))))
+        return self._entry_point(buffers, written)
+
+    def _version(self, buffer: _Buffer) -> h.Node:
+        """A buffer's version at workgroup level."""
+        return node_of(self.machine.state[buffer.cell])
+
+    # Variables
+
+    def _buffer(self, variable: c.Var) -> _Buffer:
+        """A parameter for a binding. One whose type is no composite is an array of one element."""
+        assert isinstance(variable.type, wgsl.Pointer)
+        assert variable.binding is not None
+        name, store = variable.name or "buffer", variable.type.store
+        is_bare = isinstance(store, (wgsl.Scalar, wgsl.Atomic))
+        type = wgsl.array(store, 1) if is_bare else store
+        length = self._length(variable, name) if wgsl.contains_runtime_array(type) else None
+        binding = Binding(
+            name=name,
+            point=variable.binding,
+            type=type,
+            space=variable.type.space,
+            access=variable.type.access,
+            parameter=len(self.machine.constants) + len(self.machine.state),
+            length=None if length is None else length.index,
+        )
+        if variable.type.space is wgsl.AddressSpace.HANDLE:
+            raise ShaderError([not_supported(f"a {store} on the CPU", variable.span)])
+        cell = Cell(name, t.collection_type(type, length), is_shared=True, is_constant=not binding.is_written)
+        parameter = self.graph.add(h.Parameter(binding.parameter, label=name))
+        (self.machine.state if binding.is_written else self.machine.constants)[cell] = parameter
+        self.variables[variable] = Designator(cell, (0,) if is_bare else (), store)
+        return _Buffer(variable, cell, binding)
+
+    def _length(self, variable: c.Var, name: str) -> h.DynamicParameter:
+        """The dynamic constant that holds a runtime-sized array's element count."""
+        length = h.DynamicParameter(len(self.dynamic_names))
+        self.dynamic_names.append(f"len_{name}")
+        self.lengths[variable] = length
+        return length
+
+    def _declare(self, variable: c.Var, *, has_barrier: bool) -> None:
+        """A workgroup or private variable, fresh for each workgroup."""
+        assert isinstance(variable.type, wgsl.Pointer)
+        name, store = variable.name or "var", variable.type.store
+        if variable.type.space is not wgsl.AddressSpace.WORKGROUP:
+            place = place_for(store, name, is_spread=has_barrier)
+            memory.declare(self.machine, place)
+            self.variables[variable] = Designator(place, (), store)
+            return
+        is_bare = isinstance(store, (wgsl.Scalar, wgsl.Atomic))
+        cell = Cell(name, t.collection_type(wgsl.array(store, 1) if is_bare else store), is_shared=True)
+        memory.declare(self.machine, cell)
+        self.variables[variable] = Designator(cell, (0,) if is_bare else (), store)
+
+    # Control
+
+    def _open_workgroups(self) -> ForkNest:
+        """The forks over the workgroups."""
+        nest = ForkNest(self.graph, self.graph.start, [h.DynamicParameter(axis) for axis in range(3)])
+        self.machine.control = nest.inside
+        self.workgroup_ids = nest.ids
+        return nest
+
+    def _body(self) -> None:
+        has_barrier = self.effects.of_function(self.function).has_barrier
+        variables = [variable for variable in self.used if variable.binding is None]
+        if not has_barrier:
+            self.machine.open_lane()  # private variables are each lane's own from the start
+        for variable in variables:
+            self._declare(variable, has_barrier=has_barrier)
+        instructions = Instructions(self.machine, Globals(self.variables, self.lengths, has_barrier))
+        for variable in variables:
+            if variable.initializer is not None:
+                memory.store(self.machine, self.variables[variable], instructions.get(variable.initializer))
+        for parameter in self.function.parameters:
+            instructions.computed[parameter] = self._input(parameter)
+        walk = Walk(self.machine, instructions.module_scope, self.effects, self.per_lane)
+        walk.call(self.function, instructions)
+        walk.finish()
+
+    # Builtin inputs (WGSL, "Built-in Inputs and Outputs")
+
+    def _input(self, parameter: c.FunctionParameter) -> Callable[[], Tree]:
+        if isinstance(parameter.type, wgsl.Struct):
+            members = parameter.type.members
+            return lambda: tuple(self._builtin(member.io, parameter) for member in members)
+        return lambda: self._builtin(parameter.io, parameter)
+
+    def _builtin(self, io: wgsl.IoAttributes, parameter: c.FunctionParameter) -> Tree:
+        match io.builtin:
+            case "workgroup_id":
+                return self._vector(self._workgroup_id)
+            case "num_workgroups":
+                return self._vector(lambda axis: self.graph.dynamic(h.DynamicParameter(axis)))
+            case "local_invocation_id":
+                return self._vector(self._thread_id)
+            case "global_invocation_id":
+                return tuple(self._global_id(axis) for axis in range(3))
+            case "local_invocation_index":
+                return self._local_index()
+            case name:
+                raise ShaderError([not_supported(f"the builtin input {name} on the CPU", parameter.span)])
+
+    def _vector(self, component: Callable[[int], h.Node]) -> Tree:
+        return tuple(self.graph.cast(t.U32, component(axis)) for axis in range(3))
+
+    def _workgroup_id(self, axis: int) -> h.Node:
+        identifier = self.workgroup_ids[axis]
+        assert identifier is not None
+        return identifier
+
+    def _thread_id(self, axis: int) -> h.Node:
+        return self.machine.open_lane().thread_id(axis)
+
+    def _global_id(self, axis: int) -> h.Node:
+        """workgroup_id * workgroup_size + local_invocation_id."""
+        first = self.graph.binary(
+            h.BinaryOp.MUL, self.graph.cast(t.U32, self._workgroup_id(axis)), self.graph.u32(self.size[axis])
+        )
+        return self.graph.binary(h.BinaryOp.ADD, first, self.graph.cast(t.U32, self._thread_id(axis)))
+
+    def _local_index(self) -> h.Node:
+        """X + y * size.x + z * size.x * size.y."""
+        x, y, z = (self.graph.cast(t.U32, self._thread_id(axis)) for axis in range(3))
+        row = self.graph.binary(h.BinaryOp.MUL, y, self.graph.u32(self.size[0]))
+        layer = self.graph.binary(h.BinaryOp.MUL, z, self.graph.u32(self.size[0] * self.size[1]))
+        return self.graph.binary(h.BinaryOp.ADD, self.graph.binary(h.BinaryOp.ADD, x, row), layer)
+
+    # The result
+
+    def _entry_point(self, buffers: list[_Buffer], written: list[_Buffer]) -> EntryPoint:
+        function = h.Function(
+            name=self.function.name,
+            dynamic_constants=self.dynamic_names,
+            parameter_types=[buffer.cell.type for buffer in buffers],
+            parameter_names=[buffer.binding.name for buffer in buffers],
+            return_type=h.Product(tuple(buffer.cell.type for buffer in written)),
+            nodes=clean_up(self.graph.nodes),
+        )
+        bindings = tuple(buffer.binding for buffer in buffers)
+        return EntryPoint(self.function.name, h.Module([function]), function, bindings, self.size)
+
+
+def _workgroup_size(function: c.Function) -> tuple[int, int, int]:
+    sizes: list[int] = []
+    for value in function.workgroup_size:
+        assert isinstance(value, c.Constant), "overrides must be substituted"
+        assert isinstance(value.value.value, int)
+        sizes.append(value.value.value)
+    x, y, z = (*sizes, 1, 1, 1)[:3]
+    return x, y, z

@@ -1,0 +1,155 @@
+"""The function under construction: adds nodes, shares constants, and knows which fork over lanes owns a value.
+
+A data node *belongs* to the lane fork that some pinned node below it (ThreadID, Phi, Reduce) was made in; a node that
+belongs to none has one value for the whole workgroup. That is all the uniformity analysis the translation needs: a
+sea of nodes keeps what does not depend on the lane apart by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from ...ir.hercules import nodes as h
+from ...ir.hercules.graph import predecessors
+from . import types as t
+
+if TYPE_CHECKING:
+    from .forks import LaneFork
+
+N = TypeVar("N", bound=h.Node)
+
+_PINNED = (h.Region, h.If, h.Match, h.Fork, h.Join, h.Phi, h.ThreadID, h.Reduce)
+
+
+class Graph:
+    """Nodes in the order they were made; `lane` is the lane fork that is open, if any."""
+
+    def __init__(self) -> None:
+        self.start = h.Start()
+        self.nodes: list[h.Node] = [self.start]
+        self.lane: LaneFork | None = None
+        self._owners: dict[h.Node, LaneFork] = {}
+        self._constants: dict[tuple[h.Type, str], h.ConstantNode] = {}
+        self._dynamic: dict[h.DynamicConstant, h.DynamicConstantNode] = {}
+
+    def add(self, node: N) -> N:
+        """Append a node. It belongs to the open lane fork if it is pinned, else to the fork its inputs belong to."""
+        self.nodes.append(node)
+        owner = self.lane if isinstance(node, _PINNED) else self._owner_of_inputs(node)
+        if owner is not None:
+            self._owners[node] = owner
+        return node
+
+    def add_outside(self, node: N) -> N:
+        """Append a node that belongs to no lane fork though its inputs do: a Collect or Reduce seen after the join."""
+        self.nodes.append(node)
+        return node
+
+    def owner(self, node: h.Node) -> LaneFork | None:
+        """The lane fork a node belongs to; None when it has one value for the workgroup."""
+        return self._owners.get(node)
+
+    def disown(self, node: h.Node) -> None:
+        """From here on the node has one value for the workgroup: a Reduce after its join."""
+        self._owners.pop(node, None)
+
+    def _owner_of_inputs(self, node: h.Node) -> LaneFork | None:
+        found: LaneFork | None = None
+        for value in predecessors(node):
+            owner = self._owners.get(value)
+            if owner is not None:
+                assert found is None or found is owner, "a value of two lane forks was not carried over"
+                found = owner
+        return found
+
+    # Shorthands: constants are shared, except zero collections, each of which is storage of its own.
+
+    def constant(self, value: h.Constant) -> h.Node:
+        """A constant; scalars are shared."""
+        if not isinstance(value, (h.BoolConstant, h.IntegerConstant, h.FloatConstant)):
+            return self.add(h.ConstantNode(value))
+        type = t.BOOL if isinstance(value, h.BoolConstant) else value.type
+        key = (type, repr(value.value))
+        if key not in self._constants:
+            self._constants[key] = self.add(h.ConstantNode(value))
+        return self._constants[key]
+
+    def integer(self, type: h.Type, value: int) -> h.Node:
+        """An integer constant, in range of its type."""
+        return self.constant(h.IntegerConstant(type, value))
+
+    def u32(self, value: int) -> h.Node:
+        """A u32 constant."""
+        return self.integer(t.U32, value)
+
+    def u64(self, value: int) -> h.Node:
+        """A u64 constant, for positions."""
+        return self.integer(t.U64, value)
+
+    def floating(self, type: h.Type, value: float) -> h.Node:
+        """A float constant, representable in its type."""
+        return self.constant(h.FloatConstant(type, value))
+
+    def zero_collection(self, type: h.Type) -> h.Node:
+        """A fresh zero-filled collection."""
+        return self.add(h.ConstantNode(h.ZeroConstant(type)))
+
+    def dynamic(self, value: h.DynamicConstant) -> h.Node:
+        """A dynamic constant as a u64 value."""
+        if value not in self._dynamic:
+            self._dynamic[value] = self.add(h.DynamicConstantNode(value))
+        return self._dynamic[value]
+
+    def binary(self, op: h.BinaryOp, lhs: h.Node, rhs: h.Node) -> h.Node:
+        """A Binary node."""
+        return self.add(h.Binary(op, lhs, rhs))
+
+    def unary(self, op: h.UnaryOp, operand: h.Node) -> h.Node:
+        """A Unary node."""
+        return self.add(h.Unary(op, operand))
+
+    def cast(self, type: h.Type, operand: h.Node) -> h.Node:
+        """A Cast node."""
+        return self.add(h.Cast(type, operand))
+
+    def bitcast(self, type: h.Type, operand: h.Node) -> h.Node:
+        """A Bitcast node."""
+        return self.add(h.Bitcast(type, operand))
+
+    def select(self, condition: h.Node, if_true: h.Node, if_false: h.Node) -> h.Node:
+        """A Select node; equal arms need none."""
+        return if_true if if_true is if_false else self.add(h.Select(condition, if_true, if_false))
+
+    def intrinsic(self, function: str, type: h.Type, *arguments: h.Node) -> h.Node:
+        """An Intrinsic node."""
+        return self.add(h.Intrinsic(function, type, list(arguments)))
+
+    def branch(self, control: h.Node, condition: h.Node) -> tuple[h.Node, h.Node]:
+        """An If with its two outputs: (control when true, control when false)."""
+        node = self.add(h.If(control, condition))
+        if_false = self.add(self._own(h.Read(node, [h.ControlIndex(0)])))
+        if_true = self.add(self._own(h.Read(node, [h.ControlIndex(1)])))
+        return if_true, if_false
+
+    def _own(self, node: N) -> N:
+        if self.lane is not None:
+            self._owners[node] = self.lane
+        return node
+
+
+def copy_with(node: h.Node, mapped: Callable[[h.Node], h.Node]) -> h.Node | None:
+    """A pure node again, over mapped inputs; None for a node that is not cheap to compute again."""
+    match node:
+        case h.Unary(op=op, operand=operand):
+            return h.Unary(op, mapped(operand))
+        case h.Binary(op=op, lhs=lhs, rhs=rhs):
+            return h.Binary(op, mapped(lhs), mapped(rhs))
+        case h.Select(condition=condition, if_true=if_true, if_false=if_false):
+            return h.Select(mapped(condition), mapped(if_true), mapped(if_false))
+        case h.Cast(type=type, operand=operand):
+            return h.Cast(type, mapped(operand))
+        case h.Bitcast(type=type, operand=operand):
+            return h.Bitcast(type, mapped(operand))
+        case _:
+            return None

@@ -1,0 +1,203 @@
+"""The state of a translation: where control is, which lane fork is open, and each cell's current version.
+
+At *workgroup level* no lane fork is open: one thread of control a workgroup. A scalar there has one value for all
+lanes, or it still belongs to a lane fork that was closed, or it is a PerLane array. `local` carries any of them into
+the open fork, and opens one where there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...ir.diagnostics import ShaderError, not_supported
+from ...ir.hercules import nodes as h
+from .forks import LaneFork
+from .graph import Graph
+from .values import Cell, PerLane, Snapshot, Tree, map_tree, node_of
+
+State = dict[Cell, "h.Node | PerLane"]
+
+
+class Edge:
+    """A way to a label: the control and the state it brings, and the arguments."""
+
+    __slots__ = ("arguments", "control", "state")
+
+    def __init__(self, control: h.Node, state: State, arguments: tuple[Tree, ...] = ()) -> None:
+        self.control = control
+        self.state = state
+        self.arguments = arguments
+
+
+class Machine:
+    """See the module. `control` is None where nothing can be reached."""
+
+    def __init__(self, graph: Graph, size: tuple[int, int, int]) -> None:
+        self.graph = graph
+        self.size = size
+        self.control: h.Node | None = graph.start
+        self.state: State = {}
+        self.constants: dict[Cell, h.Node] = {}
+        self.lane: LaneFork | None = None
+        self._lane_values: dict[tuple[LaneFork, h.Node], h.Node] = {}
+
+    # Lanes
+
+    def open_lane(self) -> LaneFork:
+        """The open lane fork; a new one if none is."""
+        if self.lane is None:
+            assert self.control is not None
+            self.lane = LaneFork(self.graph, self.control, self.size, self._shared_versions())
+            self.control = self.lane.nest.inside
+        return self.lane
+
+    def join_lanes(self) -> None:
+        """Close the open lane fork at the current control."""
+        assert self.lane is not None
+        assert self.control is not None
+        self.control, versions = self.lane.close(self.control, self._shared_versions())
+        self.state.update(versions)
+        self.lane = None
+
+    def _shared_versions(self) -> dict[Cell, h.Node]:
+        return {
+            cell: node_of(version)
+            for cell, version in self.state.items()
+            if cell.is_shared and not isinstance(version, PerLane)
+        }
+
+    def local(self, value: h.Node | PerLane) -> h.Node:
+        """A scalar as the open lane fork, or, when it has one value for all, any code, can use it."""
+        if isinstance(value, PerLane):
+            lane = self.open_lane()
+            key = (lane, value.array)
+            if key not in self._lane_values:
+                self._lane_values[key] = lane.lane_of(value.array)
+            return self._lane_values[key]
+        owner = self.graph.owner(value)
+        if owner is None or owner is self.lane:
+            return value
+        return self.open_lane().carry(value, owner)
+
+    def local_tree(self, tree: Tree) -> Tree:
+        """`local` of all scalars in a tree."""
+        return map_tree(tree, self.local)
+
+    def is_uniform(self, value: Tree) -> bool:
+        """Whether a scalar has one value for the whole workgroup whatever the lane."""
+        return not isinstance(value, (PerLane, tuple)) and self.graph.owner(node_of(value)) is None
+
+    def uniform(self, value: h.Node | PerLane) -> h.Node:
+        """At workgroup level: a scalar that WGSL's rules make uniform, as one value: the first lane's."""
+        assert self.lane is None
+        if isinstance(value, PerLane):
+            zeros: list[h.Index] = [h.PositionIndex(self.graph.u64(0)) for extent in self.size if extent > 1]
+            return self.graph.add(h.Read(value.array, zeros)) if zeros else value.array
+        owner = self.graph.owner(value)
+        return value if owner is None else owner.first_lane(value)
+
+    # Cells
+
+    def read(self, cell: Cell) -> h.Node:
+        """The version of a cell that code here sees."""
+        if cell.is_constant:
+            return self.constants[cell]
+        version = self.state[cell]
+        if not cell.is_shared:
+            if cell.is_collection and self.graph.owner(node_of(version)) not in (None, self.lane):
+                raise ShaderError([not_supported("an array value that lives across a barrier", None)])
+            return self.local(version)
+        return self.open_lane().shared(cell, node_of(version))
+
+    def write(self, cell: Cell, version: h.Node) -> None:
+        """A new version."""
+        self.state[cell] = version
+
+    # Merging
+
+    def edge(self, arguments: tuple[Tree, ...] = ()) -> Edge:
+        """The way on from here; control is elsewhere afterwards."""
+        assert self.control is not None
+        edge = Edge(self.control, dict(self.state), arguments)
+        self.control = None
+        return edge
+
+    def enter(self, edges: Sequence[Edge]) -> tuple[Tree, ...]:
+        """Go on where the edges meet; the merged arguments. Without edges nothing is reached."""
+        if not edges:
+            self.control = None
+            return ()
+        if len(edges) > 1:
+            return self._merge(edges)
+        self.control, self.state = edges[0].control, dict(edges[0].state)
+        return edges[0].arguments
+
+    def _merge(self, edges: Sequence[Edge]) -> tuple[Tree, ...]:
+        region = h.Region([])
+        versions: dict[Cell, list[h.Node | PerLane]] = {}
+        for cell in edges[0].state:
+            if all(cell in edge.state for edge in edges):
+                versions[cell] = [edge.state[cell] for edge in edges]
+        merged: State = {}
+        for cell, values in versions.items():
+            merged[cell] = self._merge_scalar(region, edges, values, cell)
+        arguments = tuple(
+            self._merge_tree(region, edges, [edge.arguments[index] for edge in edges])
+            for index in range(len(edges[0].arguments))
+        )
+        region.predecessors.extend(edge.control for edge in edges)
+        self.control = self.graph.add(region)
+        self.state = merged
+        return arguments
+
+    def _merge_tree(self, region: h.Region, edges: Sequence[Edge], trees: Sequence[Tree]) -> Tree:
+        first = trees[0]
+        if all(tree is first for tree in trees):
+            return first
+        if isinstance(first, tuple):
+            columns: list[Tree] = []
+            for index in range(len(first)):
+                columns.append(
+                    self._merge_tree(region, edges, [tree[index] for tree in trees if isinstance(tree, tuple)])
+                )
+            return tuple(columns)
+        if isinstance(first, Snapshot):
+            raise ShaderError([not_supported("a choice between arrays as values", None)])
+        return self._merge_scalar(region, edges, [_scalar(tree) for tree in trees], None)
+
+    def _merge_scalar(
+        self, region: h.Region, edges: Sequence[Edge], values: Sequence[h.Node | PerLane], cell: Cell | None
+    ) -> h.Node | PerLane:
+        """One value for what the edges bring, through a Phi where they differ."""
+        if all(value is values[0] for value in values):
+            return values[0]
+        label = cell.name if cell is not None else ""
+        if self.lane is not None:
+            return self.graph.add(h.Phi(region, [self.seen(cell, value) for value in values], label=label))
+        if (cell is not None and cell.is_collection) or all(self.is_uniform(value) for value in values):
+            return self.graph.add(h.Phi(region, [node_of(value) for value in values], label=label))
+        arrays = [self.spread(edge, value) for edge, value in zip(edges, values, strict=True)]
+        return PerLane(self.graph.add(h.Phi(region, arrays, label=label)))
+
+    def seen(self, cell: Cell | None, value: h.Node | PerLane) -> h.Node:
+        """A version as the code here sees it, through the Reduces of the lane fork if one is open."""
+        if self.lane is None:
+            return node_of(value)
+        if cell is not None and cell.is_shared:
+            return self.lane.shared(cell, node_of(value))
+        return self.local(value)
+
+    def spread(self, edge: Edge, value: h.Node | PerLane) -> h.Node:
+        """At workgroup level: a scalar as an array over the lanes, made before the end of the edge."""
+        if isinstance(value, PerLane):
+            return value.array
+        owner = self.graph.owner(value)
+        if owner is not None:
+            return owner.collect(value)
+        fork = LaneFork(self.graph, edge.control, self.size, {})
+        edge.control, _ = fork.close(fork.nest.inside, {})
+        return fork.collect(value)
+
+
+def _scalar(tree: Tree) -> h.Node | PerLane:
+    return tree if isinstance(tree, PerLane) else node_of(tree)

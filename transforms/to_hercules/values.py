@@ -1,0 +1,168 @@
+"""What core IR values are while a function is being translated.
+
+Hercules nodes are scalars or whole collections. A vector, matrix, structure or short array of WGSL is a *tree*: a
+tuple of its components' trees. A variable is decomposed in the same way into *cells*, each holding one scalar or one
+collection; the translator's state maps each cell to its current version. Longer arrays are collections: their values,
+where a program copies them, are cells that are never written again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ...ir import types as wgsl
+from ...ir.hercules import nodes as h
+from . import types as t
+
+LONGEST_ARRAY_TREE = 8
+"""Function-scope arrays up to this many elements become trees, so that they can live in registers."""
+
+
+@dataclass(eq=False, slots=True)
+class Cell:
+    """Storage that is versioned as a unit.
+
+    `is_shared`: one for all lanes (storage, workgroup), carried across lane forks by Reduces. `is_constant`: never
+    written. `is_spread`: shared, but each lane has its own slice, at its ThreadIDs: a lane's array that lives across
+    barriers.
+    """
+
+    name: str
+    type: h.Type
+    is_shared: bool = False
+    is_constant: bool = False
+    is_spread: bool = False
+
+    @property
+    def is_collection(self) -> bool:
+        """Whether versions are collections rather than scalars."""
+        return isinstance(self.type, (h.Array, h.Product))
+
+
+Place: TypeAlias = "Cell | tuple[Place, ...]"
+"""A variable's cells, shaped like its type as far as it is decomposed."""
+
+Step: TypeAlias = "int | h.Node"
+"""One index of an access: known, or a u64 node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Designator:
+    """What a pointer points to: `steps` into a place; `type` is the WGSL type found there."""
+
+    place: Place
+    steps: tuple[Step, ...]
+    type: wgsl.Type
+
+    def element(self, step: Step, type: wgsl.Type) -> Designator:
+        """One level deeper. A known step into a tuple of places is taken at once."""
+        if isinstance(self.place, tuple) and not self.steps and isinstance(step, int):
+            return Designator(self.place[min(step, len(self.place) - 1)], (), type)
+        return Designator(self.place, (*self.steps, step), type)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """An array value: what an immutable place holds."""
+
+    at: Designator
+
+
+@dataclass(frozen=True, slots=True)
+class PerLane:
+    """A scalar that differs between lanes, as an array over the lanes that lives outside of the lane forks."""
+
+    array: h.Node
+
+
+Tree: TypeAlias = "h.Node | PerLane | Designator | Snapshot | tuple[Tree, ...]"
+"""A value: a scalar, a pointer, an array value, or the values of the components."""
+
+
+def map_tree(tree: Tree, scalar: Callable[[h.Node | PerLane], Tree]) -> Tree:
+    """The tree with each scalar replaced, the steps of designators included."""
+    match tree:
+        case tuple():
+            return tuple(map_tree(part, scalar) for part in tree)
+        case Designator(place=place, steps=steps, type=type):
+            return Designator(place, tuple(_map_step(step, scalar) for step in steps), type)
+        case Snapshot(at=at):
+            mapped = map_tree(at, scalar)
+            assert isinstance(mapped, Designator)
+            return Snapshot(mapped)
+        case _:
+            return scalar(tree)
+
+
+def _map_step(step: Step, scalar: Callable[[h.Node | PerLane], Tree]) -> Step:
+    if isinstance(step, int):
+        return step
+    return node_of(scalar(step))
+
+
+def node_of(tree: Tree) -> h.Node:
+    """A scalar's node."""
+    assert not isinstance(tree, (tuple, PerLane, Designator, Snapshot)), f"a scalar was expected, not {tree}"
+    return tree
+
+
+def parts_of(tree: Tree) -> tuple[Tree, ...]:
+    """A composite's parts."""
+    assert isinstance(tree, tuple), f"a composite was expected, not {tree}"
+    return tree
+
+
+def leaves_of(tree: Tree) -> Iterator[h.Node | PerLane]:
+    """The scalars of a tree of scalars wherever they were made, in the order of `map_tree`."""
+    if isinstance(tree, tuple):
+        for part in tree:
+            yield from leaves_of(part)
+    elif not isinstance(tree, (Designator, Snapshot)):
+        yield tree
+
+
+def scalars_of(tree: Tree) -> Iterator[h.Node]:
+    """The scalars of a scalar, vector or matrix, in order."""
+    if isinstance(tree, tuple):
+        for part in tree:
+            yield from scalars_of(part)
+    else:
+        yield node_of(tree)
+
+
+def place_for(type: wgsl.Type, name: str, *, is_spread: bool = False) -> Place:
+    """New cells for a variable of function or private space. `is_spread`: its arrays must live across barriers."""
+    match type:
+        case wgsl.Scalar():
+            return Cell(name, t.scalar_type(type))
+        case wgsl.Vector(width=width, element=element):
+            return tuple(place_for(element, f"{name}.{'xyzw'[index]}") for index in range(width))
+        case wgsl.Matrix(columns=columns):
+            return tuple(place_for(type.column, f"{name}.{index}") for index in range(columns))
+        case wgsl.Struct(members=members):
+            return tuple(place_for(member.type, f"{name}.{member.name}", is_spread=is_spread) for member in members)
+        case wgsl.Array(element=element, count=int() as count) if count <= LONGEST_ARRAY_TREE:
+            return tuple(place_for(element, f"{name}.{index}", is_spread=is_spread) for index in range(count))
+        case _:
+            return Cell(name, t.collection_type(type), is_shared=is_spread, is_spread=is_spread)
+
+
+def cells_of(place: Place) -> Iterator[Cell]:
+    """All cells of a place."""
+    if isinstance(place, Cell):
+        yield place
+    else:
+        for part in place:
+            yield from cells_of(part)
+
+
+def is_tree_array(type: wgsl.Type) -> bool:
+    """Whether values of this array type are trees rather than snapshots."""
+    return isinstance(type, wgsl.Array) and isinstance(type.count, int) and type.count <= LONGEST_ARRAY_TREE
+
+
+def holds_long_array(type: wgsl.Type) -> bool:
+    """Whether a value of this type has an array in it that is a collection rather than a tree."""
+    return any(isinstance(part, wgsl.Array) and not is_tree_array(part) for part in wgsl.walk(type))

@@ -1,0 +1,455 @@
+"""The walk over structured control flow, at two levels.
+
+*Lane level*: inside the fork over a workgroup's lanes, as in any translation to SSA form.
+
+*Workgroup level*: the sequence of the entry point, and of ifs, loops and switches that contain a barrier, whose
+control WGSL requires to be uniform; they are built once a workgroup. A run of code without barriers there opens the
+lane fork when it first needs it, and a barrier closes it. When lanes of one run leave it by different ways (a
+`return` after the last barrier, a `break` whose condition is not known to be uniform), the ways are merged, the lanes
+joined, and the first lane's choice taken.
+
+A scalar that a workgroup-level loop carries is taken to be uniform until an iteration shows otherwise; then the
+translation starts again with that scalar PerLane (`Restart`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ...ir import types as wgsl
+from ...ir.constants import ConstantValue
+from ...ir.core import nodes as c
+from ...ir.core.values import Value
+from ...ir.hercules import nodes as h
+from .effects import EffectsAnalysis
+from .instructions import Globals, Instructions, is_barrier, unsupported, zero_tree
+from .machine import Edge, Machine
+from .memory import load
+from .types import scalar_constant
+from .values import Cell, Designator, PerLane, Tree, cells_of, holds_long_array, leaves_of, map_tree, node_of
+
+Target: TypeAlias = "c.Block | c.Terminator"
+LoopValue = tuple[int, int]
+"""A scalar that a workgroup-level loop carries: the loop's and the scalar's number in the order of translation."""
+
+
+class Restart(Exception):
+    """Scalars that were taken to be uniform differ between lanes: translate again, knowing it."""
+
+
+@dataclass(eq=False, slots=True)
+class Label:
+    """A place that branches lead to, with the ways collected so far."""
+
+    types: tuple[wgsl.Type, ...]
+    is_workgroup: bool
+    edges: list[Edge] = field(default_factory=list[Edge])
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """One call of a function: its instructions' values and its labels."""
+
+    function: c.Function
+    instructions: Instructions
+    labels: dict[Target, Label] = field(default_factory=dict["Target", Label])
+
+
+class Walk:
+    """See the module. `per_lane` are the loop values known to differ between lanes; it grows before a Restart."""
+
+    def __init__(
+        self, machine: Machine, module_scope: Globals, effects: EffectsAnalysis, per_lane: set[LoopValue]
+    ) -> None:
+        self.machine = machine
+        self.graph = machine.graph
+        self.module_scope = module_scope
+        self.effects = effects
+        self.per_lane = per_lane
+        self._exits: list[tuple[Label, Edge]] = []
+        self._lane_depth = 0
+        self._loops = 0
+
+    # Calls
+
+    def call(self, function: c.Function, instructions: Instructions) -> Tree | None:
+        """The body in place of a call; the returned value. Control is None afterwards if it never returns."""
+        frame = Frame(function, instructions)
+        is_workgroup = self._lane_depth == 0 and self.effects.of_function(function).has_barrier
+        end = self._label(frame, function.end_target, is_workgroup=is_workgroup)
+        if not is_workgroup:
+            self._enter_lane_level()
+        self._sequence(frame, function.start_target)
+        if not is_workgroup:
+            self._leave_lane_level()
+        arguments = self._arrive(end)
+        return arguments[0] if arguments else None
+
+    def finish(self) -> None:
+        """Join the lanes at the end of the entry point."""
+        if self.machine.lane is not None:
+            self._close_lane()
+
+    # Sequences
+
+    def _sequence(self, frame: Frame, block: c.Block | None) -> None:
+        """A block and all that follows it, up to a branch to a label."""
+        while block is not None:
+            if not self._instructions(frame, block):
+                return
+            branch = block.branch
+            assert branch is not None
+            match branch.target:
+                case c.If() as node:
+                    self._if(frame, node)
+                case c.Switch() as node:
+                    self._switch(frame, node)
+                case c.Loop() as node:
+                    self._loop(frame, node, branch.arguments)
+                case c.Block() | c.Terminator() as target:
+                    self._jump(frame, target, branch.arguments)
+                    return
+            block = branch.target.merge_target
+            if block is not None:
+                block = block if self._enter(frame, block) else None
+        if self.machine.control is None and self._at_workgroup_level and self.machine.lane is not None:
+            self._close_lane()
+
+    def _instructions(self, frame: Frame, block: c.Block) -> bool:
+        """The block's instructions; False when a call among them never returns."""
+        for instruction in block.instructions:
+            if is_barrier(instruction):
+                self._barrier(frame, instruction)
+            elif isinstance(instruction, c.Call):
+                self._call(frame, instruction)
+                if self.machine.control is None:
+                    return False
+            else:
+                self._single(frame, instruction)
+        return True
+
+    def _single(self, frame: Frame, instruction: c.Instruction) -> None:
+        in_sequence = self._at_workgroup_level and self.module_scope.has_barrier
+        if in_sequence and self.machine.lane is not None and _is_spread_variable(instruction):
+            self._close_lane()  # storage for all lanes is made at workgroup level
+        frame.instructions.translate(instruction, in_sequence=in_sequence)
+
+    def _call(self, frame: Frame, call: c.Call) -> None:
+        caller = frame.instructions
+        callee = Instructions(self.machine, self.module_scope)
+        for parameter, argument in zip(call.callee.parameters, call.arguments, strict=True):
+            callee.values[parameter] = caller.raw(argument)
+        result = self.call(call.callee, callee)
+        if result is not None:
+            caller.values[call] = result
+
+    def _barrier(self, frame: Frame, instruction: c.Instruction) -> None:
+        """All lanes meet: the fork ends. A `workgroupUniformLoad` reads between two barriers, once for all."""
+        if self._lane_depth:
+            raise unsupported("a barrier that this control flow does not reach as one", instruction)
+        if self.machine.lane is not None:
+            self._close_lane()
+        if isinstance(instruction, c.BuiltinCall) and instruction.function == "workgroupUniformLoad":
+            source = map_tree(frame.instructions.raw(instruction.arguments[0]), self.machine.uniform)
+            assert isinstance(source, Designator)
+            frame.instructions.values[instruction] = self._load_once(source)
+
+    def _load_once(self, source: Designator) -> Tree:
+        """A load by one thread of the workgroup, which the joined lanes then share."""
+        values = load(self.machine, source)
+        if self.machine.lane is not None:
+            self._close_lane()
+        return map_tree(values, self.machine.uniform)
+
+    # Branches and labels
+
+    @property
+    def _at_workgroup_level(self) -> bool:
+        return self._lane_depth == 0
+
+    def _label(self, frame: Frame, target: Target, *, is_workgroup: bool) -> Label:
+        if isinstance(target, c.Block):
+            types = tuple(argument.type for argument in target.arguments)
+        else:
+            types = () if frame.function.return_type is wgsl.VOID else (frame.function.return_type,)
+        label = Label(types, is_workgroup)
+        frame.labels[target] = label
+        return label
+
+    def _jump(self, frame: Frame, target: Target, arguments: Sequence[Value]) -> None:
+        if isinstance(target, c.Terminator) and target.unreachable:
+            self.machine.control = None
+            return
+        label = frame.labels[target]
+        trees = tuple(frame.instructions.raw(argument) for argument in arguments)
+        self._leave_to(label, trees)
+
+    def _leave_to(self, label: Label, arguments: tuple[Tree, ...]) -> None:
+        if label.is_workgroup and self._lane_depth:
+            self._exits.append((label, self.machine.edge(arguments)))
+            return
+        if label.is_workgroup and self.machine.lane is not None:
+            self._close_lane()
+            if self.machine.control is None:
+                return
+        label.edges.append(self.machine.edge(arguments))
+
+    def _enter(self, frame: Frame, block: c.Block) -> bool:
+        """Go on at a block; False when nothing reaches it."""
+        label = frame.labels.get(block)
+        if label is None:
+            return False
+        arguments = self._arrive(label)
+        for parameter, value in zip(block.arguments, arguments, strict=False):
+            frame.instructions.values[parameter] = value
+        return self.machine.control is not None
+
+    def _arrive(self, label: Label) -> tuple[Tree, ...]:
+        if not label.edges and self._at_workgroup_level and self.machine.lane is not None:
+            self.machine.control = None
+            self._close_lane()
+            if not label.edges:
+                self.machine.control = None
+                return ()
+        return self.machine.enter(label.edges)
+
+    def _close_lane(self) -> None:
+        """Join the lanes. Where they leave by several ways, those merge first and part again after the join."""
+        exits, self._exits = self._exits, []
+        if not exits:
+            if self.machine.control is None:
+                self.machine.lane = None
+                self.graph.lane = None
+                return
+            self.machine.join_lanes()
+            return
+        labels: list[Label | None] = list(dict.fromkeys(label for label, _ in exits))
+        ways: list[tuple[Label | None, Edge]] = list(exits)
+        if self.machine.control is not None:
+            labels.append(None)
+            ways.append((None, self.machine.edge()))
+        choice, arguments = self._merge_ways(labels, ways)
+        self.machine.join_lanes()
+        self._part(labels, choice, arguments)
+
+    def _merge_ways(
+        self, labels: list[Label | None], ways: list[tuple[Label | None, Edge]]
+    ) -> tuple[Tree, dict[Label, tuple[Tree, ...]]]:
+        """Merge the ways of all lanes: which label each takes, as a number, and the arguments for each label."""
+        real = [label for label in labels if label is not None]
+        edges: list[Edge] = []
+        for taken, edge in ways:
+            row: list[Tree] = [self.graph.u32(labels.index(taken))]
+            for label in real:  # a way that does not lead to a label brings placeholders for it
+                row += edge.arguments if label is taken else [zero_tree(self.machine, type) for type in label.types]
+            edges.append(Edge(edge.control, edge.state, tuple(row)))
+        choice, *values = self.machine.enter(edges)
+        arguments: dict[Label, tuple[Tree, ...]] = {}
+        for label in real:
+            arguments[label] = tuple(values[: len(label.types)])
+            values = values[len(label.types) :]
+        return choice, arguments
+
+    def _part(self, labels: list[Label | None], choice: Tree, arguments: dict[Label, tuple[Tree, ...]]) -> None:
+        """At workgroup level: go the way the lanes chose."""
+        number = self.machine.uniform(node_of(choice)) if len(labels) > 1 else None
+        for index, label in enumerate(labels):
+            if label is None:
+                return  # always the last: control goes on here
+            rest: h.Node | None = None
+            if number is not None and index < len(labels) - 1:
+                assert self.machine.control is not None
+                chosen = self.graph.binary(h.BinaryOp.EQUAL, number, self.graph.u32(index))
+                taken, rest = self.graph.branch(self.machine.control, chosen)
+                self.machine.control = taken
+            state = dict(self.machine.state)
+            label.edges.append(self.machine.edge(arguments[label]))
+            self.machine.control, self.machine.state = rest, state
+
+    # Control-flow nodes
+
+    def _is_workgroup(self, node: c.If | c.Loop | c.Switch, frame: Frame, condition: Value | None) -> bool:
+        """Whether to build a node at workgroup level: it has a barrier, or is a uniform choice of a way out to that
+        level.
+        """
+        if not self._at_workgroup_level:
+            return False
+        effects = self.effects.of(node)
+        if effects.has_barrier:
+            return True
+        leaves = any(target in frame.labels and frame.labels[target].is_workgroup for target in effects.targets)
+        return leaves and condition is not None and self.machine.is_uniform(frame.instructions.raw(condition))
+
+    def _enter_lane_level(self) -> None:
+        self.machine.open_lane()
+        self._lane_depth += 1
+
+    def _leave_lane_level(self) -> None:
+        self._lane_depth -= 1
+
+    def _condition(self, frame: Frame, condition: Value, *, is_workgroup: bool) -> h.Node:
+        """The condition of a node that is entered at the given level, which is made ready."""
+        if not is_workgroup:
+            self._enter_lane_level()
+            return node_of(frame.instructions.get(condition))
+        if self.machine.lane is not None:
+            self._close_lane()
+        value = frame.instructions.raw(condition)
+        return self.machine.uniform(value if isinstance(value, PerLane) else node_of(value))
+
+    def _if(self, frame: Frame, node: c.If) -> None:
+        is_workgroup = self._is_workgroup(node, frame, node.condition)
+        condition = self._condition(frame, node.condition, is_workgroup=is_workgroup)
+        if node.merge_target is not None:
+            self._label(frame, node.merge_target, is_workgroup=is_workgroup)
+        self._arms(frame, condition, node.true_target, node.false_target)
+        if not is_workgroup:
+            self._leave_lane_level()
+
+    def _arms(self, frame: Frame, condition: h.Node, if_true: c.Block, if_false: c.Block) -> None:
+        machine = self.machine
+        assert machine.control is not None
+        state = dict(machine.state)
+        taken, other = self.graph.branch(machine.control, condition)
+        machine.control = taken
+        self._sequence(frame, if_true)
+        machine.control, machine.state = other, state
+        self._sequence(frame, if_false)
+
+    def _switch(self, frame: Frame, node: c.Switch) -> None:
+        """A chain of branches, in order of the cases; the default comes last."""
+        is_workgroup = self._is_workgroup(node, frame, node.condition)
+        subject = self._condition(frame, node.condition, is_workgroup=is_workgroup)
+        if node.merge_target is not None:
+            self._label(frame, node.merge_target, is_workgroup=is_workgroup)
+        machine, rest = self.machine, None
+        for case in sorted(node.cases, key=lambda case: case.is_default):
+            if not case.is_default:
+                assert machine.control is not None
+                state = dict(machine.state)
+                machine.control, rest = self.graph.branch(machine.control, self._matches(subject, case))
+                self._sequence(frame, case.target)
+                machine.control, machine.state = rest, state
+            else:
+                self._sequence(frame, case.target)
+        if not is_workgroup:
+            self._leave_lane_level()
+
+    def _matches(self, subject: h.Node, case: c.SwitchCase) -> h.Node:
+        result, *others = (
+            self.graph.binary(h.BinaryOp.EQUAL, subject, self._selector(selector)) for selector in case.selectors
+        )
+        for test in others:
+            result = self.graph.binary(h.BinaryOp.OR, result, test)
+        return result
+
+    def _selector(self, selector: ConstantValue) -> h.Node:
+        assert isinstance(selector.type, wgsl.Scalar)
+        return self.graph.constant(scalar_constant(selector.type, selector.value))
+
+    def _loop(self, frame: Frame, loop: c.Loop, arguments: Sequence[Value]) -> None:
+        is_workgroup = self._is_workgroup(loop, frame, None)
+        if is_workgroup and self.machine.lane is not None:
+            self._close_lane()
+        if not is_workgroup:
+            self._enter_lane_level()
+        self._label(frame, loop.merge_target, is_workgroup=is_workgroup)
+        self._label(frame, loop.continuing_target, is_workgroup=is_workgroup)
+        back = self._label(frame, loop.start_target, is_workgroup=is_workgroup)
+        values = tuple(frame.instructions.raw(argument) for argument in arguments)
+        header = _Header(self, self._written_cells(frame, loop), values, is_workgroup=is_workgroup)
+        for parameter, value in zip(loop.start_target.arguments, header.arguments, strict=True):
+            frame.instructions.values[parameter] = value
+        self._sequence(frame, loop.start_target)
+        if self._enter(frame, loop.continuing_target):
+            self._sequence(frame, loop.continuing_target)
+        passed = self._arrive(back)
+        if self.machine.control is not None:
+            header.close(passed)
+        if not is_workgroup:
+            self._leave_lane_level()
+
+    def number_loop(self) -> int:
+        """A number for a workgroup-level loop, the same each time the module is translated."""
+        self._loops += 1
+        return self._loops
+
+    def _written_cells(self, frame: Frame, loop: c.Loop) -> list[Cell]:
+        """The cells that the loop may write, of those that exist at its entry."""
+        cells: dict[Cell, None] = {}
+        for root in self.effects.of(loop).written:
+            designator = frame.instructions.values.get(root) or self.module_scope.variables.get(root)
+            if isinstance(designator, Designator):
+                cells.update(dict.fromkeys(cells_of(designator.place)))
+        return [cell for cell in cells if cell in self.machine.state]
+
+
+def _is_spread_variable(instruction: c.Instruction) -> bool:
+    type = instruction.type
+    return isinstance(instruction, c.Var) and isinstance(type, wgsl.Pointer) and holds_long_array(type.store)
+
+
+class _Header:
+    """The top of a loop: a region with a Phi for each cell it may write and each scalar of its arguments."""
+
+    def __init__(self, walk: Walk, cells: list[Cell], arguments: tuple[Tree, ...], *, is_workgroup: bool) -> None:
+        machine = walk.machine
+        assert machine.control is not None
+        self.walk = walk
+        self.number = walk.number_loop() if is_workgroup else None
+        self.phis: list[tuple[h.Phi, bool]] = []
+        entry = machine.edge()
+        machine.control = entry.control
+        self.region = h.Region([])
+        self.cells = cells
+        for cell in cells:
+            machine.state[cell] = self._phi(entry, machine.state[cell], cell)
+        self.arguments = tuple(map_tree(value, lambda scalar: self._phi(entry, scalar, None)) for value in arguments)
+        self.region.predecessors.append(entry.control)
+        machine.control = walk.graph.add(self.region)
+
+    def _phi(self, entry: Edge, value: h.Node | PerLane, cell: Cell | None) -> h.Node | PerLane:
+        machine, graph = self.walk.machine, self.walk.graph
+        label = cell.name if cell is not None else ""
+        is_array = self._is_per_lane(value, cell)
+        first = machine.spread(entry, value) if is_array else machine.seen(cell, value)
+        phi = graph.add(h.Phi(self.region, [first], label=label))
+        self.phis.append((phi, is_array))
+        return PerLane(phi) if is_array else phi
+
+    def _is_per_lane(self, value: h.Node | PerLane, cell: Cell | None) -> bool:
+        if self.number is None or _is_collection(cell):
+            return False
+        key = (self.number, len(self.phis))
+        if not self.walk.machine.is_uniform(value):
+            self.walk.per_lane.add(key)
+        return key in self.walk.per_lane
+
+    def close(self, arguments: tuple[Tree, ...]) -> None:
+        """Add the way back from the current control."""
+        machine = self.walk.machine
+        values: list[tuple[h.Node | PerLane, Cell | None]] = [(machine.state[cell], cell) for cell in self.cells]
+        values += [(scalar, None) for argument in arguments for scalar in leaves_of(argument)]
+        back = machine.edge()
+        restart = False
+        for index, ((phi, is_array), (value, cell)) in enumerate(zip(self.phis, values, strict=True)):
+            if is_array:
+                phi.values.append(machine.spread(back, value))
+            elif (
+                self.number is not None
+                and not (cell is not None and cell.is_collection)
+                and not machine.is_uniform(value)
+            ):
+                self.walk.per_lane.add((self.number, index))
+                restart = True
+            else:
+                phi.values.append(machine.seen(cell, value))
+        if restart:
+            raise Restart
+        self.region.predecessors.append(back.control)
+
+
+def _is_collection(cell: Cell | None) -> bool:
+    return cell is not None and cell.is_collection
