@@ -1,1 +1,36 @@
-"""From WGSL source text to a checked program."""
+"""From WGSL source text to a checked program: parse, then resolve.
+
+`load_program` is what most callers want; `check` only says what is wrong; `check_pipeline` checks override values.
+"""
+
+from __future__ import annotations
+
+from ..ir.diagnostics import Diagnostic, ShaderError
+from ..ir.source import Source
+from ..ir.wgsl.program import Program
+from .parse import parse
+from .resolve import Resolved, check_pipeline, resolve
+
+__all__ = ["Resolved", "check", "check_pipeline", "load_program", "parse", "resolve"]
+
+
+def load_program(source: Source) -> Program:
+    """The checked program of a source. Raises ShaderError with all diagnostics when it is invalid."""
+    program, diagnostics = _run(source)
+    if program is None:
+        raise ShaderError(diagnostics, source)
+    return program
+
+
+def check(source: Source) -> tuple[Diagnostic, ...]:
+    """All diagnostics of a source, warnings included; it is valid if none is an error."""
+    return _run(source)[1]
+
+
+def _run(source: Source) -> tuple[Program | None, tuple[Diagnostic, ...]]:
+    """A text with syntax errors is not resolved: what is missing from the tree would be reported again."""
+    parsed = parse(source)
+    if any(diagnostic.is_error for diagnostic in parsed.diagnostics):
+        return None, tuple(parsed.diagnostics)
+    resolved = resolve(source, parsed.unit)
+    return resolved.program, (*parsed.diagnostics, *resolved.diagnostics)

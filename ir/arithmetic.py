@@ -1,8 +1,8 @@
 """Arithmetic on scalar values of one type: what operators and builtin functions are made of.
 
-A kernel takes and returns Python numbers that are values of its type. `float_arithmetic(F32, Mode.RUNTIME).add` is IEEE
-addition rounded to f32; in CONST mode a result that is infinite or no number raises EvaluationError. Every kernel rounds once,
-correctly: doubles are wide enough for f32 and f16.
+A kernel takes and returns Python numbers that are values of its type. `float_arithmetic(F32, Mode.RUNTIME).add` is
+IEEE addition rounded to f32; in CONST mode a result that is infinite or no number raises EvaluationError. Every
+kernel rounds once, correctly: doubles are wide enough for f32 and f16.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ IntUnary: TypeAlias = Callable[[int], int]
 IntBinary: TypeAlias = Callable[[int, int], int]
 FloatUnary: TypeAlias = Callable[[float], float]
 FloatBinary: TypeAlias = Callable[[float, float], float]
+FloatTernary: TypeAlias = Callable[[float, float, float], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class FloatArithmetic:
     divide: FloatBinary
     remainder: FloatBinary
     square_root: FloatUnary
-    fused_multiply_add: Callable[[float, float, float], float]
+    fused_multiply_add: FloatTernary
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ def ieee_divide(a: float, b: float) -> float:
 
 
 def _ieee_remainder(a: float, b: float) -> float:
-    """a - b · trunc(a / b), exactly."""
+    """The remainder a - b · trunc(a / b), exactly."""
     if b == 0 or math.isinf(a) or a != a or b != b:
         return math.nan
     return math.fmod(a, b)
@@ -111,7 +112,7 @@ def _ieee_sqrt(a: float) -> float:
 
 
 def fused_multiply_add(scalar: Scalar, a: float, b: float, c: float) -> float:
-    """a · b + c, rounded once to the type."""
+    """The sum a · b + c, rounded once to the type."""
     total = a * b + c
     if not math.isfinite(total) or scalar.is_abstract:
         return _exact_fma(scalar, a, b, c) if all(map(math.isfinite, (a, b, c))) else total
@@ -161,7 +162,9 @@ def _int_finish(scalar: Scalar, mode: Mode) -> IntUnary:
 
 
 def _divisions(scalar: Scalar, mode: Mode) -> tuple[IntBinary, IntBinary]:
-    """WGSL, "Arithmetic Expressions": at run time x / 0 is x, x % 0 is 0, and the overflowing quotient is the dividend."""
+    """WGSL, "Arithmetic Expressions": at run time x / 0 is x, x % 0 is 0, and the overflowing quotient is the
+    dividend.
+    """
     lowest = int_range(scalar)[0]
 
     def divide(a: int, b: int) -> int:

@@ -1,31 +1,33 @@
 """Values of types: what constants hold, and what interpreters compute with.
 
-A *raw value* is a bool, an int (i32, u32 in range, or an AbstractInt), a float (every f16, f32 and AbstractFloat value is exactly
-a Python float), or, for a composite, a sequence of raw values: components, columns, elements or members in order. Long runs
-of one element are a `Repeated`, so that a zero value costs nothing however large its type.
+A *raw value* is a bool, an int (i32, u32 in range, or an AbstractInt), a float (every f16, f32 and AbstractFloat
+value is exactly a Python float), or, for a composite, a sequence of raw values: components, columns, elements or
+members in order. Long runs of one element are a `Repeated`, so that a zero value costs nothing however large its
+type.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TypeAlias, overload
 
 from .types import Array, Atomic, Matrix, Scalar, ScalarKind, Struct, Type, Vector
 
 
 class Repeated(Sequence["RawValue"]):
-    """A sequence of `count` times the same raw value, in constant memory."""
+    """A sequence of `times` times the same raw value, in constant memory."""
 
-    __slots__ = ("count", "item")
+    __slots__ = ("item", "times")
 
-    def __init__(self, item: RawValue, count: int) -> None:
+    def __init__(self, item: RawValue, times: int) -> None:
         self.item = item
-        self.count = count
+        self.times = times
 
     def __len__(self) -> int:
-        return self.count
+        return self.times
 
     @overload
     def __getitem__(self, index: int) -> RawValue: ...
@@ -33,13 +35,16 @@ class Repeated(Sequence["RawValue"]):
     def __getitem__(self, index: slice) -> Sequence[RawValue]: ...
     def __getitem__(self, index: int | slice) -> RawValue | Sequence[RawValue]:
         if isinstance(index, slice):
-            return Repeated(self.item, len(range(*index.indices(self.count))))
-        if not -self.count <= index < self.count:
+            return Repeated(self.item, len(range(*index.indices(self.times))))
+        if not -self.times <= index < self.times:
             raise IndexError(index)
         return self.item
 
+    def __iter__(self) -> Iterator[RawValue]:
+        return repeat(self.item, self.times)
+
     def __repr__(self) -> str:
-        return f"Repeated({self.item!r}, {self.count})"
+        return f"Repeated({self.item!r}, {self.times})"
 
 
 RawValue: TypeAlias = bool | int | float | Sequence["RawValue"]
@@ -74,7 +79,7 @@ def same_bits(left: RawValue, right: RawValue) -> bool:
     if isinstance(left, (bool, int, float)) or isinstance(right, (bool, int, float)):
         return type(left) is type(right) and left == right
     if isinstance(left, Repeated) and isinstance(right, Repeated):
-        return left.count == right.count and (left.count == 0 or same_bits(left.item, right.item))
+        return left.times == right.times and (left.times == 0 or same_bits(left.item, right.item))
     return len(left) == len(right) and all(map(same_bits, left, right))
 
 

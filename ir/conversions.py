@@ -1,7 +1,7 @@
 """Automatic conversions between types (WGSL, "Conversion Rank"), and the values they give.
 
-`conversion_rank`, `concretize` and `common_type` are the type rules; `convert` and `converter` change raw values, for automatic
-conversions and for value constructors alike.
+`conversion_rank`, `concretize` and `common_type` are the type rules; `convert` and `converter` change raw values, for
+automatic conversions and for value constructors alike.
 """
 
 from __future__ import annotations
@@ -101,7 +101,9 @@ def is_abstract(type: Type) -> bool:
 
 
 def concretize(type: Type) -> Type:
-    """The concretization: i32 for AbstractInt and f32 for AbstractFloat, in whatever holds them; concrete types are their own."""
+    """The concretization: i32 for AbstractInt and f32 for AbstractFloat, in whatever holds them; concrete types are
+    their own.
+    """
     match type:
         case Scalar():
             return _concrete_scalar(type)
@@ -126,7 +128,9 @@ def _concrete_scalar(scalar: Scalar) -> Scalar:
 
 
 def common_type(types: Iterable[Type]) -> Type | None:
-    """The most preferred type that all of them convert to: the element type of `array(…)`, the type of a switch; or None."""
+    """The most preferred type that all of them convert to: the element type of `array(…)`, the type of a switch; or
+    None.
+    """
     common: Type | None = None
     for type in types:
         if common is None or conversion_rank(common, type) is not None:
@@ -137,7 +141,9 @@ def common_type(types: Iterable[Type]) -> Type | None:
 
 
 def convert(value: RawValue, source: Type, target: Type, mode: Mode = Mode.CONST) -> RawValue:
-    """The value converted component by component. Raises EvaluationError in CONST mode where the target cannot hold it."""
+    """The value converted component by component. Raises EvaluationError in CONST mode where the target cannot hold
+    it.
+    """
     return value if source is target else converter(source, target, mode)(value)
 
 
@@ -182,7 +188,7 @@ def elements(value: RawValue) -> Sequence[RawValue]:
 def _each(change: Converter) -> Converter:
     def convert_all(value: RawValue) -> RawValue:
         if isinstance(value, Repeated):
-            return Repeated(change(value.item), value.count) if value.count else value
+            return Repeated(change(value.item), value.times) if value.times else value
         return tuple(map(change, elements(value)))
 
     return convert_all

@@ -1,12 +1,14 @@
 """The operators of WGSL: their typing rules and their evaluation, shared by every stage.
 
-Typing: `unary_result(op, operand)` and `binary_result(op, left, right)` give an `OperatorMatch`: the types that the operands
-convert to, and the type of the result; None where no rule fits. Operand types may be abstract; a Reference is its store type.
-Pass `concrete=True` when some operand is not a const-expression: then no abstract type survives (WGSL, "Overload Resolution").
+Typing: `unary_result(op, operand)` and `binary_result(op, left, right)` give an `OperatorMatch`: the types that the
+operands convert to, and the type of the result; None where no rule fits. Operand types may be abstract; a Reference
+is its store type. Pass `concrete=True` when some operand is not a const-expression: then no abstract type survives
+(WGSL, "Overload Resolution").
 
-Evaluation: `unary_evaluator` and `binary_evaluator` take the operand types of a match and a `Mode`, and return a function to be
-called many times; `evaluate_unary` and `evaluate_binary` do it once. `&&` and `||` evaluate like `&` and `|`: what is skipped
-is the caller's matter. `check_right_operand` finds the errors of a constant right operand whose left one is unknown.
+Evaluation: `unary_evaluator` and `binary_evaluator` take the operand types of a match and a `Mode`, and return a
+function to be called many times; `evaluate_unary` and `evaluate_binary` do it once. `&&` and `||` evaluate like `&`
+and `|`: what is skipped is the caller's matter. `check_right_operand` finds the errors of a constant right operand
+whose left one is unknown.
 """
 
 from __future__ import annotations
@@ -208,17 +210,24 @@ def _unary_kernel(op: UnaryOp, scalar: Scalar) -> UnaryEvaluator:
         case UnaryOp.NOT:
             return operator.not_
         case UnaryOp.COMPLEMENT:
-            # ~a of a two's complement number never leaves the type; a u32 needs its mask back.
-            return cast(UnaryEvaluator, (lambda a: a ^ 0xFFFFFFFF) if scalar is U32 else operator.invert)
+            return cast(UnaryEvaluator, _complement_u32 if scalar is U32 else operator.invert)
         case UnaryOp.NEGATE if scalar.is_float:
             return cast(UnaryEvaluator, operator.neg)
         case UnaryOp.NEGATE:
-            # The most negative value is its own negation, even as a constant.
-            return cast(UnaryEvaluator, lambda a: wrap(scalar, -a))
+            return cast(UnaryEvaluator, _negation(scalar))
         case UnaryOp.ADDRESS_OF | UnaryOp.INDIRECTION:
             raise TypeError(f"'{op.value}' has no value to compute")
         case _:
             assert_never(op)
+
+
+def _complement_u32(value: int) -> int:
+    return value ^ 0xFFFFFFFF
+
+
+def _negation(scalar: Scalar) -> Callable[[int], int]:
+    """The most negative value is its own negation, even as a constant."""
+    return lambda value: wrap(scalar, -value)
 
 
 @cache
@@ -247,11 +256,9 @@ def _zip(kernel: BinaryEvaluator) -> BinaryEvaluator:
 
 
 _PLAIN_KERNELS: dict[BinaryOp, Callable[..., object]] = {
-    BinaryOp.AND: operator.and_,
-    BinaryOp.OR: operator.or_,
-    BinaryOp.XOR: operator.xor,
-    BinaryOp.LOGICAL_AND: operator.and_,
-    BinaryOp.LOGICAL_OR: operator.or_,
+    BinaryOp.AND: int.__and__,
+    BinaryOp.OR: int.__or__,
+    BinaryOp.XOR: int.__xor__,
     BinaryOp.EQUAL: operator.eq,
     BinaryOp.NOT_EQUAL: operator.ne,
     BinaryOp.LESS: operator.lt,
@@ -261,7 +268,17 @@ _PLAIN_KERNELS: dict[BinaryOp, Callable[..., object]] = {
 }
 
 
+_BOOL_KERNELS: dict[BinaryOp, Callable[..., bool]] = {
+    BinaryOp.AND: bool.__and__,
+    BinaryOp.OR: bool.__or__,
+    BinaryOp.LOGICAL_AND: bool.__and__,
+    BinaryOp.LOGICAL_OR: bool.__or__,
+}
+
+
 def _binary_kernel(op: BinaryOp, scalar: Scalar, mode: Mode) -> BinaryEvaluator:
+    if scalar is BOOL and op in _BOOL_KERNELS:
+        return _BOOL_KERNELS[op]
     if op in _PLAIN_KERNELS:
         return cast(BinaryEvaluator, _PLAIN_KERNELS[op])
     name = op.name.lower()
@@ -318,7 +335,8 @@ def dot_product(scalar: Scalar, mode: Mode) -> BinaryEvaluator:
 
 
 def check_right_operand(op: BinaryOp, left: Type, right: Type, value: RawValue) -> None:
-    """Raises EvaluationError for a constant right operand that no left operand goes with: a zero divisor, a shift too far.
+    """Raises EvaluationError for a constant right operand that no left operand goes with: a zero divisor, a shift too
+    far.
 
     `left` and `right` are the operand types of a match.
     """

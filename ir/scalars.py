@@ -1,7 +1,7 @@
 """Scalar values of WGSL's types: rounding, wrapping, literals, conversions and bit patterns, exactly.
 
-A scalar value is a Python bool, int or float (see `constants`). What this module returns is always a value of its type: an
-f32 or f16 rounded to nearest even, an i32 or u32 in range. Evaluation knows two modes, see `Mode`.
+A scalar value is a Python bool, int or float (see `constants`). What this module returns is always a value of its
+type: an f32 or f16 rounded to nearest even, an i32 or u32 in range. Evaluation knows two modes, see `Mode`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Callable
 from ctypes import c_float
 from fractions import Fraction
 from functools import cache
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from .types import BOOL, F16, F32, I32, U32, Scalar, ScalarKind
+from .types import ABSTRACT_FLOAT, BOOL, F16, F32, I32, U32, Scalar, ScalarKind
 
 ScalarValue: TypeAlias = bool | int | float
 """A raw value of a scalar type."""
@@ -24,8 +24,9 @@ ScalarValue: TypeAlias = bool | int | float
 class Mode(enum.Enum):
     """Where an expression is evaluated.
 
-    CONST is for const-expressions and override-expressions: whatever WGSL makes a shader-creation or pipeline-creation error
-    raises EvaluationError. RUNTIME is for interpreters: it never raises, floats follow IEEE 754.
+    CONST is for const-expressions and override-expressions: whatever WGSL makes a shader-creation or
+    pipeline-creation error raises EvaluationError. RUNTIME is for interpreters: it never raises, floats follow IEEE
+    754.
     """
 
     CONST = "const"
@@ -205,11 +206,12 @@ def type_word(scalar: Scalar) -> str:
 def parse_float_literal(text: str, scalar: Scalar) -> float:
     """The value of a floating-point literal without its suffix, rounded once to the type (WGSL, "Literals").
 
-    Raises EvaluationError when it overflows, or when a hexadecimal one is not exactly representable.
+    Raises EvaluationError when it is out of range as an AbstractFloat, or when a hexadecimal one is not exactly
+    representable.
     """
     is_hex = text[:2] in ("0x", "0X")
     exact = _hex_fraction(text[2:]) if is_hex else _decimal_fraction(text)
-    if exact is None or exact > float_format(scalar).largest:
+    if exact is None or round_fraction(ABSTRACT_FLOAT, exact) > float_format(scalar).largest:
         raise EvaluationError(f"value cannot be represented as {type_word(scalar)}")
     value = round_fraction(scalar, exact)
     if is_hex and exact != value:
@@ -239,7 +241,7 @@ def _hex_fraction(text: str) -> Fraction | None:
 
 
 def _scaled(significand: int, base: int, power: int, magnitude: int) -> Fraction | None:
-    """significand · base^power, where the product is below base^magnitude. A vanishing product is zero, unless it is exact."""
+    """The number significand · base^power, which is below base^magnitude: None or next to zero beyond every format."""
     if significand == 0:
         return Fraction(0)
     if magnitude > _HUGE_EXPONENT:
@@ -278,8 +280,8 @@ ScalarConverter: TypeAlias = Callable[[ScalarValue], ScalarValue]
 def convert_scalar(value: ScalarValue, source: Scalar, target: Scalar, mode: Mode = Mode.CONST) -> ScalarValue:
     """The value converted from one scalar type to another, automatically or by a value constructor.
 
-    (WGSL, "Value Constructor Built-in Functions", "Floating Point Conversion".) In CONST mode what the target type cannot hold
-    raises EvaluationError, except float to integer, which saturates always.
+    (WGSL, "Value Constructor Built-in Functions", "Floating Point Conversion".) In CONST mode what the target type
+    cannot hold raises EvaluationError, except float to integer, which saturates always.
     """
     return scalar_converter(source, target, mode)(value)
 
@@ -299,7 +301,7 @@ def scalar_converter(source: Scalar, target: Scalar, mode: Mode) -> ScalarConver
         return _abstract_to_int(target, mode)
     if source is BOOL or target.is_abstract:
         return int
-    return wrap_i32 if target is I32 else wrap_u32
+    return cast(ScalarConverter, wrap_i32 if target is I32 else wrap_u32)
 
 
 def _identity(value: ScalarValue) -> ScalarValue:
@@ -313,7 +315,9 @@ def _abstract_to_int(target: Scalar, mode: Mode) -> Callable[[ScalarValue], int]
 
 
 def _to_float(source: Scalar, target: Scalar, mode: Mode) -> Callable[[ScalarValue], float]:
-    """i32 and u32 are exact as doubles, so one rounding is enough; AbstractInt goes by way of AbstractFloat, as WGSL says."""
+    """i32 and u32 are exact as doubles, so one rounding is enough; AbstractInt goes by way of AbstractFloat, as WGSL
+    says.
+    """
     round_value = rounder(target)
     if source in (BOOL, I32, U32) and target is not F16:
         return lambda value: round_value(float(value))

@@ -1,7 +1,7 @@
 """The types of WGSL ("Types"), interned: two equal types are one object, compared with `is`.
 
-Make them with the functions at the end (`vector(3, F32)`, `array(U32, None)`, `pointer(...)`), never with the classes. A
-structure is equal only to itself. `str(type)` is its WGSL spelling.
+Make them with the functions at the end (`vector(3, F32)`, `array(U32, None)`, `pointer(...)`), never with the
+classes. A structure is equal only to itself. `str(type)` is its WGSL spelling.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import TypeAlias
 
 
 class AddressSpace(enum.Enum):
-    """Where a variable lives (WGSL, "Address Spaces"). HANDLE holds textures and samplers and cannot be written in WGSL."""
+    """Where a variable lives (WGSL, "Address Spaces"). HANDLE holds textures and samplers and cannot be written in
+    WGSL.
+    """
 
     FUNCTION = "function"
     PRIVATE = "private"
@@ -289,9 +291,7 @@ class Sampler:
     __repr__ = __str__
 
 
-Type: TypeAlias = (
-    Scalar | Void | Vector | Matrix | Array | Struct | Atomic | Pointer | Reference | Texture | Sampler
-)
+Type: TypeAlias = Scalar | Void | Vector | Matrix | Array | Struct | Atomic | Pointer | Reference | Texture | Sampler
 
 BOOL = Scalar(ScalarKind.BOOL)
 I32 = Scalar(ScalarKind.I32)
@@ -341,7 +341,6 @@ def reference(space: AddressSpace, store: Type, access: Access) -> Reference:
     return Reference(space, store, access)
 
 
-@cache
 def texture(
     kind: TextureKind,
     dimension: str,
@@ -350,6 +349,14 @@ def texture(
     access: Access | None = None,
 ) -> Texture:
     """A texture type."""
+    return _texture(kind, dimension, sampled, format, access)
+
+
+@cache
+def _texture(
+    kind: TextureKind, dimension: str, sampled: Scalar | None, format: str | None, access: Access | None
+) -> Texture:
+    """All arguments are positional: `cache` would keep a keyword apart from the same argument without."""
     return Texture(kind, dimension, sampled, format, access)
 
 
@@ -361,7 +368,9 @@ def sampler(*, comparison: bool) -> Sampler:
 
 def default_access(space: AddressSpace) -> Access:
     """The access mode where none is written (WGSL, "Address Spaces")."""
-    return Access.READ if space in (AddressSpace.UNIFORM, AddressSpace.STORAGE, AddressSpace.HANDLE) else Access.READ_WRITE
+    return (
+        Access.READ if space in (AddressSpace.UNIFORM, AddressSpace.STORAGE, AddressSpace.HANDLE) else Access.READ_WRITE
+    )
 
 
 def scalar_of(type: Type) -> Scalar | None:

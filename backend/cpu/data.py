@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...ir.hercules import nodes as h
+from ...ir.hercules.types import I32, U32
 from .llvm import Ops, constant_text
 
 _FLOATS = {16: "half", 32: "float", 64: "double"}
@@ -23,6 +24,14 @@ _INTEGER_OPS = {
     h.BinaryOp.XOR: "xor",
 }
 _FLOAT_OPS = {h.BinaryOp.ADD: "fadd", h.BinaryOp.SUB: "fsub", h.BinaryOp.MUL: "fmul", h.BinaryOp.DIV: "fdiv"}
+
+_GREATEST = {
+    (32, I32): (1 << 31) - (1 << 7),
+    (32, U32): (1 << 32) - (1 << 8),
+    (16, I32): 65504,
+    (16, U32): 65504,
+}
+"""The greatest integer of a type that is a value of a floating-point type as well."""
 
 
 def llvm_type(type: h.Type) -> str:
@@ -136,8 +145,8 @@ def cast(ops: Ops, source: h.Type, target: h.Type, operand: str) -> str:
             return ops.binary("fcmp une", before, operand, ops.constant(before, 0.0))
         case _, h.Bool():
             return ops.binary("icmp ne", before, operand, ops.constant(before, 0))
-        case h.Float(), h.Integer(signed=signed):
-            return ops.converting(f"llvm.fpto{'s' if signed else 'u'}i.sat", before, operand, after)
+        case h.Float(), h.Integer():
+            return _saturated(ops, source, target, operand)
         case h.Float(bits=bits), h.Float(bits=wanted):
             if bits == 64 and wanted == 16:
                 return narrow(ops, operand, "half")
@@ -152,6 +161,15 @@ def cast(ops: Ops, source: h.Type, target: h.Type, operand: str) -> str:
             return ops.convert("sitofp" if signed else "uitofp", before, operand, after)
         case _:
             raise TypeError(f"no conversion from {source} to {target}")
+
+
+def _saturated(ops: Ops, source: h.Float, target: h.Integer, operand: str) -> str:
+    """Float to integer; i32 and u32 stop at the greatest value that the float's type has, too."""
+    before, after = llvm_type(source), llvm_type(target)
+    sign = "s" if target.signed else "u"
+    result = ops.converting(f"llvm.fpto{sign}i.sat", before, operand, after)
+    greatest = _GREATEST.get((source.bits, target))
+    return result if greatest is None else ops.intrinsic(f"llvm.{sign}min", after, result, ops.constant(after, greatest))
 
 
 def bitcast(ops: Ops, source: h.Type, target: h.Type, operand: str) -> str:

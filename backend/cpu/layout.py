@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ...ir import layout as wgsl_layout
+from ...ir import layout_sizes as wgsl_layout
 from ...ir import types as wgsl
 from ...ir.hercules import nodes as h
 
@@ -86,7 +86,7 @@ def natural_layout(type: h.Type) -> Layout:
             size = constant_size(inner)
             if size is None:
                 raise TypeError("an array of arrays whose extent is not a literal")
-            return ArrayLayout(inner, extent, _round_up(size, inner.align))
+            return ArrayLayout(inner, extent, _rounded(size, inner.align))
         case h.Product(fields=fields):
             return _natural_product(tuple(natural_layout(field) for field in fields))
         case _:
@@ -100,10 +100,10 @@ def _natural_product(fields: tuple[Layout, ...]) -> ProductLayout:
         size = constant_size(field)
         if size is None:
             raise TypeError("a product with an array whose extent is not a literal")
-        offset = _round_up(end, field.align)
+        offset = _rounded(end, field.align)
         offsets.append(offset)
         end, align = offset + size, max(align, field.align)
-    return ProductLayout(fields, tuple(offsets), _round_up(end, align), align)
+    return ProductLayout(fields, tuple(offsets), _rounded(end, align), align)
 
 
 def binding_layout(type: wgsl.Type, collection: h.Type) -> Layout:
@@ -115,14 +115,13 @@ def binding_layout(type: wgsl.Type, collection: h.Type) -> Layout:
             scalar = ScalarLayout(element)
             return ArrayLayout(scalar, extent, scalar.size)
         case wgsl.Matrix(), h.Array(element=element, extent=extent):
-            column = binding_layout(type.column, element)
-            return ArrayLayout(column, extent, wgsl_layout.size_of(type.column) + _column_padding(type.column))
+            return ArrayLayout(binding_layout(type.column, element), extent, wgsl_layout.stride_of(type))
         case wgsl.Array(), h.Array(element=element, extent=extent):
             return ArrayLayout(binding_layout(type.element, element), extent, wgsl_layout.stride_of(type))
         case wgsl.Struct(members=members), h.Product(fields=fields):
             parts = tuple(binding_layout(member.type, field) for member, field in zip(members, fields, strict=True))
             size = wgsl_layout.size_of(type) if constant_sizes(parts) else 0
-            return ProductLayout(parts, tuple(wgsl_layout.offsets_of(type)), size, wgsl_layout.align_of(type))
+            return ProductLayout(parts, wgsl_layout.member_offsets(type), size, wgsl_layout.align_of(type))
         case _:
             raise TypeError(f"the WGSL type {type} does not go with {collection}")
 
@@ -132,10 +131,5 @@ def constant_sizes(parts: tuple[Layout, ...]) -> bool:
     return all(constant_size(part) is not None for part in parts)
 
 
-def _column_padding(column: wgsl.Vector) -> int:
-    size = wgsl_layout.size_of(column)
-    return _round_up(size, wgsl_layout.align_of(column)) - size
-
-
-def _round_up(value: int, multiple: int) -> int:
-    return -(-value // multiple) * multiple
+def _rounded(value: int, multiple: int) -> int:
+    return wgsl_layout.round_up(multiple, value)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.types import is_collection
+from ...ir.hercules.versions import version_of
 from .layout import Layout, constant_size, natural_layout
 
 
@@ -36,13 +37,6 @@ class Storage:
     def constant_size(self) -> int | None:
         """Its bytes, None if they depend on dynamic constants."""
         return constant_size(self.layout)
-
-
-def source_of(node: h.Node) -> h.Node:
-    """The Atomic behind the Read of one of its two results, else the node itself."""
-    if isinstance(node, h.Read) and isinstance(node.collection, h.Atomic):
-        return node.collection
-    return node
 
 
 def has_own_root(node: h.Node) -> bool:
@@ -78,7 +72,7 @@ class StoragePlan:
 
     def of(self, node: h.Node) -> Storage:
         """The storage that holds a collection."""
-        return self._storages[self._classes.find(source_of(node))]
+        return self._storages[self._classes.find(version_of(node))]
 
     def needs_transfer(self, source: h.Node, target: h.Node) -> bool:
         """Whether `target`, a version that continues `source`, is held elsewhere."""
@@ -127,7 +121,7 @@ class StoragePlan:
                 pass
 
     def _join_chain(self, node: h.Node, version: h.Node) -> None:
-        version = source_of(version)
+        version = version_of(version)
         if not has_own_root(version):
             self._classes.unite(node, version)
 
@@ -135,7 +129,7 @@ class StoragePlan:
 def _makes_collection(node: h.Node, types: Mapping[h.Node, h.Type]) -> bool:
     if isinstance(node, (h.ConstantNode, h.ProductNode)):
         return False
-    return isinstance(node, h.Atomic) or (source_of(node) is node and is_collection(types[node]))
+    return isinstance(node, h.Atomic) or (version_of(node) is node and is_collection(types.get(node)))
 
 
 def _collection_type(node: h.Node, types: Mapping[h.Node, h.Type]) -> h.Type:

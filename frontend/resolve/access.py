@@ -23,7 +23,7 @@ from ...ir.wgsl import ast
 from ...ir.wgsl.program import MemberIndex, Swizzle
 from . import expressions
 from .context import Context, Operand, Phase
-from .conversions import latest_phase, load, make_concrete
+from .conversions import latest_phase, load, make_concrete, note_read
 from .memory_views import view_of
 from .suggest import did_you_mean
 
@@ -86,13 +86,11 @@ def resolve_member(context: Context, node: ast.MemberAccess) -> Operand:
     object = expressions.resolve(context, node.object)
     view = view_of(object.result)
     composite = object.result if view is None else view.store
-    match composite:
-        case Struct():
-            return _struct_member(context, node, object, composite, view)
-        case Vector():
-            return _swizzle(context, node, object, composite, view)
-        case _:
-            context.fail("invalid-access", f"a value of type '{composite}' has no members", node.member_span)
+    if isinstance(composite, Struct):
+        return _struct_member(context, node, object, composite, view)
+    if isinstance(composite, Vector):
+        return _swizzle(context, node, object, composite, view)
+    context.fail("invalid-access", f"a value of type '{composite}' has no members", node.member_span)
 
 
 def _struct_member(
@@ -116,6 +114,8 @@ def _swizzle(
     if len(components) == 1:
         return _part(context, node, object, view, composite.element, components[0])
     load(context, object)
+    if view is not None:
+        note_read(context, object)
     raw: RawValue | None = None
     if object.constant is not None and not context.unevaluated:
         values = elements(object.constant.value)

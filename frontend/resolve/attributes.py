@@ -83,7 +83,7 @@ _NONE = AttributeSet()
 
 
 def collect(context: Context, attributes: Iterable[ast.Attribute], place: Place) -> AttributeSet:
-    """Sort attributes by name; report those that are unknown, misplaced, repeated or have a wrong count of arguments."""
+    """Sort attributes by name; report those that are unknown, misplaced, repeated or wrong in their arguments' count."""
     if not attributes:
         return _NONE
     found = AttributeSet()
@@ -178,9 +178,7 @@ def filters(context: Context, attributes: AttributeSet) -> tuple[DiagnosticFilte
     return tuple(found)
 
 
-def check_filter(
-    context: Context, severity: str, rule: str, node: ast.Attribute | ast.DiagnosticDirective
-) -> None:
+def check_filter(context: Context, severity: str, rule: str, node: ast.Attribute | ast.DiagnosticDirective) -> None:
     """The severity must be one; an unknown rule is only worth a warning."""
     if severity not in SEVERITIES:
         notes = did_you_mean(severity, SEVERITIES)

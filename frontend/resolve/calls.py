@@ -1,19 +1,21 @@
-"""Calls: user functions, builtin functions, value constructors and conversions (WGSL, "Function Calls", "Overload Resolution")."""
+"""Calls: user functions, builtin functions, value constructors and conversions.
+
+WGSL, "Function Calls", "Overload Resolution", "Constructor Built-in Functions".
+"""
 
 from __future__ import annotations
 
 from typing import NoReturn
 
-from ...ir.builtins import Builtin, NoMatch, builtin, construct, evaluate, resolve_call as match_builtin
-from ...ir.builtins import check_arguments, resolve_constructor
+from ...ir.builtins import Builtin, Match, NoMatch, builtin, check_arguments, construct, evaluate, resolve_constructor
+from ...ir.builtins import resolve_call as match_builtin
 from ...ir.constants import RawValue
-
 from ...ir.diagnostics import Note
 from ...ir.scalars import EvaluationError, Mode
 from ...ir.types import Type, is_constructible
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import CallsBuiltin, CallsFunction, Constructs, Converts, FunctionInfo, Variable
-from . import builtin_rules, expressions, predeclared, type_names
+from . import aliasing, builtin_rules, expressions, predeclared, type_names
 from .context import Abandon, Context, Operand, Phase
 from .conversions import convert_to, materialise
 
@@ -26,16 +28,15 @@ def resolve_call(context: Context, node: ast.Call) -> Operand:
     symbol = context.symbols.get(id(callee))
     if symbol is None:
         return _predeclared_call(context, node)
-    match symbol.entity:
-        case None:
-            raise Abandon
-        case FunctionInfo() as function:
-            return _user_call(context, node, function)
-        case Variable() as variable:
-            notes = (Note(f"'{callee.name}' is declared here", symbol.span),)
-            context.fail("not-callable", f"'{callee.name}' is a {variable.kind}, not a function", callee.span, notes)
-        case _:
-            return _construction(context, node, type_names.resolve_type(context, callee))
+    entity = symbol.entity
+    if entity is None:
+        raise Abandon
+    if isinstance(entity, FunctionInfo):
+        return _user_call(context, node, entity)
+    if isinstance(entity, Variable):
+        notes = (Note(f"'{callee.name}' is declared here", symbol.span),)
+        context.fail("not-callable", f"'{callee.name}' is a {entity.kind}, not a function", callee.span, notes)
+    return _construction(context, node, type_names.resolve_type(context, callee))
 
 
 def _predeclared_call(context: Context, node: ast.Call) -> Operand:
@@ -63,9 +64,10 @@ def _user_call(context: Context, node: ast.Call, function: FunctionInfo) -> Oper
         message = "a function that the module declares cannot be called outside functions"
         context.fail("invalid-call", message, node.span)
     _check_count(context, node, function)
-    for argument, parameter in zip(node.arguments, function.parameters, strict=True):
-        operand = expressions.resolve(context, argument)
+    operands = [expressions.resolve(context, argument) for argument in node.arguments]
+    for operand, parameter in zip(operands, function.parameters, strict=True):
         convert_to(context, operand, parameter.type, f"argument '{parameter.name}'")
+    aliasing.note_call(context, node, function, operands)
     context.facts.calls[node] = CallsFunction(function)
     return context.operand(node, function.return_type, Phase.RUNTIME)
 
@@ -95,13 +97,12 @@ def _builtin_call(context: Context, node: ast.Call, function: Builtin) -> Operan
     for operand, type in zip(operands, match_.param_types, strict=True):
         materialise(context, operand, type)
     builtin_rules.check_const_parameters(context, function, match_.param_names, operands)
+    aliasing.note_builtin(context, function, operands)
     context.facts.calls[node] = CallsBuiltin(function.name, templates)
-    if not function.is_const:
-        return context.operand(node, match_.result_type, Phase.RUNTIME)
     raw: RawValue | None = None
     if not context.unevaluated:
-        raw = _evaluate_builtin(context, node, function, templates, match_.result_type, match_.param_types, operands)
-    return context.operand(node, match_.result_type, phase, raw)
+        raw = _evaluate_builtin(context, node, function, templates, match_, operands)
+    return context.operand(node, match_.result_type, phase if function.is_const else Phase.RUNTIME, raw)
 
 
 def _evaluate_builtin(
@@ -109,16 +110,16 @@ def _evaluate_builtin(
     node: ast.Call,
     function: Builtin,
     templates: tuple[Type, ...],
-    result: Type,
-    parameters: tuple[Type, ...],
+    match_: Match,
     operands: list[Operand],
 ) -> RawValue | None:
+    """The value of a call of constants; where some arguments are unknown, only the errors of the others."""
     known = [operand.raw for operand in operands]
     values = [value for value in known if value is not None]
     try:
-        if len(values) == len(known):
-            return evaluate(function.name, templates, result, parameters, values, Mode.CONST)
-        check_arguments(function.name, parameters, known)
+        if function.is_const and len(values) == len(known):
+            return evaluate(function.name, templates, match_.result_type, match_.param_types, values, Mode.CONST)
+        check_arguments(function.name, match_.param_types, known, templates)
     except EvaluationError as error:
         context.fail("evaluation-error", f"{function.name}: {error.message}", node.span)
     return None
@@ -168,5 +169,3 @@ def _construction(context: Context, node: ast.Call, target: Type | str) -> Opera
         except EvaluationError as error:
             context.fail("evaluation-error", error.message, node.span)
     return context.operand(node, match_.type, phase, raw)
-
-

@@ -15,6 +15,9 @@ from ...ir.wgsl import ast
 from ...ir.wgsl.program import DiagnosticFilter, ExpressionFacts, Facts, FunctionInfo, Variable
 
 
+_NOWHERE = Span(0, 0)
+
+
 class Phase(enum.IntEnum):
     """When the value of an expression is known (WGSL, "Shader Lifecycle")."""
 
@@ -31,7 +34,7 @@ class Operand(ExpressionFacts):
     short-circuit that is never reached is not. `root` is the variable or pointer parameter a memory view comes from.
     """
 
-    span: Span = Span(0, 0)
+    span: Span = _NOWHERE
     phase: Phase = Phase.RUNTIME
     root: Variable | None = None
 
@@ -61,9 +64,9 @@ Entity: TypeAlias = Variable | FunctionInfo | Type
 
 @dataclass(eq=False, slots=True)
 class Symbol:
-    """A declared name. `uses` holds the module-scope symbols that a module-scope declaration names, with the first place.
+    """A declared name.
 
-    `entity` is what the name stands for; None until the declaration is resolved, and for good when it is invalid.
+    `uses` holds the module-scope symbols that a module-scope declaration names, each with the first place. `entity` is what the name stands for; None until the declaration is resolved, and for good when it is invalid.
     """
 
     name: str
@@ -74,15 +77,35 @@ class Symbol:
     entity: Entity | None = None
 
 
+class Flow(enum.Enum):
+    """What a `break`, `continue` or `return` may be inside of."""
+
+    LOOP = enum.auto()
+    SWITCH = enum.auto()
+    CONTINUING = enum.auto()
+
+
+@dataclass(eq=False, slots=True)
+class Accesses:
+    """The variables and pointer parameters through which a function, or what it calls, reads and writes memory."""
+
+    read: set[Variable] = field(default_factory=set[Variable])
+    written: set[Variable] = field(default_factory=set[Variable])
+
+
 @dataclass(eq=False, slots=True)
 class FunctionState:
     """The function being resolved.
+
+    `flow`: the loops, switches and continuing blocks around the statement at hand, outermost first.
 
     `restricted`: what it does that only some stages allow, with a place for each set of stages.
     """
 
     name: str
     return_type: Type
+    flow: list[Flow] = field(default_factory=list[Flow])
+    accesses: Accesses = field(default_factory=Accesses)
     restricted: dict[frozenset[Stage], tuple[str, Span]] = field(
         default_factory=dict[frozenset[Stage], "tuple[str, Span]"]
     )
@@ -105,8 +128,11 @@ class Context:
     override_counts: dict[tuple[str, int], ast.Expression] = field(
         default_factory=dict[tuple[str, int], ast.Expression]
     )
-    struct_nodes: dict[Struct, ast.Struct] = field(default_factory=dict[Struct, ast.Struct])
+    restricted: dict[FunctionInfo, dict[frozenset[Stage], tuple[str, Span]]] = field(
+        default_factory=dict[FunctionInfo, "dict[frozenset[Stage], tuple[str, Span]]"]
+    )
     pointer_roots: dict[Variable, Variable | None] = field(default_factory=dict[Variable, "Variable | None"])
+    accesses: dict[FunctionInfo, Accesses] = field(default_factory=dict[FunctionInfo, Accesses])
     function: FunctionState | None = None
     unevaluated: int = 0
 

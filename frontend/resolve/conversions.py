@@ -27,7 +27,14 @@ def load(context: Context, operand: Operand) -> Operand:
         context.fail("invalid-load", f"cannot load a value of type '{store}', which {what}", operand.span, notes)
     operand.result = store
     operand.loads = True
+    note_read(context, operand)
     return operand
+
+
+def note_read(context: Context, operand: Operand) -> None:
+    """Remember that the function at hand reads through a memory view."""
+    if context.function is not None and operand.root is not None:
+        context.function.accesses.read.add(operand.root)
 
 
 def materialise(context: Context, operand: Operand, target: Type) -> None:

@@ -8,9 +8,7 @@ from . import attributes
 from .context import Context
 from .suggest import did_you_mean
 
-ENABLE_EXTENSIONS = frozenset(
-    {"f16", "clip_distances", "dual_source_blending", "subgroups", "primitive_index"}
-)
+ENABLE_EXTENSIONS = frozenset({"f16", "clip_distances", "dual_source_blending", "subgroups", "primitive_index"})
 
 LANGUAGE_FEATURES = frozenset(
     {

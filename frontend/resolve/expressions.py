@@ -15,6 +15,7 @@ from ...ir.operators import (
 )
 from ...ir.ops import BinaryOp, UnaryOp
 from ...ir.scalars import EvaluationError, Mode, fits, parse_float_literal
+from ...ir.source import Span
 from ...ir.types import (
     ABSTRACT_FLOAT,
     ABSTRACT_INT,
@@ -111,7 +112,8 @@ def variable_operand(context: Context, node: ast.Identifier, variable: Variable)
     context.facts.names[node] = variable
     match variable.kind:
         case "var":
-            assert variable.space is not None and variable.access is not None
+            assert variable.space is not None
+            assert variable.access is not None
             type = reference(variable.space, variable.type, variable.access)
             return context.operand(node, type, Phase.RUNTIME, root=variable)
         case "const":
@@ -175,19 +177,19 @@ def _binary(context: Context, node: ast.Binary) -> Operand:
     left = resolve_value(context, node.lhs)
     right = resolve_value(context, node.rhs)
     phase = latest_phase(left, right)
-    type, raw = apply_binary(context, node.op, left, right, node)
+    type, raw = apply_binary(context, node.op, left, right, node.span)
     return context.operand(node, type, phase, raw)
 
 
 def apply_binary(
-    context: Context, op: BinaryOp, left: Operand, right: Operand, node: ast.Binary | ast.CompoundAssign
+    context: Context, op: BinaryOp, left: Operand, right: Operand, span: Span
 ) -> tuple[Type, RawValue | None]:
     """Type a strict binary operation on loaded operands, convert them, and evaluate what is known of it."""
     concrete = left.phase is not Phase.CONST or right.phase is not Phase.CONST
     match_ = binary_result(op, left.result, right.result, concrete=concrete)
     if match_ is None:
         message = f"no operator '{op.value}' for operands of types '{left.result}' and '{right.result}'"
-        context.fail("no-matching-operator", message, node.span)
+        context.fail("no-matching-operator", message, span)
     materialise(context, left, match_.operands[0])
     materialise(context, right, match_.operands[1])
     raw: RawValue | None = None
@@ -200,7 +202,7 @@ def apply_binary(
                     op, left.result, right.result, left.constant.value, right.constant.value, Mode.CONST
                 )
         except EvaluationError as error:
-            context.fail("evaluation-error", error.message, node.span)
+            context.fail("evaluation-error", error.message, span)
     return match_.result, raw
 
 

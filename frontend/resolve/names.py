@@ -1,8 +1,8 @@
 """The first pass: what does each identifier denote? (WGSL, "Declaration and Scope")
 
-Walks the tree once with a stack of scopes. Afterwards every use of a declared name leads to its Symbol, every module-scope
-Symbol knows which others it uses, and nothing later needs a scope. Predeclared names have no Symbol. This pass also bounds the
-nesting, so that later passes may recurse.
+Walks the tree once with a stack of scopes. Afterwards every use of a declared name leads to its Symbol, every
+module-scope Symbol knows which others it uses, and nothing later needs a scope. Predeclared names have no Symbol. This
+pass also bounds the nesting, so that later passes may recurse.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class NestingError(Exception):
 
 
 def bind_names(context: Context, unit: ast.TranslationUnit) -> list[Symbol]:
-    """Fill `context.symbols` and `context.declared`; the module-scope symbols in source order, const_asserts included."""
+    """Fill `context.symbols` and `context.declared`; all module-scope symbols in order, const_asserts included."""
     binder = _Binder(context)
     symbols = [binder.declare_module_scope(node, index) for index, node in enumerate(unit.declarations)]
     for symbol in symbols:
@@ -69,7 +69,9 @@ class _Binder:
         earlier = scope.setdefault(symbol.name, symbol)
         if earlier is not symbol:
             notes = (Note(f"'{symbol.name}' is first declared here", earlier.span),)
-            self._context.error("redeclaration", f"'{symbol.name}' is declared twice in the same scope", symbol.span, notes)
+            self._context.error(
+                "redeclaration", f"'{symbol.name}' is declared twice in the same scope", symbol.span, notes
+            )
 
     def bind_declaration(self, symbol: Symbol) -> None:
         self._current = symbol
@@ -166,9 +168,7 @@ class _Binder:
             case _:
                 self._compound(node, depth)
 
-    def _compound(
-        self, node: ast.Block | ast.If | ast.Switch | ast.Loop | ast.While | ast.For, depth: int
-    ) -> None:
+    def _compound(self, node: ast.Block | ast.If | ast.Switch | ast.Loop | ast.While | ast.For, depth: int) -> None:
         match node:
             case ast.Block():
                 self._block(node, depth)

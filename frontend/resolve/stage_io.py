@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...ir.diagnostics import Note
@@ -93,7 +93,9 @@ def io_attributes(context: Context, found: AttributeSet, type: Type, span: Span)
         invariant="invariant" in found,
     )
     if io.builtin is not None and "location" in found:
-        context.error("invalid-io", "a value is either built in or has a location, not both", found.by_name["location"].span)
+        context.error(
+            "invalid-io", "a value is either built in or has a location, not both", found.by_name["location"].span
+        )
     if "interpolate" in found and "location" not in found:
         context.error("invalid-io", "'interpolate' needs a 'location'", found.by_name["interpolate"].span)
     if io.invariant and io.builtin != "position":
@@ -194,7 +196,6 @@ def check_interface(context: Context, stage: Stage, direction: str, values: list
     for value in flat:
         _check_value(context, stage, direction, value)
     _check_distinct(context, flat)
-    _check_blending(context, stage, direction, flat)
     if (stage, direction) == _VERTEX_OUT and not any(value.io.builtin == "position" for value in flat):
         span = values[0].span if values else None
         context.error("invalid-io", "a vertex shader must output 'builtin(position)'", span)
@@ -250,10 +251,10 @@ def _check_distinct(context: Context, values: list[IoValue]) -> None:
             locations.add(key)
 
 
-def _check_blending(context: Context, stage: Stage, direction: str, values: list[IoValue]) -> None:
-    """Dual source blending takes exactly both sources, of one type, at location 0 (WGSL, "Input-output Locations")."""
+def check_blending(context: Context, values: Sequence[IoValue]) -> None:
+    """Of the members of a structure: dual source blending takes exactly both sources, of one type, at location 0 (WGSL, "Input-output Locations")."""
     sources = [value for value in values if value.io.blend_src is not None]
-    if not sources or (stage, direction) != _FRAGMENT_OUT:
+    if not sources:
         return
     located = [value for value in values if value.io.location is not None]
     if len(located) != 2 or {value.io.blend_src for value in located} != {0, 1}:

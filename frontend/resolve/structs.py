@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ...ir.diagnostics import Note
-from ...ir.layout import align_of, size_of
+from ...ir.layout_sizes import align_of, size_of
 from ...ir.types import Struct, StructMember, Type, contains_runtime_array
 from ...ir.wgsl import ast
 from . import attributes, stage_io, type_names, type_rules
 from .attributes import AttributeSet, Place
 from .context import Abandon, Context
 from .reserved import name_fault
+from .stage_io import IoValue
 
 MOST_MEMBERS = 16383
 
@@ -32,6 +33,8 @@ def resolve_struct(context: Context, node: ast.Struct) -> Struct:
     if len(members) < len(node.members):
         raise Abandon
     struct = Struct(node.name, tuple(members))
+    pairs = zip(members, node.members, strict=True)
+    stage_io.check_blending(context, [IoValue(member.type, member.io, place.span) for member, place in pairs])
     type_rules.check_nesting(context, struct, node.name_span)
     context.structs.append(struct)
     return struct
@@ -71,7 +74,9 @@ def _align(context: Context, found: AttributeSet, type: Type) -> int | None:
     if align & (align - 1):
         context.fail("invalid-attribute", "'align' must be a power of two", span)
     if align % align_of(type):
-        context.fail("invalid-attribute", f"'align' must be a multiple of {align_of(type)}, the alignment of '{type}'", span)
+        context.fail(
+            "invalid-attribute", f"'align' must be a multiple of {align_of(type)}, the alignment of '{type}'", span
+        )
     return align
 
 

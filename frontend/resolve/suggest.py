@@ -8,7 +8,7 @@ from ...ir.diagnostics import Note
 
 
 def edit_distance(left: str, right: str, limit: int) -> int:
-    """How many insertions, deletions, substitutions and swaps of neighbours apart; `limit + 1` when more than `limit`."""
+    """Insertions, deletions, substitutions and swaps of neighbours between two words; at most `limit + 1`."""
     if abs(len(left) - len(right)) > limit:
         return limit + 1
     before: list[int] = []

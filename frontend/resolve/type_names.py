@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ...ir.diagnostics import Note
 from ...ir.types import (
     F16,
@@ -143,13 +145,11 @@ def _storage_texture(context: Context, node: ast.Identifier) -> Texture:
     format_node, access_node = _arity(context, node, 2, 2)
     format = enumerant(context, format_node, predeclared.TEXEL_FORMATS, "texel format")
     access = predeclared.ACCESS_MODES[enumerant(context, access_node, predeclared.ACCESS_MODES, "access mode")]
-    if access is Access.READ_WRITE and format not in predeclared.READ_WRITE_FORMATS:
-        context.fail("invalid-type", f"a storage texture of format '{format}' cannot be read_write", access_node.span)
     dimension = predeclared.STORAGE_TEXTURES[node.name]
     return texture(TextureKind.STORAGE, dimension, format=format, access=access)
 
 
-def enumerant(context: Context, node: ast.Expression, names: frozenset[str] | dict[str, object], what: str) -> str:
+def enumerant(context: Context, node: ast.Expression, names: Collection[str], what: str) -> str:
     """The name of an enumerant out of a set, or fail."""
     if not isinstance(node, ast.Identifier):
         context.fail("expected-enumerant", f"expected the name of an {what}", node.span)
@@ -157,8 +157,8 @@ def enumerant(context: Context, node: ast.Expression, names: frozenset[str] | di
     if symbol is not None:
         if symbol.entity is None:
             raise Abandon
-        notes = (Note(f"'{node.name}' is declared here", symbol.span),)
-        context.fail("expected-enumerant", f"'{node.name}' does not name an {what}", node.span, notes)
+        declared = (Note(f"'{node.name}' is declared here", symbol.span),)
+        context.fail("expected-enumerant", f"'{node.name}' does not name an {what}", node.span, declared)
     if node.name not in names or node.template_arguments:
         notes = did_you_mean(node.name, names)
         context.fail("expected-enumerant", f"'{node.name}' does not name an {what}", node.span, notes)
@@ -167,9 +167,7 @@ def enumerant(context: Context, node: ast.Expression, names: frozenset[str] | di
 
 def _pointer(context: Context, node: ast.Identifier) -> Type:
     arguments = _arity(context, node, 2, 3)
-    space = predeclared.ADDRESS_SPACES[
-        enumerant(context, arguments[0], predeclared.ADDRESS_SPACES, "address space")
-    ]
+    space = predeclared.ADDRESS_SPACES[enumerant(context, arguments[0], predeclared.ADDRESS_SPACES, "address space")]
     store = resolve_type(context, arguments[1])
     access = default_access(space)
     if len(arguments) == 3:
@@ -217,7 +215,9 @@ def _count(context: Context, node: ast.Expression) -> int | OverrideCount:
     count = operand.raw
     assert isinstance(count, int)
     if count <= 0:
-        context.fail("invalid-element-count", f"an array's element count must be positive, but this is {count}", node.span)
+        context.fail(
+            "invalid-element-count", f"an array's element count must be positive, but this is {count}", node.span
+        )
     return count
 
 

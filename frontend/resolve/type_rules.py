@@ -1,4 +1,7 @@
-"""Where each type may stand (WGSL, "Storable Types", "Host-shareable Types", "Fixed-Footprint Types", "`var` Declarations")."""
+"""Where each type may stand.
+
+WGSL, "Plain Types", "Host-shareable Types", "Fixed-Footprint Types", "`var` Declarations".
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,9 @@ def is_handle(type: Type) -> bool:
 
 def has_creation_fixed_footprint(type: Type) -> bool:
     """Its size is known without any override's value (WGSL, "Fixed-Footprint Types")."""
-    return is_plain(type) and not any(isinstance(part, Array) and not isinstance(part.count, int) for part in walk(type))
+    return is_plain(type) and not any(
+        isinstance(part, Array) and not isinstance(part.count, int) for part in walk(type)
+    )
 
 
 def has_fixed_footprint(type: Type) -> bool:

@@ -100,7 +100,8 @@ def resolve_let(context: Context, node: ast.Let) -> Variable:
     if not (is_constructible(type) or isinstance(type, Pointer) or type_rules.is_handle(type)):
         context.fail("invalid-type", f"a let cannot be of type '{type}'", node.initializer.span)
     variable = Variable(node.name, "let", type, node.name_span, False, initializer=node.initializer)
-    context.pointer_roots[variable] = operand.root
+    if isinstance(type, Pointer):
+        context.pointer_roots[variable] = operand.root
     return _declare(context, node, variable)
 
 

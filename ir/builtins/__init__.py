@@ -1,22 +1,24 @@
 """The builtin functions of WGSL: one table, overload resolution, constructors and evaluation.
 
 The table:
-- `builtin(name)` is a row (`Builtin`: name, overloads, doc, `flags`, `is_const`), or None; `builtin_names()` are all names.
-- `resolve_call(builtin, template_args, arg_types, concrete=…)` gives a `Match(param_types, result_type, param_names)`, or a
-  `NoMatch(candidates)`. Pass `concrete=True` when some argument is not a const-expression.
+- `builtin(name)` is a row (`Builtin`: name, overloads, doc, `flags`, `is_const`), or None; `builtin_names()` are all
+  names.
+- `resolve_call(builtin, template_args, arg_types, concrete=…)` gives a `Match(param_types, result_type,
+  param_names)`, or a `NoMatch(candidates)`. Pass `concrete=True` when some argument is not a const-expression.
 - `check_arguments` finds the errors of constant arguments where others are unknown, such as `clamp(x, 2, 1)`.
 
 Evaluation, for rows with `is_const`, on arguments already converted to `param_types`:
-- `evaluator(name, template_args, param_types, result_type, mode)` makes a function of the arguments, to be called often;
-  `evaluate` calls it once. CONST raises EvaluationError, RUNTIME never does.
-- Functions that a running shader alone can answer have no evaluator: textures, derivatives, atomics, barriers, subgroups,
-  `arrayLength`. `atomic_operation` is the arithmetic of atomics.
+- `evaluator(name, template_args, param_types, result_type, mode)` makes a function of the arguments, to be called
+  often; `evaluate` calls it once. CONST raises EvaluationError, RUNTIME never does.
+- Functions that a running shader alone can answer have no evaluator: textures, derivatives, atomics, barriers,
+  subgroups, `arrayLength`. `atomic_operation` is the arithmetic of atomics.
 
-Constructors: `resolve_constructor(type or generic name, arg_types)`, `construct`, `constructor`, and `convert`, `converter` for
-automatic conversions (from `conversions`).
+Constructors: `resolve_constructor(type or generic name, arg_types)`, `construct`, `constructor`, and `convert`,
+`converter` for automatic conversions (from `conversions`).
 
-Each function is declared once, in the module of its family: `logical`, `numeric`, `bits`, `vectors`, `packing`, `textures`,
-`invocations`; `signatures` describes the notation. To add one, write a decorated function there, and a test row.
+Each function is declared once, in the module of its family: `logical`, `numeric`, `bits`, `vectors`, `packing`,
+`textures`, `invocations`; `signatures` describes the notation. To add one, write a decorated function there, and a
+test row.
 """
 
 from __future__ import annotations

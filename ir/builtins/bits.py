@@ -4,42 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..arithmetic import IntUnary
 from ..scalars import EvaluationError, Mode, wrap
 from ..types import I32, Scalar
-from .registry import Check, Kernel, componentwise
+from .registry import Check, componentwise
 
 _INTEGER = "[T: integers](e: T) -> T"
 _WIDTH = 32
 
 
-def _of_pattern(function: Callable[[int], int], scalar: Scalar) -> Kernel:
+def _of_pattern(function: IntUnary, scalar: Scalar) -> IntUnary:
     """A function of the bit pattern, as an unsigned number, on values of the type."""
     return lambda e: wrap(scalar, function(e & 0xFFFFFFFF))
 
 
 @componentwise("countLeadingZeros", _INTEGER)
-def _count_leading_zeros(scalar: Scalar, mode: Mode) -> Kernel:
+def _count_leading_zeros(scalar: Scalar, mode: Mode) -> IntUnary:
     """How many bits above the highest 1 are 0."""
     del mode
     return _of_pattern(lambda bits: _WIDTH - bits.bit_length(), scalar)
 
 
 @componentwise("countOneBits", _INTEGER)
-def _count_one_bits(scalar: Scalar, mode: Mode) -> Kernel:
+def _count_one_bits(scalar: Scalar, mode: Mode) -> IntUnary:
     """How many bits are 1."""
     del mode
     return _of_pattern(int.bit_count, scalar)
 
 
 @componentwise("countTrailingZeros", _INTEGER)
-def _count_trailing_zeros(scalar: Scalar, mode: Mode) -> Kernel:
+def _count_trailing_zeros(scalar: Scalar, mode: Mode) -> IntUnary:
     """How many bits below the lowest 1 are 0."""
     del mode
     return _of_pattern(lambda bits: _lowest_one(bits) if bits else _WIDTH, scalar)
 
 
 @componentwise("firstLeadingBit", _INTEGER)
-def _first_leading_bit(scalar: Scalar, mode: Mode) -> Kernel:
+def _first_leading_bit(scalar: Scalar, mode: Mode) -> IntUnary:
     """The position of the highest bit that differs from the sign (of a u32: that is 1), or -1."""
     del mode
     if scalar is I32:
@@ -48,7 +49,7 @@ def _first_leading_bit(scalar: Scalar, mode: Mode) -> Kernel:
 
 
 @componentwise("firstTrailingBit", _INTEGER)
-def _first_trailing_bit(scalar: Scalar, mode: Mode) -> Kernel:
+def _first_trailing_bit(scalar: Scalar, mode: Mode) -> IntUnary:
     """The position of the lowest 1, or -1."""
     del mode
     return _of_pattern(_lowest_one, scalar)
@@ -59,7 +60,7 @@ def _lowest_one(bits: int) -> int:
 
 
 @componentwise("reverseBits", _INTEGER)
-def _reverse_bits(scalar: Scalar, mode: Mode) -> Kernel:
+def _reverse_bits(scalar: Scalar, mode: Mode) -> IntUnary:
     """The bits in reverse order."""
     del mode
     return _of_pattern(lambda bits: int(f"{bits:032b}"[::-1], 2), scalar)
@@ -81,7 +82,7 @@ def _field(offset: int, count: int) -> tuple[int, int]:
 
 
 @componentwise("extractBits", "[T: integers](e: T, offset: u32, count: u32) -> T", checks=[_FIELD_CHECK])
-def _extract_bits(scalar: Scalar, mode: Mode) -> Kernel:
+def _extract_bits(scalar: Scalar, mode: Mode) -> Callable[[int, int, int], int]:
     """The bits of a field; of an i32, with the sign extended."""
     del mode
 
@@ -95,7 +96,7 @@ def _extract_bits(scalar: Scalar, mode: Mode) -> Kernel:
 
 
 @componentwise("insertBits", "[T: integers](e: T, newbits: T, offset: u32, count: u32) -> T", checks=[_FIELD_CHECK])
-def _insert_bits(scalar: Scalar, mode: Mode) -> Kernel:
+def _insert_bits(scalar: Scalar, mode: Mode) -> Callable[[int, int, int, int], int]:
     """The first argument with a field of bits replaced by the lowest bits of the second."""
     del mode
 

@@ -1,7 +1,8 @@
 """Value constructors and conversions (WGSL, "Constructor Built-in Functions").
 
-`resolve_constructor` finds what a call of a type, or of a generic name such as `vec3` or `array`, constructs, and what its
-arguments convert to. A conversion, such as `f32(i)` or `vec2<f32>(v)`, keeps its argument's type in `param_types`.
+`resolve_constructor` finds what a call of a type, or of a generic name such as `vec3` or `array`, constructs, and
+what its arguments convert to. A conversion, such as `f32(i)` or `vec2<f32>(v)`, keeps its argument's type in
+`param_types`.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ _MATRIX_NAME = re.compile(r"mat([234])x([234])")
 
 @dataclass(frozen=True, slots=True)
 class ConstructorMatch:
-    """What a constructor call means: `type` is what it makes, maybe abstract; `param_types` what its arguments convert to.
+    """What a constructor call means: `type` is what it makes, maybe abstract; `param_types` what its arguments
+    convert to.
 
     `is_conversion`: the single argument is a value of the same shape, whose components are converted (or kept).
     """
@@ -54,7 +56,8 @@ class ConstructorMatch:
 def resolve_constructor(
     target: Type | str, arg_types: tuple[Type, ...], *, concrete: bool = False
 ) -> ConstructorMatch | NoMatch:
-    """The constructor of `target`: a type, or a generic name whose parameters are inferred (`vec2` … `mat4x4`, `array`).
+    """The constructor of `target`: a type, or a generic name whose parameters are inferred (`vec2` … `mat4x4`,
+    `array`).
 
     `concrete` says that some argument is not a const-expression: then nothing stays abstract.
     """

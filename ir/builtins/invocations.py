@@ -1,4 +1,5 @@
-"""Builtin functions whose value depends on memory or on other invocations: arrays, atomics, barriers, subgroups and quads.
+"""Builtin functions whose value depends on memory or on other invocations: arrays, atomics, barriers, subgroups and
+quads.
 
 They have no evaluators: interpreters run them. `atomic_operation` is the arithmetic of the atomic functions.
 """

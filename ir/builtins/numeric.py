@@ -1,7 +1,7 @@
 """Numeric builtin functions that work on each component, but for those on bits (WGSL, "Numeric Built-in Functions").
 
-Transcendental functions are computed in double precision and rounded once; functions that WGSL defines by a formula follow it
-step by step, each step rounded, so that an intermediate overflow is an error of a const-expression.
+Transcendental functions are computed in double precision and rounded once; functions that WGSL defines by a formula
+follow it step by step, each step rounded, so that an intermediate overflow is an error of a const-expression.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from ..arithmetic import float_arithmetic, ieee_divide
+from ..arithmetic import FloatBinary, FloatTernary, FloatUnary, float_arithmetic, ieee_divide
 from ..scalars import EvaluationError, Mode, bit_width, float_format, in_finite_range, round_f16, wrap
 from ..types import ABSTRACT_FLOAT, F16, Scalar
 from .registry import Check, Kernel, componentwise
@@ -24,11 +24,15 @@ _NUMBER2 = "[T: numbers](e1: T, e2: T) -> T"
 def _abs(scalar: Scalar, mode: Mode) -> Kernel:
     """The absolute value; of the most negative integer, itself."""
     del mode
-    return math.fabs if scalar.is_float else lambda e: wrap(scalar, abs(e))
+
+    def magnitude(e: int) -> int:
+        return wrap(scalar, abs(e))
+
+    return math.fabs if scalar.is_float else magnitude
 
 
 @componentwise("sign", "[T: signed_numbers](e: T) -> T")
-def _sign(scalar: Scalar, mode: Mode) -> Kernel:
+def _sign(scalar: Scalar, mode: Mode) -> FloatUnary:
     """1, 0 or -1 as the argument is positive, zero or negative."""
     del mode
     one, zero = (1.0, 0.0) if scalar.is_float else (1, 0)
@@ -36,14 +40,14 @@ def _sign(scalar: Scalar, mode: Mode) -> Kernel:
 
 
 @componentwise("max", _NUMBER2)
-def _max(scalar: Scalar, mode: Mode) -> Kernel:
+def _max(scalar: Scalar, mode: Mode) -> FloatBinary:
     """The greater argument."""
     del scalar, mode
     return _greater
 
 
 @componentwise("min", _NUMBER2)
-def _min(scalar: Scalar, mode: Mode) -> Kernel:
+def _min(scalar: Scalar, mode: Mode) -> FloatBinary:
     """The lesser argument."""
     del scalar, mode
     return _lesser
@@ -64,14 +68,14 @@ def _check_clamp(scalar: Scalar, low: float, high: float) -> None:
 
 
 @componentwise("clamp", "[T: numbers](e: T, low: T, high: T) -> T", checks=[Check(("low", "high"), _check_clamp)])
-def _clamp(scalar: Scalar, mode: Mode) -> Kernel:
+def _clamp(scalar: Scalar, mode: Mode) -> FloatTernary:
     """The first argument brought between the two others."""
     del scalar, mode
     return lambda e, low, high: _lesser(_greater(e, low), high)
 
 
 @componentwise("saturate", _FLOAT)
-def _saturate(scalar: Scalar, mode: Mode) -> Kernel:
+def _saturate(scalar: Scalar, mode: Mode) -> FloatUnary:
     """The argument brought between 0 and 1."""
     del scalar, mode
     return lambda e: _lesser(_greater(e, 0.0), 1.0)
@@ -81,34 +85,34 @@ def _saturate(scalar: Scalar, mode: Mode) -> Kernel:
 
 
 @componentwise("ceil", _FLOAT)
-def _ceil(scalar: Scalar, mode: Mode) -> Kernel:
+def _ceil(scalar: Scalar, mode: Mode) -> FloatUnary:
     """The least whole number that is not less."""
     del scalar, mode
     return _whole(math.ceil)
 
 
 @componentwise("floor", _FLOAT)
-def _floor(scalar: Scalar, mode: Mode) -> Kernel:
+def _floor(scalar: Scalar, mode: Mode) -> FloatUnary:
     """The greatest whole number that is not greater."""
     del scalar, mode
     return _whole(math.floor)
 
 
 @componentwise("round", _FLOAT)
-def _round(scalar: Scalar, mode: Mode) -> Kernel:
+def _round(scalar: Scalar, mode: Mode) -> FloatUnary:
     """The nearest whole number, the even one of two."""
     del scalar, mode
     return _whole(round)
 
 
 @componentwise("trunc", _FLOAT)
-def _trunc(scalar: Scalar, mode: Mode) -> Kernel:
+def _trunc(scalar: Scalar, mode: Mode) -> FloatUnary:
     """The whole number without the fraction."""
     del scalar, mode
     return _whole(math.trunc)
 
 
-def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
+def _whole(function: Callable[[float], int]) -> FloatUnary:
     """A rounding as a function of floats: keeps the sign of zero, infinities and NaN."""
     return lambda e: math.copysign(float(function(e)), e) if math.isfinite(e) else e
 
@@ -117,7 +121,7 @@ _floor_of = _whole(math.floor)
 
 
 @componentwise("fract", _FLOAT)
-def _fract(scalar: Scalar, mode: Mode) -> Kernel:
+def _fract(scalar: Scalar, mode: Mode) -> FloatUnary:
     """What lies above the greatest whole number that is not greater."""
     subtract = float_arithmetic(scalar, mode).subtract
     return lambda e: subtract(e, _floor_of(e))
@@ -126,19 +130,18 @@ def _fract(scalar: Scalar, mode: Mode) -> Kernel:
 # Transcendental functions
 
 
-def _declare_function(
-    name: str, function: Callable[[float], float], doc: str, domain: Callable[[float], bool] | None = None
-) -> None:
+def _declare_function(name: str, function: FloatUnary, doc: str, domain: Callable[[float], bool] | None = None) -> None:
     """Declares a function of one float, whose const-expressions must stay in a domain."""
 
-    def make(scalar: Scalar, mode: Mode) -> Kernel:
+    def make(scalar: Scalar, mode: Mode) -> FloatUnary:
         finish = float_arithmetic(scalar, mode).finish
         value = _total(function)
         if domain is None or mode is Mode.RUNTIME:
             return lambda e: finish(value(e))
+        is_inside = domain
 
         def checked(e: float) -> float:
-            if not domain(e):
+            if not is_inside(e):
                 raise EvaluationError(f"{e} is outside the domain of '{name}'")
             return finish(value(e))
 
@@ -148,7 +151,7 @@ def _declare_function(
     componentwise(name, _FLOAT)(make)
 
 
-def _total(function: Callable[[float], float]) -> Callable[[float], float]:
+def _total(function: FloatUnary) -> FloatUnary:
     """A function of the math module as IEEE 754 has it: NaN outside its domain, infinity on overflow."""
 
     def value(e: float) -> float:
@@ -162,7 +165,7 @@ def _total(function: Callable[[float], float]) -> Callable[[float], float]:
     return value
 
 
-def _log(function: Callable[[float], float]) -> Callable[[float], float]:
+def _log(function: FloatUnary) -> FloatUnary:
     return lambda e: function(e) if e else -math.inf
 
 
@@ -170,7 +173,7 @@ def _atanh(e: float) -> float:
     return math.atanh(e) if abs(e) != 1 else math.copysign(math.inf, e)
 
 
-for _name, _function, _doc, _domain in (
+_FUNCTIONS: tuple[tuple[str, FloatUnary, str, Callable[[float], bool] | None], ...] = (
     ("acos", math.acos, "The inverse cosine, in radians.", lambda e: abs(e) <= 1),
     ("acosh", math.acosh, "The inverse hyperbolic cosine.", lambda e: e >= 1),
     ("asin", math.asin, "The inverse sine, in radians.", lambda e: abs(e) <= 1),
@@ -191,19 +194,20 @@ for _name, _function, _doc, _domain in (
     ("sqrt", math.sqrt, "The square root.", lambda e: e >= 0),
     ("tan", math.tan, "The tangent of an angle in radians.", None),
     ("tanh", math.tanh, "The hyperbolic tangent.", None),
-):
+)
+for _name, _function, _doc, _domain in _FUNCTIONS:
     _declare_function(_name, _function, _doc, _domain)
 
 
 @componentwise("atan2", "[T: floats](y: T, x: T) -> T")
-def _atan2(scalar: Scalar, mode: Mode) -> Kernel:
+def _atan2(scalar: Scalar, mode: Mode) -> FloatBinary:
     """The angle of the point (x, y), in radians."""
     finish = float_arithmetic(scalar, mode).finish
     return lambda y, x: finish(math.atan2(y, x))
 
 
 @componentwise("pow", _FLOAT2)
-def _pow(scalar: Scalar, mode: Mode) -> Kernel:
+def _pow(scalar: Scalar, mode: Mode) -> FloatBinary:
     """The first argument to the power of the second; defined as exp2(e2 * log2(e1))."""
     finish = float_arithmetic(scalar, mode).finish
 
@@ -227,7 +231,7 @@ def _pow(scalar: Scalar, mode: Mode) -> Kernel:
 
 
 @componentwise("fma", _FLOAT3)
-def _fma(scalar: Scalar, mode: Mode) -> Kernel:
+def _fma(scalar: Scalar, mode: Mode) -> FloatTernary:
     """The product of the first two arguments plus the third, rounded once."""
     arithmetic = float_arithmetic(scalar, mode)
     fused, multiply = arithmetic.fused_multiply_add, arithmetic.multiply
@@ -242,7 +246,7 @@ def _fma(scalar: Scalar, mode: Mode) -> Kernel:
 
 
 @componentwise("mix", _FLOAT3, "[S: float](e1: vecN<S>, e2: vecN<S>, e3: S) -> vecN<S>")
-def _mix(scalar: Scalar, mode: Mode) -> Kernel:
+def _mix(scalar: Scalar, mode: Mode) -> FloatTernary:
     """The blend of two values by a third: e1 * (1 - e3) + e2 * e3."""
     arithmetic = float_arithmetic(scalar, mode)
     add, subtract, multiply = arithmetic.add, arithmetic.subtract, arithmetic.multiply
@@ -250,7 +254,7 @@ def _mix(scalar: Scalar, mode: Mode) -> Kernel:
 
 
 @componentwise("step", "[T: floats](edge: T, x: T) -> T")
-def _step(scalar: Scalar, mode: Mode) -> Kernel:
+def _step(scalar: Scalar, mode: Mode) -> FloatBinary:
     """1 from the edge on, 0 below it."""
     del scalar, mode
     return lambda edge, x: 1.0 if edge <= x else 0.0
@@ -267,7 +271,7 @@ def _check_edges(scalar: Scalar, edge0: float, edge1: float) -> None:
     "[T: floats](edge0: T, edge1: T, x: T) -> T",
     checks=[Check(("edge0", "edge1"), _check_edges)],
 )
-def _smoothstep(scalar: Scalar, mode: Mode) -> Kernel:
+def _smoothstep(scalar: Scalar, mode: Mode) -> FloatTernary:
     """The smooth Hermite interpolation between 0 at the first edge and 1 at the second."""
     arithmetic = float_arithmetic(scalar, mode)
     subtract, multiply, divide = arithmetic.subtract, arithmetic.multiply, arithmetic.divide
@@ -290,11 +294,13 @@ def _check_exponent(scalar: Scalar, e2: int) -> None:
     "ldexp",
     "[S: concrete_float](e1: S, e2: i32) -> S",
     "[S: concrete_float](e1: vecN<S>, e2: vecN<i32>) -> vecN<S>",
+    "[S: abstract_float](e1: S, e2: i32) -> S",
+    "[S: abstract_float](e1: vecN<S>, e2: vecN<i32>) -> vecN<S>",
     "[S: abstract_float, I: abstract_int](e1: S, e2: I) -> S",
     "[S: abstract_float, I: abstract_int](e1: vecN<S>, e2: vecN<I>) -> vecN<S>",
     checks=[Check(("e2",), _check_exponent)],
 )
-def _ldexp(scalar: Scalar, mode: Mode) -> Kernel:
+def _ldexp(scalar: Scalar, mode: Mode) -> Callable[[float, int], float]:
     """The first argument times 2 to the power of the second."""
     finish = float_arithmetic(scalar, mode).finish
     limit = 2 * bit_width(ABSTRACT_FLOAT) * 64  # beyond every format
@@ -309,7 +315,7 @@ def _ldexp(scalar: Scalar, mode: Mode) -> Kernel:
 
 
 @componentwise("quantizeToF16", "(e: f32) -> f32", "(e: vecN<f32>) -> vecN<f32>")
-def _quantize(scalar: Scalar, mode: Mode) -> Kernel:
+def _quantize(scalar: Scalar, mode: Mode) -> FloatUnary:
     """The argument rounded to f16, as an f32."""
     del scalar
     return round_f16 if mode is Mode.RUNTIME else lambda e: round_f16(in_finite_range(F16, e))

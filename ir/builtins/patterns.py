@@ -1,8 +1,9 @@
-"""Type patterns: the types in a builtin's signature, with variables in them, written as in `ptr<A, atomic<T>, read_write>`.
+"""Type patterns: the types in a builtin's signature, with variables in them, written as in `ptr<A, atomic<T>,
+read_write>`.
 
-Words with a fixed meaning are scalar types, `sampler`, `sampler_comparison`, texture types, `vec2` … `vec4`, `vecN`, `matCxR`
-and so on (any two of C, R, K), `array<T>` (runtime-sized), `atomic<T>`, `ptr<space, T, access>`, and in results `frexp<T>`,
-`modf<T>`, `exchanged<T>` and `channel<F>`. Every other word is a variable of the signature.
+Words with a fixed meaning are scalar types, `sampler`, `sampler_comparison`, texture types, `vec2` … `vec4`, `vecN`,
+`matCxR` and so on (any two of C, R, K), `array<T>` (runtime-sized), `atomic<T>`, `ptr<space, T, access>`, and in
+results `frexp<T>`, `modf<T>`, `exchanged<T>` and `channel<F>`. Every other word is a variable of the signature.
 """
 
 from __future__ import annotations
@@ -101,10 +102,13 @@ _ACCESSES = {access.value: access for access in Access}
 def unify(pattern: Pattern, type: Type, found: Bindings, *, exact: bool = False) -> bool:
     """Whether a type has the pattern's shape; collects what the variables stand for.
 
-    Scalars are not compared, since they may convert, unless `exact` (what is behind a pointer, texture or template argument).
+    Scalars are not compared, since they may convert, unless `exact` (what is behind a pointer, texture or template
+    argument).
     """
     head, arguments = pattern.head, pattern.arguments
     match type:
+        case Scalar() if head == "channel":
+            return True
         case Scalar():
             return not arguments and _match_scalar(head, type, found, exact)
         case Vector(width=width, element=element) if head.startswith("vec"):
@@ -175,7 +179,7 @@ _TEXTURE_WORDS = sorted(TextureKind, key=lambda kind: -len(kind.value))
 def texture_family(word: str) -> tuple[TextureKind, str]:
     """The kind and dimension of a texture type's name without template arguments."""
     kind = next(kind for kind in _TEXTURE_WORDS if word.startswith(kind.value))
-    return kind, word[len(kind.value) :].removeprefix("_")
+    return kind, word[len(kind.value) :].removeprefix("_") or "2d"
 
 
 def instantiate(pattern: Pattern, bindings: Mapping[str, Binding]) -> Type:

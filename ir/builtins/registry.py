@@ -1,7 +1,8 @@
 """The table of builtin functions: what a row holds, and the decorators that declare one.
 
-A builtin is declared once, where its evaluator is: name, signatures (see `signatures`), flags, and its docstring as the line of
-documentation. Rows for functions without a value of their own (textures, barriers, atomics …) are made by `declare`.
+A builtin is declared once, where its evaluator is: name, signatures (see `signatures`), flags, and its docstring as
+the line of documentation. Rows for functions without a value of their own (textures, barriers, atomics …) are made by
+`declare`.
 """
 
 from __future__ import annotations
@@ -62,10 +63,11 @@ class Flags:
 
     - `must_use`: its value may not be dropped.
     - `stages`: where it may be used.
-    - `is_barrier`: synchronises the workgroup. `is_atomic`: accesses an atomic. `is_subgroup`: a subgroup or quad operation.
+    - `is_barrier`: synchronises the workgroup. `is_atomic`: accesses an atomic. `is_subgroup`: a subgroup or quad
+      operation.
     - `has_side_effects`: a call must stay even if its value is unused.
-    - `uniformity`: None, or who complains about calls in non-uniform control flow: `error`, `derivative_uniformity` or
-      `subgroup_uniformity`. `uniform_parameters`: names of parameters that must be uniform, by the same rule.
+    - `uniformity`: None, or who complains about calls in non-uniform control flow: `error`, `derivative_uniformity`
+      or `subgroup_uniformity`. `uniform_parameters`: names of parameters that must be uniform, by the same rule.
     - `nonuniform_result`: its result may differ between invocations even where the arguments do not.
     - `const_parameters`: names of parameters whose arguments must be const-expressions.
     - `extension`: the name that an `enable` directive must list.
@@ -157,7 +159,9 @@ MakeKernel: TypeAlias = Callable[[Scalar, Mode], Kernel]
 
 
 def componentwise(name: str, *signatures: str, checks: Iterable[Check] = ()) -> Callable[[MakeKernel], MakeKernel]:
-    """Declares a builtin that works on each component, by the function that makes its kernel for a scalar type and a mode."""
+    """Declares a builtin that works on each component, by the function that makes its kernel for a scalar type and a
+    mode.
+    """
 
     def add(make: MakeKernel) -> MakeKernel:
         def make_evaluator(signature: Signature) -> Evaluator:

@@ -16,7 +16,9 @@ from .signatures import Overload
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The overload that a call means: the types its arguments are converted to, maybe abstract, and its result's type."""
+    """The overload that a call means: the types its arguments are converted to, maybe abstract, and its result's
+    type.
+    """
 
     param_types: tuple[Type, ...]
     result_type: Type
@@ -119,7 +121,9 @@ def _candidate(overload: Overload, args: tuple[Type, ...], bindings: dict[str, B
 
 
 def _most_preferred(candidates: list[_Candidate]) -> _Candidate | None:
-    """The one that is at least as good as every other for each argument; of equal ones with the same types, the first."""
+    """The one that is at least as good as every other for each argument; of equal ones with the same types, the
+    first.
+    """
     for candidate in candidates:
         if all(_preferred(candidate, other) for other in candidates):
             return candidate

@@ -1,4 +1,6 @@
-"""Types that only builtin functions make: the results of `frexp`, `modf`, `atomicCompareExchangeWeak`, and texel channels."""
+"""Types that only builtin functions make: the results of `frexp`, `modf`, `atomicCompareExchangeWeak`, and texel
+channels.
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,8 @@
 - scalar types: `i32 | u32`, or a named set (`SCALAR_SETS`);
 - `T: floats`: the plural of a set is the scalars of the set and the vectors of them;
 - patterns over variables before it: one overload for each;
-- `constructible`: any constructible type; `any`: any type; `format`: any texel format; or address spaces or access modes.
+- `constructible`: any constructible type; `any`: any type; `format`: any texel format; or address spaces or access
+  modes.
 
 A parameter marked `name?` may be left out, with all that follow. `<T>` before the brackets names template parameters.
 """

@@ -1,4 +1,6 @@
-"""Builtin functions on textures, and derivatives: rows of the table without evaluators (WGSL, "Texture Built-in Functions")."""
+"""Builtin functions on textures, and derivatives: rows of the table without evaluators (WGSL, "Texture Built-in
+Functions").
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,14 @@ _DEPTH = "texture_depth_2d | texture_depth_2d_array | texture_depth_cube | textu
 _COMPONENT = "[C: integer, A: integer, S: word]"
 _LOAD = "[C: integer, A: integer, L: integer, S: word, F: format, M: read | read_write]"
 _INDEX = "[A: integer]"
+_UV = "s: sampler, coords: vec2<f32>"
+_UVW = "s: sampler, coords: vec3<f32>"
+_UV_COMPARED = "s: sampler_comparison, coords: vec2<f32>"
+_UVW_COMPARED = "s: sampler_comparison, coords: vec3<f32>"
+_LAYER = "array_index: A"
+_OFFSET = "offset?: vec2<i32>"
+_TEXEL = "vec4<channel<F>>"
+_STORE = "[C: integer, A: integer, F: format, M: write | read_write]"
 
 
 def _check_component(scalar: Scalar, component: int) -> None:
@@ -58,15 +68,14 @@ declare(
 )
 declare(
     "textureGather",
-    f"{_COMPONENT}(component: C, t: texture_2d<S>, s: sampler, coords: vec2<f32>, offset?: vec2<i32>) -> vec4<S>",
-    f"{_COMPONENT}(component: C, t: texture_2d_array<S>, s: sampler, coords: vec2<f32>, array_index: A, offset?: vec2<i32>)"
-    " -> vec4<S>",
-    f"{_COMPONENT}(component: C, t: texture_cube<S>, s: sampler, coords: vec3<f32>) -> vec4<S>",
-    f"{_COMPONENT}(component: C, t: texture_cube_array<S>, s: sampler, coords: vec3<f32>, array_index: A) -> vec4<S>",
-    "(t: texture_depth_2d, s: sampler, coords: vec2<f32>, offset?: vec2<i32>) -> vec4<f32>",
-    "(t: texture_depth_cube, s: sampler, coords: vec3<f32>) -> vec4<f32>",
-    f"{_INDEX}(t: texture_depth_2d_array, s: sampler, coords: vec2<f32>, array_index: A, offset?: vec2<i32>) -> vec4<f32>",
-    f"{_INDEX}(t: texture_depth_cube_array, s: sampler, coords: vec3<f32>, array_index: A) -> vec4<f32>",
+    f"{_COMPONENT}(component: C, t: texture_2d<S>, {_UV}, {_OFFSET}) -> vec4<S>",
+    f"{_COMPONENT}(component: C, t: texture_2d_array<S>, {_UV}, {_LAYER}, {_OFFSET}) -> vec4<S>",
+    f"{_COMPONENT}(component: C, t: texture_cube<S>, {_UVW}) -> vec4<S>",
+    f"{_COMPONENT}(component: C, t: texture_cube_array<S>, {_UVW}, {_LAYER}) -> vec4<S>",
+    f"(t: texture_depth_2d, {_UV}, {_OFFSET}) -> vec4<f32>",
+    f"(t: texture_depth_cube, {_UVW}) -> vec4<f32>",
+    f"{_INDEX}(t: texture_depth_2d_array, {_UV}, {_LAYER}, {_OFFSET}) -> vec4<f32>",
+    f"{_INDEX}(t: texture_depth_cube_array, {_UVW}, {_LAYER}) -> vec4<f32>",
     doc="One component of the four texels that sampling would blend.",
     flags=Flags(const_parameters=("component", "offset")),
     checks=[_COMPONENT_CHECK, _OFFSET_CHECK],
@@ -77,13 +86,10 @@ def _declare_compare(name: str, result: str, doc: str, flags: Flags) -> None:
     """Declares a function that compares depths with a reference."""
     declare(
         name,
-        "(t: texture_depth_2d, s: sampler_comparison, coords: vec2<f32>, depth_ref: f32, offset?: vec2<i32>)"
-        f" -> {result}",
-        f"{_INDEX}(t: texture_depth_2d_array, s: sampler_comparison, coords: vec2<f32>, array_index: A, depth_ref: f32,"
-        f" offset?: vec2<i32>) -> {result}",
-        f"(t: texture_depth_cube, s: sampler_comparison, coords: vec3<f32>, depth_ref: f32) -> {result}",
-        f"{_INDEX}(t: texture_depth_cube_array, s: sampler_comparison, coords: vec3<f32>, array_index: A, depth_ref: f32)"
-        f" -> {result}",
+        f"(t: texture_depth_2d, {_UV_COMPARED}, depth_ref: f32, {_OFFSET}) -> {result}",
+        f"{_INDEX}(t: texture_depth_2d_array, {_UV_COMPARED}, {_LAYER}, depth_ref: f32, {_OFFSET}) -> {result}",
+        f"(t: texture_depth_cube, {_UVW_COMPARED}, depth_ref: f32) -> {result}",
+        f"{_INDEX}(t: texture_depth_cube_array, {_UVW_COMPARED}, {_LAYER}, depth_ref: f32) -> {result}",
         doc=doc,
         flags=flags,
         checks=[_OFFSET_CHECK],
@@ -110,17 +116,17 @@ declare(
     "textureLoad",
     f"{_LOAD}(t: texture_1d<S>, coords: C, level: L) -> vec4<S>",
     f"{_LOAD}(t: texture_2d<S>, coords: vec2<C>, level: L) -> vec4<S>",
-    f"{_LOAD}(t: texture_2d_array<S>, coords: vec2<C>, array_index: A, level: L) -> vec4<S>",
+    f"{_LOAD}(t: texture_2d_array<S>, coords: vec2<C>, {_LAYER}, level: L) -> vec4<S>",
     f"{_LOAD}(t: texture_3d<S>, coords: vec3<C>, level: L) -> vec4<S>",
     f"{_LOAD}(t: texture_multisampled_2d<S>, coords: vec2<C>, sample_index: L) -> vec4<S>",
     f"{_LOAD}(t: texture_depth_2d, coords: vec2<C>, level: L) -> f32",
-    f"{_LOAD}(t: texture_depth_2d_array, coords: vec2<C>, array_index: A, level: L) -> f32",
+    f"{_LOAD}(t: texture_depth_2d_array, coords: vec2<C>, {_LAYER}, level: L) -> f32",
     f"{_LOAD}(t: texture_depth_multisampled_2d, coords: vec2<C>, sample_index: L) -> f32",
     f"{_LOAD}(t: texture_external, coords: vec2<C>) -> vec4<f32>",
-    f"{_LOAD}(t: texture_storage_1d<F, M>, coords: C) -> vec4<channel<F>>",
-    f"{_LOAD}(t: texture_storage_2d<F, M>, coords: vec2<C>) -> vec4<channel<F>>",
-    f"{_LOAD}(t: texture_storage_2d_array<F, M>, coords: vec2<C>, array_index: A) -> vec4<channel<F>>",
-    f"{_LOAD}(t: texture_storage_3d<F, M>, coords: vec3<C>) -> vec4<channel<F>>",
+    f"{_LOAD}(t: texture_storage_1d<F, M>, coords: C) -> {_TEXEL}",
+    f"{_LOAD}(t: texture_storage_2d<F, M>, coords: vec2<C>) -> {_TEXEL}",
+    f"{_LOAD}(t: texture_storage_2d_array<F, M>, coords: vec2<C>, {_LAYER}) -> {_TEXEL}",
+    f"{_LOAD}(t: texture_storage_3d<F, M>, coords: vec3<C>) -> {_TEXEL}",
     doc="A single texel, without sampling.",
 )
 declare(
@@ -145,12 +151,11 @@ def _declare_sample(name: str, extra: str, doc: str, flags: Flags) -> None:
     """Declares a function that samples float textures of two and three dimensions; `extra` are its own parameters."""
     declare(
         name,
-        f"(t: texture_2d<f32>, s: sampler, coords: vec2<f32>{_for(extra, 2)}, offset?: vec2<i32>) -> vec4<f32>",
-        f"{_INDEX}(t: texture_2d_array<f32>, s: sampler, coords: vec2<f32>, array_index: A{_for(extra, 2)},"
-        " offset?: vec2<i32>) -> vec4<f32>",
-        f"(t: texture_3d<f32>, s: sampler, coords: vec3<f32>{_for(extra, 3)}, offset?: vec3<i32>) -> vec4<f32>",
-        f"(t: texture_cube<f32>, s: sampler, coords: vec3<f32>{_for(extra, 3)}) -> vec4<f32>",
-        f"{_INDEX}(t: texture_cube_array<f32>, s: sampler, coords: vec3<f32>, array_index: A{_for(extra, 3)}) -> vec4<f32>",
+        f"(t: texture_2d<f32>, {_UV}{_for(extra, 2)}, {_OFFSET}) -> vec4<f32>",
+        f"{_INDEX}(t: texture_2d_array<f32>, {_UV}, {_LAYER}{_for(extra, 2)}, {_OFFSET}) -> vec4<f32>",
+        f"(t: texture_3d<f32>, {_UVW}{_for(extra, 3)}, offset?: vec3<i32>) -> vec4<f32>",
+        f"(t: texture_cube<f32>, {_UVW}{_for(extra, 3)}) -> vec4<f32>",
+        f"{_INDEX}(t: texture_cube_array<f32>, {_UVW}, {_LAYER}{_for(extra, 3)}) -> vec4<f32>",
         *_MORE_SAMPLE_OVERLOADS.get(name, ()),
         doc=doc,
         flags=flags,
@@ -166,18 +171,17 @@ _LEVEL = "[A: integer, L: integer]"
 _MORE_SAMPLE_OVERLOADS = {
     "textureSample": (
         "(t: texture_1d<f32>, s: sampler, coords: f32) -> vec4<f32>",
-        "(t: texture_depth_2d, s: sampler, coords: vec2<f32>, offset?: vec2<i32>) -> f32",
-        f"{_INDEX}(t: texture_depth_2d_array, s: sampler, coords: vec2<f32>, array_index: A, offset?: vec2<i32>) -> f32",
-        "(t: texture_depth_cube, s: sampler, coords: vec3<f32>) -> f32",
-        f"{_INDEX}(t: texture_depth_cube_array, s: sampler, coords: vec3<f32>, array_index: A) -> f32",
+        f"(t: texture_depth_2d, {_UV}, {_OFFSET}) -> f32",
+        f"{_INDEX}(t: texture_depth_2d_array, {_UV}, {_LAYER}, {_OFFSET}) -> f32",
+        f"(t: texture_depth_cube, {_UVW}) -> f32",
+        f"{_INDEX}(t: texture_depth_cube_array, {_UVW}, {_LAYER}) -> f32",
     ),
     "textureSampleLevel": (
         "(t: texture_1d<f32>, s: sampler, coords: f32, level: f32) -> vec4<f32>",
-        f"{_LEVEL}(t: texture_depth_2d, s: sampler, coords: vec2<f32>, level: L, offset?: vec2<i32>) -> f32",
-        f"{_LEVEL}(t: texture_depth_2d_array, s: sampler, coords: vec2<f32>, array_index: A, level: L, offset?: vec2<i32>)"
-        " -> f32",
-        f"{_LEVEL}(t: texture_depth_cube, s: sampler, coords: vec3<f32>, level: L) -> f32",
-        f"{_LEVEL}(t: texture_depth_cube_array, s: sampler, coords: vec3<f32>, array_index: A, level: L) -> f32",
+        f"{_LEVEL}(t: texture_depth_2d, {_UV}, level: L, {_OFFSET}) -> f32",
+        f"{_LEVEL}(t: texture_depth_2d_array, {_UV}, {_LAYER}, level: L, {_OFFSET}) -> f32",
+        f"{_LEVEL}(t: texture_depth_cube, {_UVW}, level: L) -> f32",
+        f"{_LEVEL}(t: texture_depth_cube_array, {_UVW}, {_LAYER}, level: L) -> f32",
     ),
 }
 _declare_sample("textureSample", "", "A sample of a texture.", _SAMPLING)
@@ -191,16 +195,16 @@ _declare_sample(
 _declare_sample("textureSampleLevel", ", level: f32", "A sample of a texture at a given mip level.", _CONST_OFFSET)
 declare(
     "textureSampleBaseClampToEdge",
-    "[T: texture_2d<f32> | texture_external](t: T, s: sampler, coords: vec2<f32>) -> vec4<f32>",
+    f"[T: texture_2d<f32> | texture_external](t: T, {_UV}) -> vec4<f32>",
     doc="A sample of the first level of a texture that never wraps around an edge.",
 )
 declare(
     "textureStore",
-    "[C: integer, F: format, M: write | read_write](t: texture_storage_1d<F, M>, coords: C, value: vec4<channel<F>>)",
-    "[C: integer, F: format, M: write | read_write](t: texture_storage_2d<F, M>, coords: vec2<C>, value: vec4<channel<F>>)",
+    f"{_STORE}(t: texture_storage_1d<F, M>, coords: C, value: {_TEXEL})",
+    f"{_STORE}(t: texture_storage_2d<F, M>, coords: vec2<C>, value: {_TEXEL})",
     "[C: integer, A: integer, F: format, M: write | read_write](t: texture_storage_2d_array<F, M>, coords: vec2<C>,"
-    " array_index: A, value: vec4<channel<F>>)",
-    "[C: integer, F: format, M: write | read_write](t: texture_storage_3d<F, M>, coords: vec3<C>, value: vec4<channel<F>>)",
+    f" {_LAYER}, value: {_TEXEL})",
+    f"{_STORE}(t: texture_storage_3d<F, M>, coords: vec3<C>, value: {_TEXEL})",
     doc="Writes a single texel.",
     flags=Flags(must_use=False, has_side_effects=True),
 )

@@ -1,7 +1,7 @@
 """Ifs, loops and switches to control-flow nodes.
 
-Every loop is a Loop: `while` and `for` decompose as the specification says ("While Statement", "For Statement"), with the exit as
-an If whose false arm leaves. What no branch reaches is marked unreachable, and nothing is built there.
+Every loop is a Loop: `while` and `for` decompose as the specification says ("While Statement", "For Statement"), with
+the exit as an If whose false arm leaves. What no branch reaches is marked unreachable, and nothing is built there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Expressions to single operations, operands from left to right (WGSL, "Expressions" and "Program Order Within an Invocation")."""
+"""Expressions to single operations, operands from left to right (WGSL, "Expressions" and "Program Order Within an
+Invocation").
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ from .values import Value
 class ExpressionBuilder(Context):
     """Builds the value of an expression at the insertion point.
 
-    Pointers and references are one here: the value of an expression that names memory is the pointer to it, so `&` and `*`
-    leave nothing behind.
+    Pointers and references are one here: the value of an expression that names memory is the pointer to it, so `&`
+    and `*` leave nothing behind.
     """
 
     def value(self, node: ast.Expression) -> Value:
@@ -35,7 +37,7 @@ class ExpressionBuilder(Context):
     def _operation(self, node: ast.Expression) -> Value:
         match node:
             case ast.Identifier():
-                return self.values[self.facts.names[node]]
+                return _own(self.values[self.facts.names[node]])
             case ast.Paren(operand=operand):
                 return self.value(operand)
             case ast.Unary(op=UnaryOp.ADDRESS_OF | UnaryOp.INDIRECTION, operand=operand):
@@ -63,6 +65,8 @@ class ExpressionBuilder(Context):
         """`a && b` is an If that yields `b`, or false; `a || b` one that yields true, or `b`."""
         is_or = node.op is BinaryOp.LOGICAL_OR
         condition = self.value(node.lhs)
+        if self.function is None:
+            return self._selected(node, condition, is_or=is_or)
         result = block_argument(BOOL)
         result.span = node.span
         branch = self.here(node).enter_if(condition, [result])
@@ -76,6 +80,12 @@ class ExpressionBuilder(Context):
             self.here(node).branch(merge, [rhs])
         self.builder.block = merge
         return result
+
+    def _selected(self, node: ast.Binary, condition: Value, *, is_or: bool) -> Value:
+        """A short-circuit of overrides: `root` has no control flow, so a `select` it is."""
+        rhs = self.value(node.rhs)
+        false, true = (rhs, bool_constant(True)) if is_or else (bool_constant(False), rhs)
+        return self.here(node).builtin_call("select", [false, true, condition])
 
     def call(self, node: ast.Call) -> Value:
         """A call, value constructor or conversion that is no constant."""
@@ -144,3 +154,8 @@ class ExpressionBuilder(Context):
     def _is_multiple(self, node: ast.MemberAccess) -> bool:
         target = self.facts.members[node]
         return isinstance(target, Swizzle) and len(target.components) > 1
+
+
+def _own(value: Value) -> Value:
+    """Each use of a constant is a Constant of its own."""
+    return Constant(value.value, value.type, None, span=value.span) if isinstance(value, Constant) else value

@@ -1,8 +1,8 @@
 """Builder: makes core IR, one method for each single operation.
 
-A builder appends to `block`, its insertion point, and gives what it makes the span `span`. The type of each result follows
-from the operands (`rules`). Control flow is made in two steps: a method that makes the node with empty blocks and ends the
-current block by entering it, then the blocks are filled by moving the insertion point (`at`).
+A builder appends to `block`, its insertion point, and gives what it makes the span `span`. The type of each result
+follows from the operands (`rules`). Control flow is made in two steps: a method that makes the node with empty blocks
+and ends the current block by entering it, then the blocks are filled by moving the insertion point (`at`).
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ from .nodes import (
     Module,
     Override,
     Store,
-    Swizzle,
     Switch,
     SwitchCase,
+    Swizzle,
     Terminator,
     Unary,
     Var,
@@ -221,13 +221,17 @@ class Builder:
         return self.branch(Terminator(unreachable=True))
 
     def enter_if(self, condition: Value, merge_arguments: Iterable[BlockArgument] = ()) -> If:
-        """End the current block with an If, whose arms and merge are empty blocks. A merge that stays unreached must become None."""
+        """End the current block with an If, whose arms and merge are empty blocks. A merge that stays unreached must
+        become None.
+        """
         node = If(condition, empty_block(), empty_block(), empty_block(merge_arguments), span=self.span)
         self.branch(node)
         return node
 
     def enter_loop(self, carried: Iterable[BlockArgument] = (), initial: Iterable[Value] = ()) -> Loop:
-        """End the current block with a Loop of empty blocks. `carried` are the arguments of `start_target`, `initial` their first values."""
+        """End the current block with a Loop of empty blocks. `carried` are the arguments of `start_target`, `initial`
+        their first values.
+        """
         node = Loop(empty_block(carried), empty_block(), empty_block(), span=self.span)
         self.branch(node, initial)
         return node

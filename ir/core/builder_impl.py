@@ -1,8 +1,9 @@
 """BuilderImpl: a Program becomes a Module.
 
-The interface of each function (its resources) is taken from the resolver's facts before anything is built, since a use in dead code
-counts and dead code is never built. Module scope goes to `root` in dependency order, then the functions, callees first. The
-parts, each a class on top of the one before: `build_context`, `build_expressions`, `build_control`, `build_statements`.
+The interface of each function (its resources) is taken from the resolver's facts before anything is built, since a
+use in dead code counts and dead code is never built. Module scope goes to `root` in dependency order, then the
+functions, callees first. The parts, each a class on top of the one before: `build_context`, `build_expressions`,
+`build_control`, `build_statements`.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class _BuilderImpl(StatementBuilder):
         self.functions[info] = function
         module_names, self.names = self.names, self.names.nested()
         self.function_body(function, info)
-        self.names = module_names
+        self.names, self.function = module_names, None
 
     def _resources(self, variables: Iterable[Variable]) -> Iterator[Var | Override]:
         for variable in variables:
@@ -96,7 +97,9 @@ def _filters(filters: Iterable[wgsl.DiagnosticFilter]) -> Iterator[DiagnosticFil
 
 
 def _taken_names(program: Program) -> set[str]:
-    """Names that no local may have once scopes are flattened: module scope's, and all that stand for a type or a function."""
+    """Names that no local may have once scopes are flattened: module scope's, and all that stand for a type or a
+    function.
+    """
     taken = {*_PREDECLARED, *(it.name for it in program.structs), *(it.name for it in program.functions)}
     taken |= {variable.name for variable in program.variables if variable.kind != "const"}
     names = program.facts.names

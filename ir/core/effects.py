@@ -11,7 +11,8 @@ from .values import Value
 def has_effects(instruction: nodes.Instruction) -> bool:
     """Whether leaving the instruction out could be noticed even if its result is unused.
 
-    A user function is taken to have effects; so is a barrier, and a collective operation, which other invocations wait for.
+    A user function is taken to have effects; so is a barrier, and a collective operation, which other invocations
+    wait for.
     """
     match instruction:
         case nodes.Store() | nodes.Call() | nodes.Discard():

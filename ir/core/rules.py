@@ -1,8 +1,8 @@
 """The type of every single operation, from its operands.
 
-One rule for each kind of instruction. The builder computes result types with them; the verifier and the text parser compute
-them again. A rule returns the type of the result (`VOID` where there is none) or raises `RuleError` with a sentence that
-says what does not fit.
+One rule for each kind of instruction. The builder computes result types with them; the verifier and the text parser
+compute them again. A rule returns the type of the result (`VOID` where there is none) or raises `RuleError` with a
+sentence that says what does not fit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The text form of core IR: printer and parser. `same(parse(print_module(m), m.structs), m)` holds for every verified module.
+"""The text form of core IR: printer and parser. `same(parse(print_module(m), m.structs), m)` holds for every verified
+module.
 
 Both halves are in this one file, past the usual length, so that a form and its reading are changed together.
 
@@ -21,9 +22,10 @@ Both halves are in this one file, past the usual length, so that a form and its 
       }
         b1: { ... branch b3(%x) }
 
-`%name` is a value, `@name` a function or an attribute, `bN` a block. Values without a name are numbered, blocks too; indentation
-means nothing. A constant stands where it is used: `1i`, `2u`, `0.5f`, `-0.0h`, `+inf_f`, `+nan_f`, `true`, and for composites
-`vec2<f32>{1.0f, 2.0f}`, `array<u32, 64>{64 * 0u}`, with inner braces bare. Source spans are not part of the text.
+`%name` is a value, `@name` a function or an attribute, `bN` a block. Values without a name are numbered, blocks too;
+indentation means nothing. A constant stands where it is used: `1i`, `2u`, `0.5f`, `-0.0h`, `+inf_f`, `+nan_f`,
+`true`, and for composites `vec2<f32>{1.0f, 2.0f}`, `array<u32, 64>{64 * 0u}`, with inner braces bare. Source spans
+are not part of the text.
 """
 
 from __future__ import annotations
@@ -53,10 +55,8 @@ from ..types import (
     Access,
     AddressSpace,
     Array,
-    Atomic,
     BindingPoint,
     IoAttributes,
-    Matrix,
     OverrideCount,
     Pointer,
     Scalar,
@@ -67,7 +67,6 @@ from ..types import (
     Texture,
     TextureKind,
     Type,
-    Vector,
     array,
     atomic,
     default_access,
@@ -80,6 +79,7 @@ from ..types import (
 )
 from . import nodes
 from .builder import empty_block, empty_module
+from .structure import entered_blocks
 from .values import Value
 
 T = TypeVar("T")
@@ -99,7 +99,9 @@ _COMPONENTS = "xyzw"
 
 
 def print_type(type: Type) -> str:
-    """A type; like WGSL, but an override-sized count stands in quotes and a storage pointer always has its access mode."""
+    """A type; like WGSL, but an override-sized count stands in quotes and a storage pointer always has its access
+    mode.
+    """
     match type:
         case Array(element=element, count=None):
             return f"array<{print_type(element)}>"
@@ -132,7 +134,7 @@ def _print_raw(type: Type, value: RawValue) -> str:
         return f"<{value!r} is no {type}>"
     inner = element_type(type)
     if isinstance(value, Repeated) and inner is not None:
-        return f"{{{value.count} * {_print_raw(inner, value.item)}}}"
+        return f"{{{len(value)} * {_print_raw(inner, value.item)}}}"
     parts = ((element_type(type, index), item) for index, item in enumerate(value))
     return f"{{{', '.join(_print_raw(part, item) for part, item in parts if part is not None)}}}"
 
@@ -234,6 +236,8 @@ class _Printer:
 
     def function(self, function: nodes.Function) -> None:
         before, self.labels = self.temporaries, {}
+        for block in _blocks(function.start_target):
+            self.label(block)
         attributes = " ".join(self.function_attributes(function))
         if attributes:
             self.line(0, attributes)
@@ -267,20 +271,24 @@ class _Printer:
                 continue
             self.printed.add(id(block))
             arguments = ", ".join(f"{self.define(it)}: {print_type(it.type)}" for it in block.arguments)
-            self.line(depth, f"{self.label(block)}{f'({arguments})' if arguments else ''}: {{", block)
-            for instruction in block.instructions:
-                self.instruction(depth + 1, instruction)
-            if block.branch is not None:
-                self.branch(depth + 1, block.branch, function)
-            self.line(depth, "}")
-            pending.extend(reversed(list(_entered(depth, block))))
+            head = f"{self.label(block)}{f'({arguments})' if arguments else ''}:"
+            if block.branch is not None and not block.instructions:
+                self.places[id(block.branch)] = len(self.lines)
+                self.line(depth, f"{head} {{ {self.branch_text(block.branch, function)} }}", block)
+            else:
+                self.line(depth, f"{head} {{", block)
+                for instruction in block.instructions:
+                    self.instruction(depth + 1, instruction)
+                if block.branch is not None:
+                    self.branch(depth + 1, block.branch, function)
+                self.line(depth, "}")
+            pending.extend(reversed(_entered(depth, block)))
 
     def label(self, block: nodes.Block) -> str:
         return self.labels.setdefault(id(block), f"b{len(self.labels)}")
 
     def branch(self, depth: int, branch: nodes.Branch, function: nodes.Function | None = None) -> None:
         self.line(depth, self.branch_text(branch, function), branch)
-        self.places.setdefault(id(branch.target), len(self.lines) - 1)
 
     def branch_text(self, branch: nodes.Branch, function: nodes.Function | None) -> str:
         arguments = f"({self.operands(branch.arguments)})" if branch.arguments else ""
@@ -300,8 +308,8 @@ class _Printer:
                 return f"loop [start: {self.label(node.start_target)}{arguments}, {rest}]"
             case nodes.Switch() as node:
                 cases = [(_print_case(case), case.target) for case in node.cases]
-                targets = self.targets([*cases, ("merge", node.merge_target)])
-                return f"switch {self.value(node.condition)}{arguments} [{targets}]"
+                rest = self.targets([*cases, ("merge", node.merge_target)])
+                return f"switch {self.value(node.condition)}{arguments} [{rest}]"
             case _:
                 assert_never(branch.target)
 
@@ -357,21 +365,24 @@ class _Printer:
                 assert_never(node)
 
 
-def _entered(depth: int, block: nodes.Block) -> Iterator[tuple[int, nodes.Block]]:
-    """The blocks of the control-flow node that a block enters, in the order of the text."""
+def _blocks(start: nodes.Block) -> Iterator[nodes.Block]:
+    """The blocks of a function in the order of the text, each once."""
+    pending, seen = [start], set[int]()
+    while pending:
+        block = pending.pop()
+        if id(block) not in seen:
+            seen.add(id(block))
+            yield block
+            pending.extend(reversed([it for _, it in _entered(0, block)]))
+
+
+def _entered(depth: int, block: nodes.Block) -> list[tuple[int, nodes.Block]]:
+    """The blocks of the control-flow node that a block enters, in the order of the text, and their depths."""
     target = None if block.branch is None else block.branch.target
-    match target:
-        case nodes.If(true_target=yes, false_target=no, merge_target=merge):
-            inner = [yes, no]
-        case nodes.Loop(start_target=start, continuing_target=continuing, merge_target=merge):
-            inner = [start, continuing]
-        case nodes.Switch(cases=cases, merge_target=merge):
-            inner = [case.target for case in cases]
-        case _:
-            return
-    yield from ((depth + 1, it) for it in inner)
-    if merge is not None:
-        yield depth, merge
+    entered = list(entered_blocks(block))
+    if isinstance(target, (nodes.If, nodes.Loop, nodes.Switch)) and target.merge_target is not None:
+        return [*((depth + 1, it) for it in entered[:-1]), (depth, entered[-1])]
+    return [(depth + 1, it) for it in entered]
 
 
 def _print_case(case: nodes.SwitchCase) -> str:
@@ -412,8 +423,8 @@ class _Token:
 def parse(source: Source | str, structs: Iterable[Struct] = ()) -> nodes.Module:
     """The module of a text. Raises ShaderError with the place of the first mistake.
 
-    A structure declared just like one of `structs` is that one, so that types of the text and of a program are the same.
-    What the text says is taken as it stands: `verify` checks it.
+    A structure declared just like one of `structs` is that one, so that types of the text and of a program are the
+    same. What the text says is taken as it stands: `verify` checks it.
     """
     source = Source.from_text(source, "<core>") if isinstance(source, str) else source
     return _Parser(source, list(structs)).module_()
@@ -474,6 +485,9 @@ class _Parser:
             return False
         self.index += 1
         return True
+
+    def is_at(self, text: str) -> bool:
+        return self.token.text == text
 
     def expect(self, text: str) -> None:
         if not self.take(text):
@@ -704,7 +718,7 @@ class _Parser:
                 return nodes.Branch(nodes.Terminator(unreachable=True), ())
             case "return":
                 self.index += 1
-                return nodes.Branch(self.end_target, () if self.token.text == "}" else (self.operand(),))
+                return nodes.Branch(self.end_target, () if self.is_at("}") else (self.operand(),))
             case "if":
                 return self.enter_if()
             case "loop":
@@ -789,7 +803,7 @@ class _Parser:
             case word if word in _UNARY_OPS:
                 return nodes.Unary(_UNARY_OPS[word], self.operand(), type, name)
             case word if word in _BINARY_OPS:
-                return nodes.Binary(_BINARY_OPS[word], *self.exactly(2), type, name)
+                return nodes.Binary(_BINARY_OPS[word], *self.pair(), type, name)
             case "convert":
                 return nodes.Convert(self.operand(), type, name)
             case "construct":
@@ -802,7 +816,7 @@ class _Parser:
             case "load":
                 return nodes.Load(self.operand(), type, name)
             case "store":
-                return nodes.Store(*self.exactly(2), type, name)
+                return nodes.Store(*self.pair(), type, name)
             case "var":
                 binding = self.binding()
                 return nodes.Var(self.optional_operand(), type, name, binding=binding)
@@ -847,12 +861,10 @@ class _Parser:
 
     # Operands and constants.
 
-    def exactly(self, count: int) -> list[nodes.AnyValue]:
-        token = self.token
-        found = self.operand_list()
-        if len(found) != count:
-            self.fail(f"expected {count} operands", token)
-        return found
+    def pair(self) -> tuple[nodes.AnyValue, nodes.AnyValue]:
+        left = self.operand()
+        self.expect(",")
+        return left, self.operand()
 
     def operand_list(self) -> list[nodes.AnyValue]:
         found = [self.operand()]

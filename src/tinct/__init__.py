@@ -1,3 +1,52 @@
-"""tinct compiles WGSL compute shaders in Python: one kernel, every device, the same answer."""
+"""tinct compiles WGSL compute shaders in Python: one kernel, every device, the same answer.
+
+`load` a shader, look at its `entry_points`, `bindings` and `structs`, and `run` a kernel on the CPU, the GPU or a
+reference interpreter:
+
+    import numpy as np, tinct
+
+    shader = tinct.load("saxpy.wgsl")
+    outputs = shader["main"].run({"x": x, "y": y, "params": params}, threads=len(x), device="cpu")
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "DEVICES",
+    "DeviceError",
+    "Diagnostic",
+    "InputError",
+    "Kernel",
+    "Shader",
+    "ShaderError",
+    "TinctError",
+    "load",
+]
+
+if TYPE_CHECKING:
+    from .devices import DEVICES
+    from .ir.diagnostics import DeviceError, Diagnostic, InputError, ShaderError, TinctError
+    from .shader import Kernel, Shader, load
+
+_HOMES = {
+    "DEVICES": "devices",
+    "Kernel": "shader",
+    "Shader": "shader",
+    "load": "shader",
+    **dict.fromkeys(("DeviceError", "Diagnostic", "InputError", "ShaderError", "TinctError"), "ir.diagnostics"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """The public names, imported when first wanted, so that `import tinct.ir` stays light."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    value: object = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value

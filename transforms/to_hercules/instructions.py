@@ -80,7 +80,8 @@ class Instructions:
             self.values[instruction] = result
         for node in self.machine.graph.nodes[first_new:]:
             node.span = node.span or instruction.span
-            node.label = node.label or (instruction.name or "")
+            if node is result:
+                node.label = node.label or (instruction.name or "")
 
     def _translate(self, instruction: c.Instruction, *, in_sequence: bool) -> Tree | None:
         graph = self.machine.graph

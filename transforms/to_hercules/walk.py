@@ -187,14 +187,12 @@ class Walk:
         self._leave_to(label, trees)
 
     def _leave_to(self, label: Label, arguments: tuple[Tree, ...]) -> None:
-        if label.is_workgroup and self._lane_depth:
-            self._exits.append((label, self.machine.edge(arguments)))
+        if not label.is_workgroup or self.machine.lane is None:
+            label.edges.append(self.machine.edge(arguments))
             return
-        if label.is_workgroup and self.machine.lane is not None:
+        self._exits.append((label, self.machine.edge(arguments)))
+        if self._at_workgroup_level:
             self._close_lane()
-            if self.machine.control is None:
-                return
-        label.edges.append(self.machine.edge(arguments))
 
     def _enter(self, frame: Frame, block: c.Block) -> bool:
         """Go on at a block; False when nothing reaches it."""

@@ -1,4 +1,4 @@
-"""Numbers in case files: literals, or small expressions over the case's sizes, such as "width * height" or "ceil_div(n, 64)"."""
+"""Numbers in case files: literals, or small expressions over the case's sizes, such as "ceil_div(n, 64)"."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _OPERATORS: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
+    ast.Div: lambda dividend, divisor: dividend / divisor,
+    ast.FloorDiv: lambda dividend, divisor: dividend // divisor,
     ast.Mod: operator.mod,
 }
 

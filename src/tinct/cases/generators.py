@@ -1,7 +1,7 @@
 """What fills a buffer: seeded random numbers, ramps, constants, literal values, files, or one generator per field.
 
-A generator is a frozen dataclass whose fields are its parameters in the case file, in order; `fill` makes an array of a shape
-and dtype. Random generators draw in double precision, so that f16 and f32 buffers get the same numbers, rounded.
+A generator is a frozen dataclass whose fields are its parameters in the case file, in order; `fill` makes an array of a
+shape and dtype. Random numbers are drawn in double precision, so that f16 and f32 buffers get the same ones, rounded.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Uniform:
     low: Expression
     high: Expression
 
-    def fill(self, request: Request) -> Array:
+    def fill(self, request: Request) -> Array:  # noqa: D102 (as Generator.fill)
         low, high = evaluate(self.low, request.sizes), evaluate(self.high, request.sizes)
         blank = _scalars(request)
         return request.random.uniform(low, high, blank.shape).astype(blank.dtype)
@@ -63,7 +63,7 @@ class Normal:
     mean: Expression
     deviation: Expression
 
-    def fill(self, request: Request) -> Array:
+    def fill(self, request: Request) -> Array:  # noqa: D102 (as Generator.fill)
         mean, deviation = evaluate(self.mean, request.sizes), evaluate(self.deviation, request.sizes)
         blank = _scalars(request)
         return request.random.normal(mean, deviation, blank.shape).astype(blank.dtype)
@@ -76,7 +76,7 @@ class Integers:
     low: Expression
     high: Expression
 
-    def fill(self, request: Request) -> Array:
+    def fill(self, request: Request) -> Array:  # noqa: D102 (as Generator.fill)
         low, high = evaluate(self.low, request.sizes), evaluate(self.high, request.sizes)
         if low >= high:
             raise ExpressionError(f"no integer lies in [{low}, {high})")
@@ -91,7 +91,7 @@ class Linspace:
     start: Expression
     stop: Expression
 
-    def fill(self, request: Request) -> Array:
+    def fill(self, request: Request) -> Array:  # noqa: D102 (as Generator.fill)
         start, stop = evaluate(self.start, request.sizes), evaluate(self.stop, request.sizes)
         blank = _scalars(request)
         return np.linspace(start, stop, blank.size).reshape(blank.shape).astype(blank.dtype)
@@ -104,7 +104,7 @@ class Arange:
     start: Expression
     step: Expression
 
-    def fill(self, request: Request) -> Array:
+    def fill(self, request: Request) -> Array:  # noqa: D102 (as Generator.fill)
         start, step = evaluate(self.start, request.sizes), evaluate(self.step, request.sizes)
         blank = _scalars(request)
         return (start + step * np.arange(blank.size)).reshape(blank.shape).astype(blank.dtype)
@@ -116,7 +116,7 @@ class Value:
 
     value: Literal
 
-    def fill(self, request: Request) -> Array:
+    def fill(self, request: Request) -> Array:  # noqa: D102 (as Generator.fill)
         blank = request.blank
         _assign(blank, self.value, request.sizes)
         return blank
@@ -128,7 +128,7 @@ class File:
 
     path: Path
 
-    def fill(self, request: Request) -> Array:
+    def fill(self, request: Request) -> Array:  # noqa: D102 (as Generator.fill)
         try:
             loaded = cast(Array, np.load(self.path, allow_pickle=False))
         except (OSError, ValueError) as error:
@@ -145,7 +145,7 @@ class Fields:
 
     fields: Mapping[str, Generator]
 
-    def fill(self, request: Request) -> Array:
+    def fill(self, request: Request) -> Array:  # noqa: D102 (as Generator.fill)
         blank = request.blank
         for name, generator in self.fields.items():
             dtype = _field_dtype(blank, name)
@@ -162,12 +162,12 @@ def _scalars(request: Request) -> Array:
 
 
 def _field_dtype(array: Array, name: str) -> np.dtype[Any]:
-    fields = array.dtype.fields
-    if fields is None:
+    names = array.dtype.names
+    if names is None:
         raise ExpressionError(f"there is no field '{name}': the buffer holds no structure")
-    if name not in fields:
-        raise ExpressionError(f"there is no field '{name}'; there are: {', '.join(fields)}")
-    return fields[name][0]
+    if name not in names:
+        raise ExpressionError(f"there is no field '{name}'; there are: {', '.join(names)}")
+    return array.dtype[name]
 
 
 def _assign(target: Array, literal: Literal, sizes: Sizes) -> None:

@@ -45,6 +45,7 @@ class Case:
     """One dispatch of a kernel on generated inputs. Exactly one of `workgroups` and `threads` is given.
 
     `entry` is None where the shader has one entry point. `interp` marks a case small enough for an interpreter.
+    `picture` names an output to be looked at: RGBA pixels in u32 (see `save_pictures`).
     """
 
     kernel: str
@@ -60,6 +61,7 @@ class Case:
     seed: int
     interp: bool
     reference: Reference | None
+    picture: str | None
 
     @property
     def outputs(self) -> dict[str, Tolerance]:
@@ -104,7 +106,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class KernelCases:
     """A WGSL file with the cases of one case file."""
 
     name: str

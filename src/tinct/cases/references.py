@@ -49,7 +49,7 @@ def call(reference: Reference, available: Mapping[str, object]) -> dict[str, Arr
 
 
 def _copied(value: object) -> object:
-    return value.copy() if isinstance(value, np.ndarray) else value
+    return cast(Array, value).copy() if isinstance(value, np.ndarray) else value
 
 
 def _function(reference: Reference) -> _Function:

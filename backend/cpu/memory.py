@@ -1,0 +1,336 @@
+"""Memory of one function: base addresses of storages, addresses of elements, loads, stores, copies and atomics.
+
+Positions are clamped to the last element (see `hercules.asdl`), so that every address is inside its storage; a binding is never
+smaller than one element of its runtime-sized array (`device` sees to that).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ...ir.hercules import dynamic
+from ...ir.hercules import nodes as h
+from ...ir.hercules.types import constant_type
+from .data import llvm_type, scalar_constant
+from .layout import ArrayLayout, Layout, ProductLayout, ScalarLayout, constant_size, natural_layout
+from .llvm import FunctionText, Ops
+from .storage import Storage
+
+STACK_LIMIT = 4096
+"""Storages up to this many bytes are on the stack, where LLVM may turn them into registers; larger ones are scratch."""
+STORAGE_ALIGN = 64
+_ELEMENTWISE_COPY = 16
+"""Arrays up to this length are copied without a loop where their layouts differ."""
+
+_RMW = {
+    h.AtomicOp.ADD: "add",
+    h.AtomicOp.SUB: "sub",
+    h.AtomicOp.AND: "and",
+    h.AtomicOp.OR: "or",
+    h.AtomicOp.XOR: "xor",
+    h.AtomicOp.EXCHANGE: "xchg",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a value of some layout lies."""
+
+    pointer: str
+    layout: Layout
+
+
+class Memory:
+    """Writes the memory accesses of one function into `ops.out`. What is known at its start goes to the block `entry`."""
+
+    def __init__(
+        self,
+        ops: Ops,
+        scratch_offsets: Mapping[Storage, h.DynamicConstant],
+        thread_index: Callable[[h.Node], str],
+        position: Callable[[h.Node], str],
+        in_range: Callable[[h.Node, h.DynamicConstant], bool],
+    ) -> None:
+        self.ops = ops
+        self._out: FunctionText = ops.out
+        self._scratch_offsets = scratch_offsets
+        self._thread_index = thread_index
+        self._position = position
+        self._in_range = in_range
+        self._bases: dict[Storage, str] = {}
+        self._dynamic: dict[h.DynamicConstant, str] = {}
+        self._last: dict[h.DynamicConstant, str] = {}
+
+    @contextmanager
+    def at_entry(self) -> Iterator[None]:
+        """What is written meanwhile goes to the function's first block."""
+        current = self._out.current
+        self._out.open("entry")
+        yield
+        self._out.open(current)
+
+    # Dynamic constants
+
+    def dynamic(self, constant: h.DynamicConstant) -> str:
+        """The value of a dynamic constant, an i64."""
+        if isinstance(constant, h.DynamicLiteral):
+            return str(constant.value)
+        if constant not in self._dynamic:
+            with self.at_entry():
+                self._dynamic[constant] = self._evaluate(constant)
+        return self._dynamic[constant]
+
+    def _evaluate(self, constant: h.DynamicParameter | h.DynamicBinary) -> str:
+        if isinstance(constant, h.DynamicParameter):
+            pointer = self._out.value(f"getelementptr inbounds i64, ptr %dynamic, i64 {constant.index}")
+            return self._out.value(f"load i64, ptr {pointer}, align 8, !invariant.load !0")
+        lhs, rhs = self.dynamic(constant.lhs), self.dynamic(constant.rhs)
+        match constant.op:
+            case h.DynamicOp.ADD | h.DynamicOp.SUB | h.DynamicOp.MUL:
+                return self.ops.binary(constant.op.value, "i64", lhs, rhs)
+            case h.DynamicOp.MIN | h.DynamicOp.MAX:
+                return self.ops.intrinsic(f"llvm.u{constant.op.value}", "i64", lhs, rhs)
+            case h.DynamicOp.DIV | h.DynamicOp.REM:
+                is_zero = self.ops.binary("icmp eq", "i64", rhs, "0")
+                divisor = self.ops.select(is_zero, "i64", "1", rhs)
+                result = self.ops.binary(f"u{constant.op.value}", "i64", lhs, divisor)
+                return self.ops.select(is_zero, "i64", "0", result)
+
+    def _last_position(self, extent: h.DynamicConstant) -> str:
+        if isinstance(extent, h.DynamicLiteral):
+            return str(max(extent.value - 1, 0))
+        if extent not in self._last:
+            count = self.dynamic(extent)
+            with self.at_entry():
+                self._last[extent] = self.ops.intrinsic("llvm.usub.sat", "i64", count, "1")
+        return self._last[extent]
+
+    # Addresses
+
+    def address(self, storage: Storage, indices: Sequence[h.Index] = ()) -> Address:
+        """Where the indices lead to in a storage."""
+        return self.element(Address(self._base(storage), storage.layout), indices)
+
+    def element(self, address: Address, indices: Sequence[h.Index]) -> Address:
+        """Where the indices lead to from an address."""
+        for index in indices:
+            match index, address.layout:
+                case h.FieldIndex(field=field), ProductLayout(fields=fields, offsets=offsets):
+                    address = Address(self._offset(address.pointer, offsets[field]), fields[field])
+                case h.PositionIndex(position=position), ArrayLayout(extent=extent) as layout:
+                    address = self._at(address.pointer, layout, self._clamped(position, extent))
+                case _:
+                    raise TypeError(f"the index {index} does not fit {address.layout}")
+        return address
+
+    def _base(self, storage: Storage) -> str:
+        if storage.parent is not None:
+            assert storage.parent_fork is not None
+            return self.slot(self.address(storage.parent), self._thread_index(storage.parent_fork)).pointer
+        if storage not in self._bases:
+            with self.at_entry():
+                self._bases[storage] = self._root(storage)
+        return self._bases[storage]
+
+    def _root(self, storage: Storage) -> str:
+        if storage.parameter is not None:
+            return f"%p{storage.parameter}"
+        if storage in self._scratch_offsets:
+            offset = self.dynamic(self._scratch_offsets[storage])
+            return self._out.value(f"getelementptr inbounds i8, ptr %scratch, i64 {offset}")
+        size = max(storage.constant_size or 0, 1)
+        return self._out.value(f"alloca [{size} x i8], align {STORAGE_ALIGN}")
+
+    def slot(self, array: Address, index: str) -> Address:
+        """The element of an array at an i64 index that is in range."""
+        assert isinstance(array.layout, ArrayLayout)
+        return self._at(array.pointer, array.layout, index)
+
+    def _at(self, pointer: str, layout: ArrayLayout, index: str) -> Address:
+        if index == "0":
+            return Address(pointer, layout.element)
+        element = self._out.value(f"getelementptr inbounds [{layout.stride} x i8], ptr {pointer}, i64 {index}")
+        return Address(element, layout.element)
+
+    def _offset(self, pointer: str, offset: int) -> str:
+        return pointer if offset == 0 else self._out.value(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")
+
+    def _clamped(self, position: h.Node, extent: h.DynamicConstant) -> str:
+        value = self._position(position)
+        if self._in_range(position, extent):
+            return value
+        return self.ops.intrinsic("llvm.umin", "i64", value, self._last_position(extent))
+
+    # Scalars
+
+    def load(self, address: Address) -> str:
+        """The scalar at an address."""
+        scalar = _scalar(address)
+        if isinstance(scalar.type, h.Bool):
+            byte = self._out.value(f"load i8, ptr {address.pointer}, align 1")
+            return self.ops.binary("icmp ne", "i8", byte, "0")
+        return self._out.value(f"load {llvm_type(scalar.type)}, ptr {address.pointer}, align {scalar.align}")
+
+    def store(self, value: str, address: Address) -> None:
+        """Put a scalar at an address."""
+        scalar = _scalar(address)
+        type = llvm_type(scalar.type)
+        if isinstance(scalar.type, h.Bool):
+            value, type = self.ops.convert("zext", "i1", value, "i8"), "i8"
+        self._out.do(f"store {type} {value}, ptr {address.pointer}, align {scalar.align}")
+
+    def atomic(self, op: h.AtomicOp, address: Address, operands: Sequence[str], *, is_shared: bool) -> str:
+        """An atomic operation; the old value. Plain loads and stores do where no other thread can see the memory."""
+        if is_shared:
+            return self._shared_atomic(op, address, operands)
+        old = self.load(address)
+        if op is not h.AtomicOp.LOAD:
+            self.store(self._updated(op, _scalar(address), old, operands), address)
+        return old
+
+    def _shared_atomic(self, op: h.AtomicOp, address: Address, operands: Sequence[str]) -> str:
+        scalar, pointer = _scalar(address), address.pointer
+        type, end = llvm_type(scalar.type), f"monotonic, align {scalar.align}"
+        match op:
+            case h.AtomicOp.LOAD:
+                return self._out.value(f"load atomic {type}, ptr {pointer} {end}")
+            case h.AtomicOp.STORE:
+                return self._out.value(f"atomicrmw xchg ptr {pointer}, {type} {operands[0]} {end}")
+            case h.AtomicOp.COMPARE_EXCHANGE:
+                expected, new = operands
+                pair = self._out.value(
+                    f"cmpxchg ptr {pointer}, {type} {expected}, {type} {new} monotonic monotonic, align {scalar.align}"
+                )
+                return self._out.value(f"extractvalue {{ {type}, i1 }} {pair}, 0")
+            case h.AtomicOp.MIN | h.AtomicOp.MAX:
+                name = ("" if _is_signed(scalar) else "u") + op.value
+            case _:
+                name = _RMW[op]
+        return self._out.value(f"atomicrmw {name} ptr {pointer}, {type} {operands[0]} {end}")
+
+    def _updated(self, op: h.AtomicOp, scalar: ScalarLayout, old: str, operands: Sequence[str]) -> str:
+        type = llvm_type(scalar.type)
+        match op:
+            case h.AtomicOp.STORE | h.AtomicOp.EXCHANGE:
+                return operands[0]
+            case h.AtomicOp.COMPARE_EXCHANGE:
+                return self.ops.select(self.ops.binary("icmp eq", type, old, operands[0]), type, operands[1], old)
+            case h.AtomicOp.MIN | h.AtomicOp.MAX:
+                name = f"llvm.{'s' if _is_signed(scalar) else 'u'}{op.value}"
+                return self.ops.intrinsic(name, type, old, operands[0])
+            case _:
+                return self.ops.binary(_RMW[op], type, old, operands[0])
+
+    # Whole collections
+
+    def fill(self, constant: h.Constant, target: Address) -> None:
+        """Put a constant at an address."""
+        if isinstance(target.layout, ScalarLayout):
+            self.store(scalar_constant(constant), target)
+        elif isinstance(constant, h.ZeroConstant):
+            self._out.module.declare("void @llvm.memset.p0.i64(ptr writeonly, i8, i64, i1 immarg)")
+            size = self._size(target.layout)
+            align = target.layout.align
+            self._out.do(
+                f"call void @llvm.memset.p0.i64(ptr align {align} {target.pointer}, i8 0, i64 {size}, i1 false)"
+            )
+        else:
+            self.copy(self.constant(constant), target)
+
+    def constant(self, constant: h.Constant) -> Address:
+        """A constant collection in read-only memory."""
+        layout = natural_layout(constant_type(constant))
+        data = constant_bytes(constant, layout)
+        text = "".join(f"\\{byte:02X}" for byte in data)
+        name = self._out.module.constant(f'[{len(data)} x i8] c"{text}"', layout.align)
+        return Address(name, layout)
+
+    def copy(self, source: Address, target: Address) -> None:
+        """Copy a collection (or scalar) between addresses that do not overlap; the layouts may differ."""
+        if isinstance(target.layout, ScalarLayout):
+            self.store(self.load(source), target)
+        elif source.layout == target.layout:
+            self._out.module.declare("void @llvm.memcpy.p0.p0.i64(ptr noalias writeonly, ptr noalias readonly, i64, i1 immarg)")
+            align, size = target.layout.align, self._size(target.layout)
+            self._out.do(
+                f"call void @llvm.memcpy.p0.p0.i64(ptr align {align} {target.pointer}, "
+                f"ptr align {align} {source.pointer}, i64 {size}, i1 false)"
+            )
+        elif isinstance(target.layout, ProductLayout):
+            for field in range(len(target.layout.fields)):
+                index = (h.FieldIndex(field),)
+                self.copy(self.element(source, index), self.element(target, index))
+        else:
+            self._copy_array(source, target, target.layout)
+
+    def _copy_array(self, source: Address, target: Address, layout: ArrayLayout) -> None:
+        extent = layout.extent
+        if isinstance(extent, h.DynamicLiteral) and extent.value <= _ELEMENTWISE_COPY:
+            for index in range(extent.value):
+                self.copy(self.slot(source, str(index)), self.slot(target, str(index)))
+            return
+        with self.counted_loop(self.dynamic(extent)) as index:
+            self.copy(self.slot(source, index), self.slot(target, index))
+
+    @contextmanager
+    def counted_loop(self, count: str) -> Iterator[str]:
+        """What is written meanwhile runs `count` times; gives the index."""
+        out = self._out
+        before = out.current
+        head, body, done = (out.fresh_block(name) for name in ("copy.head", "copy.body", "copy.done"))
+        out.do(f"br label %{head}")
+        out.open(head)
+        ways = [("0", before)]
+        index = out.phi("i64", lambda: ways)
+        going = self.ops.binary("icmp ult", "i64", index, count)
+        out.do(f"br i1 {going}, label %{body}, label %{done}")
+        out.open(body)
+        yield index
+        following = out.value(f"add nuw i64 {index}, 1")
+        ways.append((following, out.current))
+        out.do(f"br label %{head}")
+        out.open(done)
+
+    def _size(self, layout: Layout) -> str:
+        size = constant_size(layout)
+        if size is not None:
+            return str(size)
+        assert isinstance(layout, ArrayLayout), "only whole arrays have a dynamic size"
+        return self.dynamic(dynamic.mul(layout.extent, dynamic.literal(layout.stride)))
+
+
+def constant_bytes(constant: h.Constant, layout: Layout) -> bytes:
+    """A constant as it lies in memory."""
+    size = constant_size(layout)
+    assert size is not None
+    match constant, layout:
+        case h.ZeroConstant(), _:
+            return bytes(size)
+        case h.ProductConstant(fields=parts), ProductLayout(fields=layouts, offsets=offsets):
+            data = bytearray(size)
+            for part, inner, offset in zip(parts, layouts, offsets, strict=True):
+                piece = constant_bytes(part, inner)
+                data[offset : offset + len(piece)] = piece
+            return bytes(data)
+        case h.ArrayConstant(elements=elements), ArrayLayout(element=inner, stride=stride):
+            return b"".join(constant_bytes(it, inner).ljust(stride, b"\0") for it in elements)
+        case h.BoolConstant(value=value), _:
+            return bytes((value,))
+        case h.IntegerConstant(value=value), _:
+            return (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+        case h.FloatConstant(value=value), _:
+            return struct.pack({2: "<e", 4: "<f", 8: "<d"}[size], value)
+        case _:
+            raise TypeError(f"the constant {constant} does not fit {layout}")
+
+
+def _scalar(address: Address) -> ScalarLayout:
+    assert isinstance(address.layout, ScalarLayout), f"a scalar was expected at {address}"
+    return address.layout
+
+
+def _is_signed(scalar: ScalarLayout) -> bool:
+    return isinstance(scalar.type, h.Integer) and scalar.type.signed

@@ -1,0 +1,131 @@
+"""Expressions (WGSL, "Expression Grammar Summary"), and the rules on mixing operators that the grammar leaves open."""
+
+from __future__ import annotations
+
+from ...ir.ops import BinaryOp, UnaryOp
+from ...ir.wgsl import ast
+from ..literals import float_suffix, malformation, read_int
+from .parts import MissingPart, Parts
+
+_SUM = frozenset({BinaryOp.ADD, BinaryOp.SUBTRACT})
+_PRODUCT = frozenset({BinaryOp.MULTIPLY, BinaryOp.DIVIDE, BinaryOp.REMAINDER})
+_SHIFT = frozenset({BinaryOp.SHIFT_LEFT, BinaryOp.SHIFT_RIGHT})
+_BITWISE = frozenset({BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR})
+_SHIFT_OPERANDS = _SUM | _PRODUCT | _SHIFT
+_LOGICAL_OPERANDS = _SHIFT_OPERANDS | {op for op in BinaryOp if op.is_comparison}
+_NONE: frozenset[BinaryOp] = frozenset()
+
+_UNARY = {op.value: op for op in UnaryOp}
+_BINARY = {op.value: op for op in BinaryOp}
+
+
+def _operand_rules(op: BinaryOp) -> tuple[frozenset[BinaryOp], frozenset[BinaryOp]]:
+    """The operators whose expressions may stand left and right of an operator without parentheses."""
+    if op in _PRODUCT:
+        return _PRODUCT, _NONE
+    if op in _SUM:
+        return _SUM | _PRODUCT, _PRODUCT
+    if op in _SHIFT:
+        return _NONE, _NONE
+    if op in _BITWISE:
+        return frozenset({op}), _NONE
+    if op.is_short_circuit:
+        return _LOGICAL_OPERANDS | {op}, _LOGICAL_OPERANDS
+    return _SHIFT_OPERANDS, _SHIFT_OPERANDS
+
+
+_OPERANDS = {op: _operand_rules(op) for op in BinaryOp}
+
+
+def identifier(parts: Parts) -> ast.Identifier:
+    """A plain name."""
+    return ast.Identifier(name=parts.text, template_arguments=(), span=parts.span)
+
+
+def template_expression(parts: Parts) -> ast.Identifier:
+    """A name with its template arguments."""
+    arguments = parts.get("template", Parts).expressions()
+    if not arguments:
+        raise MissingPart
+    return ast.Identifier(name=parts.name().text, template_arguments=arguments, span=parts.span)
+
+
+def bool_literal(parts: Parts) -> ast.BoolLiteral:
+    """`true` or `false`."""
+    return ast.BoolLiteral(value=parts.text == "true", span=parts.span)
+
+
+def int_literal(parts: Parts) -> ast.IntLiteral:
+    """An integer literal."""
+    value, suffix = read_int(parts.text)
+    return ast.IntLiteral(value=value, suffix=suffix, text=parts.text, span=parts.span)
+
+
+def float_literal(parts: Parts) -> ast.FloatLiteral:
+    """A floating point literal."""
+    return ast.FloatLiteral(text=parts.text, suffix=float_suffix(parts.text), span=parts.span)
+
+
+def malformed_number(parts: Parts) -> ast.Expression:
+    """Digits that form no literal: an error."""
+    parts.error("malformed-number", malformation(parts.text))
+    raise MissingPart
+
+
+def unary_expression(parts: Parts) -> ast.Unary:
+    """A prefix operator and its operand."""
+    return ast.Unary(op=_UNARY[parts.operator()], operand=parts.expression("operand"), span=parts.span)
+
+
+def binary_expression(parts: Parts) -> ast.Binary:
+    """An infix operator and its operands; an operand that WGSL wants in parentheses is an error."""
+    op = _BINARY[parts.operator()]
+    lhs, rhs = parts.expression("left"), parts.expression("right")
+    for operand, allowed in zip((lhs, rhs), _OPERANDS[op], strict=True):
+        if isinstance(operand, ast.Binary) and operand.op not in allowed:
+            message = f"mixing '{op.value}' and '{operand.op.value}' requires parentheses"
+            parts.error("mixed-operators", message, operand.span)
+    return ast.Binary(op=op, lhs=lhs, rhs=rhs, span=parts.span)
+
+
+def call_expression(parts: Parts) -> ast.Call:
+    """A call of a function or a value constructor."""
+    return ast.Call(callee=parts.get("callee", ast.Identifier), arguments=parts.expressions(), span=parts.span)
+
+
+def index_expression(parts: Parts) -> ast.Index:
+    """`object[index]`."""
+    return ast.Index(object=parts.expression("object"), index=parts.expression("index"), span=parts.span)
+
+
+def member_expression(parts: Parts) -> ast.MemberAccess:
+    """`object.member`, a member of a structure or a swizzle."""
+    for template in parts.all(Parts):
+        parts.error("unexpected-template-list", "a member takes no template arguments", template.span)
+    member = parts.get("member", ast.Identifier)
+    return ast.MemberAccess(
+        object=parts.expression("object"), member=member.name, member_span=member.span, span=parts.span
+    )
+
+
+def paren_expression(parts: Parts) -> ast.Paren:
+    """An expression in parentheses."""
+    return ast.Paren(operand=parts.expression("operand"), span=parts.span)
+
+
+BUILDERS = {
+    "identifier": identifier,
+    "template_expression": template_expression,
+    "true": bool_literal,
+    "false": bool_literal,
+    "int_literal": int_literal,
+    "float_literal": float_literal,
+    "malformed_number": malformed_number,
+    "unary_expression": unary_expression,
+    "binary_expression": binary_expression,
+    "call_expression": call_expression,
+    "index_expression": index_expression,
+    "member_expression": member_expression,
+    "paren_expression": paren_expression,
+}
+"""What makes the node of each kind of expression."""

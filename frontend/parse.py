@@ -1,0 +1,70 @@
+"""Parsing: from WGSL text to its syntax tree (WGSL, "Textual Structure")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tree_sitter import Parser
+
+from ..ir.diagnostics import Diagnostic, DiagnosticList
+from ..ir.source import Source, Span
+from ..ir.wgsl import ast
+from .grammar import language
+from .lower import lower
+from .syntax_errors import report_syntax_errors
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class ParseResult:
+    """The syntax tree of a source, and what is wrong with it.
+
+    Where a diagnostic is an error, `unit` lacks the declarations and statements that are incomplete: it serves tools
+    that go on, and is no program.
+    """
+
+    unit: ast.TranslationUnit
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the source is malformed."""
+        return any(diagnostic.is_error for diagnostic in self.diagnostics)
+
+
+def parse(source: Source) -> ParseResult:
+    """The syntax tree of a WGSL module. Never raises: whatever is wrong with the text is a diagnostic."""
+    diagnostics = DiagnosticList()
+    if not _is_text(source.data, diagnostics):
+        return ParseResult(_empty(source), tuple(diagnostics.items))
+    tree = Parser(language()).parse(source.data)
+    if tree.root_node.has_error:
+        report_syntax_errors(tree, source, diagnostics)
+    unit = lower(tree, source, diagnostics)
+    return ParseResult(unit, tuple(sorted(diagnostics.items, key=_place)))
+
+
+def _place(diagnostic: Diagnostic) -> int:
+    return diagnostic.span.start if diagnostic.span else 0
+
+
+def _is_text(data: bytes, diagnostics: DiagnosticList) -> bool:
+    """Whether the source is Unicode text without null code points and byte order mark; else the reason is reported."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        diagnostics.error("invalid-utf8", "the text is not valid UTF-8", Span(error.start, error.end))
+        return False
+    if data.startswith(_BYTE_ORDER_MARK):
+        diagnostics.error("invalid-character", "a byte order mark is not allowed", Span(0, len(_BYTE_ORDER_MARK)))
+        return False
+    null = data.find(b"\0")
+    if null >= 0:
+        diagnostics.error("invalid-character", "a null code point is not allowed", Span(null, null + 1))
+        return False
+    return True
+
+
+def _empty(source: Source) -> ast.TranslationUnit:
+    return ast.TranslationUnit(directives=(), declarations=(), span=Span(0, len(source.data)))

@@ -1,0 +1,12 @@
+"""The resolver: names, types, constants and rules.
+
+`resolve` turns a syntax tree into a `Program`, or says what is wrong with it. The order of work, one module each:
+`directives`, `names` (scopes), `order` (dependencies), then every declaration (`variables`, `structs`, `functions`,
+`type_names`), with `statements` and `expressions` inside them, and last `module_rules`. What waits for override values is
+checked by `check_pipeline`.
+"""
+
+from .pipeline import check_pipeline
+from .resolver import Resolved, resolve
+
+__all__ = ["Resolved", "check_pipeline", "resolve"]

@@ -1,0 +1,103 @@
+"""Rules on the whole module, once every declaration is resolved: what each function and entry point uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...ir.diagnostics import Note
+from ...ir.types import Access, AddressSpace, BindingPoint, Stage, Texture, TextureKind
+from ...ir.wgsl.program import FunctionInfo, Variable
+from .context import Context, Symbol
+
+
+def record_uses(order: Sequence[Symbol]) -> None:
+    """Fill `resources` and `calls` of each function. `order` has what is used before its users."""
+    reached: dict[Symbol, frozenset[Symbol]] = {}
+    for symbol in order:
+        used = {symbol} if isinstance(symbol.entity, Variable) and symbol.entity.kind in ("var", "override") else set()
+        reached[symbol] = frozenset(used).union(*(reached.get(other, frozenset()) for other in symbol.uses))
+        if isinstance(symbol.entity, FunctionInfo):
+            symbol.entity.resources = _in_order(reached[symbol])
+            callees = [other.entity for other in symbol.uses]
+            symbol.entity.calls = tuple(callee for callee in callees if isinstance(callee, FunctionInfo))
+
+
+def _in_order(symbols: Iterable[Symbol]) -> tuple[Variable, ...]:
+    ordered = sorted(symbols, key=lambda symbol: symbol.index)
+    return tuple(symbol.entity for symbol in ordered if isinstance(symbol.entity, Variable))
+
+
+def check_module(context: Context) -> None:
+    """All the rules."""
+    _check_override_ids(context)
+    for function in context.functions:
+        if function.stage is not None:
+            _check_bindings(context, function)
+            _check_spaces(context, function, function.stage)
+            _check_stage(context, function, function.stage)
+
+
+def _check_override_ids(context: Context) -> None:
+    seen: dict[int, Variable] = {}
+    for variable in context.variables:
+        if variable.override_id is None:
+            continue
+        earlier = seen.setdefault(variable.override_id, variable)
+        if earlier is not variable:
+            notes = (Note("the first one is here", earlier.span),)
+            message = f"two overrides have the id {variable.override_id}"
+            context.error("duplicate-override-id", message, variable.span, notes)
+
+
+def _check_bindings(context: Context, function: FunctionInfo) -> None:
+    """Resources of one shader have bindings of their own (WGSL, "Resource Interface")."""
+    seen: dict[BindingPoint, Variable] = {}
+    for variable in function.resources:
+        if variable.binding is None:
+            continue
+        earlier = seen.setdefault(variable.binding, variable)
+        if earlier is not variable:
+            point = variable.binding
+            message = (
+                f"entry point '{function.name}' uses two resources at group {point.group}, binding {point.binding}: "
+                f"'{earlier.name}' and '{variable.name}'"
+            )
+            notes = (Note(f"'{earlier.name}' is declared here", earlier.span),)
+            context.error("binding-collision", message, variable.span, notes)
+
+
+def _check_spaces(context: Context, function: FunctionInfo, stage: Stage) -> None:
+    """Some memory cannot be used in some stages (WGSL, "Address Spaces")."""
+    for variable in function.resources:
+        fault = _space_fault(variable, stage)
+        if fault is not None:
+            notes = (Note(f"'{variable.name}' is declared here", variable.span),)
+            message = f"{stage.value} shader '{function.name}' uses '{variable.name}', {fault}"
+            context.error("invalid-stage", message, function.node.name_span, notes)
+
+
+def _space_fault(variable: Variable, stage: Stage) -> str | None:
+    if variable.space is AddressSpace.WORKGROUP and stage is not Stage.COMPUTE:
+        return "but only compute shaders have workgroup memory"
+    if stage is not Stage.VERTEX:
+        return None
+    if variable.space is AddressSpace.STORAGE and variable.access is not Access.READ:
+        return "a buffer that can be written, which a vertex shader cannot use"
+    type = variable.type
+    if isinstance(type, Texture) and type.kind is TextureKind.STORAGE and type.access is not Access.READ:
+        return "a texture that can be written, which a vertex shader cannot use"
+    return None
+
+
+def _check_stage(context: Context, function: FunctionInfo, stage: Stage) -> None:
+    """What only some stages allow, in the entry point and all it calls."""
+    pending, seen = [function], {function}
+    while pending:
+        current = pending.pop()
+        for stages, (what, span) in context.restricted.get(current, {}).items():
+            if stage not in stages:
+                notes = (Note(f"entry point '{function.name}' gets here", function.node.name_span),)
+                context.error("invalid-stage", f"{what} cannot be used in a {stage.value} shader", span, notes)
+        fresh = [callee for callee in current.calls if callee not in seen]
+        seen.update(fresh)
+        pending += fresh

@@ -1,0 +1,179 @@
+"""What to say of a text that the grammar refuses.
+
+tree-sitter's tree shows what its error recovery skipped (ERROR nodes) and made up (MISSING nodes), but not where it
+first was at a loss, nor what it would have taken there. Its log does, so a malformed text is parsed once more with the
+log read along. Each outermost ERROR or MISSING node gives one diagnostic: what goes wrong inside it follows from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tree_sitter import LogType, Node, Parser, Tree
+
+from ..ir.diagnostics import DiagnosticList
+from ..ir.source import Source, Span
+from .grammar import language
+
+LONGEST_LOGGED = 1 << 16
+"""Texts of more bytes are not parsed again: their diagnostics say less."""
+MOST_DIAGNOSTICS = 50
+
+_PROCESS = re.compile(r"process version:\d+, version_count:\d+, state:(\d+), row:(\d+), col:(\d+)")
+_LEXED = re.compile(r"lexed_lookahead sym:(.*), size:(\d+)")
+_BLANK = re.compile(r"[ \t\n\v\f\r\u0085\u200e\u200f\u2028\u2029]*")
+
+_END = "end"
+_UNKNOWN = "ERROR"
+_NOT_TOKENS = frozenset({"comment", "unterminated_comment"})
+_DESCRIPTIONS = {
+    "identifier": "a name",
+    "int_literal": "a number",
+    "end": "the end of the text",
+    "_template_args_start": "'<'",
+    "_template_args_end": "'>'",
+}
+_MOST_EXPECTED = 4  # a longer list of what might stand here helps nobody
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """A token that the parser could not take: the state it was in, where the token before it ends, and its own kind and
+    size, the blankspace before it included.
+    """
+
+    state: int
+    offset: int
+    token: str
+    size: int
+
+
+@dataclass
+class _Log:
+    """Reads the parser's log for faults."""
+
+    line_starts: list[int]
+    faults: list[_Fault] = field(default_factory=list[_Fault])
+    _state: int = 0
+    _offset: int = 0
+    _token: str = _END
+    _size: int = 0
+
+    def __call__(self, kind: LogType, message: str) -> None:
+        if kind is not LogType.PARSE:
+            return
+        if process := _PROCESS.match(message):
+            state, row, column = map(int, process.groups())
+            self._state, self._offset = state, self.line_starts[row] + column
+        elif lexed := _LEXED.match(message):
+            self._token, self._size = lexed[1], int(lexed[2])
+        elif message.startswith("detect_error"):
+            self.faults.append(_Fault(self._state, self._offset, self._token, self._size))
+
+
+def report_syntax_errors(tree: Tree, source: Source, diagnostics: DiagnosticList) -> None:
+    """Report where a text is malformed: at least once, once a place."""
+    faults = _faults(source) if len(source.data) <= LONGEST_LOGGED else []
+    last = -1
+    for node in _error_nodes(tree):
+        fault = next((fault for fault in faults if node.start_byte - 1 <= fault.offset <= node.end_byte), None)
+        place = fault.offset if fault else node.start_byte
+        if place <= last:
+            continue
+        last = max(place, node.end_byte)
+        if node.is_missing:
+            _report_missing(node, fault, source, diagnostics)
+        elif fault:
+            _report_fault(fault, source, diagnostics)
+        else:
+            diagnostics.error("syntax-error", "the text is malformed", Span(node.start_byte, node.end_byte))
+        if len(diagnostics.items) >= MOST_DIAGNOSTICS:
+            return
+
+
+def _faults(source: Source) -> list[_Fault]:
+    lines = [0, *(match.end() for match in re.finditer(b"\n", source.data))]
+    log = _Log(lines)
+    parser = Parser(language())
+    parser.logger = log
+    parser.parse(source.data)
+    return log.faults
+
+
+def _error_nodes(tree: Tree) -> Iterator[Node]:
+    """The outermost ERROR and MISSING nodes, in source order."""
+    pending = [tree.root_node]
+    while pending:
+        node = pending.pop()
+        if node.is_error or node.is_missing:
+            yield node
+        elif node.has_error:
+            pending += reversed(node.children)
+
+
+def _report_missing(node: Node, fault: _Fault | None, source: Source, diagnostics: DiagnosticList) -> None:
+    """Report a token that is lacking, behind the one before it."""
+    if node.type == "identifier":
+        expected = _expected(fault) if fault else "a name"
+    else:
+        expected = _describe(node.type)
+    if fault and node.type == "identifier":
+        diagnostics.error("unexpected-token", f"expected {expected}", _token_span(fault, source))
+    else:
+        end = len(source.data[: node.start_byte].rstrip()) if fault is None else fault.offset
+        diagnostics.error("missing-token", f"expected {expected}", Span(end, end))
+
+
+def _report_fault(fault: _Fault, source: Source, diagnostics: DiagnosticList) -> None:
+    """Report a token that cannot stand where it does."""
+    span = _token_span(fault, source)
+    if fault.token == _UNKNOWN:
+        diagnostics.error("invalid-character", "no token of WGSL starts with this character", span)
+        return
+    what = "unexpected end of the text" if fault.token == _END else "unexpected token"
+    expected = _expected(fault)
+    diagnostics.error("unexpected-token", f"{what}, expected {expected}" if expected else what, span)
+
+
+def _token_span(fault: _Fault, source: Source) -> Span:
+    """The place of the token: one character where it is no token at all."""
+    behind = source.data[fault.offset : fault.offset + max(fault.size, 64)].decode(errors="ignore")
+    blank = _BLANK.match(behind)
+    start = fault.offset + len(blank[0].encode() if blank else b"")
+    if fault.token == _END:
+        return Span(len(source.data), len(source.data))
+    if fault.token == _UNKNOWN:
+        character = source.data[start : start + 4].decode(errors="ignore")[:1]
+        return Span(start, start + len(character.encode()))
+    return Span(start, max(start, fault.offset + fault.size))
+
+
+def _expected(fault: _Fault) -> str:
+    """What the parser would have taken, in words; empty where that is too much to say."""
+    lookahead = language().lookahead_iterator(fault.state)
+    names = {name for number, name in lookahead or () if _is_token(number, name)} - _NOT_TOKENS
+    if "int_literal" in names and "if" not in names:
+        return "an expression"
+    if "return" in names:
+        return "a statement" if "struct" not in names else ""
+    if "struct" in names:
+        return "a declaration"
+    words = sorted(_describe(name) for name in names)
+    if not 0 < len(words) <= _MOST_EXPECTED:
+        return ""
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _is_token(number: int, name: str) -> bool:
+    """Whether a symbol of the grammar is a token, and no rule."""
+    return name in _DESCRIPTIONS or name in _NOT_TOKENS or name == "int_literal" or not _names_rule(number)
+
+
+def _names_rule(number: int) -> bool:
+    return language().node_kind_is_named(number) or not language().node_kind_is_visible(number)
+
+
+def _describe(name: str) -> str:
+    return _DESCRIPTIONS.get(name, f"'{name}'")

@@ -1,0 +1,83 @@
+"""What a pure instruction computes: a function from the raw values of its operands to the raw value of its result.
+
+Interpreters and folding share it. In `Mode.CONST` the functions raise EvaluationError where WGSL wants an error; in
+`Mode.RUNTIME` they are total.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from ..builtins import builtin, constructor, converter, evaluator
+from ..constants import RawValue
+from ..conversions import elements
+from ..operators import binary_evaluator, unary_evaluator
+from ..scalars import EvaluationError, Mode
+from ..types import Pointer
+from . import nodes
+
+Evaluate: TypeAlias = Callable[[Sequence[RawValue]], RawValue]
+
+
+def pure_evaluator(node: nodes.Instruction, mode: Mode) -> Evaluate | None:
+    """The function of a pure instruction on values; None for what declares, touches memory, calls or waits."""
+    match node:
+        case nodes.Unary(op=op, operand=operand):
+            unary = unary_evaluator(op, operand.type, mode)
+            return lambda args: unary(args[0])
+        case nodes.Binary(op=op, lhs=lhs, rhs=rhs):
+            binary = binary_evaluator(op, lhs.type, rhs.type, mode)
+            return lambda args: binary(args[0], args[1])
+        case nodes.Convert(operand=operand, type=type):
+            convert = converter(operand.type, type, mode)
+            return lambda args: convert(args[0])
+        case nodes.Construct(elements=parts, type=type):
+            return constructor(type, tuple(part.type for part in parts), mode)
+        case nodes.Swizzle(components=components):
+            return _swizzle(tuple(components))
+        case nodes.Access(object=object) if not isinstance(object.type, Pointer):
+            return _checked_access if mode is Mode.CONST else _clamped_access
+        case nodes.BuiltinCall(function=name):
+            function = builtin(name)
+            return _builtin(node, mode) if function is not None and function.is_const else None
+        case _:
+            return None
+
+
+def _builtin(node: nodes.BuiltinCall, mode: Mode) -> Evaluate:
+    types = tuple(argument.type for argument in node.arguments)
+    return evaluator(node.function, tuple(node.template_arguments), types, node.type, mode)
+
+
+def _swizzle(components: tuple[int, ...]) -> Evaluate:
+    def run(args: Sequence[RawValue]) -> RawValue:
+        vector = elements(args[0])
+        return tuple([vector[it] for it in components])
+
+    return run
+
+
+def _clamped_access(args: Sequence[RawValue]) -> RawValue:
+    """Indices are taken as unsigned and clamped to the last element."""
+    part = args[0]
+    for index in args[1:]:
+        whole = elements(part)
+        part = whole[clamp_index(index, len(whole))]
+    return part
+
+
+def _checked_access(args: Sequence[RawValue]) -> RawValue:
+    part = args[0]
+    for index in args[1:]:
+        whole = elements(part)
+        if not isinstance(index, int) or not 0 <= index < len(whole):
+            raise EvaluationError(f"index {index} is out of range for {len(whole)} elements")
+        part = whole[index]
+    return part
+
+
+def clamp_index(index: RawValue, count: int) -> int:
+    """An index as unsigned, clamped to the last of `count` elements: a negative one is large."""
+    assert isinstance(index, int)
+    return index if 0 <= index < count else count - 1

@@ -1,0 +1,237 @@
+"""The reference interpreter of compute entry points: slow, exact, obviously right. It is the oracle of every pass and
+device.
+
+Workgroups run one after another, x fastest. Without barriers the invocations of a workgroup do so too; where one may
+wait, each is a generator that goes on once all have arrived, and invocations that arrive elsewhere are an error
+(WGSL, "Synchronization").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from .. import layout
+from ..constants import RawValue
+from ..diagnostics import Diagnostic, InputError, Severity, ShaderError, not_supported
+from ..types import Access, AddressSpace, BindingPoint, IoAttributes, Pointer, Stage, Struct
+from . import nodes
+from .interp_compile import Compiler
+from .interp_frame import CompiledFunction, Invocation, Memory, PointerValue, Request, Steps, Waiting
+from .interp_subgroups import SUBGROUP_SIZE, subgroup_results
+from .root_values import RootValues
+
+Triple = tuple[int, int, int]
+
+_NO_OVERRIDES: Mapping[str, RawValue] = {}
+
+
+def run(
+    module: nodes.Module,
+    entry: str,
+    bindings: Mapping[BindingPoint, bytearray | memoryview],
+    workgroups: Triple,
+    overrides: Mapping[str, RawValue] = _NO_OVERRIDES,
+    *,
+    step_limit: int | None = None,
+) -> None:
+    """Run a dispatch of a compute entry point of a verified module, changing the buffers in place.
+
+    `bindings` hold bytes in WGSL's layout; `overrides` are raw values by override name or id. Raises InputError for
+    what does not fit the shader or past `step_limit` instructions, ShaderError for what the interpreter lacks or
+    barriers in control flow that is not uniform.
+    """
+    function = _entry_point(module, entry)
+    if any(count < 0 for count in workgroups):
+        raise InputError(f"the workgroup counts {tuple(workgroups)} must not be negative")
+    root = RootValues(module, overrides)
+    compiler = Compiler(root, _bound(function, bindings, root), Steps(step_limit))
+    _Dispatch(function, compiler, workgroups).run()
+
+
+def _entry_point(module: nodes.Module, name: str) -> nodes.Function:
+    entries = [function for function in module.functions if function.stage is not None]
+    found = next((function for function in entries if function.name == name), None)
+    if found is None:
+        known = ", ".join(function.name for function in entries) or "none"
+        raise InputError(f"there is no entry point '{name}': there are {known}")
+    if found.stage is not Stage.COMPUTE:
+        raise InputError(f"the entry point '{name}' is no compute shader")
+    return found
+
+
+def _bound(
+    function: nodes.Function, bindings: Mapping[BindingPoint, bytearray | memoryview], root: RootValues
+) -> dict[nodes.Var, PointerValue]:
+    """The pointers to the bound variables of an entry point."""
+    found: dict[nodes.Var, PointerValue] = {}
+    for variable in function.resources:
+        if isinstance(variable, nodes.Var) and variable.binding is not None:
+            found[variable] = (_buffer(variable, bindings.get(variable.binding), root), 0)
+    return found
+
+
+def _buffer(variable: nodes.Var, buffer: bytearray | memoryview | None, root: RootValues) -> memoryview:
+    type, point = variable.type, variable.binding
+    assert isinstance(type, Pointer)
+    assert point is not None
+    if type.space is AddressSpace.HANDLE:
+        raise ShaderError([not_supported("textures and samplers in the interpreter", variable.span)])
+    place = f"the buffer of '{variable.name}' at group {point.group}, binding {point.binding}"
+    if buffer is None:
+        raise InputError(f"{place} is missing")
+    view = memoryview(buffer).cast("B")
+    least = layout.minimum_size(layout.resolve_counts(type.store, root.counts))
+    if len(view) < least:
+        raise InputError(f"{place} has {len(view)} bytes, and needs {least}")
+    if view.readonly and type.access is not Access.READ:
+        raise InputError(f"{place} must be writable")
+    return view
+
+
+@dataclass(slots=True)
+class _Lane:
+    """An invocation under way that may wait."""
+
+    index: int
+    steps: Waiting
+    answer: RawValue | None = None
+    request: Request | None = None
+
+    def go_on(self) -> bool:
+        """Run to the next pause; False at the end."""
+        try:
+            self.request = next(self.steps) if self.answer is None else self.steps.send(self.answer)
+        except StopIteration:
+            return False
+        self.answer = None
+        return True
+
+
+class _Dispatch:
+    def __init__(self, function: nodes.Function, compiler: Compiler, workgroups: Triple) -> None:
+        self.function = function
+        self.compiler = compiler
+        self.root = compiler.root
+        self.size = self.root.workgroup_size(function)
+        self.workgroups = workgroups
+        self.code: CompiledFunction = compiler.function(function)
+
+    def run(self) -> None:
+        for place in _points(self.workgroups):
+            invocations = list(self.invocations(place))
+            frames = [self.code.frame(it, self.arguments(it)) for it in invocations]
+            if not self.code.pauses:
+                for frame in frames:
+                    self.code.run(frame)
+                continue
+            _run_together([_Lane(index, self.code.run_pausing(frame)) for index, frame in enumerate(frames)])
+
+    def invocations(self, workgroup: Triple) -> Iterator[Invocation]:
+        """The invocations of a workgroup, with fresh workgroup and private memory."""
+        shared = {variable: self.memory(variable) for variable in self.compiler.variables if _is_shared(variable)}
+        for index, local in enumerate(_points(self.size)):
+            variables = [
+                (shared[variable] if variable in shared else self.memory(variable), 0)
+                for variable in self.compiler.variables
+            ]
+            yield Invocation(self.builtins(workgroup, local, index), variables)
+
+    def memory(self, variable: nodes.Var) -> Memory:
+        assert isinstance(variable.type, Pointer)
+        type = layout.resolve_counts(variable.type.store, self.root.counts)
+        memory = bytearray(layout.size_of(type))
+        if variable.initializer is not None:
+            layout.write(type, memory, 0, self.root.value(variable.initializer))
+        return memory
+
+    def builtins(self, workgroup: Triple, local: Triple, index: int) -> dict[str, RawValue]:
+        """WGSL, "Built-in Inputs": the builtin inputs of one invocation."""
+        total = self.size[0] * self.size[1] * self.size[2]
+        counts = self.workgroups
+        workgroup_index = (workgroup[2] * counts[1] + workgroup[1]) * counts[0] + workgroup[0]
+        return {
+            "local_invocation_id": local,
+            "local_invocation_index": index,
+            "workgroup_id": workgroup,
+            "num_workgroups": counts,
+            "global_invocation_id": tuple(w * s + i for w, s, i in zip(workgroup, self.size, local, strict=True)),
+            "workgroup_index": workgroup_index,
+            "global_invocation_index": workgroup_index * total + index,
+            "subgroup_size": SUBGROUP_SIZE,
+            "subgroup_invocation_id": index % SUBGROUP_SIZE,
+            "subgroup_id": index // SUBGROUP_SIZE,
+            "num_subgroups": -(-total // SUBGROUP_SIZE),
+        }
+
+    def arguments(self, invocation: Invocation) -> list[RawValue]:
+        return [self.argument(invocation, parameter) for parameter in self.function.parameters]
+
+    def argument(self, invocation: Invocation, parameter: nodes.FunctionParameter) -> RawValue:
+        if isinstance(parameter.type, Struct):
+            return tuple(_input(invocation, member.io) for member in parameter.type.members)
+        return _input(invocation, parameter.io)
+
+
+def _input(invocation: Invocation, io: IoAttributes) -> RawValue:
+    found = invocation.builtins.get(io.builtin or "")
+    if found is None:
+        raise ShaderError([not_supported(f"the builtin input '{io.builtin}' in the interpreter", None)])
+    return found
+
+
+def _is_shared(variable: nodes.Var) -> bool:
+    return isinstance(variable.type, Pointer) and variable.type.space is AddressSpace.WORKGROUP
+
+
+def _points(extent: Triple) -> Iterator[Triple]:
+    """All points of a grid, x fastest."""
+    return ((x, y, z) for z, y, x in product(*map(range, reversed(extent))))
+
+
+def _run_together(lanes: list[_Lane]) -> None:
+    """Run the invocations of a workgroup from pause to pause."""
+    is_short = False
+    ready = lanes
+    while lanes:
+        finished = {lane.index for lane in ready if not lane.go_on()}
+        is_short = is_short or bool(finished)
+        lanes = [lane for lane in lanes if lane.index not in finished]
+        ready = _answered(lanes)
+        if not ready and lanes:
+            _check_uniform(lanes, is_short=is_short)
+            ready = lanes
+
+
+def _answered(lanes: Sequence[_Lane]) -> list[_Lane]:
+    """Those that waited for their subgroup, which has answered now."""
+    groups: dict[tuple[int, int], list[_Lane]] = {}
+    for lane in lanes:
+        if lane.request is not None and lane.request.arguments is not None:
+            groups.setdefault((lane.index // SUBGROUP_SIZE, id(lane.request.instruction)), []).append(lane)
+    for group in groups.values():
+        _answer(group)
+    return [lane for group in groups.values() for lane in group]
+
+
+def _answer(group: list[_Lane]) -> None:
+    arguments: dict[int, tuple[RawValue, ...]] = {}
+    for lane in group:
+        assert lane.request is not None
+        assert lane.request.arguments is not None
+        arguments[lane.index % SUBGROUP_SIZE] = lane.request.arguments
+    assert group[0].request is not None
+    results = subgroup_results(group[0].request.instruction, arguments)
+    for lane in group:
+        lane.answer = results[lane.index % SUBGROUP_SIZE]
+
+
+def _check_uniform(lanes: Sequence[_Lane], *, is_short: bool) -> None:
+    """All invocations wait at one barrier, and none has left."""
+    places = {id(lane.request.instruction): lane.request.instruction for lane in lanes if lane.request is not None}
+    if len(places) == 1 and not is_short:
+        return
+    span = next(iter(places.values())).span
+    message = "some invocations of the workgroup wait at a barrier that others do not reach"
+    raise ShaderError([Diagnostic(Severity.ERROR, "non-uniform-barrier", message, span)])

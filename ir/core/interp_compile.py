@@ -1,0 +1,195 @@
+"""Functions of core IR to closures for the interpreter: each instruction is decoded once, then runs many times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from ..builtins import builtin
+from ..constants import RawValue
+from ..diagnostics import ShaderError, not_supported
+from ..types import AddressSpace, Pointer
+from . import nodes
+from .interp_frame import (
+    FIRST_PARAMETER,
+    RESULT,
+    CompiledBlock,
+    CompiledFunction,
+    Frame,
+    Operation,
+    PausingOperation,
+    PointerValue,
+    Steps,
+)
+from .interp_operations import operation
+from .interp_pauses import pausing_call, pausing_operation
+from .root_values import RootValues
+from .structure import blocks_of
+from .values import Value
+
+
+class Compiler:
+    """Compiles the functions that an entry point needs. `buffers` are the pointers to the bound variables."""
+
+    def __init__(self, root: RootValues, buffers: Mapping[nodes.Var, PointerValue], steps: Steps) -> None:
+        self.root = root
+        self.buffers = buffers
+        self.steps = steps
+        self.variables: list[nodes.Var] = []
+        self._numbers: dict[nodes.Var, int] = {}
+        self._functions: dict[nodes.Function, CompiledFunction] = {}
+
+    def function(self, function: nodes.Function) -> CompiledFunction:
+        """The compiled function; callees are compiled with it."""
+        if function not in self._functions:
+            self._functions[function] = _FunctionCompiler(self, function).compile()
+        return self._functions[function]
+
+    def variable_number(self, variable: nodes.Var) -> int:
+        """The place of a private or workgroup variable in `Invocation.variables`."""
+        if variable not in self._numbers:
+            self._numbers[variable] = len(self.variables)
+            self.variables.append(variable)
+        return self._numbers[variable]
+
+
+class _FunctionCompiler:
+    def __init__(self, compiler: Compiler, function: nodes.Function) -> None:
+        self.compiler = compiler
+        self.function = function
+        self.made = CompiledFunction(compiler.steps, [None] * FIRST_PARAMETER)
+        self.slots: dict[Value, int] = {}
+        self.blocks: dict[int, CompiledBlock] = {}
+
+    def compile(self) -> CompiledFunction:
+        for parameter in self.function.parameters:
+            self.slot(parameter)
+        blocks = blocks_of(self.function)
+        self.blocks = {id(block): CompiledBlock() for block in blocks}
+        self.made.start = self.blocks[id(self.function.start_target)]
+        for block in blocks:
+            self.block(block)
+        return self.made
+
+    def slot(self, value: Value) -> int:
+        """The slot of a value; what is known before the shader runs is put there for good."""
+        if value not in self.slots:
+            self.slots[value] = len(self.made.template)
+            self.made.template.append(self.known(value, self.slots[value]))
+        return self.slots[value]
+
+    def known(self, value: Value, slot: int) -> RawValue | PointerValue | None:
+        if isinstance(value, nodes.Constant):
+            return value.value.value
+        if not any(value is it for it in self.compiler.root.module.root.instructions):
+            return None
+        if not isinstance(value, nodes.Var):
+            return self.compiler.root.value(value)
+        if value in self.compiler.buffers:
+            return self.compiler.buffers[value]
+        assert isinstance(value.type, Pointer)
+        if value.type.space is AddressSpace.HANDLE:
+            raise ShaderError([not_supported("textures and samplers in the interpreter", value.span)])
+        self.made.imports.append((slot, self.compiler.variable_number(value)))
+        return None
+
+    def block(self, block: nodes.Block) -> None:
+        made = self.blocks[id(block)]
+        ready: list[Operation] = []
+        for instruction in block.instructions:
+            pausing = self.pausing(instruction)
+            if pausing is None:
+                ready.append(self.operation(instruction))
+                continue
+            made.segments.append((tuple(ready), pausing))
+            ready = []
+            self.made.pauses = True
+        made.segments.append((tuple(ready), None))
+        made.steps = len(block.instructions) + 1
+        assert block.branch is not None
+        self.leave(made, block.branch)
+
+    def pausing(self, node: nodes.Instruction) -> PausingOperation | None:
+        arguments = tuple(map(self.slot, node.operands))
+        match node:
+            case nodes.Call(callee=callee):
+                function = self.compiler.function(callee)
+                return pausing_call(function, arguments, self.slot(node)) if function.pauses else None
+            case nodes.BuiltinCall(function=name):
+                flags = builtin(name)
+                waits = flags is not None and (flags.flags.is_barrier or flags.flags.is_subgroup)
+                return pausing_operation(node, arguments, self.slot(node)) if waits else None
+            case _:
+                return None
+
+    def operation(self, node: nodes.Instruction) -> Operation:
+        arguments = tuple(map(self.slot, node.operands))
+        target = self.slot(node)
+        if isinstance(node, nodes.Call):
+            return _call(self.compiler.function(node.callee), arguments, target)
+        return operation(node, arguments, target, self.compiler.root.counts)
+
+    def leave(self, made: CompiledBlock, branch: nodes.Branch) -> None:
+        arguments = tuple(map(self.slot, branch.arguments))
+        target = branch.target
+        match target:
+            case nodes.Block():
+                self.jump(made, target, arguments)
+            case nodes.Loop():
+                self.jump(made, target.start_target, arguments)
+            case nodes.Terminator():
+                if arguments:
+                    self.return_value(made, arguments[0])
+            case nodes.If():
+                self.enter_if(made, target)
+            case nodes.Switch():
+                self.enter_switch(made, target)
+            case _:
+                assert_never(target)
+
+    def jump(self, made: CompiledBlock, target: nodes.Block, arguments: tuple[int, ...]) -> None:
+        following = self.blocks[id(target)]
+        parameters = tuple(map(self.slot, target.arguments))
+        pairs = tuple(zip(parameters, arguments, strict=True))
+
+        def pass_on(frame: Frame) -> CompiledBlock:
+            values = [frame[argument] for _, argument in pairs]  # all are read before any is written
+            for (parameter, _), value in zip(pairs, values, strict=True):
+                frame[parameter] = value
+            return following
+
+        def go(frame: Frame) -> CompiledBlock:
+            return following
+
+        made.leave = pass_on if pairs else go
+
+    def return_value(self, made: CompiledBlock, value: int) -> None:
+        def leave(frame: Frame) -> None:
+            frame[RESULT] = frame[value]
+
+        made.leave = leave
+
+    def enter_if(self, made: CompiledBlock, node: nodes.If) -> None:
+        condition = self.slot(node.condition)
+        true, false = self.blocks[id(node.true_target)], self.blocks[id(node.false_target)]
+        made.leave = lambda frame: true if frame[condition] else false
+
+    def enter_switch(self, made: CompiledBlock, node: nodes.Switch) -> None:
+        condition = self.slot(node.condition)
+        cases = {
+            selector.value: self.blocks[id(case.target)]
+            for case in node.cases
+            for selector in case.selectors
+            if isinstance(selector.value, int)
+        }
+        default = next(self.blocks[id(case.target)] for case in node.cases if case.is_default)
+        made.leave = lambda frame: cases.get(frame[condition], default)
+
+
+def _call(function: CompiledFunction, arguments: tuple[int, ...], target: int) -> Operation:
+    def run(frame: Frame) -> None:
+        inner = function.frame(frame[0], [frame[argument] for argument in arguments])
+        function.run(inner)
+        frame[target] = inner[RESULT]
+
+    return run

@@ -1,0 +1,121 @@
+"""What compiled code of the interpreter works on: frames, blocks, invocations, and the requests of an invocation that
+waits.
+
+A frame is a list with a slot for each value of a function. Raw values (`constants`) stand for values; a pointer is a
+pair of a buffer and an offset into it. All memory, private and function memory too, is bytes in WGSL's layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from ..constants import RawValue
+from ..diagnostics import InputError
+from . import nodes
+
+Memory: TypeAlias = bytearray | memoryview
+PointerValue: TypeAlias = tuple[Memory, int]
+Frame: TypeAlias = list[Any]
+"""Slot 0 is the Invocation, slot 1 the function's result, then parameters, then all else."""
+
+INVOCATION, RESULT, FIRST_PARAMETER = 0, 1, 2
+
+Operation: TypeAlias = Callable[[Frame], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """An invocation waits at `instruction`: at a barrier, or, with arguments, for a value that its subgroup makes."""
+
+    instruction: nodes.BuiltinCall
+    arguments: tuple[RawValue, ...] | None = None
+
+
+Waiting: TypeAlias = Generator[Request, RawValue, None]
+PausingOperation: TypeAlias = Callable[[Frame], Waiting]
+
+
+@dataclass(slots=True, eq=False)
+class CompiledBlock:
+    """`operations` up to each pausing one, and `leave`, which passes arguments on and says where control goes: None
+    at the end.
+    """
+
+    segments: list[tuple[tuple[Operation, ...], PausingOperation | None]] = field(
+        default_factory=list[tuple[tuple[Operation, ...], PausingOperation | None]]
+    )
+    leave: Callable[[Frame], CompiledBlock | None] = lambda frame: None
+    steps: int = 1
+
+
+class Steps:
+    """Counts instructions, up to a limit."""
+
+    __slots__ = ("limit", "taken")
+
+    def __init__(self, limit: int | None) -> None:
+        self.taken = 0
+        self.limit = float("inf") if limit is None else limit
+
+    def take(self, count: int) -> None:
+        """Count; raises InputError past the limit."""
+        self.taken += count
+        if self.taken > self.limit:
+            raise InputError(f"the shader takes more than {self.limit} steps")
+
+
+@dataclass(slots=True, eq=False)
+class Invocation:
+    """One invocation: its builtin inputs, and pointers to the private and workgroup variables that compiled code
+    numbers.
+    """
+
+    builtins: dict[str, RawValue]
+    variables: list[PointerValue]
+
+
+@dataclass(slots=True, eq=False)
+class CompiledFunction:
+    """A function ready to run. `imports` are pairs of a slot and the number of the private or workgroup variable it
+    holds.
+    """
+
+    steps: Steps
+    template: Frame = field(default_factory=list[Any])
+    imports: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    start: CompiledBlock = field(default_factory=CompiledBlock)
+    pauses: bool = False
+
+    def frame(self, invocation: Invocation, arguments: Sequence[RawValue | PointerValue]) -> Frame:
+        """A new frame."""
+        frame = self.template.copy()
+        frame[INVOCATION] = invocation
+        frame[FIRST_PARAMETER : FIRST_PARAMETER + len(arguments)] = arguments
+        for slot, number in self.imports:
+            frame[slot] = invocation.variables[number]
+        return frame
+
+    def run(self, frame: Frame) -> None:
+        """Run a function that never pauses to its end."""
+        block: CompiledBlock | None = self.start
+        take = self.steps.take
+        while block is not None:
+            take(block.steps)
+            for operation in block.segments[0][0]:
+                operation(frame)
+            block = block.leave(frame)
+
+    def run_pausing(self, frame: Frame) -> Waiting:
+        """Run a function that may pause; each pause yields a Request and takes its answer."""
+        block: CompiledBlock | None = self.start
+        take = self.steps.take
+        while block is not None:
+            take(block.steps)
+            for operations, pausing in block.segments:
+                for operation in operations:
+                    operation(frame)
+                if pausing is not None:
+                    yield from pausing(frame)
+            block = block.leave(frame)

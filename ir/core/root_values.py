@@ -1,0 +1,138 @@
+"""The values of `root` for one pipeline: overrides, what is computed from them, workgroup sizes and array counts.
+
+Values are computed when they are first asked for, so that an override without a value matters only to the entry
+points that need it. A short-circuit in `root` is a `select`, and so only the chosen side of a `select` is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ..constants import RawValue
+from ..diagnostics import InputError
+from ..scalars import EvaluationError, Mode, fits, round_to
+from ..types import BOOL, OverrideCount, Scalar
+from . import nodes
+from .evaluate import pure_evaluator
+from .values import Value
+
+
+class _CountsView(Mapping[OverrideCount, int]):
+    """The element counts, each computed when asked for."""
+
+    def __init__(self, root: RootValues) -> None:
+        self._root = root
+
+    def __getitem__(self, count: OverrideCount) -> int:
+        for known in self._root.module.counts:
+            if known.count == count:
+                return self._root.count_value(known)
+        raise KeyError(count)
+
+    def __iter__(self) -> Iterator[OverrideCount]:
+        return (known.count for known in self._root.module.counts)
+
+    def __len__(self) -> int:
+        return len(self._root.module.counts)
+
+
+@dataclass(slots=True)
+class RootValues:
+    """The values of `root` under the given pipeline constants: names, or ids as decimal text, to raw values.
+
+    Raises InputError for a constant that no override has, here, and for values that do not fit when they are asked for.
+    """
+
+    module: nodes.Module
+    constants: Mapping[str, RawValue] = field(default_factory=dict[str, RawValue])
+    _known: dict[Value, RawValue] = field(default_factory=dict[Value, RawValue], init=False)
+
+    def __post_init__(self) -> None:
+        known = [name for override in self.overrides for name in _names(override)]
+        for name in self.constants:
+            if name not in known:
+                there = f"there are {', '.join(known)}" if known else "there are none"
+                raise InputError(f"no override is called '{name}': {there}")
+
+    @property
+    def overrides(self) -> list[nodes.Override]:
+        """The overrides of the module."""
+        return [it for it in self.module.root.instructions if isinstance(it, nodes.Override)]
+
+    @property
+    def counts(self) -> Mapping[OverrideCount, int]:
+        """The override-sized array counts. Raises InputError where one is no positive number."""
+        return _CountsView(self)
+
+    def value(self, value: Value) -> RawValue:
+        """The value of a constant, an override or an operation of `root`."""
+        if value not in self._known:
+            self._known[value] = self._compute(value)
+        return self._known[value]
+
+    def count_value(self, count: nodes.ArrayCount) -> int:
+        """The number of elements that a count stands for."""
+        number = self.value(count.value)
+        if not isinstance(number, int) or number < 1:
+            raise InputError(f"the element count '{count.count}' must be positive, not {number}")
+        return number
+
+    def workgroup_size(self, function: nodes.Function) -> tuple[int, int, int]:
+        """The three workgroup sizes of an entry point."""
+        sizes = [self.value(value) for value in function.workgroup_size]
+        if not all(isinstance(size, int) and size >= 1 for size in sizes):
+            raise InputError(f"the workgroup size {tuple(sizes)} of '{function.name}' must be positive")
+        x, y, z = ([size for size in sizes if isinstance(size, int)] + [1, 1, 1])[:3]
+        return x, y, z
+
+    def _compute(self, value: Value) -> RawValue:
+        match value:
+            case nodes.Constant(value=constant):
+                return constant.value
+            case nodes.Override():
+                return self._override(value)
+            case nodes.BuiltinCall(function="select", arguments=(false, true, condition)) if condition.type is BOOL:
+                return self.value(true if self.value(condition) else false)
+            case nodes.Unary() | nodes.Binary() | nodes.Convert() | nodes.Construct():
+                return self._operation(value)
+            case nodes.Access() | nodes.Swizzle() | nodes.BuiltinCall():
+                return self._operation(value)
+            case _:
+                raise InputError("a value is not known before the shader runs")
+
+    def _operation(self, node: nodes.Instruction) -> RawValue:
+        evaluate = pure_evaluator(node, Mode.CONST)
+        if evaluate is None:
+            raise InputError("a value is not known before the shader runs")
+        try:
+            return evaluate([self.value(operand) for operand in node.operands])
+        except EvaluationError as error:
+            raise InputError(f"an expression of overrides has no value: {error.message}") from error
+
+    def _override(self, override: nodes.Override) -> RawValue:
+        for name in _names(override):
+            if name in self.constants:
+                return _fitting(override, self.constants[name])
+        if override.default is None:
+            raise InputError(f"the override '{override.name}' needs a value")
+        return self.value(override.default)
+
+
+def _names(override: nodes.Override) -> list[str]:
+    names = [] if override.name is None else [override.name]
+    return names if override.id is None else [*names, str(override.id)]
+
+
+def _fitting(override: nodes.Override, value: RawValue) -> RawValue:
+    """A pipeline constant in the override's type (WebGPU converts numbers, and refuses those out of range)."""
+    scalar = override.type
+    assert isinstance(scalar, Scalar)
+    if isinstance(value, (bool, int, float)) and value == value:
+        if scalar is BOOL:
+            return bool(value)
+        if scalar.is_integer and int(value) == value and fits(scalar, int(value)):
+            return int(value)
+        if scalar.is_float and abs(rounded := round_to(scalar, float(value))) != float("inf"):
+            return rounded
+    raise InputError(f"{value!r} is no value of the override '{override.name}' of type {scalar}")

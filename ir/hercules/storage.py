@@ -1,0 +1,164 @@
+"""Values of Hercules IR at run time, and the storage of collections.
+
+A scalar is a Python bool, int or float. A product or an array is a `list`, a sum a `Variant`; or any of them is a `Collection`,
+an object that keeps its elements elsewhere, such as in the bytes of a WGSL buffer. A path is one number a level: a
+field, a variant, or a position within bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from . import arithmetic, dynamic
+from .arithmetic import ScalarValue
+from .nodes import (
+    Array,
+    ArrayConstant,
+    BoolConstant,
+    Constant,
+    Control,
+    FloatConstant,
+    IntegerConstant,
+    Product,
+    ProductConstant,
+    Summation,
+    SummationConstant,
+    Type,
+    ZeroConstant,
+)
+
+
+@runtime_checkable
+class Collection(Protocol):
+    """Storage that is not a Python list. Paths end at scalars unless a function uses whole parts."""
+
+    def get(self, path: Sequence[int]) -> Value:
+        """The element at a path; what is no scalar is a copy, as lists."""
+        ...
+
+    def set(self, path: Sequence[int], value: Value) -> None:
+        """Replace the element at a path."""
+        ...
+
+    def copy(self) -> Collection:
+        """The same elements in storage of its own."""
+        ...
+
+
+@dataclass(slots=True)
+class Variant:
+    """A value of a sum: which variant, and its value."""
+
+    index: int
+    value: Value
+
+
+Value: TypeAlias = "ScalarValue | list[Value] | Variant | Collection"
+
+
+def copy(value: Value) -> Value:
+    """The value in storage of its own."""
+    if isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, list):
+        if value and isinstance(value[0], (bool, int, float)) and not any(isinstance(it, list) for it in value[1:]):
+            return [it if isinstance(it, (bool, int, float)) else copy(it) for it in value]
+        return [copy(it) for it in value]
+    if isinstance(value, Variant):
+        return Variant(value.index, copy(value.value))
+    return value.copy()
+
+
+def zero(type: Type, constants: Sequence[int]) -> Value:
+    """A new zero value, where the dynamic constants have these values. The zero of a sum is that of its first variant."""
+    match type:
+        case Product(fields):
+            return [zero(it, constants) for it in fields]
+        case Array(element, extent):
+            count = dynamic.evaluate(extent, constants)
+            if isinstance(element, (Product, Array, Summation)):
+                return [zero(element, constants) for _ in range(count)]
+            return [zero(element, constants)] * count
+        case Summation(variants):
+            return Variant(0, zero(variants[0], constants))
+        case Control():
+            raise TypeError("control has no zero value")
+        case _:
+            return arithmetic.zero(type)
+
+
+def constant(value: Constant, constants: Sequence[int]) -> Value:
+    """A new value of a constant."""
+    match value:
+        case BoolConstant(scalar) | IntegerConstant(value=scalar) | FloatConstant(value=scalar):
+            return scalar
+        case ProductConstant(fields=parts) | ArrayConstant(elements=parts):
+            return [constant(it, constants) for it in parts]
+        case SummationConstant(variant=variant, value=inner):
+            return Variant(variant, constant(inner, constants))
+        case ZeroConstant(type):
+            return zero(type, constants)
+
+
+def get(value: Value, path: Iterable[int], zero_of: Callable[[], Value]) -> Value:
+    """The element at a path, uncopied where it lies in lists; the zero value for a variant that the sum does not hold."""
+    steps = list(path)
+    for depth, step in enumerate(steps):
+        if isinstance(value, list):
+            value = value[step]
+        elif isinstance(value, Variant):
+            if value.index != step:
+                return zero_of()
+            value = value.value
+        else:
+            assert isinstance(value, Collection)
+            return value.get(steps[depth:])
+    return value
+
+
+def put(value: Value, path: Sequence[int], new: Value) -> None:
+    """Replace the element at a path. Writing into a variant makes it the one that the sum holds, if it is the path's end."""
+    for depth, step in enumerate(path):
+        is_last = depth == len(path) - 1
+        if isinstance(value, list):
+            if is_last:
+                value[step] = new
+            value = value[step]
+        elif isinstance(value, Variant):
+            if is_last:
+                value.index, value.value = step, new
+            elif value.index != step:
+                return
+            value = value.value
+        else:
+            assert isinstance(value, Collection)
+            return value.set(path[depth:], new)
+    return None
+
+
+def from_python(value: object) -> Value:
+    """A value in storage of its own from scalars, nested sequences, numpy arrays, or a Collection, which is copied."""
+    import numpy
+
+    match value:
+        case bool() | int() | float():
+            return value
+        case Collection() if not isinstance(value, (list, numpy.ndarray)):
+            return value.copy()
+        case Variant():
+            return copy(value)
+        case numpy.ndarray():
+            return _from_list(value.tolist())
+        case numpy.generic():
+            return _from_list(value.item())
+        case _:
+            return _from_list(value)
+
+
+def _from_list(value: object) -> Value:
+    if isinstance(value, (bool, int, float)):
+        return value
+    assert isinstance(value, Sequence), f"no value of Hercules IR: {value!r}"
+    return [from_python(it) for it in value]

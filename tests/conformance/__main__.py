@@ -1,0 +1,110 @@
+"""The command line of the conformance runner; see the package."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from .pool import Outcome, judge_all
+from .records import Record, folder, read, suite_folder
+
+DEFAULT_FILES = {
+    "validation": "validation.jsonl.xz",
+    "execution": "execution.jsonl.xz",
+    "roundtrip": "validation.jsonl.xz",
+}
+DEVICES = {"cpu": "cpu", "gpu": "gpu", "interp": "interp", "hercules-interp": "hercules"}
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("question", type=click.Choice(list(DEFAULT_FILES)))
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--device", type=click.Choice(list(DEVICES)), default="cpu", show_default=True, help="For execution.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes.")
+@click.option("--every", type=click.IntRange(1), default=1, help="Take only every N-th record.")
+@click.option("--only", default="", help="Take only records whose name contains this text.")
+@click.option("--src", help="Take only expr records of this source (const, storage_r, uniform).")
+@click.option("--show", type=click.IntRange(0), default=20, show_default=True, help="Print that many wrong records.")
+@click.option("--wrong-to", type=click.Path(dir_okay=False, path_type=Path), help="Write all wrong names and why here.")
+def main(
+    question: str,
+    file: Path | None,
+    device: str,
+    jobs: int,
+    every: int,
+    only: str,
+    src: str | None,
+    show: int,
+    wrong_to: Path | None,
+) -> None:
+    """Score tinct on a file of recorded vectors. The last line is JSON: right, of, and the first 50 wrong names."""
+    path = file or _default_file(question)
+    records = [
+        record
+        for record in read(path)
+        if only in record["q"] and (src is None or record.get("src") == src) and _is_asked(question, record)
+    ][::every]
+    outcomes = _judge(question, DEVICES[device], records, jobs)
+    _print_score(outcomes)
+    wrong = [outcome for outcome in outcomes if outcome.problem is not None]
+    for outcome in wrong[:show]:
+        click.echo(f"{outcome.record['q']}\n    {outcome.problem}")
+    if wrong_to is not None:
+        wrong_to.write_text("".join(f"{o.record['q']}\t{(o.problem or '')!r}\n" for o in wrong), encoding="utf-8")
+    names = [outcome.record["q"] for outcome in wrong[:50]]
+    click.echo(json.dumps({"right": len(outcomes) - len(wrong), "of": len(outcomes), "wrong": names}))
+
+
+def _is_asked(question: str, record: Record) -> bool:
+    return question != "roundtrip" or (record["kind"] == "module" and record["expected"])
+
+
+def _default_file(question: str) -> Path:
+    where = folder()
+    if where is None:
+        raise click.UsageError("no vectors on this machine: name a file, or set TINCT_CONFORMANCE to their folder")
+    return where / DEFAULT_FILES[question]
+
+
+def _judge(question: str, device: str, records: list[Record], jobs: int) -> list[Outcome]:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    outcomes: list[Outcome] = []
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(question, total=len(records))
+        for outcome in judge_all(question, device, records, jobs=jobs):
+            outcomes.append(outcome)
+            progress.advance(task)
+    return sorted(outcomes, key=lambda outcome: outcome.record["q"])
+
+
+def _print_score(outcomes: Iterable[Outcome]) -> None:
+    right: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for outcome in outcomes:
+        where = suite_folder(outcome.record)
+        total[where] += 1
+        right[where] += outcome.problem is None
+    table = Table("folder", "right", "of", "%")
+    for where in sorted(total):
+        table.add_row(where, str(right[where]), str(total[where]), f"{100 * right[where] / total[where]:.2f}")
+    all_right, all_of = sum(right.values()), sum(total.values())
+    table.add_row("all", str(all_right), str(all_of), f"{100 * all_right / max(all_of, 1):.2f}", style="bold")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
