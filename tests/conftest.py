@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -18,3 +20,20 @@ def bless(request: pytest.FixtureRequest) -> bool:
     if asked and os.environ.get("CI"):
         pytest.exit("--bless is refused under CI", returncode=4)
     return asked
+
+
+@pytest.fixture
+def golden(bless: bool) -> Callable[[Path, str], None]:
+    """Compares a text with the golden file of that path, or, with `--bless`, writes it there."""
+
+    def check(path: Path, found: str) -> None:
+        if bless:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(found, encoding="utf-8")
+            return
+        if not path.exists():
+            pytest.fail(f"there is no golden file {path.name}: run pytest --bless")
+        expected = path.read_text(encoding="utf-8")
+        assert found == expected, f"{path.name} differs; if the new text is right, run pytest --bless"
+
+    return check

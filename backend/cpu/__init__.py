@@ -5,12 +5,12 @@
 
 The way of a function: `ir.hercules.schedule` gives every node a place, `storage` gives every collection memory, `emit` writes
 LLVM IR (operators in `data`, builtin functions in `intrinsics` and `math`, addresses and copies in `memory`), `jit` has LLVM
-optimise and load it, `kernel` binds buffers, `threads` shares the workgroups out.
+optimise and load it, `device` binds buffers, `threads` shares the workgroups out.
 
 Here one lane runs at a time. SIMD gangs are another way of writing a fork: `llvm.Ops` already computes with any number of
 lanes, and nothing but `emit` knows how forks run.
 """
 
-from .kernel import CompiledFunction, CompiledKernel, compile_entry, compile_function
+from .device import CompiledFunction, CompiledKernel, compile_entry, compile_function
 
 __all__ = ["CompiledFunction", "CompiledKernel", "compile_entry", "compile_function"]

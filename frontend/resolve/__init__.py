@@ -2,8 +2,8 @@
 
 `resolve` turns a syntax tree into a `Program`, or says what is wrong with it. The order of work, one module each:
 `directives`, `names` (scopes), `order` (dependencies), then every declaration (`variables`, `structs`, `functions`,
-`type_names`), with `statements` and `expressions` inside them, and last `module_rules`. What waits for override values is
-checked by `check_pipeline`.
+`type_names`), with `statements` and `expressions` inside them, and last `module_rules`. What waits for override values
+is checked by `check_pipeline`.
 """
 
 from .pipeline import check_pipeline

@@ -88,9 +88,9 @@ def resolve_member(context: Context, node: ast.MemberAccess) -> Operand:
     composite = object.result if view is None else view.store
     if isinstance(composite, Struct):
         return _struct_member(context, node, object, composite, view)
-    if isinstance(composite, Vector):
-        return _swizzle(context, node, object, composite, view)
-    context.fail("invalid-access", f"a value of type '{composite}' has no members", node.member_span)
+    if not isinstance(composite, Vector):
+        context.fail("invalid-access", f"a value of type '{composite}' has no members", node.member_span)
+    return _swizzle(context, node, object, composite, view)
 
 
 def _struct_member(

@@ -1,7 +1,7 @@
 """Alias analysis: a call must not reach the same memory by two names when one writes it (WGSL, "Alias Analysis").
 
-A memory view has a root: the variable or pointer parameter that it comes from. Functions are resolved callees first, so what a
-callee reads and writes is known at each call.
+A memory view has a root: the variable or pointer parameter that it comes from. Functions are resolved callees first, so
+what a callee reads and writes is known at each call.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _check_module_scope(
 ) -> None:
     writes = parameter in callee.written and root in callee.read | callee.written
     if writes or (parameter in callee.read and root in callee.written):
-        message = f"the argument points into '{root.name}', which '{function.name}' also uses by name: one of them writes"
+        message = f"the argument points into '{root.name}', which '{function.name}' also uses by name, and writes"
         context.error("aliased-pointer", message, operand.span)
 
 

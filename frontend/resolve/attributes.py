@@ -83,7 +83,7 @@ _NONE = AttributeSet()
 
 
 def collect(context: Context, attributes: Iterable[ast.Attribute], place: Place) -> AttributeSet:
-    """Sort attributes by name; report those that are unknown, misplaced, repeated or wrong in their arguments' count."""
+    """Sort attributes by name; report the unknown, misplaced and repeated ones, and wrong counts of arguments."""
     if not attributes:
         return _NONE
     found = AttributeSet()

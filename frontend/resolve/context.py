@@ -14,7 +14,6 @@ from ...ir.types import Stage, Struct, Type
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import DiagnosticFilter, ExpressionFacts, Facts, FunctionInfo, Variable
 
-
 _NOWHERE = Span(0, 0)
 
 
@@ -66,7 +65,8 @@ Entity: TypeAlias = Variable | FunctionInfo | Type
 class Symbol:
     """A declared name.
 
-    `uses` holds the module-scope symbols that a module-scope declaration names, each with the first place. `entity` is what the name stands for; None until the declaration is resolved, and for good when it is invalid.
+    `uses` holds the module-scope symbols that a module-scope declaration names, each with the first place. `entity` is
+    what the name stands for; None until the declaration is resolved, and for good when it is invalid.
     """
 
     name: str

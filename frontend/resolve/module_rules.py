@@ -14,12 +14,16 @@ def record_uses(order: Sequence[Symbol]) -> None:
     """Fill `resources` and `calls` of each function. `order` has what is used before its users."""
     reached: dict[Symbol, frozenset[Symbol]] = {}
     for symbol in order:
-        used = {symbol} if isinstance(symbol.entity, Variable) and symbol.entity.kind in ("var", "override") else set()
-        reached[symbol] = frozenset(used).union(*(reached.get(other, frozenset()) for other in symbol.uses))
+        used = {symbol: None} if _is_resource(symbol) else dict[Symbol, None]()
+        reached[symbol] = frozenset(used).union(*[reached.get(other, frozenset()) for other in symbol.uses])
         if isinstance(symbol.entity, FunctionInfo):
             symbol.entity.resources = _in_order(reached[symbol])
             callees = [other.entity for other in symbol.uses]
             symbol.entity.calls = tuple(callee for callee in callees if isinstance(callee, FunctionInfo))
+
+
+def _is_resource(symbol: Symbol) -> bool:
+    return isinstance(symbol.entity, Variable) and symbol.entity.kind in ("var", "override")
 
 
 def _in_order(symbols: Iterable[Symbol]) -> tuple[Variable, ...]:

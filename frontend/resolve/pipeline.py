@@ -79,17 +79,20 @@ class _Pipeline:
 
     def check(self, constants: Mapping[str, int | float | bool]) -> None:
         self._set_overrides(constants)
-        if self._diagnostics.has_errors:
+        if self._has_failed():
             return
         self._check_workgroup_size()
         self._count_elements()
-        if self._diagnostics.has_errors:
+        if self._has_failed():
             return
         self._check_storage()
         if self._values:
             for function in reachable(self._function):
                 self._check_body(function)
             self._check_initializers()
+
+    def _has_failed(self) -> bool:
+        return self._diagnostics.has_errors
 
     # Overrides
 

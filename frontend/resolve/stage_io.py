@@ -252,7 +252,10 @@ def _check_distinct(context: Context, values: list[IoValue]) -> None:
 
 
 def check_blending(context: Context, values: Sequence[IoValue]) -> None:
-    """Of the members of a structure: dual source blending takes exactly both sources, of one type, at location 0 (WGSL, "Input-output Locations")."""
+    """Among the members of a structure, blending takes both sources, of one type, at location 0, and no other location.
+
+    WGSL, "Input-output Locations".
+    """
     sources = [value for value in values if value.io.blend_src is not None]
     if not sources:
         return

@@ -162,13 +162,14 @@ def _var(node: ast.Var, type: Type, space: AddressSpace, access: Access, *, is_m
 def _space(context: Context, node: ast.Var, default: AddressSpace) -> tuple[AddressSpace, Access]:
     """The address space and access mode that `var<…>` names, or the default ones."""
     arguments = node.template_arguments
-    if not arguments:
+    count = len(arguments)
+    if count == 0:
         return default, default_access(default)
-    if len(arguments) > 2:
+    if count > 2:
         context.fail("wrong-template-count", "'var' takes an address space and an access mode", node.span)
     name = type_names.enumerant(context, arguments[0], predeclared.ADDRESS_SPACES, "address space")
     space = predeclared.ADDRESS_SPACES[name]
-    if len(arguments) == 1:
+    if count == 1:
         return space, default_access(space)
     return space, type_names.explicit_access(context, space, arguments[1])
 

@@ -7,7 +7,7 @@ and ends the current block by entering it, then the blocks are filled by moving 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -111,7 +111,7 @@ class Builder:
         self.span: Span | None = None
 
     @contextmanager
-    def at(self, block: Block | None) -> Iterator[None]:
+    def at(self, block: Block | None) -> Generator[None]:
         """Build in `block` for a while, then go on where the builder was."""
         before, self.block = self.block, block
         try:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .ir import layout
 from .ir.diagnostics import InputError
-from .ir.types import BindingPoint, Texture
+from .ir.types import Array, BindingPoint, Matrix, Texture, Type, Vector
 from .reflection import BindingInfo
 
 
@@ -36,7 +36,7 @@ def _pack(info: BindingInfo, buffers: Mapping[str, Any]) -> bytearray:
         packed = bytearray(given)
     else:
         try:
-            packed = bytearray(layout.pack(info.type, given))
+            packed = bytearray(layout.pack(info.type, _as_list(info.type, given)))
         except InputError as error:
             raise InputError(f"{info.name}: {error}") from error
     if len(packed) < info.minimum_size:
@@ -44,6 +44,27 @@ def _pack(info: BindingInfo, buffers: Mapping[str, Any]) -> bytearray:
             f"{info.name}: {info.type} needs at least {info.minimum_size} bytes, but {len(packed)} are given"
         )
     return packed
+
+
+def _as_list(type: Type, given: Any) -> Any:
+    """An image or a matrix for a plain array: all dimensions before those of an element become one."""
+    if not isinstance(type, Array) or not isinstance(given, np.ndarray):
+        return given
+    inner = given.shape[max(given.ndim - _rank(type.element), 0) :]
+    return given.reshape(-1, *inner) if given.ndim > len(inner) + 1 else given
+
+
+def _rank(type: Type) -> int:
+    """The dimensions of a value as an array; a structure is one item."""
+    match type:
+        case Vector():
+            return 1
+        case Matrix():
+            return 2
+        case Array(element=element):
+            return 1 + _rank(element)
+        case _:
+            return 0
 
 
 def unpack_buffers(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from .ir.core import build
+from .ir.core.builder_impl import build
 from .ir.core.nodes import Constant, Module
 from .ir.hercules.entry import EntryPoint
 from .ir.wgsl.program import Program

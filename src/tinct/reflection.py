@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .frontend.resolve.type_rules import is_host_shareable
 from .ir import layout
 from .ir.types import Access, AddressSpace, BindingPoint, Struct, Type, contains_runtime_array
 from .ir.wgsl.program import FunctionInfo, Program, Variable
@@ -120,7 +121,7 @@ def reflect_overrides(program: Program) -> tuple[OverrideInfo, ...]:
 
 def reflect_structs(program: Program) -> tuple[StructInfo, ...]:
     """All structures that can lie in a buffer."""
-    return tuple(_struct(struct) for struct in program.structs if layout.is_host_shareable(struct))
+    return tuple(_struct(struct) for struct in program.structs if is_host_shareable(struct))
 
 
 def _struct(struct: Struct) -> StructInfo:

@@ -113,7 +113,7 @@ def _flow(record: Record, device: str) -> str | None:
 def roundtrip(record: Record) -> str | None:
     """Whether a valid module, written back from core IR, is accepted, and written back again stays the same."""
     from tinct.backend.wgsl.printer import print_unit
-    from tinct.ir.core import build
+    from tinct.ir.core.builder_impl import build
     from tinct.ir.core.to_program import to_unit
 
     def round_trip(text: str) -> str:

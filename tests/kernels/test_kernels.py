@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
-import tinct
 from tinct.backend.gpu import BufferBinding, GpuDevice, default_device
 from tinct.buffers import pack_buffers, unpack_buffers
-from tinct.cases import Case, load_cases
+from tinct.cases import Case, KernelCases, load_cases
 from tinct.compare import compare
+from tinct.frontend import load_program
+from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
-from tinct.reflection import BindingInfo
+from tinct.ir.wgsl.program import Program
+from tinct.reflection import BindingInfo, reflect_bindings, reflect_entry_point
 
-SHADERS = Path(__file__).parents[2] / "shaders"
-KERNELS = load_cases(SHADERS)
+KERNELS = load_cases(Path(__file__).parents[2] / "shaders")
 CASES = [pytest.param(case, id=f"{case.kernel}-{case.name}") for kernel in KERNELS for case in kernel.cases]
 
 
@@ -28,18 +30,21 @@ def device() -> GpuDevice:
 
 @pytest.mark.parametrize("case", CASES)
 def test_wgpu_agrees_with_the_reference(case: Case, device: GpuDevice) -> None:
-    kernel = tinct.load(case.kernel_path).kernel(case.entry)
-    inputs = case.inputs({info.name: info.dtype for info in kernel.bindings if info.dtype is not None})
-    packed = pack_buffers(kernel.bindings, inputs)
-    bindings = [binding(info, packed) for info in kernel.bindings]
-    constants = {key: float(value) for key, value in case.constants.items()}
-    size = kernel.workgroup_size(case.constants)
+    program = program_of(case.kernel_path)
+    infos = reflect_bindings(program)
+    inputs = case.inputs({info.name: info.dtype for info in infos if info.dtype is not None})
+    packed = pack_buffers(infos, inputs)
     result = device.run(
-        case.kernel_path.read_text(), kernel.info.name, bindings, dispatch(case, size), constants, timeout=20
+        case.kernel_path.read_text(),
+        "main",
+        [BufferBinding(info.group, info.binding, kind_of(info), packed[info.point]) for info in infos],
+        workgroups_of(case, program),
+        case.constants,
+        timeout=20,
     )
     for (group, number), data in result.outputs.items():
         packed[BindingPoint(group, number)][:] = data
-    outputs = unpack_buffers(kernel.bindings, packed, inputs)
+    outputs = unpack_buffers(infos, packed, inputs)
     expected = case.expected(inputs)
     assert expected is not None
     assert expected.keys() == case.outputs.keys()
@@ -48,26 +53,37 @@ def test_wgpu_agrees_with_the_reference(case: Case, device: GpuDevice) -> None:
         assert verdict.agrees, f"{name}: {verdict}"
 
 
-def binding(info: BindingInfo, packed: dict[BindingPoint, bytearray]) -> BufferBinding:
-    kind = "uniform" if info.space == "uniform" else "storage" if info.is_written else "read-only-storage"
-    return BufferBinding(info.group, info.binding, kind, packed[info.point])
+@cache
+def program_of(path: Path) -> Program:
+    return load_program(Source.from_file(path))
 
 
-def dispatch(case: Case, workgroup_size: tuple[int, int, int]) -> tuple[int, int, int]:
+def kind_of(info: BindingInfo) -> str:
+    return "uniform" if info.space == "uniform" else "storage" if info.is_written else "read-only-storage"
+
+
+def workgroups_of(case: Case, program: Program) -> tuple[int, int, int]:
     if case.workgroups is not None:
         return case.workgroups
-    assert case.threads is not None
-    x, y, z = (-(-threads // size) for threads, size in zip(case.threads, workgroup_size, strict=True))
+    constants = {**override_defaults(program), **case.constants}
+    (entry,) = program.entry_points
+    sizes = [constants[s] if isinstance(s, str) else s for s in reflect_entry_point(program, entry).workgroup_size]
+    x, y, z = (-(-threads // size) for threads, size in zip(case.threads, (*sizes, 1, 1)[:3], strict=True))
     return x, y, z
 
 
-def test_there_are_kernels_of_every_kind() -> None:
+def override_defaults(program: Program) -> dict[str, int]:
+    overrides = [variable for variable in program.variables if variable.kind == "override"]
+    return {o.name: program.facts.expressions[o.initializer].constant.value for o in overrides}
+
+
+def test_there_are_enough_kernels() -> None:
     assert len(KERNELS) >= 18
-    assert all(kernel.path.read_text().isascii() or kernel.name == "particles" for kernel in KERNELS)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
-def test_every_kernel_has_small_cases_and_one_that_does_not_divide(kernel) -> None:
-    assert any(case.interp for case in kernel.cases), "no case for the interpreter"
-    assert any(case.threads == (1, 1, 1) or "one" in case.name or "1x1" in case.name for case in kernel.cases)
+def test_cases_cover_the_edges(kernel: KernelCases) -> None:
+    """Something for the interpreter, one element, and a reference for everything."""
+    assert any(case.interp for case in kernel.cases)
+    assert any(1 in case.sizes.values() for case in kernel.cases)
     assert all(case.reference is not None for case in kernel.cases)

@@ -25,10 +25,10 @@
 
 A buffer has one generator: `uniform = [low, high]`, `normal = [mean, deviation]`, `integers = [low, below]`,
 `linspace = [start, stop]`, `arange = [start, step]`, `value = …` (a number, nested lists, or a table of fields),
-`file = "x.npy"`, `fields = { name = { generator }, … }` for structures; without one it is zero. `shape` is empty for a
-single value. Any number may be an expression over the sizes with + - * / // %, ceil_div, min and max. `output` marks a
-buffer to compare: "exact", "multiset" (equal but for the order), or bounds `{ ulp, absolute, relative }` of which any
-suffices, with `multiset = true` in any order, and `outliers` the share of elements that need not agree.
+`file = "x.npy"`, `fields = { name = { generator }, … }` for structures; without one it is zero. `shape` is empty for
+a single value. Any number may be an expression over the sizes with + - * / // %, ceil_div, min and max. `output`
+marks a buffer to compare: "exact", "multiset" (equal but for the order), or bounds `{ ulp, absolute, relative }` of
+which any one suffices, with `multiset = true` in any order, and `outliers` the share of elements that need not agree.
 """
 
 from .loader import load_cases

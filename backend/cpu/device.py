@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy
 import numpy.typing
@@ -22,6 +23,7 @@ from .layout import Layout, binding_layout
 from .threads import shared_pool
 
 Bytes = numpy.typing.NDArray[numpy.uint8]
+Buffer: TypeAlias = "Bytes | bytearray | memoryview"
 _ALIGN = 16
 """What the machine code may assume of a binding's address."""
 
@@ -82,26 +84,30 @@ class CompiledKernel:
         return jit.assembly(self.function.code.optimised)
 
     def run(
-        self, buffers: Sequence[Bytes], workgroups: tuple[int, int, int], *, workers: int | None = None
+        self,
+        buffers: Sequence[Buffer],
+        workgroups: tuple[int, int, int],
+        lengths: Sequence[int] | None = None,
+        *,
+        workers: int | None = None,
     ) -> None:
         """Dispatch over the buffers, one for each binding in order, changing the written ones in place.
 
-        The length of a runtime-sized array is what fits its buffer. A buffer too small for its type is an InputError.
+        `lengths` are the element counts of the runtime-sized arrays, in the order of their bindings; if they are left
+        out, as many elements as fit the buffers. Buffers too small for that are an InputError.
         """
         bindings = self.entry_point.bindings
         if len(buffers) != len(bindings):
             raise InputError(f"{len(bindings)} buffers are needed, not {len(buffers)}")
-        held = [_hold(binding, buffer) for binding, buffer in zip(bindings, buffers, strict=True)]
-        lengths = [
-            wgsl_layout.runtime_count(binding.type, buffer.nbytes)
-            for binding, buffer in zip(bindings, buffers, strict=True)
-            if binding.length is not None
-        ]
+        given = [_as_bytes(buffer) for buffer in buffers]
+        counts = _lengths(bindings, given) if lengths is None else list(lengths)
+        constants = [*workgroups, *counts]
+        held = [_hold(binding, buffer, constants) for binding, buffer in zip(bindings, given, strict=True)]
         addresses = [0] * len(bindings)
         for binding, buffer in zip(bindings, held, strict=True):
             addresses[binding.parameter] = _address(buffer)
-        self.function.run(addresses, [*workgroups, *lengths], workers=workers)
-        for binding, buffer, mine in zip(bindings, buffers, held, strict=True):
+        self.function.run(addresses, constants, workers=workers)
+        for binding, buffer, mine in zip(bindings, given, held, strict=True):
             if mine is not buffer and binding.is_written:
                 buffer[:] = mine[: buffer.nbytes]
 
@@ -116,15 +122,32 @@ def compile_entry(entry_point: EntryPoint) -> CompiledKernel:
     return CompiledKernel(entry_point, compile_function(function, layouts))
 
 
-def _hold(binding: Binding, buffer: Bytes) -> Bytes:
+def _as_bytes(buffer: Buffer) -> Bytes:
+    return buffer if isinstance(buffer, numpy.ndarray) else numpy.frombuffer(buffer, numpy.uint8)
+
+
+def _lengths(bindings: Sequence[Binding], buffers: Sequence[Bytes]) -> list[int]:
+    return [
+        wgsl_layout.runtime_count(binding.type, buffer.nbytes)
+        for binding, buffer in zip(bindings, buffers, strict=True)
+        if binding.length is not None
+    ]
+
+
+def _hold(binding: Binding, buffer: Bytes, constants: Sequence[int]) -> Bytes:
     """The buffer, or a copy that is aligned and has room for one element of a runtime-sized array that is empty.
 
     With that room, positions clamped to the last element are inside the buffer even where there is none.
     """
-    least = _fixed_size(binding)
+    tail = wgsl_layout.runtime_array(binding.type)
+    if tail is None or binding.length is None:
+        least = needed = wgsl_layout.size_of(binding.type)
+    else:
+        offset, array = tail
+        stride, count = wgsl_layout.stride_of(array), constants[binding.length]
+        least, needed = offset + stride * count, offset + stride * max(count, 1)
     if buffer.nbytes < least:
-        raise InputError(f"the buffer for '{binding.name}' has {buffer.nbytes} bytes, but its type takes {least}")
-    needed = least + _element_size(binding)
+        raise InputError(f"the buffer for '{binding.name}' has {buffer.nbytes} bytes, but {least} are needed")
     if buffer.nbytes >= needed and _address(buffer) % _ALIGN == 0:
         return buffer
     room = numpy.zeros(max(buffer.nbytes, needed) + _ALIGN, numpy.uint8)
@@ -132,16 +155,6 @@ def _hold(binding: Binding, buffer: Bytes) -> Bytes:
     copy = room[start : start + max(buffer.nbytes, needed)]
     copy[: buffer.nbytes] = buffer
     return copy
-
-
-def _fixed_size(binding: Binding) -> int:
-    tail = wgsl_layout.runtime_array(binding.type)
-    return wgsl_layout.size_of(binding.type) if tail is None else tail[0]
-
-
-def _element_size(binding: Binding) -> int:
-    tail = wgsl_layout.runtime_array(binding.type)
-    return 0 if tail is None else wgsl_layout.stride_of(tail[1])
 
 
 def _address(buffer: Bytes) -> int:

@@ -1,0 +1,21 @@
+"""The passes on Hercules IR, and the stage that knows them."""
+
+from __future__ import annotations
+
+from ...ir.hercules.nodes import Module
+from ...ir.hercules.text import print_module
+from ...ir.hercules.verify import check
+from ..passes import Stage
+from .ccp import ConditionalConstantPropagation
+from .dce import DeadCodeElimination
+from .gvn import GlobalValueNumbering
+
+HERCULES: Stage[Module] = Stage(
+    name="hercules",
+    verify=check,
+    text=print_module,
+    passes={"dce": DeadCodeElimination, "ccp": ConditionalConstantPropagation, "gvn": GlobalValueNumbering},
+)
+"""The stage `hercules`."""
+
+__all__ = ["HERCULES", "ConditionalConstantPropagation", "DeadCodeElimination", "GlobalValueNumbering"]

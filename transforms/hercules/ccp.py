@@ -1,0 +1,304 @@
+"""Conditional constant propagation."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ...ir.hercules import arithmetic, dynamic
+from ...ir.hercules.builder import constant_key
+from ...ir.hercules.graph import control_predecessors, def_use, is_control, replace_all
+from ...ir.hercules.nodes import (
+    ArrayConstant,
+    Binary,
+    BinaryOp,
+    Bitcast,
+    BoolConstant,
+    Cast,
+    Constant,
+    ConstantNode,
+    ControlIndex,
+    DynamicConstantNode,
+    DynamicLiteral,
+    FieldIndex,
+    FloatConstant,
+    Fork,
+    Function,
+    If,
+    Index,
+    IntegerConstant,
+    Intrinsic,
+    Join,
+    Module,
+    Node,
+    Phi,
+    PositionIndex,
+    ProductConstant,
+    Read,
+    Reduce,
+    Region,
+    Return,
+    Select,
+    Start,
+    ThreadID,
+    Type,
+    Unary,
+    ZeroConstant,
+)
+from ...ir.hercules.types import BOOL, U64, Scalar, constant_type, indexed_type, infer_types, is_scalar
+from .cleanup import remove_dead, remove_unreachable
+
+
+class _Level(enum.Enum):
+    UNKNOWN = "no value has been seen yet"
+    VARYING = "more than one value is possible"
+
+
+UNKNOWN, VARYING = _Level.UNKNOWN, _Level.VARYING
+Lattice: TypeAlias = Constant | _Level
+
+
+@dataclass(frozen=True)
+class ConditionalConstantPropagation:
+    """Replaces values that are always the same constant, and branches that always go one way.
+
+    Constants are found along with the control that can be reached, so a value that is constant because a branch is never
+    taken is found as well. A function of which no return could be reached any more is left as it is. After Wegman and
+    Zadeck, "Constant Propagation with Conditional Branches", 1991.
+    """
+
+    name = "ccp"
+
+    def run(self, module: Module) -> bool:
+        """Change the module; whether anything changed."""
+        changed = False
+        for function in module.functions:
+            changed |= _propagate(function)
+        return changed
+
+
+def _propagate(function: Function) -> bool:
+    solution = _Solver(function, infer_types(function)).solve()
+    if not any(isinstance(node, Return) and node in solution.reached for node in function.nodes):
+        return False
+    replacements = dict(_constants(function, solution))
+    added = [node for node in replacements.values() if node not in set(function.nodes)]
+    function.nodes += dict.fromkeys(added)
+    replacements |= dict(_taken_ways(function, solution))
+    replace_all(function, replacements)
+    function.nodes = [node for node in function.nodes if node not in replacements]
+    if not replacements:
+        return False
+    remove_unreachable(function)
+    remove_dead(function)
+    return True
+
+
+def _constants(function: Function, solution: _Solver) -> Iterator[tuple[Node, Node]]:
+    """The nodes that are constants, each with the constant to put there."""
+    known: dict[object, Node] = {}
+    for node in function.nodes:
+        if isinstance(node, ConstantNode) and is_scalar(solution.types.get(node)):
+            known.setdefault(constant_key(node.value), node)
+    for node in function.nodes:
+        value = solution.values.get(node, UNKNOWN)
+        if not isinstance(value, _Level) and not isinstance(node, ConstantNode):
+            key = constant_key(value)
+            if key not in known:
+                known[key] = ConstantNode(value, label=node.label, span=node.span)
+            yield node, known[key]
+
+
+def _taken_ways(function: Function, solution: _Solver) -> Iterator[tuple[Node, Node]]:
+    """The ways out of branches that are always taken, each with the control before the branch."""
+    for node in function.nodes:
+        if isinstance(node, Read) and isinstance(node.collection, If) and node in solution.reached:
+            if not isinstance(solution.value(node.collection.condition), _Level):
+                yield node, node.collection.control
+
+
+@dataclass(slots=True)
+class _Solver:
+    function: Function
+    types: Mapping[Node, Type]
+    values: dict[Node, Lattice] = field(default_factory=dict[Node, Lattice])
+    reached: set[Node] = field(default_factory=set[Node])
+    _users: dict[Node, tuple[Node, ...]] = field(default_factory=dict[Node, tuple[Node, ...]])
+
+    def solve(self) -> _Solver:
+        """Start from nothing known and nothing reached; a node only ever goes down, so this ends."""
+        self._users = def_use(self.function)
+        pending = list(self.function.nodes)
+        while pending:
+            node = pending.pop()
+            if self._reach(node) if is_control(node) else self._evaluate(node):
+                pending.extend(self._users.get(node, ()))
+                if is_control(node):
+                    pending.extend(it for user in self._users[node] if isinstance(user, Region) for it in self._users[user])
+        return self
+
+    def value(self, node: Node) -> Lattice:
+        """What is known of a value so far."""
+        return self.values.get(node, UNKNOWN)
+
+    def _reach(self, node: Node) -> bool:
+        """Whether the control node turns out to be reachable just now, or a reached branch needs another look."""
+        if isinstance(node, If) and node in self.reached:
+            return any(self._is_taken(it) and it not in self.reached for it in self._users[node])
+        if node in self.reached or not self._is_taken(node):
+            return False
+        self.reached.add(node)
+        return True
+
+    def _is_taken(self, node: Node) -> bool:
+        if isinstance(node, Start):
+            return True
+        if not any(it in self.reached for it in control_predecessors(node)):
+            return False
+        if isinstance(node, Read) and isinstance(node.collection, If):
+            condition = self.value(node.collection.condition)
+            if isinstance(condition, BoolConstant):
+                return node.indices == [ControlIndex(int(condition.value))]
+            return condition is VARYING
+        return True
+
+    def _evaluate(self, node: Node) -> bool:
+        """Whether the value of a data node goes down."""
+        old = self.value(node)
+        new = VARYING if old is VARYING else self._transfer(node)
+        if new is UNKNOWN or (not isinstance(old, _Level) and not isinstance(new, _Level) and _equal(old, new)):
+            return False
+        self.values[node] = VARYING if not isinstance(old, _Level) else new
+        return old is not self.values[node]
+
+    def _transfer(self, node: Node) -> Lattice:
+        match node:
+            case ConstantNode(value):
+                return _scalar_constant(value)
+            case DynamicConstantNode(DynamicLiteral(number)):
+                return IntegerConstant(U64, number)
+            case ThreadID(Fork(factor=DynamicLiteral(1))):
+                return IntegerConstant(U64, 0)
+            case Phi(Region() as region, values):
+                ways = zip(values, region.predecessors, strict=True)
+                return _meet([self.value(value) for value, way in ways if way in self.reached])
+            case Reduce(Join(), init, update):
+                return _meet([self.value(init), self.value(update)])
+            case Select(condition, if_true, if_false):
+                return self._select(self.value(condition), self.value(if_true), self.value(if_false))
+            case Binary():
+                return self._binary(node)
+            case Unary(operand=operand) | Cast(operand=operand) | Bitcast(operand=operand):
+                return self._compute(node, [operand])
+            case Intrinsic(arguments=arguments):
+                return self._compute(node, arguments)
+            case Read(ConstantNode(value), indices):
+                return self._element(value, indices)
+            case _:
+                return VARYING
+
+    def _select(self, condition: Lattice, if_true: Lattice, if_false: Lattice) -> Lattice:
+        if isinstance(condition, BoolConstant):
+            return if_true if condition.value else if_false
+        return UNKNOWN if condition is UNKNOWN else _meet([if_true, if_false])
+
+    def _binary(self, node: Binary) -> Lattice:
+        """Also where one operand decides: false and x, true or x, 0 · x for integers."""
+        for operand in (node.lhs, node.rhs):
+            value = self.value(operand)
+            if not isinstance(value, _Level) and _absorbs(node.op, value):
+                return value
+        return self._compute(node, [node.lhs, node.rhs])
+
+    def _compute(self, node: Node, operands: list[Node]) -> Lattice:
+        values = [self.value(it) for it in operands]
+        if VARYING in values:
+            return VARYING
+        types = [self.types[it] for it in operands]
+        result = self.types[node]
+        scalars = [it for it in types if is_scalar(it)]
+        if UNKNOWN in values:
+            return UNKNOWN
+        assert is_scalar(result)
+        return _make(result, _kernel(node, scalars, result, [_python(it) for it in values]))
+
+    def _element(self, value: Constant, indices: list[Index]) -> Lattice:
+        """An element of a constant collection."""
+        for number, index in enumerate(indices):
+            match value, index:
+                case ZeroConstant(type), _:
+                    inner = indexed_type(type, indices[number:])
+                    return VARYING if not is_scalar(inner) else _make(inner, arithmetic.zero(inner))
+                case ProductConstant(fields=parts), FieldIndex(position):
+                    value = parts[position]
+                case ArrayConstant(elements=parts), PositionIndex(node):
+                    position_value = self.value(node)
+                    if not isinstance(position_value, IntegerConstant) or not parts:
+                        return UNKNOWN if position_value is UNKNOWN else VARYING
+                    value = parts[min(position_value.value, len(parts) - 1)]
+                case _:
+                    return VARYING
+        return _scalar_constant(value)
+
+
+def _equal(left: Constant, right: Constant) -> bool:
+    return constant_key(left) == constant_key(right)
+
+
+def _meet(values: list[Lattice]) -> Lattice:
+    result: Lattice = UNKNOWN
+    for value in values:
+        if value is UNKNOWN:
+            continue
+        if isinstance(value, _Level) or (not isinstance(result, _Level) and not _equal(result, value)):
+            return VARYING
+        result = value
+    return result
+
+
+def _scalar_constant(value: Constant) -> Lattice:
+    type = constant_type(value)
+    if not is_scalar(type):
+        return VARYING
+    return _make(type, arithmetic.zero(type)) if isinstance(value, ZeroConstant) else value
+
+
+def _make(type: Scalar, value: arithmetic.ScalarValue) -> Constant:
+    if type == BOOL:
+        return BoolConstant(bool(value))
+    return FloatConstant(type, value) if isinstance(value, float) else IntegerConstant(type, value)
+
+
+def _python(value: Lattice) -> arithmetic.ScalarValue:
+    assert isinstance(value, (BoolConstant, IntegerConstant, FloatConstant))
+    return value.value
+
+
+def _absorbs(op: BinaryOp, value: Constant) -> bool:
+    match value:
+        case BoolConstant(known):
+            return (op is BinaryOp.AND and not known) or (op is BinaryOp.OR and known)
+        case IntegerConstant(value=number):
+            return number == 0 and op in (BinaryOp.AND, BinaryOp.MUL)
+        case _:
+            return False
+
+
+def _kernel(
+    node: Node, types: list[Scalar], result: Scalar, values: list[arithmetic.ScalarValue]
+) -> arithmetic.ScalarValue:
+    match node:
+        case Unary(op):
+            return arithmetic.unary(op, types[0])(*values)
+        case Binary(binary_op):
+            return arithmetic.binary(binary_op, types[0])(*values)
+        case Cast():
+            return arithmetic.cast(types[0], result)(*values)
+        case Bitcast():
+            return arithmetic.bitcast(types[0], result)(*values)
+        case Intrinsic(function):
+            return arithmetic.intrinsic(function, types, result)(values)
+        case _:
+            raise AssertionError(f"no kernel for {type(node).__name__}")

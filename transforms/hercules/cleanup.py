@@ -1,0 +1,54 @@
+"""Edits that several passes share: removal of unreachable control and of nodes that nothing needs."""
+
+from __future__ import annotations
+
+from ...ir.hercules.analyses import control_graph
+from ...ir.hercules.graph import is_control, replace_all
+from ...ir.hercules.nodes import Function, Node, Parameter, Phi, Region, Start
+from ...ir.hercules.schedule import live_nodes
+
+
+def remove_unreachable(function: Function) -> bool:
+    """Drop control that Start does not reach, and the ways from there into regions; whether anything was dropped.
+
+    A region that is left with one way in disappears, and its phis with it.
+    """
+    reached = set(control_graph(function).order)
+    changed = False
+    for node in function.nodes:
+        if isinstance(node, Phi) and isinstance(node.region, Region):
+            ways = zip(node.values, node.region.predecessors, strict=True)
+            node.values = [value for value, way in ways if way in reached]
+    for node in function.nodes:
+        if isinstance(node, Region):
+            kept = [way for way in node.predecessors if way in reached]
+            changed |= len(kept) != len(node.predecessors)
+            node.predecessors = kept
+    changed |= any(is_control(node) and node not in reached for node in function.nodes)
+    function.nodes = [node for node in function.nodes if not _is_unreachable(node, reached)]
+    return _remove_single_ways(function) or changed
+
+
+def _is_unreachable(node: Node, reached: set[Node]) -> bool:
+    return (node.region if isinstance(node, Phi) else node) not in reached and (isinstance(node, Phi) or is_control(node))
+
+
+def _remove_single_ways(function: Function) -> bool:
+    replacements: dict[Node, Node] = {}
+    for node in function.nodes:
+        if isinstance(node, Region) and len(node.predecessors) == 1:
+            replacements[node] = node.predecessors[0]
+        elif isinstance(node, Phi) and len(node.values) == 1:
+            replacements[node] = node.values[0]
+    replace_all(function, replacements)
+    function.nodes = [node for node in function.nodes if node not in replacements]
+    return bool(replacements)
+
+
+def remove_dead(function: Function) -> bool:
+    """Drop data that reachable control does not need; whether there was any. Parameters stay."""
+    live = live_nodes(function, control_graph(function))
+    kept = [node for node in function.nodes if node in live or isinstance(node, (Start, Parameter))]
+    changed = len(kept) != len(function.nodes)
+    function.nodes = kept
+    return changed

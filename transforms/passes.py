@@ -1,0 +1,121 @@
+"""Passes, pipelines of them, and the runner: the same for every stage of the tower.
+
+A pass is a frozen dataclass with a `name`; its fields are its options, and `run` changes a module in place and says whether it
+did. A `Stage` knows its passes by name, so that the text `"dce,unroll{n=4}"` is a pipeline.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, Protocol, TypeVar
+
+from ..ir.diagnostics import InputError
+
+IR = TypeVar("IR")
+IR_contra = TypeVar("IR_contra", contravariant=True)
+
+
+class Pass(Protocol[IR_contra]):
+    """Changes a module of one stage."""
+
+    @property
+    def name(self) -> str:
+        """The name in pipelines."""
+        ...
+
+    def run(self, module: IR_contra, /) -> bool:
+        """Change the module; whether anything changed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Stage(Generic[IR]):
+    """A stage: how its modules are verified (an exception if they are wrong) and printed, and the passes on it."""
+
+    name: str
+    verify: Callable[[IR], None]
+    text: Callable[[IR], str]
+    passes: Mapping[str, type[Pass[IR]]]
+
+
+class BrokenPassError(Exception):
+    """A pass left a module that does not verify: the cause is the verifier's exception."""
+
+
+_ITEM: Final = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*(?:,|\Z)")
+
+
+def parse_pipeline(text: str, stage: Stage[IR]) -> tuple[Pass[IR], ...]:
+    """The passes of a text such as `"dce,unroll{n=4}"`. Raises InputError."""
+    passes: list[Pass[IR]] = []
+    position, end = 0, len(text.rstrip())
+    while position < end:
+        match = _ITEM.match(text, position)
+        if match is None:
+            raise InputError(f"cannot read the pipeline at {text[position:].strip()!r}: expected name or name{{option=value}}")
+        passes.append(_make(match[1], match[2] or "", stage))
+        position = match.end()
+    return tuple(passes)
+
+
+def _make(name: str, options: str, stage: Stage[IR]) -> Pass[IR]:
+    if name not in stage.passes:
+        raise InputError(f"no pass {name!r} on {stage.name}; there are: {', '.join(sorted(stage.passes))}")
+    kind = stage.passes[name]
+    fields = {it.name: it.type for it in dataclasses.fields(kind) if it.init} if dataclasses.is_dataclass(kind) else {}
+    values: dict[str, bool | int | str] = {}
+    for option in filter(None, (it.strip() for it in options.split(","))):
+        key, equals, value = (it.strip() for it in option.partition("="))
+        if key not in fields or not equals:
+            known = ", ".join(fields) or "none"
+            raise InputError(f"no option {option!r} of {name}; its options are: {known}")
+        values[key] = _value(name, key, str(fields[key]), value)
+    return kind(**values)
+
+
+def _value(name: str, key: str, kind: str, text: str) -> bool | int | str:
+    if kind == "bool":
+        if text not in ("true", "false"):
+            raise InputError(f"the option {key!r} of {name} is true or false, not {text!r}")
+        return text == "true"
+    if kind != "int":
+        return text
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise InputError(f"the option {key!r} of {name} is an integer, not {text!r}") from None
+
+
+def run_passes(
+    module: IR,
+    passes: Sequence[Pass[IR]],
+    stage: Stage[IR],
+    *,
+    verify_each: bool = False,
+    after_each: Callable[[Pass[IR], IR], None] | None = None,
+) -> bool:
+    """Run passes in order; whether any changed the module.
+
+    With `verify_each`, the module is verified before the first and after each pass, and a pass that breaks it raises
+    BrokenPassError. `after_each` is called after each pass: for dumps and timing.
+    """
+    if verify_each:
+        stage.verify(module)
+    changed = False
+    for step in passes:
+        changed |= step.run(module)
+        if verify_each:
+            _verify_after(step, module, stage)
+        if after_each is not None:
+            after_each(step, module)
+    return changed
+
+
+def _verify_after(step: Pass[IR], module: IR, stage: Stage[IR]) -> None:
+    try:
+        stage.verify(module)
+    except Exception as error:
+        raise BrokenPassError(f"the pass {step.name} breaks the module:\n{error}") from error
