@@ -220,6 +220,7 @@ def parse_float_literal(text: str, scalar: Scalar) -> float:
 
 
 _HUGE_EXPONENT = 20_000  # beyond every format; keeps the exact arithmetic small
+_MOST_DIGITS = 2_000  # what follows only tells whether the number is a tie of two doubles, which have fewer digits
 
 
 def _decimal_fraction(text: str) -> Fraction | None:
@@ -227,8 +228,21 @@ def _decimal_fraction(text: str) -> Fraction | None:
     mantissa, _, exponent = text.lower().partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0")
-    power = int(exponent or "0") - len(fraction)
+    power = _exponent(exponent) - len(fraction)
+    if len(digits) > _MOST_DIGITS:
+        rest = digits[_MOST_DIGITS:]
+        digits = digits[:_MOST_DIGITS] + ("1" if rest.strip("0") else "0")
+        power += len(rest) - 1
     return _scaled(int(digits or "0"), 10, power, len(digits) + power)
+
+
+def _exponent(text: str) -> int:
+    """The number; one far beyond every format where there are too many digits."""
+    if len(text) < 16:
+        return int(text or "0")
+    digits = text.lstrip("+-0")
+    magnitude = int(digits or "0") if len(digits) < 16 else 10**15
+    return -magnitude if text[0] == "-" else magnitude
 
 
 def _hex_fraction(text: str) -> Fraction | None:
@@ -236,7 +250,7 @@ def _hex_fraction(text: str) -> Fraction | None:
     mantissa, _, exponent = text.lower().partition("p")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0")
-    power = int(exponent or "0") - 4 * len(fraction)
+    power = _exponent(exponent) - 4 * len(fraction)
     return _scaled(int(digits or "0", 16), 2, power, 4 * len(digits) + power)
 
 

@@ -74,7 +74,7 @@ class _Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "RUST_BACKTRACE": "0"},
+            env=_environment(),
         )
         self.stop = weakref.finalize(self, _stop, self.popen, self.owner)
 
@@ -117,6 +117,12 @@ def _stop(popen: subprocess.Popen[bytes], owner: int) -> None:
     except subprocess.TimeoutExpired:
         popen.kill()
         popen.wait()
+
+
+def _environment() -> dict[str, str]:
+    """Ours, with the same modules to import, and without what makes the child print things that nobody asked for."""
+    quiet = {"RUST_BACKTRACE": "0", "XDG_RUNTIME_DIR": os.environ.get("XDG_RUNTIME_DIR", tempfile.gettempdir())}
+    return {**os.environ, **quiet, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
 def _describe_exit(status: int) -> str:

@@ -20,6 +20,7 @@ from .suggest import did_you_mean
 DEEPEST_EXPRESSION = 512
 DEEPEST_STATEMENT = 127
 LONGEST_ELSE_CHAIN = 512
+MOST_HINTS = 16  # near-miss names cost time in proportion to all names
 
 # The arguments of these attributes are names of their own kind (WGSL, "Context-Dependent Names").
 _CONTEXT_DEPENDENT = frozenset({"builtin", "interpolate", "diagnostic"})
@@ -45,6 +46,7 @@ class _Binder:
         self._scopes: list[dict[str, Symbol]] = []
         self._current = Symbol("", None, Span(0, 0))
         self._unresolved: set[str] = set()
+        self._hints_left = MOST_HINTS
 
     # Declarations
 
@@ -291,8 +293,11 @@ class _Binder:
         if node.name in self._unresolved:
             return
         self._unresolved.add(node.name)
-        in_scope = [name for scope in self._scopes for name in scope]
-        notes = did_you_mean(node.name, [*in_scope, *self._module, *predeclared.names()])
+        notes: tuple[Note, ...] = ()
+        if self._hints_left:
+            self._hints_left -= 1
+            in_scope = [name for scope in self._scopes for name in scope]
+            notes = did_you_mean(node.name, [*in_scope, *self._module, *predeclared.names()])
         self._context.error("unresolved-identifier", f"unresolved identifier '{node.name}'", node.span, notes)
 
     def _too_deep(self, span: Span, message: str) -> None:

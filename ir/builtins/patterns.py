@@ -229,7 +229,7 @@ def _instantiate_texture(pattern: Pattern, bindings: Mapping[str, Binding]) -> T
     kind, dimension = texture_family(pattern.head)
     if kind is TextureKind.STORAGE:
         format, access = (argument.head for argument in pattern.arguments)
-        name = bindings[format]
+        name = bindings.get(format, format)
         assert isinstance(name, str)
         return texture(kind, dimension, None, name, _ACCESSES.get(access) or _access(bindings[access]))
     if not pattern.arguments:

@@ -62,7 +62,8 @@ declare(
     " | texture_depth_multisampled_2d | texture_storage_2d<F, M> | texture_storage_2d_array<F, M> | texture_external]"
     "(t: T) -> vec2<u32>",
     f"[S: word, L: integer, T: {_SAMPLED_2D} | {_DEPTH}](t: T, level: L) -> vec2<u32>",
-    "[S: word, F: format, M: read | write | read_write, T: texture_3d<S> | texture_storage_3d<F, M>](t: T) -> vec3<u32>",
+    "[S: word, F: format, M: read | write | read_write, T: texture_3d<S> | texture_storage_3d<F, M>]"
+    "(t: T) -> vec3<u32>",
     "[S: word, L: integer](t: texture_3d<S>, level: L) -> vec3<u32>",
     doc="The width, height and depth of a texture, in texels.",
 )

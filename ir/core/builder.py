@@ -111,7 +111,7 @@ class Builder:
         self.span: Span | None = None
 
     @contextmanager
-    def at(self, block: Block | None) -> Generator[None]:
+    def at(self, block: Block | None) -> Generator[None, None, None]:
         """Build in `block` for a while, then go on where the builder was."""
         before, self.block = self.block, block
         try:

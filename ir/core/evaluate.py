@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from ..builtins import builtin, constructor, converter, evaluator
-from ..constants import RawValue
+from ..constants import ConstantValue, RawValue
 from ..conversions import elements
 from ..operators import binary_evaluator, unary_evaluator
 from ..scalars import EvaluationError, Mode
@@ -18,6 +18,18 @@ from ..types import Pointer
 from . import nodes
 
 Evaluate: TypeAlias = Callable[[Sequence[RawValue]], RawValue]
+
+
+def constant_result(instruction: nodes.Instruction, mode: Mode) -> ConstantValue | None:
+    """The constant that the instruction gives; None where an operand is not constant or only a running shader knows.
+
+    Raises EvaluationError in CONST mode, for what WGSL calls a shader-creation or pipeline-creation error.
+    """
+    operands = [operand.value.value for operand in instruction.operands if isinstance(operand, nodes.Constant)]
+    if len(operands) < len(instruction.operands):
+        return None
+    evaluate = pure_evaluator(instruction, mode)
+    return None if evaluate is None else ConstantValue(instruction.type, evaluate(operands))
 
 
 def pure_evaluator(node: nodes.Instruction, mode: Mode) -> Evaluate | None:
@@ -59,11 +71,12 @@ def _swizzle(components: tuple[int, ...]) -> Evaluate:
 
 
 def _clamped_access(args: Sequence[RawValue]) -> RawValue:
-    """Indices are taken as unsigned and clamped to the last element."""
+    """Indices are taken as unsigned and clamped to the last element: a negative one is large."""
     part = args[0]
     for index in args[1:]:
+        assert isinstance(index, int)
         whole = elements(part)
-        part = whole[clamp_index(index, len(whole))]
+        part = whole[index if 0 <= index < len(whole) else -1]
     return part
 
 
@@ -75,9 +88,3 @@ def _checked_access(args: Sequence[RawValue]) -> RawValue:
             raise EvaluationError(f"index {index} is out of range for {len(whole)} elements")
         part = whole[index]
     return part
-
-
-def clamp_index(index: RawValue, count: int) -> int:
-    """An index as unsigned, clamped to the last of `count` elements: a negative one is large."""
-    assert isinstance(index, int)
-    return index if 0 <= index < count else count - 1

@@ -107,7 +107,17 @@ def run(
     values = [storage.from_python(it) for it in arguments]
     for name, type, value in zip(function.parameter_names, function.parameter_types, values, strict=True):
         _check_value(name, type, value, dynamic_constants)
-    return _Program(order).compiled(function, tuple(dynamic_constants)).call(values)
+    return run_in_place(function, dynamic_constants, values, order)
+
+
+def run_in_place(
+    function: Function, dynamic_constants: Sequence[int], arguments: Sequence[Value], order: ThreadOrder = forward
+) -> Value:
+    """As `run`, unchecked, and with the arguments' own storage: collections that the function consumes change.
+
+    The result may be made of them. Raises InterpreterError.
+    """
+    return _Program(order).compiled(function, tuple(dynamic_constants)).call(arguments)
 
 
 def _check_value(name: str, type: Type, value: Value, constants: Sequence[int]) -> None:

@@ -1,22 +1,22 @@
 """Program: a resolved WGSL file, the syntax tree plus everything it means.
 
-Facts about expressions are looked up by node identity. They are what `ir/core`'s builder needs to make single operations
-without knowing WGSL's conversion rules:
+Facts about expressions are looked up by node identity. They are what `ir/core`'s builder needs to make single
+operations without knowing WGSL's conversion rules:
 
 - `type`: the type of the expression as written: may be abstract or a Reference.
-- `result`: the type after the load rule and the conversion its context asks for: concrete, and never a Reference, unless
-  the context wants the reference (left of `=`, `+=` or `++`, operand of `&`, object of an access). Only inside a constant,
-  and in the initializer of a const, it may stay abstract.
+- `result`: the type after the load rule and the conversion its context asks for: concrete, and never a Reference,
+  unless the context wants the reference (left of `=`, `+=` or `++`, operand of `&`, object of an access). Only inside
+  a constant, and in the initializer of a const, it may stay abstract.
 - `loads`: whether the load rule turns the reference into its value here.
-- `constant`: the value of a const-expression, already converted to `result`. An `&&` or `||` that a constant left operand
-  decides has a constant, too, whatever its right operand is.
+- `constant`: the value of a const-expression, already converted to `result`. An `&&` or `||` that a constant left
+  operand decides has a constant, too, whatever its right operand is.
 
 So the value of an expression is: its constant if it has one; else its operation; then a load where `loads` says so.
-Conversions of abstract values happen only in constants. An expression that never becomes a value (a type name, the callee of a
-call) has no facts. A `Paren` shares the facts object of its operand.
+Conversions of abstract values happen only in constants. An expression that never becomes a value (a type name, the
+callee of a call) has no facts. A `Paren` shares the facts object of its operand.
 
-The object of an access may be a pointer: `p.x` and `p[i]` are references to parts of what it points to, and a swizzle of several
-components loads the vector through it.
+The object of an access may be a pointer: `p.x` and `p[i]` are references to parts of what it points to, and a swizzle of
+several components loads the vector through it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-// Sorts blocks of `width` keys, a power of two, each in the memory of one workgroup. Keys missing in the last block count as
-// greatest.
+// Sorts blocks of `width` keys, a power of two, each in the memory of one workgroup. Keys missing in the last
+// block count as greatest.
 
 override width: u32 = 128;
 

@@ -1,5 +1,5 @@
-// One compare-and-exchange step of a bitonic sort in global memory: `block` is the length of the runs being merged, `reach`
-// the distance of the partners, both powers of two.
+// One compare-and-exchange step of a bitonic sort in global memory: `block` is the length of the runs being
+// merged, `reach` the distance of the partners, both powers of two.
 
 struct Step {
     block: u32,

@@ -1,5 +1,5 @@
-// How many steps the Collatz sequence of each number takes to reach 1: a divergent loop on integers. Numbers that would
-// overflow on their way are given up.
+// How many steps the Collatz sequence of each number takes to reach 1: a divergent loop on integers. Numbers that
+// would overflow on their way are given up.
 
 const GIVEN_UP = -1;
 const LARGEST = (0xffffffffu - 1u) / 3u;

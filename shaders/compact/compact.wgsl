@@ -1,5 +1,5 @@
-// Stream compaction: appends the values above a threshold to a list, in any order. What the atomic counter held before tells
-// each its place.
+// Stream compaction: appends the values above a threshold to a list, in any order. What the atomic counter held
+// before tells each its place.
 
 struct Kept {
     index: u32,

@@ -1,4 +1,5 @@
-// Turns RGBA pixels, red in the low byte, into grey ones with integer arithmetic, and finds the darkest and the brightest.
+// Turns RGBA pixels, red in the low byte, into grey ones with integer arithmetic, and finds the darkest and the
+// brightest.
 
 struct Range {
     darkest: atomic<u32>,

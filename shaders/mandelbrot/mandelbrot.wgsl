@@ -1,4 +1,5 @@
-// The Mandelbrot set: how soon each point of the plane escapes, as a number and as a colour (RGBA, red in the low byte).
+// The Mandelbrot set: how soon each point of the plane escapes, as a number and as a colour (RGBA, red in the low
+// byte).
 
 struct View {
     centre: vec2f,

@@ -24,7 +24,7 @@ struct World {
 @group(0) @binding(0) var<uniform> world: World;
 @group(0) @binding(1) var<storage, read_write> particles: array<Particle>;
 
-/// Reflects a coordinate at ±half; true if it was outside.
+// Reflects a coordinate at ±half; true if it was outside.
 fn bounce(coordinate: ptr<function, f32>, speed: ptr<function, f32>, half: f32) -> bool {
     let outside = abs(*coordinate) - half;
     if outside <= 0.0 {
@@ -47,7 +47,7 @@ fn keep_in_box(particle: ptr<function, Particle>) {
     (*particle).bounces += u32(bounced_x) + u32(bounced_y);
 }
 
-/// Changes the velocity as the kind wants; false for a particle that is no more.
+// Changes the velocity as the kind wants; false for a particle that is no more.
 fn accelerate(particle: ptr<function, Particle>) -> bool {
     switch (*particle).kind {
         case DRIFTING: {

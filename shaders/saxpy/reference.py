@@ -2,8 +2,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
 
 
-def saxpy(n: int, params: np.void, x: Floats, y: Floats) -> dict[str, Floats]:
-    y[:n] = params["a"] * x[:n] + y[:n]
-    return {"y": y}
+def saxpy(n: int, params: np.void, x: Floats, y: Floats) -> dict[str, Doubles]:
+    result = y.astype(np.float64)
+    result[:n] += float(params["a"]) * x[:n].astype(np.float64)
+    return {"y": result}

@@ -1,4 +1,5 @@
-// The softmax of each row of a matrix; a workgroup has one row. Subtracting the greatest element first keeps exp in range.
+// The softmax of each row of a matrix; a workgroup has one row. Subtracting the greatest element first keeps exp
+// in range.
 
 const WIDTH = 32u;
 const LOWEST = -3.4028234e38;

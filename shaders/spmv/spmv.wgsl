@@ -1,4 +1,5 @@
-// A sparse matrix in compressed rows times a vector: the elements of row r are those from row_starts[r] to row_starts[r + 1].
+// A sparse matrix in compressed rows times a vector: the elements of row r are those from row_starts[r] to
+// row_starts[r + 1].
 
 struct Element {
     column: u32,

@@ -1,5 +1,5 @@
-// Transposes a row-major matrix through tiles. The column of padding keeps the invocations of a row of the transposed tile
-// in different memory banks.
+// Transposes a row-major matrix through tiles. The column of padding keeps the invocations of a row of the
+// transposed tile in different memory banks.
 
 const TILE = 16u;
 

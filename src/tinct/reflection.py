@@ -56,6 +56,10 @@ class BindingInfo:
         """Where it is bound."""
         return BindingPoint(self.group, self.binding)
 
+    def dtype_with(self, elements: int) -> np.dtype[Any]:
+        """The numpy type of the whole variable with that many elements in its runtime-sized array."""
+        return layout.numpy_dtype(self.type, elements=elements)
+
     @property
     def is_written(self) -> bool:
         """Whether a shader may write it, so that `run` returns it."""
@@ -106,8 +110,13 @@ def _binding(variable: Variable) -> BindingInfo:
         access=(variable.access or Access.READ).value,
         type=variable.type,
         minimum_size=layout.minimum_size(variable.type) if in_memory else 0,
-        dtype=layout.numpy_dtype(variable.type) if in_memory else None,
+        dtype=_dtype(variable.type) if in_memory else None,
     )
+
+
+def _dtype(type: Type) -> np.dtype[Any]:
+    ends_open = isinstance(type, Struct) and contains_runtime_array(type)
+    return layout.numpy_dtype(type, elements=1 if ends_open else None)
 
 
 def reflect_overrides(program: Program) -> tuple[OverrideInfo, ...]:

@@ -96,7 +96,10 @@ def _flat(value: Value) -> list[bool | int | float]:
     return [part for item in value for part in _flat(item)] if isinstance(value, list) else [value]
 
 
-_NUMBER = re.compile(r"true|false|(?<![\w.])-?(?:0x[\da-fA-F.]+(?:p[+-]?\d+)?|[\d.]+(?:e[+-]?\d+)?)(?=[fhu]?(?![\w.]))")
+_NUMBER = re.compile(
+    r"true|false|-?Infinity|NaN"
+    r"|(?<![\w.])-?(?:0x[\da-fA-F.]+(?:p[+-]?\d+)?|[\d.]+(?:e[+-]?\d+)?)(?=[fhu]?(?![\w.]))"
+)
 
 
 def _numbers(text: str) -> Iterator[bool | int | float]:

@@ -13,7 +13,7 @@ TypeParser = Callable[[str], Type]
 
 
 def parse_type(text: str) -> Type:
-    return instantiate(parse_pattern(text.replace("_", " ")), {"AI": ABSTRACT_INT, "AF": ABSTRACT_FLOAT})
+    return instantiate(parse_pattern(text), {"AI": ABSTRACT_INT, "AF": ABSTRACT_FLOAT})
 
 
 @pytest.fixture(scope="session")

@@ -113,7 +113,13 @@ def test_conversions(value: float, source: Scalar, target: Scalar, expected: flo
 
 @pytest.mark.parametrize(
     ("value", "source", "target"),
-    [(-1, ABSTRACT_INT, U32), (2**31, ABSTRACT_INT, I32), (65505.0, F32, F16), (1e39, ABSTRACT_FLOAT, F32), (65505, I32, F16)],
+    [
+        (-1, ABSTRACT_INT, U32),
+        (2**31, ABSTRACT_INT, I32),
+        (65505.0, F32, F16),
+        (1e39, ABSTRACT_FLOAT, F32),
+        (65505, I32, F16),
+    ],
 )
 def test_constants_that_the_target_cannot_hold(value: float, source: Scalar, target: Scalar) -> None:
     with pytest.raises(EvaluationError, match="cannot be represented"):

@@ -13,12 +13,12 @@ from typing import ClassVar
 
 from ...ir.constants import ConstantValue, RawValue
 from ...ir.core import nodes
+from ...ir.core.evaluate import constant_result
 from ...ir.core.structure import blocks_of
 from ...ir.diagnostics import Diagnostic, InputError, Severity, ShaderError
 from ...ir.scalars import EvaluationError, Mode, fits, round_to
 from ...ir.source import Span
 from ...ir.types import Array, OverrideCount, Pointer, Scalar, ScalarKind, Type, array, pointer
-from .evaluate import constant_result
 from .reachability import reached_from_root
 
 Number = bool | int | float

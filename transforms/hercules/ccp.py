@@ -83,17 +83,27 @@ def _propagate(function: Function) -> bool:
     solution = _Solver(function, infer_types(function)).solve()
     if not any(isinstance(node, Return) and node in solution.reached for node in function.nodes):
         return False
-    replacements = dict(_constants(function, solution))
-    added = [node for node in replacements.values() if node not in set(function.nodes)]
-    function.nodes += dict.fromkeys(added)
-    replacements |= dict(_taken_ways(function, solution))
-    replace_all(function, replacements)
-    function.nodes = [node for node in function.nodes if node not in replacements]
+    constants = dict(_constants(function, solution))
+    replacements = constants | dict(_taken_ways(function, solution))
     if not replacements:
         return False
+    decided = {it.collection for it in replacements if isinstance(it, Read) and isinstance(it.collection, If)}
+    function.nodes = [it for it in _with_constants(function, constants) if it not in replacements and it not in decided]
+    replace_all(function, replacements)
     remove_unreachable(function)
     remove_dead(function)
     return True
+
+
+def _with_constants(function: Function, constants: Mapping[Node, Node]) -> Iterator[Node]:
+    """The node list, with each new constant before the first node that it replaces."""
+    present = set(function.nodes)
+    for node in function.nodes:
+        constant = constants.get(node)
+        if constant is not None and constant not in present:
+            present.add(constant)
+            yield constant
+        yield node
 
 
 def _constants(function: Function, solution: _Solver) -> Iterator[tuple[Node, Node]]:

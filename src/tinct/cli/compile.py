@@ -36,11 +36,11 @@ def _hercules(compilation: Compilation) -> str:
 
 
 def _llvm(compilation: Compilation) -> str:
-    return compilation.cpu.llvm_ir
+    return compilation.cpu.llvm()
 
 
 def _asm(compilation: Compilation) -> str:
-    return compilation.cpu.assembly
+    return compilation.cpu.assembly()
 
 
 STAGES: dict[str, Callable[[Compilation], str]] = {

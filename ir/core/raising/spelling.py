@@ -1,0 +1,208 @@
+"""Types and constants as expressions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from typing import assert_never
+
+from ...constants import ConstantValue, RawValue, Repeated, same_bits, zero
+from ...conversions import elements
+from ...ops import UnaryOp
+from ...scalars import bits_of, round_to
+from ...types import (
+    Access,
+    AddressSpace,
+    Array,
+    Atomic,
+    Matrix,
+    OverrideCount,
+    Pointer,
+    Reference,
+    Sampler,
+    Scalar,
+    ScalarKind,
+    Struct,
+    Texture,
+    TextureKind,
+    Type,
+    Vector,
+    Void,
+)
+from ...wgsl import ast
+from . import syntax
+
+_INT_MIN = -(2**31)
+_SUFFIXES = {ScalarKind.I32: "i", ScalarKind.U32: "u", ScalarKind.F32: "f", ScalarKind.F16: "h"}
+
+
+class Speller:
+    """Spells types and constants. `declared` are the module's own names: where one hides `vec3f`, `vec3<f32>` is written.
+
+    `count` gives the expression of an override-sized array's count. `renamed` holds structures under a new name.
+    """
+
+    def __init__(
+        self,
+        declared: Collection[str],
+        count: Callable[[OverrideCount], ast.Expression],
+        renamed: dict[Struct, str] | None = None,
+    ) -> None:
+        self._declared = declared
+        self._count = count
+        self._renamed = renamed or {}
+
+    def type(self, type: Type) -> ast.Expression:
+        """A type that a program may write."""
+        return self.type_name(type)
+
+    def type_name(self, type: Type) -> ast.Identifier:
+        """A type, which is an identifier, maybe with template arguments."""
+        match type:
+            case Scalar():
+                return syntax.identifier(str(type))
+            case Vector(width=width, element=element):
+                return self._generic(f"vec{width}", element)
+            case Matrix(columns=columns, rows=rows, element=element):
+                return self._generic(f"mat{columns}x{rows}", element)
+            case Atomic(element=element):
+                return syntax.identifier("atomic", self.type(element))
+            case Array(element=element, count=count):
+                extent = () if count is None else (self._extent(count),)
+                return syntax.identifier("array", self.type(element), *extent)
+            case Struct(name=name):
+                return syntax.identifier(self._renamed.get(type, name))
+            case Pointer() | Reference():
+                return self._pointer(type)
+            case Texture():
+                return _texture(type)
+            case Sampler() | Void():
+                return syntax.identifier(str(type))
+            case _:
+                assert_never(type)
+
+    def _generic(self, name: str, element: Scalar) -> ast.Identifier:
+        short = f"{name}{_SUFFIXES.get(element.kind, '')}"
+        if short == name or short in self._declared:
+            return syntax.identifier(name, self.type(element))
+        return syntax.identifier(short)
+
+    def _extent(self, count: int | OverrideCount) -> ast.Expression:
+        return syntax.integer(count) if isinstance(count, int) else self._count(count)
+
+    def _pointer(self, type: Pointer | Reference) -> ast.Identifier:
+        arguments = [syntax.identifier(type.space.value), self.type(type.store)]
+        if type.space is AddressSpace.STORAGE and type.access is not Access.READ:
+            arguments.append(syntax.identifier(type.access.value))
+        return syntax.identifier("ptr", *arguments)
+
+    # Constants.
+
+    def constant(self, constant: ConstantValue, *, typed: bool = False) -> ast.Expression:
+        """A constant. Without `typed`, an i32 or f32 literal has no suffix, being what WGSL makes of such a literal."""
+        return self._value(constant.type, constant.value, typed)
+
+    def _value(self, type: Type, value: RawValue, typed: bool) -> ast.Expression:
+        if isinstance(type, Scalar):
+            return _scalar(type, value, typed)
+        parts = elements(value)
+        name = self.type_name(type)
+        match type:
+            case Vector(width=width, element=element):
+                is_splat = all(same_bits(parts[0], part) for part in parts)
+                return self._call(name, [element] * width, parts[:1] if is_splat else parts)
+            case Struct() if type.name.startswith(("__frexp_result", "__modf_result")):
+                return self._builtin_result(type, parts)
+            case _ if _is_zero(value):
+                return syntax.call(name, ())
+            case Matrix(columns=columns):
+                return self._call(name, [type.column] * columns, parts)
+            case Array(element=element):
+                return self._call(name, [element] * len(parts), parts)
+            case Struct(members=members):
+                return self._call(name, [member.type for member in members], parts)
+            case _:
+                raise TypeError(f"no constant is of type {type}")
+
+    def _call(self, name: ast.Identifier, types: Sequence[Type], parts: Sequence[RawValue]) -> ast.Expression:
+        return syntax.call(name, [self._value(type, part, False) for type, part in zip(types, parts, strict=False)])
+
+    def _builtin_result(self, type: Struct, parts: Sequence[RawValue]) -> ast.Expression:
+        """The structures of `frexp` and `modf` have no name: the call that gives this one."""
+        function = "frexp" if type.name.startswith("__frexp") else "modf"
+        join = _join_frexp if function == "frexp" else _join_modf
+        argument_type = type.members[0].type
+        first, second = parts
+        if isinstance(argument_type, Vector):
+            joined = tuple(map(join, elements(first), elements(second)))
+            return syntax.call(function, [self._value(argument_type, joined, True)])
+        return syntax.call(function, [self._value(argument_type, join(first, second), True)])
+
+
+def _join_frexp(fract: RawValue, exponent: RawValue) -> float:
+    assert isinstance(fract, float)
+    assert isinstance(exponent, int)
+    return math.ldexp(fract, exponent)
+
+
+def _join_modf(fract: RawValue, whole: RawValue) -> float:
+    assert isinstance(fract, float)
+    assert isinstance(whole, float)
+    return whole + fract if fract else whole
+
+
+def _is_zero(value: RawValue) -> bool:
+    """Whether all its scalars are zero, and no -0.0."""
+    if isinstance(value, (bool, int, float)):
+        return value == 0 and not (isinstance(value, float) and math.copysign(1.0, value) < 0)
+    if isinstance(value, Repeated):
+        return value.count == 0 or _is_zero(value.item)
+    return all(map(_is_zero, value))
+
+
+def is_zero(constant: ConstantValue) -> bool:
+    """Whether it is the zero value of its type."""
+    return _is_zero(constant.value) or same_bits(constant.value, zero(constant.type))
+
+
+def _scalar(type: Scalar, value: RawValue, typed: bool) -> ast.Expression:
+    if isinstance(value, bool):
+        return ast.BoolLiteral(value, syntax.NOWHERE)
+    suffix = _SUFFIXES.get(type.kind, "")
+    if type.kind in (ScalarKind.I32, ScalarKind.F32) and not typed:
+        suffix = ""
+    if isinstance(value, int):
+        if value == _INT_MIN and type.kind is ScalarKind.I32:
+            return syntax.call("i32", [syntax.integer(value)])
+        return syntax.integer(value, suffix)
+    assert isinstance(value, float)
+    return _float(type, value, suffix)
+
+
+def _float(type: Scalar, value: float, suffix: str) -> ast.Expression:
+    """A literal. WGSL has none for infinities and NaN: these are written by their bits."""
+    if not math.isfinite(value):
+        word = "u32" if type.kind is ScalarKind.F32 else "vec2<f16>"
+        bits = syntax.integer(bits_of(type, value), "u")
+        as_type = syntax.call(syntax.identifier("bitcast", syntax.identifier(str(type) if word == "u32" else word)), [bits])
+        return as_type if word == "u32" else syntax.member(as_type, "x")
+    text = float_text(type, abs(value))
+    literal = ast.FloatLiteral(f"{text}{suffix}", suffix, syntax.NOWHERE)
+    return syntax.unary(UnaryOp.NEGATE, literal) if math.copysign(1.0, value) < 0 else literal
+
+
+def float_text(type: Scalar, value: float) -> str:
+    """The shortest decimal that rounds to the value, whether it is read in the type or in double precision first."""
+    for digits in range(1, 18):
+        short = float(f"{value:.{digits}g}")
+        if round_to(type, short) == value:
+            return repr(short)
+    return repr(value)
+
+
+def _texture(type: Texture) -> ast.Identifier:
+    name = "texture_external" if type.kind is TextureKind.EXTERNAL else f"{type.kind.value}_{type.dimension}"
+    if type.kind is TextureKind.STORAGE:
+        words = [it for it in (type.format, type.access.value if type.access else None) if it is not None]
+        return syntax.identifier(name, *map(syntax.identifier, words))
+    return syntax.identifier(name) if type.sampled is None else syntax.identifier(name, syntax.identifier(str(type.sampled)))

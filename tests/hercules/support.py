@@ -1,0 +1,41 @@
+"""What the tests of Hercules IR share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tinct.ir.hercules.nodes import Function, Module, Node
+from tinct.ir.hercules.storage import Value, Variant
+from tinct.ir.hercules.text import parse, print_module
+
+SAMPLES = Path(__file__).parent / "samples"
+
+
+def load(name: str) -> Module:
+    return parse((SAMPLES / f"{name}.hir").read_text(encoding="utf-8"))
+
+
+def function_of(module: Module, name: str) -> Function:
+    return next(it for it in module.functions if it.name == name)
+
+
+def node_of(function: Function, label: str) -> Node:
+    return next(it for it in function.nodes if it.label == label)
+
+
+def copy_of(module: Module) -> Module:
+    return parse(print_module(module))
+
+
+def same_value(left: Value, right: Value) -> bool:
+    """Equal bit for bit, where all NaNs are one."""
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same_value, left, right))
+    if isinstance(left, Variant) and isinstance(right, Variant):
+        return left.index == right.index and same_value(left.value, right.value)
+    return type(left) is type(right) and repr(left) == repr(right)
+
+
+def body(text: str, head: str = "fn f() -> i32") -> Module:
+    """A module of one function with these lines."""
+    return parse(f"{head} {{\n{text}\n}}\n")
