@@ -33,4 +33,8 @@ def _run(source: Source) -> tuple[Program | None, tuple[Diagnostic, ...]]:
     if any(diagnostic.is_error for diagnostic in parsed.diagnostics):
         return None, tuple(parsed.diagnostics)
     resolved = resolve(source, parsed.unit)
-    return resolved.program, (*parsed.diagnostics, *resolved.diagnostics)
+    return resolved.program, tuple(sorted((*parsed.diagnostics, *resolved.diagnostics), key=_place))
+
+
+def _place(diagnostic: Diagnostic) -> int:
+    return diagnostic.span.start if diagnostic.span else 0

@@ -64,7 +64,7 @@ class BindingPoint:
 
 @dataclass(frozen=True, slots=True)
 class IoAttributes:
-    """Attributes of stage inputs and outputs (WGSL, "Input-output attributes"). `interpolate` is `(type, sampling?)`."""
+    """Attributes of stage inputs and outputs (WGSL, "Input-output attributes"). `interpolate` is type, sampling."""
 
     builtin: str | None = None
     location: int | None = None

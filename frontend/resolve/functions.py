@@ -59,7 +59,7 @@ def _stage(context: Context, found: AttributeSet) -> Stage | None:
     stages = [name for name in _STAGES if name in found]
     if len(stages) > 1:
         notes = (Note("another stage is given here", found.by_name[stages[0]].span),)
-        context.error("invalid-attribute", "a function has only one stage", found.by_name[stages[1]].span, notes)
+        context.fail("invalid-attribute", "a function has only one stage", found.by_name[stages[1]].span, notes)
     return _STAGES[stages[0]] if stages else None
 
 

@@ -23,7 +23,7 @@ from ...ir.types import (
 )
 from . import attributes
 from .attributes import AttributeSet
-from .context import Context
+from .context import Abandon, Context
 from .suggest import did_you_mean
 
 
@@ -109,12 +109,11 @@ def _builtin_value(context: Context, found: AttributeSet, type: Type, span: Span
         return None
     name = attributes.word(context, attribute.arguments[0], "built-in value")
     if name is None:
-        return None
+        raise Abandon
     value = BUILTIN_VALUES.get(name)
     if value is None:
         notes = did_you_mean(name, BUILTIN_VALUES)
-        context.error("unknown-builtin-value", f"unknown built-in value '{name}'", attribute.arguments[0].span, notes)
-        return None
+        context.fail("unknown-builtin-value", f"unknown built-in value '{name}'", attribute.arguments[0].span, notes)
     if value.extension is not None and value.extension not in context.enables:
         notes = (Note(f"add 'enable {value.extension};' at the start of the module"),)
         message = f"built-in value '{name}' is used without 'enable {value.extension};'"
@@ -135,6 +134,8 @@ def _check_clip_distances(context: Context, type: Type, span: Span) -> None:
 
 def _location(context: Context, found: AttributeSet, type: Type, span: Span) -> int | None:
     location = attributes.optional_integer(context, found, "location")
+    if "location" in found and location is None:
+        raise Abandon
     if "location" in found and not _is_user_io_type(type):
         message = f"a value with a location is a numeric scalar or vector, not '{type}'"
         context.error("type-mismatch", message, span)

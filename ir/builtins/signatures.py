@@ -118,9 +118,8 @@ class _Variables:
         if choices in SCALAR_SETS:
             self.scalars[name] = SCALAR_SETS[choices]
         elif choices.removesuffix("s") in SCALAR_SETS:
-            scalar = f"{name}S"
-            self.scalars[scalar] = SCALAR_SETS[choices.removesuffix("s")]
-            self.alternatives[name] = [Pattern(scalar), Pattern("vecN", (Pattern(scalar),))]
+            self.scalars[name] = SCALAR_SETS[choices.removesuffix("s")]
+            self.alternatives[name] = [Pattern(name), Pattern("vecN", (Pattern(name),))]
         elif choices == "constructible":
             self.constructible.add(name)
         elif choices in ("any", "format"):

@@ -15,7 +15,7 @@ from itertools import product
 from .. import layout
 from ..constants import RawValue
 from ..diagnostics import Diagnostic, InputError, Severity, ShaderError, not_supported
-from ..types import Access, AddressSpace, BindingPoint, IoAttributes, Pointer, Stage, Struct
+from ..types import Access, AddressSpace, BindingPoint, IoAttributes, Pointer, Stage, Struct, Type
 from . import nodes
 from .interp_compile import Compiler
 from .interp_frame import CompiledFunction, Invocation, Memory, PointerValue, Request, Steps, Waiting
@@ -82,12 +82,18 @@ def _buffer(variable: nodes.Var, buffer: bytearray | memoryview | None, root: Ro
     if buffer is None:
         raise InputError(f"{place} is missing")
     view = memoryview(buffer).cast("B")
-    least = layout.minimum_size(layout.resolve_counts(type.store, root.counts))
+    least = _fixed_size(layout.resolve_counts(type.store, root.counts))
     if len(view) < least:
         raise InputError(f"{place} has {len(view)} bytes, and needs {least}")
     if view.readonly and type.access is not Access.READ:
         raise InputError(f"{place} must be writable")
     return view
+
+
+def _fixed_size(type: Type) -> int:
+    """The size up to a runtime-sized array, which may have no element here."""
+    tail = layout.runtime_array(type)
+    return layout.size_of(type) if tail is None else tail[0]
 
 
 @dataclass(slots=True)

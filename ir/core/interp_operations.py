@@ -11,13 +11,14 @@ from typing import TypeAlias
 
 from .. import layout
 from ..builtins import atomic_operation
+from ..constants import RawValue
 from ..diagnostics import ShaderError, not_supported
 from ..operators import binary_evaluator, unary_evaluator
 from ..scalars import Mode
-from ..types import Array, Atomic, Matrix, Pointer, Scalar, Struct, Type, Vector, element_type
+from ..types import AddressSpace, Array, Atomic, Matrix, Pointer, Scalar, Struct, Type, Vector, element_type
 from . import nodes
 from .evaluate import pure_evaluator
-from .interp_frame import Frame, Operation, PointerValue
+from .interp_frame import Frame, Memory, Operation, PointerValue
 from .values import Value
 
 Slots: TypeAlias = tuple[int, ...]
@@ -30,8 +31,8 @@ def operation(node: nodes.Instruction, arguments: Slots, target: int, counts: la
     match node:
         case nodes.Load(type=type):
             return _load(layout.resolve_counts(type, counts), arguments[0], target)
-        case nodes.Store(value=value):
-            return _store(value.type, arguments)
+        case nodes.Store(pointer=pointer, value=value):
+            return _store(_writer(value.type, pointer.type), arguments)
         case nodes.Var(type=Pointer(store=store)):
             return _var(store, arguments, target)
         case nodes.Access(object=object) if isinstance(object.type, Pointer):
@@ -84,8 +85,21 @@ def _load(type: Type, pointer: int, target: int) -> Operation:
     return run
 
 
-def _store(type: Type, arguments: Slots) -> Operation:
-    write, (pointer, value) = layout.writer(type), arguments
+def _writer(type: Type, pointer: Type) -> layout.Writer:
+    """Writes to an element of a runtime-sized array without any, which is read-only zeros, are dropped."""
+    write = layout.writer(type)
+    if not isinstance(pointer, Pointer) or pointer.space is not AddressSpace.STORAGE:
+        return write
+
+    def write_unless_empty(memory: Memory, offset: int, value: RawValue) -> None:
+        if not (isinstance(memory, memoryview) and memory.readonly):
+            write(memory, offset, value)
+
+    return write_unless_empty
+
+
+def _store(write: layout.Writer, arguments: Slots) -> Operation:
+    pointer, value = arguments
 
     def run(frame: Frame) -> None:
         memory, offset = frame[pointer]
@@ -175,11 +189,13 @@ def _element_step(count: int, stride: int, slot: int) -> Step:
 
 
 def _runtime_step(stride: int, slot: int) -> Step:
+    nothing = memoryview(bytes(stride))
+
     def step(frame: Frame, pointer: PointerValue) -> PointerValue:
         memory, offset = pointer
         count = (len(memory) - offset) // stride
         if count <= 0:
-            return bytearray(stride), 0
+            return nothing, 0
         index = frame[slot]
         return memory, offset + (index if 0 <= index < count else count - 1) * stride
 
@@ -209,16 +225,16 @@ def _atomic(node: nodes.BuiltinCall, arguments: Slots, target: int) -> Operation
         case "atomicLoad":
             return _load(scalar, arguments[0], target)
         case "atomicStore":
-            return _store(scalar, arguments)
+            return _store(_writer(scalar, type), arguments)
         case "atomicCompareExchangeWeak":
-            return _compare_exchange(scalar, arguments, target)
+            return _compare_exchange(type, scalar, arguments, target)
         case name:
-            return _read_modify_write(name, scalar, arguments, target)
+            return _read_modify_write(name, type, scalar, arguments, target)
 
 
-def _read_modify_write(name: str, scalar: Scalar, arguments: Slots, target: int) -> Operation:
+def _read_modify_write(name: str, type: Pointer, scalar: Scalar, arguments: Slots, target: int) -> Operation:
     change = atomic_operation(name, scalar)
-    read, write, (pointer, operand) = layout.reader(scalar), layout.writer(scalar), arguments
+    read, write, (pointer, operand) = layout.reader(scalar), _writer(scalar, type), arguments
 
     def run(frame: Frame) -> None:
         memory, offset = frame[pointer]
@@ -230,8 +246,8 @@ def _read_modify_write(name: str, scalar: Scalar, arguments: Slots, target: int)
     return run
 
 
-def _compare_exchange(scalar: Scalar, arguments: Slots, target: int) -> Operation:
-    read, write, (pointer, expected, operand) = layout.reader(scalar), layout.writer(scalar), arguments
+def _compare_exchange(type: Pointer, scalar: Scalar, arguments: Slots, target: int) -> Operation:
+    read, write, (pointer, expected, operand) = layout.reader(scalar), _writer(scalar, type), arguments
 
     def run(frame: Frame) -> None:
         memory, offset = frame[pointer]

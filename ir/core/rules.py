@@ -29,7 +29,6 @@ from ..types import (
     Texture,
     Type,
     Vector,
-    element_count,
     element_type,
     is_constructible,
     pointer,
@@ -137,7 +136,10 @@ def _constructs(target: Type, elements: Sequence[Type]) -> bool:
 
 
 def access_type(object: Type, indices: Sequence[Value]) -> Type:
-    """Through a pointer a pointer to the part, from a value the part."""
+    """Through a pointer a pointer to the part, from a value the part.
+
+    An index may be out of range, also a constant one: what it means is settled where the shader runs.
+    """
     if not indices:
         raise RuleError("an access needs an index")
     part = object.store if isinstance(object, Pointer) else object
@@ -155,9 +157,6 @@ def _part_type(whole: Type, index: Value) -> Type:
     part = element_type(whole, position if isinstance(position, int) else 0)
     if part is None:
         raise RuleError(f"{whole} has no part {position}" if isinstance(whole, Struct) else f"{whole} has no parts")
-    count = element_count(whole)
-    if isinstance(position, int) and isinstance(count, int) and not 0 <= position < count:
-        raise RuleError(f"index {position} is out of range for {whole}")
     return part
 
 

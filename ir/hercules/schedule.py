@@ -17,10 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
 from .analyses import ControlGraph, Dominators, ForkNest, LoopNest, block_leader, control_graph, dominators, fork_nest, loop_nest
 from .graph import def_use, is_control, predecessors
 from .nodes import (
+    Atomic,
     Collect,
     ConstantNode,
     DynamicConstantNode,
@@ -129,8 +131,8 @@ class _Scheduler:
         self._analyse()
         self._find_versions()
         order = self._sorted(self._pin(), predecessors, "uses its own result")
-        for node in order:
-            self.early[node] = self._earliest(node)
+        self._find_earliest(order)
+        self._find_earliest(order, self._homes(order))
         self._place_all(order)
         self._check_uses()
         self._check_linear()
@@ -255,14 +257,38 @@ class _Scheduler:
             del self.problems[known:]
         raise AssertionError("placement does not settle")
 
-    def _earliest(self, node: Node) -> Node:
-        """The highest block that all operands dominate."""
-        best = self.graph.order[0]
-        for operand in predecessors(node):
-            at = self.early.get(operand, best)
-            if self.tree.depth[at] > self.tree.depth[best]:
-                best = at
-        return best
+    def _find_earliest(self, order: list[Node], homes: Mapping[Node, Node] | None = None) -> None:
+        """The highest block of each node that all its operands, and its home if it has one, dominate."""
+        top = self.graph.order[0]
+        for node in order:
+            above = [self.early.get(operand, top) for operand in predecessors(node)]
+            home = homes.get(node) if homes is not None else None
+            self.early[node] = self._deepest([*above, *([] if home is None else [home])])
+
+    def _deepest(self, blocks: list[Node]) -> Node:
+        """The lowest of blocks on one way down the dominator tree."""
+        return max(blocks, key=self.tree.depth.__getitem__, default=self.graph.order[0])
+
+    def _homes(self, order: list[Node]) -> dict[Node, Node]:
+        """For each version with a consumer, the header of the loop or fork that both must be in.
+
+        Storage that is taken over has to be made again each time: what makes or changes it never leaves its consumer's nest.
+        """
+        homes: dict[Node, Node] = {}
+        for node in reversed(order):
+            blocks = [block for use in self.consumers.get(node, ()) if (block := self._reach(use, homes)) is not None]
+            if blocks:
+                at = reduce(self.tree.common, blocks)
+                headers = [loop.header for loop in self.loops.around[at]]
+                homes[node] = self._deepest([*headers, *self.nest.around[at]])
+        return homes
+
+    def _reach(self, use: Use, homes: Mapping[Node, Node]) -> Node | None:
+        """A block that a consumer cannot run above."""
+        if use.control is not None:
+            return self.leaders[use.control]
+        bounds = [self.early[use.user]] if use.user in self.early else []
+        return self._deepest([*bounds, homes[use.user]] if use.user in homes else bounds) if bounds else None
 
     def _place_late(self, node: Node) -> None:
         latest: Node | None = None
@@ -272,11 +298,11 @@ class _Scheduler:
         if latest is None:
             return
         versions = [version for version, use in looked_at(node, self.types) if use.control is None]
-        self.place[node] = latest if self._is_new_storage(node) else self._best_block(node, latest, versions)
+        self.place[node] = latest if self._is_taken_over(node) else self._best_block(node, latest, versions)
 
-    def _is_new_storage(self, node: Node) -> bool:
-        """Whether each consumer takes over storage that this node makes, so that it has to run as often as they."""
-        return node in self.consumers and not any(consumed(node, self.types, self.nest.forks))
+    def _is_taken_over(self, node: Node) -> bool:
+        """Whether each consumer takes over storage that this node makes or wrote, so that it has to run as often as they."""
+        return node in self.consumers or isinstance(node, Atomic)
 
     def _best_block(self, node: Node, latest: Node, versions: list[Node]) -> Node:
         """The lowest of the least nested blocks between the earliest and the latest where nothing it reads is overwritten."""

@@ -14,7 +14,7 @@ from functools import cached_property
 from . import arithmetic, dynamic
 from .analyses import ControlGraph, Dominators, ForkNest, control_graph, dominators, fork_nest, loop_nest, post_dominators
 from .arithmetic import UnknownOperation
-from .graph import control_predecessors, def_use, is_control, predecessors
+from .graph import control_predecessors, predecessors
 from .nodes import (
     Array,
     ArrayConstant,
@@ -77,7 +77,6 @@ from .types import (
     is_collection,
     is_data,
     is_scalar,
-    node_type,
     substitute,
 )
 
@@ -120,7 +119,8 @@ def verify_function(function: Function, module: Module) -> list[Mistake]:
     """What the first group of rules that the function breaks has to say."""
     context = Context(function, module)
     for group in (STRUCTURE, TYPING, CONTROL):
-        mistakes = [it for rule in group for it in rule.mistakes(context)]
+        nodes = context.typed if group is TYPING else function.nodes
+        mistakes = [it for rule in group for it in rule.mistakes(context, nodes)]
         if mistakes:
             return mistakes
     problems = schedule(function, context.types).problems
@@ -180,8 +180,9 @@ class Context:
         return infer_types(self.function)
 
     @cached_property
-    def users(self) -> dict[Node, tuple[Node, ...]]:
-        return def_use(self.function)
+    def typed(self) -> list[Node]:
+        """The nodes whose predecessors all have types."""
+        return [node for node in self.function.nodes if all(it in self.types for it in predecessors(node))]
 
     @cached_property
     def members(self) -> frozenset[Node]:
@@ -222,10 +223,10 @@ class Rule:
     each: NodeCheck | None = None
     whole: FunctionCheck | None = None
 
-    def mistakes(self, context: Context) -> Iterator[Mistake]:
-        """Where the function breaks it."""
+    def mistakes(self, context: Context, nodes: Iterable[Node]) -> Iterator[Mistake]:
+        """Where the function breaks it; a rule for each node looks at these nodes."""
         if self.each is not None:
-            for node in context.function.nodes:
+            for node in nodes:
                 for message in self.each(node, context):
                     yield Mistake(self.name, context.function, node, message)
         if self.whole is not None:
@@ -347,9 +348,8 @@ def _callee(node: Node, context: Context) -> Iterator[str]:
 # Typing
 
 
-def _typed(node: Node, context: Context) -> Iterator[str]:
-    if node not in context.types:
-        yield "has no type"
+def _typed(context: Context) -> Iterator[tuple[Node | None, str]]:
+    yield from ((node, "has no type") for node in context.function.nodes if node not in context.types)
 
 
 def _control_input(node: Node, context: Context) -> Iterator[str]:
@@ -583,7 +583,6 @@ def _data_inputs(node: Node, context: Context) -> Iterator[str]:
 
 
 def _one_successor(node: Node, context: Context) -> Iterator[str]:
-    """Where control goes from a node. Unreachable nodes may be left over."""
     if node not in context.graph.successors:
         return
     after = context.graph.successors[node]
@@ -629,25 +628,6 @@ def _reducible(context: Context) -> Iterator[tuple[Node | None, str]]:
         yield node, "a loop can be entered in two places"
 
 
-def _reachable_pins(context: Context) -> Iterator[tuple[Node | None, str]]:
-    """Data that is pinned to unreachable control must not be needed."""
-    reached = set(context.graph.order)
-    for node in schedule_roots(context):
-        match node:
-            case Phi(region=at) | ThreadID(fork=at) | Collect(join=at) | Reduce(join=at) if at not in reached:
-                yield node, "is needed, but control never comes to where it belongs"
-            case _:
-                pass
-
-
-def schedule_roots(context: Context) -> Iterator[Node]:
-    """The nodes that reachable control needs."""
-    from .schedule import live_nodes
-
-    live = live_nodes(context.function, context.graph)
-    return (node for node in context.function.nodes if node in live)
-
-
 STRUCTURE: tuple[Rule, ...] = (
     Rule("start", "The first node is the only start", whole=_start),
     Rule("members", "A function holds every node that it uses, once", whole=_members),
@@ -658,7 +638,7 @@ STRUCTURE: tuple[Rule, ...] = (
     Rule("callee", "Called functions are in the module", each=_callee),
 )
 TYPING: tuple[Rule, ...] = (
-    Rule("typed", "Every node has a type", each=_typed),
+    Rule("typed", "Every node has a type; so control is reachable, as its types come from the start alone", whole=_typed),
     Rule("control-input", "Control comes from nodes of control type", each=_control_input),
     Rule("region", "The predecessors of a region have one control type", each=_region),
     Rule("if", "The condition of an if is a bool", each=_if),
@@ -687,5 +667,4 @@ CONTROL: tuple[Rule, ...] = (
     Rule("returns", "A return can be reached", whole=_return_exists),
     Rule("fork-join", "Forks dominate their only joins, which post-dominate them", whole=_fork_join),
     Rule("reducible", "A loop is entered at its header", whole=_reducible),
-    Rule("reachable", "What is needed belongs to reachable control", whole=_reachable_pins),
 )

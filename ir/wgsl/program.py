@@ -15,13 +15,13 @@ So the value of an expression is: its constant if it has one; else its operation
 Conversions of abstract values happen only in constants. An expression that never becomes a value (a type name, the
 callee of a call) has no facts. A `Paren` shares the facts object of its operand.
 
-The object of an access may be a pointer: `p.x` and `p[i]` are references to parts of what it points to, and a swizzle of
-several components loads the vector through it.
+The object of an access may be a pointer: `p.x` and `p[i]` are references to parts of what it points to, and a swizzle
+of several components loads the vector through it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeAlias, TypeVar
 
@@ -33,6 +33,8 @@ from . import ast
 
 N = TypeVar("N")
 V = TypeVar("V")
+
+_NO_IO = IoAttributes()
 
 
 class NodeMap(Generic[N, V]):
@@ -55,6 +57,10 @@ class NodeMap(Generic[N, V]):
     def __len__(self) -> int:
         return len(self._entries)
 
+    def values(self) -> Iterator[V]:
+        """All values, in the order in which their nodes were added."""
+        return (value for _, value in self._entries.values())
+
     def get(self, node: N) -> V | None:
         """The value, or None."""
         entry = self._entries.get(id(node))
@@ -75,9 +81,9 @@ class ExpressionFacts:
 class Variable:
     """A declared name with a value: module or function scope, parameters included.
 
-    `type` is the store type of a `var`, else the type of the value (concrete for let, override and parameter; maybe abstract
-    for const). `space`, `access` and `binding` belong to `var`. `constant` is a const's value. `override_id` is an override's `@id`.
-    `initializer` is the syntax node, or None.
+    `type` is the store type of a `var`, else the type of the value (concrete for let, override and parameter; maybe
+    abstract for const). `space`, `access` and `binding` belong to `var`. `constant` is a const's value. `override_id`
+    is an override's `@id`. `initializer` is the syntax node, or None.
     """
 
     name: str
@@ -91,7 +97,7 @@ class Variable:
     binding: BindingPoint | None = None
     constant: ConstantValue | None = None
     override_id: int | None = None
-    io: IoAttributes = IoAttributes()
+    io: IoAttributes = _NO_IO
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +112,9 @@ class DiagnosticFilter:
 class FunctionInfo:
     """A function declaration. `workgroup_size` holds expressions that have facts (const or override), 1 to 3 of them.
 
-    `resources` are the module-scope `var`s (with binding, workgroup and private ones) and overrides it names, in its body, attributes or
-    through calls, dead code and phony uses included, in declaration order. `calls` are the user functions it calls directly.
+    `resources` are the module-scope `var`s (with binding, workgroup and private ones) and overrides it names, in its
+    body, its attributes, through types, initial values and calls, dead code and phony uses included, in declaration
+    order. `calls` are the user functions it calls directly.
     """
 
     name: str
@@ -176,11 +183,13 @@ MemberTarget: TypeAlias = MemberIndex | Swizzle
 class Facts:
     """What the resolver found, by syntax node. Only reachable through `Program`, once it is valid.
 
-    `names`: identifiers that name a variable. `declared`: the Variable of each Var, Let, Const, Override and Parameter node.
-    `selectors`: the values of a Case's selectors without default ones, in the type of the switch.
+    `names`: identifiers that name a variable. `declared`: the Variable of each Var, Let, Const, Override and Parameter
+    node. `selectors`: the values of a Case's selectors without default ones, in the type of the switch.
     """
 
-    expressions: NodeMap[ast.Expression, ExpressionFacts] = field(default_factory=NodeMap[ast.Expression, ExpressionFacts])
+    expressions: NodeMap[ast.Expression, ExpressionFacts] = field(
+        default_factory=NodeMap[ast.Expression, ExpressionFacts]
+    )
     names: NodeMap[ast.Identifier, Variable] = field(default_factory=NodeMap[ast.Identifier, Variable])
     calls: NodeMap[ast.Call, CallTarget] = field(default_factory=NodeMap[ast.Call, CallTarget])
     members: NodeMap[ast.MemberAccess, MemberTarget] = field(default_factory=NodeMap[ast.MemberAccess, MemberTarget])
@@ -194,8 +203,10 @@ class Facts:
 
 @dataclass(eq=False, slots=True)
 class Program:
-    """A valid WGSL module, resolved. `structs`, `variables` (module scope: var, override, const) and `functions` are
-    in dependency order: what is used stands before its user. `override_counts` gives the expression of each override-sized array count.
+    """A valid WGSL module, resolved.
+
+    `structs`, `variables` (module scope: var, override, const) and `functions` are in dependency order: what is used
+    stands before its user. `override_counts` gives the expression of each override-sized array count.
     """
 
     source: Source

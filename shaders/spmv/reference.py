@@ -1,3 +1,4 @@
+import itertools
 from typing import Any
 
 import numpy as np
@@ -5,8 +6,8 @@ from numpy.typing import NDArray
 
 
 def spmv(
-    rows: int, row_starts: NDArray[np.uint32], elements: NDArray[Any], vector: NDArray[np.float32]
+    row_starts: NDArray[np.uint32], elements: NDArray[Any], vector: NDArray[np.float32]
 ) -> dict[str, NDArray[np.float64]]:
     products = elements["value"].astype(np.float64) * vector[elements["column"]]
-    spans = zip(row_starts[:rows], row_starts[1:], strict=True)
+    spans = itertools.pairwise(row_starts)
     return {"product": np.array([products[start:end].sum() for start, end in spans])}

@@ -183,8 +183,9 @@ def _distance(want: Doubles, got: Doubles) -> Doubles:
 
 def _in_ulps(distance: Doubles, want: Doubles, dtype: np.dtype[Any]) -> Doubles:
     limits = np.finfo(dtype)
-    _, exponent = np.frexp(np.where(np.isfinite(want), want, 1.0))
-    spacing = np.ldexp(1.0, np.maximum(exponent - 1, int(limits.minexp)) - limits.nmant)
+    lowest = float(limits.smallest_normal)
+    _, exponent = np.frexp(np.maximum(np.abs(np.where(np.isfinite(want), want, 1.0)), lowest))
+    spacing = np.ldexp(1.0, exponent - 1 - limits.nmant)
     return np.asarray(distance / spacing)
 
 

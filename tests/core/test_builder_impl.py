@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from tinct.frontend import load_program
 from tinct.ir.core import from_program, parse, print_module, verify
-from tinct.ir.schema.traverse import mistakes, same
 from tinct.ir.core.nodes import SCHEMA
+from tinct.ir.schema.traverse import mistakes, same
 from tinct.ir.source import Source
 
 GOLDENS = Path(__file__).parents[1] / "goldens" / "core"

@@ -8,6 +8,7 @@ import struct
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tinct.ir.constants import ConstantValue, RawValue, Repeated
 from tinct.ir.core import Builder, Module, parse, print_module, verify
 from tinct.ir.core.builder import constant, empty_module, parameter, variable_type
@@ -141,7 +142,8 @@ def test_types(type: Type) -> None:
 def test_attributes() -> None:
     module = empty_module()
     io = IoAttributes(None, 1, 0, None, ("flat", "either"), invariant=True)
-    module.structs = [Struct("S", (StructMember("a", F32, 4, 8, io), StructMember("b", F32, io=IoAttributes("position"))))]
+    members = StructMember("a", F32, 4, 8, io), StructMember("b", F32, io=IoAttributes("position"))
+    module.structs = [Struct("S", members)]
     check(module)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+
 from tinct.backend.gpu import BufferBinding, GpuDevice, GpuError, GpuResult
 
 SCALE = """
@@ -174,7 +175,7 @@ def test_an_abort_of_naga_is_an_error_and_the_next_call_works(device: GpuDevice)
 
 def test_a_shader_that_takes_too_long_is_killed(device: GpuDevice) -> None:
     scale(device)
-    with pytest.raises(GpuError, match="did not finish 'run' in 1.5 s") as caught:
+    with pytest.raises(GpuError, match=r"did not finish 'run' in 1\.5 s") as caught:
         device.run(TAKES_MINUTES, "main", [storage(0, np.zeros(1, np.uint32))], (65_535, 1, 1), timeout=1.5)
     assert caught.value.kind == "timeout"
     assert device.worker_pid is None
@@ -228,7 +229,9 @@ print(GpuDevice.available(), "|", GpuDevice.unavailable_reason())
 
 def run_python(script: str, **variables: str) -> str:
     environment = {**os.environ, **variables, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    answer = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, timeout=60, check=True)
+    answer = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, timeout=60, check=True
+    )
     return answer.stdout.decode()
 
 

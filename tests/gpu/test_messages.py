@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
+
 from tinct.backend.gpu.messages import receive_reply, receive_request, send
 
 

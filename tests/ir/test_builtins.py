@@ -293,7 +293,7 @@ def test_calls_without_overload(name: str, arg_types: str, type_of: TypeParser) 
 def test_candidates_come_nearest_first(type_of: TypeParser) -> None:
     match = resolve_call(_row("extractBits"), (), _types("f32", type_of))
     assert isinstance(match, NoMatch)
-    assert match.candidates[0] == "extractBits(e: TS, offset: u32, count: u32) -> TS where TS is i32 or u32"
+    assert match.candidates[0] == "extractBits(e: T, offset: u32, count: u32) -> T where T is i32 or u32"
 
 
 def test_a_runtime_argument_makes_all_parameters_concrete(type_of: TypeParser) -> None:

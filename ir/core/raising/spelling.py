@@ -37,7 +37,7 @@ _SUFFIXES = {ScalarKind.I32: "i", ScalarKind.U32: "u", ScalarKind.F32: "f", Scal
 
 
 class Speller:
-    """Spells types and constants. `declared` are the module's own names: where one hides `vec3f`, `vec3<f32>` is written.
+    """Spells types and constants. `declared` are the module's names: where one hides `vec3f`, `vec3<f32>` is written.
 
     `count` gives the expression of an override-sized array's count. `renamed` holds structures under a new name.
     """
@@ -182,10 +182,11 @@ def _scalar(type: Scalar, value: RawValue, typed: bool) -> ast.Expression:
 def _float(type: Scalar, value: float, suffix: str) -> ast.Expression:
     """A literal. WGSL has none for infinities and NaN: these are written by their bits."""
     if not math.isfinite(value):
-        word = "u32" if type.kind is ScalarKind.F32 else "vec2<f16>"
         bits = syntax.integer(bits_of(type, value), "u")
-        as_type = syntax.call(syntax.identifier("bitcast", syntax.identifier(str(type) if word == "u32" else word)), [bits])
-        return as_type if word == "u32" else syntax.member(as_type, "x")
+        if type.kind is ScalarKind.F32:
+            return syntax.call(syntax.identifier("bitcast", syntax.identifier("f32")), [bits])
+        pair = syntax.identifier("vec2", syntax.identifier("f16"))
+        return syntax.member(syntax.call(syntax.identifier("bitcast", pair), [bits]), "x")
     text = float_text(type, abs(value))
     literal = ast.FloatLiteral(f"{text}{suffix}", suffix, syntax.NOWHERE)
     return syntax.unary(UnaryOp.NEGATE, literal) if math.copysign(1.0, value) < 0 else literal
@@ -205,4 +206,5 @@ def _texture(type: Texture) -> ast.Identifier:
     if type.kind is TextureKind.STORAGE:
         words = [it for it in (type.format, type.access.value if type.access else None) if it is not None]
         return syntax.identifier(name, *map(syntax.identifier, words))
-    return syntax.identifier(name) if type.sampled is None else syntax.identifier(name, syntax.identifier(str(type.sampled)))
+    sampled = () if type.sampled is None else (syntax.identifier(str(type.sampled)),)
+    return syntax.identifier(name, *sampled)

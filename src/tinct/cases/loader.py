@@ -81,7 +81,7 @@ def _load_file(file: Path) -> KernelCases:
     return KernelCases(file.stem, kernel_path, file, cases)
 
 
-_INHERITED = ("entry", "reference", "threads", "workgroups", "sizes", "constants", "seed", "buffers")
+_INHERITED = ("entry", "reference", "threads", "workgroups", "sizes", "constants", "seed", "buffers", "picture")
 
 
 def _as_anything(value: object) -> object:

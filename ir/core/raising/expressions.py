@@ -1,0 +1,154 @@
+"""Values as expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from ...constants import ConstantValue
+from ...ops import BinaryOp, UnaryOp
+from ...types import AddressSpace, Pointer, Struct, Type, Vector, element_type
+from ...wgsl import ast
+from .. import nodes
+from ..values import User, Value
+from . import syntax
+from .spelling import Speller
+
+_COMPONENTS = "xyzw"
+
+ConstantOf: TypeAlias = Callable[[Value], ConstantValue | None]
+CalleeName: TypeAlias = Callable[[nodes.Function], str]
+
+
+@dataclass(frozen=True, slots=True)
+class ShortCircuit:
+    """What a block argument is that stands for `lhs && rhs` or `lhs || rhs`."""
+
+    op: BinaryOp
+    lhs: Value
+    rhs: Value
+
+
+class Expressions:
+    """Builds expressions. `bound` are the values that have a name to be called by; all others are built from their operands.
+
+    `large` may give the name of a module-scope constant that holds a constant value.
+    """
+
+    def __init__(
+        self,
+        speller: Speller,
+        *,
+        constant_of: ConstantOf,
+        callee_name: CalleeName,
+        large: Callable[[ConstantValue], str | None],
+    ) -> None:
+        self._speller = speller
+        self._constant_of = constant_of
+        self._callee_name = callee_name
+        self._large = large
+        self.bound: dict[Value, str] = {}
+        self.hidden: dict[tuple[User, int], str] = {}
+        self.short_circuits: dict[Value, ShortCircuit] = {}
+
+    def type(self, type: Type) -> ast.Expression:
+        """A type."""
+        return self._speller.type(type)
+
+    def of(self, value: Value) -> ast.Expression:
+        """A value; a pointer is `&memory`, or a name."""
+        if value in self.bound and not _names_memory(value):
+            return syntax.identifier(self.bound[value])
+        if isinstance(value.type, Pointer):
+            return syntax.address_of(self.memory(value))
+        constant = self._constant_of(value)
+        return self._operation(value) if constant is None else self._constant(constant)
+
+    def memory(self, pointer: Value) -> ast.Expression:
+        """What a pointer points to, as a reference."""
+        if pointer in self.bound:
+            name = syntax.identifier(self.bound[pointer])
+            return name if _names_memory(pointer) else syntax.unary(UnaryOp.INDIRECTION, name)
+        assert isinstance(pointer, nodes.Access), "a pointer is a variable, a parameter, a name, or a part of one"
+        return self._part(self.memory(pointer.object), pointer)
+
+    def operand(self, user: nodes.Instruction, index: int) -> ast.Expression:
+        """An operand, through its `let` if it must not be seen as a constant."""
+        name = self.hidden.get((user, index))
+        return self.of(user.operands[index]) if name is None else syntax.identifier(name)
+
+    def _constant(self, constant: ConstantValue) -> ast.Expression:
+        name = self._large(constant)
+        return self._speller.constant(constant) if name is None else syntax.identifier(name)
+
+    def _operation(self, value: Value) -> ast.Expression:
+        if value in self.short_circuits:
+            short = self.short_circuits[value]
+            return syntax.binary(short.op, self.of(short.lhs), self.of(short.rhs))
+        assert isinstance(value, nodes.Instruction), f"{value!r} has no name"
+        return self.instruction(value)
+
+    def instruction(self, node: nodes.Instruction) -> ast.Expression:
+        """The operation of an instruction that has a result, or is a call."""
+        match node:
+            case nodes.Unary(op=op):
+                return syntax.unary(op, self.operand(node, 0))
+            case nodes.Binary(op=op):
+                return syntax.binary(op, self.operand(node, 0), self.operand(node, 1))
+            case nodes.Convert(type=type) | nodes.Construct(type=type):
+                return syntax.call(self._speller.type_name(type), self._operands(node))
+            case nodes.Access(object=object):
+                return self._part(self.of(object), node)
+            case nodes.Swizzle(components=components):
+                return syntax.member(self.operand(node, 0), "".join(_COMPONENTS[it] for it in components))
+            case nodes.Load(pointer=pointer):
+                return self.memory(pointer)
+            case nodes.Call(callee=callee):
+                return syntax.call(self._callee_name(callee), self._operands(node))
+            case nodes.BuiltinCall():
+                return self._builtin(node)
+            case nodes.Var() | nodes.Override() | nodes.Store() | nodes.Discard():
+                raise AssertionError(f"{type(node).__name__} is no expression")
+            case _:
+                assert_never(node)
+
+    def _operands(self, node: nodes.Instruction) -> Sequence[ast.Expression]:
+        return [self.operand(node, index) for index in range(len(node.operands))]
+
+    def _builtin(self, node: nodes.BuiltinCall) -> ast.Expression:
+        templates = [self._speller.type(argument) for argument in node.template_arguments]
+        return syntax.call(syntax.identifier(node.function, *templates), self._operands(node))
+
+    def _part(self, whole: ast.Expression, access: nodes.Access) -> ast.Expression:
+        type = access.object.type
+        type = type.store if isinstance(type, Pointer) else type
+        for position, index in enumerate(access.indices, 1):
+            constant = self._constant_of(index)
+            number = constant.value if constant is not None and isinstance(constant.value, int) else None
+            if isinstance(type, Struct):
+                assert number is not None
+                whole = syntax.member(whole, type.members[number].name)
+            elif isinstance(type, Vector) and number is not None:
+                whole = syntax.member(whole, _COMPONENTS[number])
+            else:
+                whole = syntax.index(whole, self.operand(access, position))
+            part = element_type(type, number or 0)
+            assert part is not None
+            type = part
+        return whole
+
+
+def _names_memory(value: Value) -> bool:
+    """Whether the name of a value is that of a variable, and not of a pointer."""
+    return isinstance(value, nodes.Var)
+
+
+def is_handle(value: Value) -> bool:
+    """Whether the value is a texture or sampler read from its variable: no `let` may hold one."""
+    return isinstance(value, nodes.Load) and is_handle_pointer(value.pointer.type)
+
+
+def is_handle_pointer(type: Type) -> bool:
+    """Whether a pointer points to a texture or sampler."""
+    return isinstance(type, Pointer) and type.space is AddressSpace.HANDLE

@@ -1,0 +1,251 @@
+"""Instructions as statements: one run of statements for each region, and what waits to be written into the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ...builtins import builtin
+from ...types import VOID, Pointer, Vector, element_type
+from ...wgsl import ast
+from .. import nodes
+from ..effects import has_effects
+from ..values import Value
+from . import shapes, syntax
+from .analysis import Analysis
+from .expressions import Expressions, is_handle
+from .names import FunctionNames
+from .ordering import Effect, Tree, Waiting, effect_of
+
+
+class NotAnExpressionError(Exception):
+    """A statement is needed where only an expression may stand."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """The statements written so far, and the values that wait. In an expression there can be no statements."""
+
+    is_expression: bool = False
+    statements: list[ast.Statement] = field(default_factory=list[ast.Statement])
+    waiting: Waiting = field(default_factory=Waiting)
+
+
+class InstructionWriter:
+    """Writes the instructions of a function one after the other."""
+
+    def __init__(self, analysis: Analysis, expressions: Expressions, names: FunctionNames) -> None:
+        self.analysis = analysis
+        self.expressions = expressions
+        self.names = names
+        self.frame = Frame()
+        self.variables: dict[str, nodes.Var | nodes.BlockArgument] = {}
+        self._updates: dict[nodes.Store, nodes.Load] = {}
+        self._updated: set[nodes.AnyValue] = set()
+
+    @contextmanager
+    def nested(self, *, is_expression: bool = False) -> Iterator[Frame]:
+        """Write into a frame of its own for a while."""
+        outer = self.frame
+        self.frame = Frame(is_expression, waiting=Waiting(outer.waiting.clock))
+        try:
+            yield self.frame
+        finally:
+            outer.waiting.clock = max(outer.waiting.clock, self.frame.waiting.clock)
+            self.frame = outer
+
+    def write(self, statement: ast.Statement) -> None:
+        """Put a statement at the end."""
+        if self.frame.is_expression:
+            raise NotAnExpressionError
+        self.frame.statements.append(statement)
+
+    def gather(self, operands: Sequence[Value], effect: Effect, *, is_statement: bool) -> Tree:
+        """Join waiting operands to an operation that happens now; first write out what this would overtake."""
+        while blocking := self.frame.waiting.in_the_way(operands, effect, is_statement=is_statement):
+            for value in blocking:
+                self.settle(value)
+        return self.frame.waiting.take(operands, effect)
+
+    def settle(self, value: Value) -> None:
+        """Write a waiting value as a `let`."""
+        if self.frame.is_expression:
+            raise NotAnExpressionError
+        self.frame.waiting.forget(value)
+        assert isinstance(value, nodes.Instruction | nodes.BlockArgument)
+        self._pin_updated(value)
+        text = self.expressions.of(value)
+        self.bind(value, self.names.name(value))
+        self.write(syntax.let(self.expressions.bound[value], text))
+
+    def bind(self, value: Value, name: str) -> None:
+        """From now on the value is called by this name."""
+        self.expressions.bound[value] = name
+
+    def instruction(self, node: nodes.Instruction) -> None:
+        """Write an instruction, or let it wait for its user."""
+        if not self.analysis.is_live(node):
+            return
+        self._hide_operands(node)
+        match node:
+            case nodes.Var():
+                self._var(node)
+            case nodes.Store():
+                self._store(node)
+            case nodes.Discard():
+                self.gather((), Effect.WRITE, is_statement=True)
+                self.write(ast.Discard(syntax.NOWHERE))
+            case nodes.Access() if isinstance(node.type, Pointer):
+                self._pointer(node)
+            case _:
+                self._value(node)
+
+    def _hide_operands(self, node: nodes.Instruction) -> None:
+        for index in self.analysis.constants.hidden(node):
+            constant = node.operands[index]
+            value = self.expressions.of(constant)
+            name = constant.name if isinstance(constant, nodes.Constant) and constant.name else "t"
+            if self.frame.is_expression:
+                raise NotAnExpressionError
+            self.expressions.hidden[node, index] = unique = self.names.unique(name)
+            self.write(syntax.let(unique, value))
+
+    def _var(self, node: nodes.Var) -> None:
+        initializer = node.initializer
+        self.gather(node.operands, Effect.NONE, is_statement=True)
+        name = self.names.name(node, "v")
+        assert isinstance(node.type, Pointer)
+        if initializer is None:
+            statement = syntax.var(name, self.expressions.type(node.type.store), None)
+        else:
+            statement = syntax.var(name, None, self.expressions.of(initializer))
+        self.write(statement)
+        self.bind(node, name)
+        self.variables[name] = node
+
+    def _value(self, node: nodes.Instruction) -> None:
+        """An operation with a result, or a call without."""
+        effect = effect_of(node)
+        if node.type is VOID or (has_effects(node) and not self.analysis.uses(node) and node.name is None):
+            self.gather(node.operands, effect, is_statement=True)
+            self.write(self._call_statement(node))
+        elif is_handle(node):
+            pass
+        elif self._waits(node):
+            self.frame.waiting.add(node, self.gather(node.operands, effect, is_statement=False))
+        else:
+            self.gather(node.operands, effect, is_statement=True)
+            self.settle(node)
+
+    def _call_statement(self, node: nodes.Instruction) -> ast.Statement:
+        call = self.expressions.instruction(node)
+        assert isinstance(call, ast.Call)
+        return syntax.phony(call) if _must_use(node) else ast.CallStatement(call, syntax.NOWHERE)
+
+    def _waits(self, node: nodes.AnyValue) -> bool:
+        """Whether the value can become part of its one user, in the same run of statements."""
+        uses = self.analysis.uses(node)
+        return node.name is None and len(uses) == 1 and self._is_here(node, uses[0].user)
+
+    def _is_here(self, node: nodes.AnyValue, user: object) -> bool:
+        place = self.region_of(node)
+        return isinstance(user, nodes.Instruction | nodes.Branch | nodes.If | nodes.Switch) and (
+            self.analysis.region_of(user) == place
+        )
+
+    def region_of(self, node: nodes.AnyValue) -> int | None:
+        """The region in which a value is made."""
+        if isinstance(node, nodes.BlockArgument):
+            return self.analysis.region_of_argument(node)
+        return self.analysis.region_of(node)
+
+    # Pointers. One without a name is written anew for each user, its indices being computed only once.
+
+    def _pointer(self, node: nodes.Access) -> None:
+        if node.name is not None and not _is_component(node):
+            self.gather(node.operands, Effect.NONE, is_statement=True)
+            self.settle(node)
+        elif self._waits(node) or self._is_update(node):
+            self.frame.waiting.add(node, self.gather(node.operands, Effect.NONE, is_statement=False))
+        else:
+            self.gather((), Effect.NONE, is_statement=True)
+            self._pin(node)
+
+    def _pin(self, node: nodes.Access) -> None:
+        """Give the indices names, so that the pointer can be written more than once."""
+        for operand in node.operands:
+            self.frame.waiting.forget(operand)
+            if isinstance(operand, nodes.Access) and isinstance(operand.type, Pointer):
+                if operand not in self.expressions.bound:
+                    self._pin(operand)
+            elif operand not in self.expressions.bound and self.analysis.constants.of(operand) is None:
+                self.settle(operand)
+
+    def _is_update(self, node: nodes.Access) -> bool:
+        """Whether the pointer is only for `memory op= value`; if so, the store is remembered."""
+        users = [use.user for use in self.analysis.uses(node)]
+        loads = [user for user in users if isinstance(user, nodes.Load)]
+        stores = [user for user in users if isinstance(user, nodes.Store) and user.pointer is node]
+        if node.name is not None or len(users) != 2 or not loads or not stores:
+            return False
+        load, store, value = loads[0], stores[0], stores[0].value
+        is_update = (
+            isinstance(value, nodes.Binary)
+            and not value.op.is_comparison
+            and value.lhs is load
+            and value.rhs is not load
+            and self._waits(load)
+            and self._waits(value)
+            and self._is_here(node, store)
+            and self._is_here(node, load)
+        )
+        if is_update:
+            self._updates[store] = load
+            self._updated.add(node)
+        return is_update
+
+    def _pin_updated(self, value: Value) -> None:
+        """Before a load of `memory op= value` is written on its own: its pointer will be written twice."""
+        pending = [value]
+        while pending:
+            current = pending.pop()
+            if isinstance(current, nodes.Access) and current in self._updated:
+                self._updated.discard(current)
+                self._pin(current)
+            elif current not in self.expressions.bound:
+                pending.extend(current.operands)
+
+    def _store(self, node: nodes.Store) -> None:
+        load = self._updates.get(node)
+        value = node.value
+        is_update = load is not None and load.pointer in self._updated and value not in self.expressions.bound
+        if is_update and isinstance(value, nodes.Binary):
+            self.gather([value], Effect.WRITE, is_statement=True)
+        if is_update and isinstance(value, nodes.Binary) and value not in self.expressions.bound:
+            target = self.expressions.memory(node.pointer)
+            operand = self.expressions.operand(value, 1)
+            self.write(shapes.compound_assignment(value.op, target, operand, value.type))
+        else:
+            self.gather(node.operands, Effect.WRITE, is_statement=True)
+            target = self.expressions.memory(node.pointer)
+            self.write(shapes.assignment(target, self.expressions.of(value), value.type))
+
+
+def _is_component(node: nodes.Access) -> bool:
+    """Whether it points into a vector: WGSL has no such pointers."""
+    type = node.object.type
+    type = type.store if isinstance(type, Pointer) else type
+    for index in node.indices[:-1]:
+        number = index.value.value if isinstance(index, nodes.Constant) else 0
+        part = element_type(type, number if isinstance(number, int) else 0)
+        assert part is not None
+        type = part
+    return isinstance(type, Vector)
+
+
+def _must_use(node: nodes.Instruction) -> bool:
+    if isinstance(node, nodes.Call):
+        return node.callee.must_use
+    function = builtin(node.function) if isinstance(node, nodes.BuiltinCall) else None
+    return node.type is not VOID and (function is None or function.flags.must_use)

@@ -1,0 +1,107 @@
+"""Statements as people write them: `+=` and `++`, `else if`, `while` and `for`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from ...ops import BinaryOp, UnaryOp
+from ...schema.traverse import same, walk
+from ...types import Scalar, Type
+from ...wgsl import ast
+from . import syntax
+
+_UPDATES = (ast.Assign, ast.CompoundAssign, ast.Increment, ast.Decrement)
+
+
+def assignment(target: ast.Expression, value: ast.Expression, type: Type) -> ast.Statement:
+    """`target = value;`, shorter where the value is `target op …`."""
+    if isinstance(value, ast.Binary) and not value.op.is_comparison and not value.op.is_short_circuit:
+        is_update = not _calls(target) and same(target, value.lhs)
+        if is_update:
+            return compound_assignment(value.op, target, value.rhs, type)
+    return syntax.assign(target, value)
+
+
+def compound_assignment(op: BinaryOp, target: ast.Expression, value: ast.Expression, type: Type) -> ast.Statement:
+    """`target op= value;`, or `++` and `--`."""
+    is_one = isinstance(value, ast.IntLiteral) and value.value == 1
+    if is_one and isinstance(type, Scalar) and op is BinaryOp.ADD:
+        return ast.Increment(target, syntax.NOWHERE)
+    if is_one and isinstance(type, Scalar) and op is BinaryOp.SUBTRACT:
+        return ast.Decrement(target, syntax.NOWHERE)
+    return ast.CompoundAssign(op, target, value, syntax.NOWHERE)
+
+
+def _calls(node: ast.Expression) -> bool:
+    return any(isinstance(it, ast.Call) for it in walk(node))
+
+
+def negated(condition: ast.Expression) -> ast.Expression:
+    """`!condition`. `<` stays: with a NaN, neither `<` nor `>=` holds."""
+    match condition:
+        case ast.Unary(op=UnaryOp.NOT, operand=operand):
+            return operand
+        case ast.Binary(op=BinaryOp.EQUAL, lhs=lhs, rhs=rhs):
+            return syntax.binary(BinaryOp.NOT_EQUAL, lhs, rhs)
+        case ast.Binary(op=BinaryOp.NOT_EQUAL, lhs=lhs, rhs=rhs):
+            return syntax.binary(BinaryOp.EQUAL, lhs, rhs)
+        case ast.BoolLiteral(value=value):
+            return ast.BoolLiteral(not value, syntax.NOWHERE)
+        case _:
+            return syntax.unary(UnaryOp.NOT, condition)
+
+
+def if_(condition: ast.Expression, then: Sequence[ast.Statement], otherwise: Sequence[ast.Statement]) -> ast.Statement:
+    """An `if`; the other way round where only `else` would do something; `else if` where an `if` stands alone in it."""
+    if otherwise and not then:
+        return if_(negated(condition), otherwise, ())
+    alternative: ast.Block | ast.If | None = None
+    if len(otherwise) == 1 and isinstance(otherwise[0], ast.If):
+        alternative = otherwise[0]
+    elif otherwise:
+        alternative = syntax.block(otherwise)
+    return ast.If((), condition, syntax.block(then), alternative, syntax.NOWHERE)
+
+
+def loop(
+    body: Sequence[ast.Statement],
+    continuing: Sequence[ast.Statement],
+    break_if: ast.Expression | None,
+    initializer: ast.Var | None,
+) -> tuple[ast.Statement, bool]:
+    """The loop, and whether it took the initialiser, a variable declared just before that only the loop uses."""
+    condition = _leading_exit(body)
+    update = continuing[0] if len(continuing) == 1 and break_if is None else None
+    if condition is not None and break_if is None and not continuing:
+        return ast.While((), negated(condition), syntax.block(body[1:]), syntax.NOWHERE), False
+    if condition is not None and isinstance(update, _UPDATES) and not _mentions(update, _declared_in(body)):
+        taken = initializer if initializer is not None and _target(update) == initializer.name else None
+        return ast.For((), taken, negated(condition), update, syntax.block(body[1:]), syntax.NOWHERE), taken is not None
+    end = None
+    if continuing or break_if is not None:
+        end = ast.Continuing(syntax.block(continuing), break_if, syntax.NOWHERE)
+    return ast.Loop((), syntax.block(body), end, syntax.NOWHERE), False
+
+
+def _leading_exit(body: Sequence[ast.Statement]) -> ast.Expression | None:
+    """The condition of `if condition { break; }` at the start."""
+    match body[0] if body else None:
+        case ast.If(condition=condition, body=ast.Block(statements=(ast.Break(),)), alternative=None):
+            return condition
+        case _:
+            return None
+
+
+def _target(update: ast.Assign | ast.CompoundAssign | ast.Increment | ast.Decrement) -> str | None:
+    target = update.target
+    while isinstance(target, (ast.Index, ast.MemberAccess)):
+        target = target.object
+    return target.name if isinstance(target, ast.Identifier) else None
+
+
+def _declared_in(body: Sequence[ast.Statement]) -> set[str]:
+    return {statement.name for statement in body if isinstance(statement, (ast.Let, ast.Var))}
+
+
+def _mentions(node: ast.Statement, names: Collection[str]) -> bool:
+    return any(isinstance(it, ast.Identifier) and it.name in names for it in walk(node))

@@ -1,0 +1,140 @@
+"""Passes on Hercules IR: what they make of small functions, and that no function changes its meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tinct.ir.diagnostics import InputError
+from tinct.ir.hercules.interp import run
+from tinct.ir.hercules.nodes import Module, Return
+from tinct.ir.hercules.text import parse
+from tinct.ir.hercules.verify import check
+from tinct.transforms.hercules import HERCULES, ConditionalConstantPropagation, DeadCodeElimination
+from tinct.transforms.passes import BrokenPassError, Pass, Stage, parse_pipeline, run_passes
+
+from .generate import generate
+from .support import copy_of, load, node_of, same_value
+
+INPUTS = Path(__file__).parent / "passes"
+GOLDENS = Path(__file__).parents[1] / "goldens" / "hercules" / "passes"
+SAMPLES = ["dot", "matmul", "saxpy", "loop", "match", "calls", "histogram", "exchange"]
+PIPELINES = ["dce", "ccp", "gvn", "ccp,gvn,dce", "gvn,ccp,gvn,ccp"]
+
+
+def transformed(module: Module, pipeline: str) -> Module:
+    result = copy_of(module)
+    run_passes(result, parse_pipeline(pipeline, HERCULES), HERCULES, verify_each=True)
+    return result
+
+
+@pytest.mark.parametrize("name", sorted(it.stem for it in INPUTS.glob("*.hir")))
+def test_golden(name: str, golden: Callable[[Path, str], None]) -> None:
+    text = (INPUTS / f"{name}.hir").read_text(encoding="utf-8")
+    pipeline = text.partition("# pipeline:")[2].partition("\n")[0].strip()
+    golden(GOLDENS / f"{name}.hir", f"# after {pipeline}\n" + HERCULES.text(transformed(parse(text), pipeline)))
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES)
+@pytest.mark.parametrize("seed", range(25))
+def test_meaning_stays(seed: int, pipeline: str) -> None:
+    module = generate(seed)
+    after = transformed(module, pipeline)
+    for n in (0, 1, 4):
+        arguments = [list(range(10, 10 + n)), 5]
+        before = run(module.functions[0], [n], arguments)
+        assert same_value(run(after.functions[0], [n], arguments), before)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples_still_verify(name: str) -> None:
+    for pipeline in PIPELINES:
+        transformed(load(name), pipeline)
+
+
+def test_passes_say_whether_they_changed_anything() -> None:
+    module = parse((INPUTS / "all.hir").read_text(encoding="utf-8"))
+    passes = parse_pipeline("ccp,gvn,dce", HERCULES)
+    assert run_passes(module, passes, HERCULES)
+    assert not run_passes(module, passes, HERCULES)
+
+
+def test_a_function_that_never_returns_is_left_alone() -> None:
+    text = """fn f() -> bool {
+      yes = constant(bool true)
+      h = region(start, back)
+      test = if(h, yes)
+      out = read(test, control(0))
+      back = read(test, control(1))
+      done = return(out, yes)
+    }"""
+    module = parse(text)
+    assert not ConditionalConstantPropagation().run(module)
+    check(module)
+
+
+def test_dead_code_keeps_parameters() -> None:
+    module = parse("fn f(a: i32, b: i32) -> i32 {\n  done = return(start, a)\n}")
+    assert not DeadCodeElimination().run(module)
+    assert len(module.functions[0].nodes) == 4
+
+
+@dataclass(frozen=True)
+class Breaker:
+    """Forgets the return."""
+
+    times: int = 1
+    name = "breaker"
+
+    def run(self, module: Module) -> bool:
+        for function in module.functions:
+            function.nodes = [it for it in function.nodes if not isinstance(it, Return)]
+        return True
+
+
+BREAKING = Stage[Module]("hercules", HERCULES.verify, HERCULES.text, {**HERCULES.passes, "breaker": Breaker})
+
+
+def test_verify_each_names_the_pass_that_breaks() -> None:
+    seen: list[str] = []
+
+    def after(step: Pass[Module], module: Module) -> None:
+        del module
+        seen.append(step.name)
+
+    passes = parse_pipeline("dce, breaker{times=3}", BREAKING)
+    assert passes == (DeadCodeElimination(), Breaker(3))
+    with pytest.raises(BrokenPassError, match="the pass breaker breaks the module"):
+        run_passes(load("dot"), passes, BREAKING, verify_each=True, after_each=after)
+    assert seen == ["dce"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("dcf", "no pass 'dcf' on hercules; there are: breaker, ccp, dce, gvn"),
+        ("dce{n=1}", "no option 'n=1' of dce; its options are: none"),
+        ("breaker{times}", "no option 'times' of breaker; its options are: times"),
+        ("breaker{times=many}", "the option 'times' of breaker is an integer, not 'many'"),
+        ("dce ccp", "cannot read the pipeline at 'dce ccp'"),
+        ("dce{n=1", "cannot read the pipeline at"),
+    ],
+)
+def test_pipelines_that_cannot_be_read(text: str, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        parse_pipeline(text, BREAKING)
+    assert message in str(error.value)
+
+
+def test_empty_pipeline() -> None:
+    assert parse_pipeline("", HERCULES) == ()
+
+
+def test_a_reduce_inside_and_after_is_not_one_value() -> None:
+    module = parse((INPUTS / "gvn.hir").read_text(encoding="utf-8"))
+    before = run(module.functions[0], [3], [[1, 2, 3], 10, 20])
+    after = transformed(module, "gvn")
+    assert run(after.functions[0], [3], [[1, 2, 3], 10, 20]) == before
+    assert node_of(after.functions[0], "inside") is not node_of(after.functions[0], "outside")
