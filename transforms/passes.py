@@ -1,7 +1,7 @@
 """Passes, pipelines of them, and the runner: the same for every stage of the tower.
 
-A pass is a frozen dataclass with a `name`; its fields are its options, and `run` changes a module in place and says whether it
-did. A `Stage` knows its passes by name, so that the text `"dce,unroll{n=4}"` is a pipeline.
+A pass is a frozen dataclass with a `name`; its fields are its options, and `run` changes a module in place and says
+whether it did. A `Stage` knows its passes by name, so that the text `"dce,unroll{n=4}"` is a pipeline.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def parse_pipeline(text: str, stage: Stage[IR]) -> tuple[Pass[IR], ...]:
     while position < end:
         match = _ITEM.match(text, position)
         if match is None:
-            raise InputError(f"cannot read the pipeline at {text[position:].strip()!r}: expected name or name{{option=value}}")
+            raise InputError(
+                f"cannot read the pipeline at {text[position:].strip()!r}: expected name or name{{option=value}}"
+            )
         passes.append(_make(match[1], match[2] or "", stage))
         position = match.end()
     return tuple(passes)

@@ -156,7 +156,7 @@ def cast(ops: Ops, source: h.Type, target: h.Type, operand: str) -> str:
         case h.Integer(bits=bits, signed=signed), h.Integer(bits=wanted):
             widening = "sext" if signed else "zext"
             return ops.convert(widening if wanted > bits else "trunc", before, operand, after)
-        case (h.Bool() | h.Integer()), h.Float():
+        case ((h.Bool() | h.Integer()), h.Float()):
             signed = isinstance(source, h.Integer) and source.signed
             return ops.convert("sitofp" if signed else "uitofp", before, operand, after)
         case _:
@@ -169,7 +169,9 @@ def _saturated(ops: Ops, source: h.Float, target: h.Integer, operand: str) -> st
     sign = "s" if target.signed else "u"
     result = ops.converting(f"llvm.fpto{sign}i.sat", before, operand, after)
     greatest = _GREATEST.get((source.bits, target))
-    return result if greatest is None else ops.intrinsic(f"llvm.{sign}min", after, result, ops.constant(after, greatest))
+    return (
+        result if greatest is None else ops.intrinsic(f"llvm.{sign}min", after, result, ops.constant(after, greatest))
+    )
 
 
 def bitcast(ops: Ops, source: h.Type, target: h.Type, operand: str) -> str:

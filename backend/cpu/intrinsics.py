@@ -182,7 +182,9 @@ def _smoothstep(call: _Call) -> str:
 def _scaled(factor: float) -> Callable[[_Call], str]:
     def emit(call: _Call) -> str:
         wide = widen(call.ops, call.scalar, call.arguments[0])
-        return narrow(call.ops, call.ops.binary("fmul", "double", wide, call.ops.constant("double", factor)), call.scalar)
+        return narrow(
+            call.ops, call.ops.binary("fmul", "double", wide, call.ops.constant("double", factor)), call.scalar
+        )
 
     return emit
 
@@ -194,9 +196,7 @@ def _ldexp(call: _Call) -> str:
     exponent = ops.intrinsic("llvm.smin", "i32", exponent, ops.constant("i32", 400))
     exponent = ops.intrinsic("llvm.smax", "i32", exponent, ops.constant("i32", -400))
     biased = ops.convert("zext", "i32", ops.binary("add", "i32", exponent, ops.constant("i32", 1023)), "i64")
-    power = ops.convert(
-        "bitcast", "i64", ops.binary("shl", "i64", biased, ops.constant("i64", 52)), "double"
-    )
+    power = ops.convert("bitcast", "i64", ops.binary("shl", "i64", biased, ops.constant("i64", 52)), "double")
     product = ops.binary("fmul", "double", widen(ops, call.scalar, value), power)
     return _double_to_half(ops, product) if call.scalar == "half" else narrow(ops, product, call.scalar)
 

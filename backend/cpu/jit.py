@@ -12,9 +12,7 @@ from functools import cache
 from typing import Any, cast
 
 _Kernel = Callable[[int, int, int, int, int], None]
-_SIGNATURE = ctypes.CFUNCTYPE(
-    None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p
-)
+_SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
 _lock = threading.RLock()
 """LLVM's global state is used by one thread at a time; machine code runs outside of it."""
 _numbers = itertools.count()

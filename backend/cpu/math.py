@@ -1,8 +1,8 @@
 """Transcendental functions as helper functions in LLVM IR, on one lane or on a vector of lanes.
 
-Each takes and returns doubles and is meant for arguments that are f32 or f16 values: its relative error is below 2^-40, so that
-rounding to f32 gives almost always the nearest value, far inside WGSL's "Floating Point Accuracy". All are free of branches
-except where an angle is so large that it needs a longer value of pi.
+Each takes and returns doubles and is meant for arguments that are f32 or f16 values: its relative error is so far below
+2^-24 that rounding to f32 gives almost always the nearest value, well inside WGSL's "Floating Point Accuracy". All are
+free of branches except where an angle is so large that it needs a longer value of pi.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from math import factorial
 
-from .llvm import FunctionText, ModuleText, Ops
+from .llvm import FunctionText, Ops
 
 _PI_2 = tuple(map(float.fromhex, ("0x1.921fb54442d18p+0", "0x1.1a62633145c07p-54", "-0x1.f1976b7ed8fbcp-110")))
 _2_PI = tuple(
@@ -144,7 +144,7 @@ def _atanh_series(d: Doubles, t: str) -> str:
 
 
 def _log_parts(d: Doubles, x: str) -> tuple[str, str]:
-    """e and ln m with x = m · 2^e, m between √½ and √2, for positive normal doubles."""
+    """E and ln m with x = m · 2^e, m between √½ and √2, for positive normal doubles."""
     bits = d.integer("sub", d.bits(x), _SQRT_HALF_BITS)
     exponent = d.ops.convert("sitofp", "i64", d.integer("ashr", bits, 52), "double")
     mantissa = d.of_bits(d.integer("add", d.integer("and", bits, (1 << 52) - 1), _SQRT_HALF_BITS))
@@ -236,7 +236,7 @@ def _atanh(d: Doubles, x: str) -> str:
 
 
 def _reduce_angle(d: Doubles, x: str) -> tuple[str, str]:
-    """n and r with x = n · π/2 + r, |r| ≤ π/4: the low bits of n as an i64, and r."""
+    """N and r with x = n · π/2 + r, |r| ≤ π/4: the low bits of n as an i64, and r."""
     out = d.ops.out
     is_large = d.test("ogt", d.call("fabs", x), d.c(_LARGE_ANGLE))
     n, r = _reduce_small(d, x)
@@ -248,9 +248,8 @@ def _reduce_angle(d: Doubles, x: str) -> tuple[str, str]:
     large_r = d.select(is_large, large_r, r)
     out.do(f"br label %{done}")
     out.open(done)
-    n = out.phi(d.ops.type("i64"), lambda ways=((n, before), (large_n, slow)): ways)
-    r = out.phi(d.ops.type("double"), lambda ways=((r, before), (large_r, slow)): ways)
-    return n, r
+    ways_of_n, ways_of_r = [(n, before), (large_n, slow)], [(r, before), (large_r, slow)]
+    return out.phi(d.ops.type("i64"), lambda: ways_of_n), out.phi(d.ops.type("double"), lambda: ways_of_r)
 
 
 def _any(ops: Ops, condition: str) -> str:
@@ -319,9 +318,7 @@ def _tan(d: Doubles, x: str) -> str:
 def _atan2(d: Doubles, y: str, x: str) -> str:
     """The angle of the point (x, y): that of a point in the first octant, moved to its place."""
     ax, ay = d.call("fabs", x), d.call("fabs", y)
-    both = d.ops.binary(
-        "and", "i1", d.test("oeq", ax, d.c(math.inf)), d.test("oeq", ay, d.c(math.inf))
-    )
+    both = d.ops.binary("and", "i1", d.test("oeq", ax, d.c(math.inf)), d.test("oeq", ay, d.c(math.inf)))
     ax, ay = d.select(both, d.c(1.0), ax), d.select(both, d.c(1.0), ay)
     is_steep = d.test("ogt", ay, ax)
     near, far = d.select(is_steep, ax, ay), d.select(is_steep, ay, ax)

@@ -1,13 +1,13 @@
 """Memory of one function: base addresses of storages, addresses of elements, loads, stores, copies and atomics.
 
-Positions are clamped to the last element (see `hercules.asdl`), so that every address is inside its storage; a binding is never
-smaller than one element of its runtime-sized array (`device` sees to that).
+Positions are clamped to the last element (see `hercules.asdl`), so that every address is inside its storage; a binding
+is never smaller than one element of its runtime-sized array (`device` sees to that).
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -44,7 +44,7 @@ class Address:
 
 
 class Memory:
-    """Writes the memory accesses of one function into `ops.out`. What is known at its start goes to the block `entry`."""
+    """Writes one function's memory accesses into `ops.out`; what is known at its start goes to the block `entry`."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Memory:
         self._last: dict[h.DynamicConstant, str] = {}
 
     @contextmanager
-    def at_entry(self) -> Iterator[None]:
+    def at_entry(self) -> Generator[None]:
         """What is written meanwhile goes to the function's first block."""
         current = self._out.current
         self._out.open("entry")
@@ -253,7 +253,9 @@ class Memory:
         if isinstance(target.layout, ScalarLayout):
             self.store(self.load(source), target)
         elif source.layout == target.layout:
-            self._out.module.declare("void @llvm.memcpy.p0.p0.i64(ptr noalias writeonly, ptr noalias readonly, i64, i1 immarg)")
+            self._out.module.declare(
+                "void @llvm.memcpy.p0.p0.i64(ptr noalias writeonly, ptr noalias readonly, i64, i1 immarg)"
+            )
             align, size = target.layout.align, self._size(target.layout)
             self._out.do(
                 f"call void @llvm.memcpy.p0.p0.i64(ptr align {align} {target.pointer}, "
@@ -269,14 +271,14 @@ class Memory:
     def _copy_array(self, source: Address, target: Address, layout: ArrayLayout) -> None:
         extent = layout.extent
         if isinstance(extent, h.DynamicLiteral) and extent.value <= _ELEMENTWISE_COPY:
-            for index in range(extent.value):
-                self.copy(self.slot(source, str(index)), self.slot(target, str(index)))
+            for number in range(extent.value):
+                self.copy(self.slot(source, str(number)), self.slot(target, str(number)))
             return
         with self.counted_loop(self.dynamic(extent)) as index:
             self.copy(self.slot(source, index), self.slot(target, index))
 
     @contextmanager
-    def counted_loop(self, count: str) -> Iterator[str]:
+    def counted_loop(self, count: str) -> Generator[str]:
         """What is written meanwhile runs `count` times; gives the index."""
         out = self._out
         before = out.current

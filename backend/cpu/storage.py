@@ -1,8 +1,8 @@
 """Which memory each collection lives in.
 
-A linear chain (Write, Atomic, Phi, Reduce over one root) is one storage, updated in place: the schedule puts every Read of a
-version before the node that overwrites it. Constants and Collects get storage of their own; where a chain begins with one, or
-two storages meet in a Phi or Reduce, the value is transferred (`needs_transfer`) at the place of consumption.
+A linear chain (Write, Atomic, Phi, Reduce over one root) is one storage, updated in place: the schedule puts every Read
+of a version before the node that overwrites it. Constants and Collects get storage of their own; where a chain begins
+with one, or two storages meet in a Phi or Reduce, the value is transferred (`needs_transfer`) where it is consumed.
 """
 
 from __future__ import annotations

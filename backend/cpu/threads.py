@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 
 import numpy
@@ -54,8 +55,8 @@ class Pool:
         self._start()
         helpers = min(self.workers - 1, len(range(1, count, chunk)) - 1)
         for worker in range(helpers):
-            self._jobs[worker].put(lambda address=addresses[worker + 1]: work(address))
-        error = _outcome(lambda: work(addresses[0]))
+            self._jobs[worker].put(partial(work, addresses[worker + 1]))
+        error = _outcome(partial(work, addresses[0]))
         errors = [error, *(self._done.get() for _ in range(helpers))]
         for error in errors:
             if error is not None:

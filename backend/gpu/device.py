@@ -81,7 +81,7 @@ class GpuDevice:
         _check_call(bindings, workgroups, repeat)
         blobs = [binding.raw() for binding in bindings]
         if 0 in workgroups:
-            unchanged = {b.point: bytes(blob) for b, blob in zip(bindings, blobs, strict=True) if b.writable}
+            unchanged = {b.point: bytearray(blob) for b, blob in zip(bindings, blobs, strict=True) if b.writable}
             return GpuResult(unchanged, compile_seconds=0.0, samples=(), timed_by="wall")
         reply, outputs = self._worker.ask(
             {
@@ -100,7 +100,7 @@ class GpuDevice:
         assert reply["status"] == "ran"
         points = [binding.point for binding in bindings if binding.writable]
         return GpuResult(
-            outputs={point: bytes(blob) for point, blob in zip(points, outputs, strict=True)},
+            outputs=dict(zip(points, outputs, strict=True)),
             compile_seconds=reply["compile_seconds"],
             samples=tuple(reply["samples"]),
             timed_by=reply["timed_by"],

@@ -65,7 +65,7 @@ class GpuResult:
     measured by timestamp queries on the device (`timed_by == "timestamp"`) or by the child's clock (`"wall"`).
     """
 
-    outputs: Mapping[BindingPoint, bytes]
+    outputs: Mapping[BindingPoint, bytearray]
     compile_seconds: float
     samples: tuple[float, ...]
     timed_by: Literal["timestamp", "wall"]

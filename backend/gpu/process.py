@@ -21,7 +21,6 @@ from .model import GpuError
 _WORKER_MODULE = f"{__package__}.worker"
 _SHUTDOWN_SECONDS = 2.0
 _LAST_WORDS_BYTES = 16_384
-_PIPE_BYTES = 1 << 20
 
 
 class WorkerProcess:
@@ -76,7 +75,6 @@ class _Child:
             stdout=subprocess.PIPE,
             stderr=self._log,
             env=_environment(),
-            pipesize=_PIPE_BYTES,
         )
         self.stop = weakref.finalize(self, _stop, self.popen, self.owner)
 

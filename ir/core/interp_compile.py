@@ -35,6 +35,7 @@ class Compiler:
         self.root = root
         self.buffers = buffers
         self.steps = steps
+        self.declared: set[Value] = set(root.module.root.instructions)
         self.variables: list[nodes.Var] = []
         self._numbers: dict[nodes.Var, int] = {}
         self._functions: dict[nodes.Function, CompiledFunction] = {}
@@ -81,7 +82,7 @@ class _FunctionCompiler:
     def known(self, value: Value, slot: int) -> RawValue | PointerValue | None:
         if isinstance(value, nodes.Constant):
             return value.value.value
-        if not any(value is it for it in self.compiler.root.module.root.instructions):
+        if value not in self.compiler.declared:
             return None
         if not isinstance(value, nodes.Var):
             return self.compiler.root.value(value)

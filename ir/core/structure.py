@@ -54,6 +54,7 @@ class Structure:
         self.findings: list[Finding] = []
         self._visible: set[int] = set()
         self._reached: set[int] = set()
+        self._standing: set[int] = set()
         self._walk()
 
     @property
@@ -83,10 +84,11 @@ class Structure:
         """Walk a region. `made` gets the values of the region itself, which are out of sight afterwards."""
         following: nodes.Block | None = block
         while following is not None:
-            if any(following is it for it in self.blocks):
+            if id(following) in self._standing:
                 self._find(following, "a block stands in two places")
                 break
             self.blocks.append(following)
+            self._standing.add(id(following))
             made.extend(self._define(argument) for argument in following.arguments)
             for instruction in following.instructions:
                 self._operands(instruction, instruction)

@@ -830,7 +830,7 @@ class _Parser:
             case "discard":
                 return nodes.Discard(type, name)
             case _:
-                self.fail("unknown instruction", token)
+                return self.fail("unknown instruction", token)
 
     def swizzle(self, type: Type, name: str | None) -> nodes.Swizzle:
         object = self.operand()

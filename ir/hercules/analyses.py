@@ -1,8 +1,8 @@
 """What passes and backends ask about the control of a function: flow, dominance, forks and loops.
 
 Every analysis is a function of the graph as it is now, and its result a value of its own. Nothing is cached, so nothing
-goes stale: after an edit, ask again. All of them look at nodes reachable from Start only, and expect a verified function
-unless they say otherwise.
+goes stale: after an edit, ask again. All of them look at nodes reachable from Start only, and expect a verified
+function unless they say otherwise.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ def dominators(graph: ControlGraph) -> Dominators:
 
 
 def post_dominators(graph: ControlGraph) -> Dominators:
-    """Which control nodes every path to the end passes. With several ends (returns), the root is a Region outside the graph.
+    """Which control nodes every path to the end passes. With several ends (returns), the root is a Region outside the
+    graph.
 
     Nodes from which no end can be reached are not in it.
     """
@@ -119,7 +120,7 @@ def post_dominators(graph: ControlGraph) -> Dominators:
     else:
         root = Region(list(ends))
         backward[root] = tuple(ends)
-        forward |= {end: (root,) for end in ends}
+        forward |= dict.fromkeys(ends, (root,))
     order = _reverse_postorder([root], backward)
     reached = set(order)
     return _dominators(order, {node: tuple(it for it in forward.get(node, ()) if it in reached) for node in order})
@@ -217,7 +218,10 @@ class LoopNest:
 
 
 def loop_nest(graph: ControlGraph, tree: Dominators | None = None) -> LoopNest:
-    """The natural loops. A region that is the target of a backward edge without dominating its source is irreducible."""
+    """The natural loops.
+
+    A region is irreducible if it is the target of a backward edge whose source it does not dominate.
+    """
     tree = dominators(graph) if tree is None else tree
     number = {node: index for index, node in enumerate(graph.order)}
     loops: list[Loop] = []

@@ -1,7 +1,8 @@
 """What the scalar operations of Hercules IR compute: WGSL's run-time semantics, for every width.
 
-Scalar values are Python's: bool, an int in the range of its type, a float that is exact in its type. Each function makes a
-kernel for given types once, to be called often; kernels never raise. See `scalars` and `arithmetic` of `ir` for WGSL's own types.
+Scalar values are Python's: bool, an int in the range of its type, a float that is exact in its type. Each function
+makes a kernel for given types once, to be called often; kernels never raise. See `scalars` and `arithmetic` of `ir`
+for WGSL's own types.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 import operator
 import struct
+import typing
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Final, TypeAlias
@@ -39,10 +41,15 @@ _COMPARE: Final[dict[BinaryOp, Callable[..., bool]]] = {
     BinaryOp.EQUAL: operator.eq,
     BinaryOp.NOT_EQUAL: operator.ne,
 }
-_BITWISE: Final[dict[BinaryOp, Callable[..., int]]] = {
-    BinaryOp.AND: operator.and_,
-    BinaryOp.OR: operator.or_,
-    BinaryOp.XOR: operator.xor,
+_BITWISE: Final[dict[BinaryOp, Callable[[int, int], int]]] = {
+    BinaryOp.AND: int.__and__,
+    BinaryOp.OR: int.__or__,
+    BinaryOp.XOR: int.__xor__,
+}
+_LOGICAL: Final[dict[BinaryOp, Callable[[bool, bool], bool]]] = {
+    BinaryOp.AND: bool.__and__,
+    BinaryOp.OR: bool.__or__,
+    BinaryOp.XOR: bool.__xor__,
 }
 
 
@@ -89,22 +96,23 @@ def binary(op: BinaryOp, type: Scalar) -> Kernel2:
     """The operation on two values of one type."""
     if op in _COMPARE and (not isinstance(type, Bool) or op in (BinaryOp.EQUAL, BinaryOp.NOT_EQUAL)):
         return _COMPARE[op]
-    found: Kernel2 | None
+    # The kernels are of the operands' own type, which the type of kernels in common cannot say.
+    found: object
     match type:
         case Bool():
-            found = _BITWISE.get(op)
+            found = _LOGICAL.get(op)
         case Float():
             found = _float_binary(op, type)
         case Integer():
             found = _BITWISE.get(op) or _integer_binary(op, type)
     if found is None:
         raise UnknownOperation(f"no {op.value} of this type")
-    return found
+    return typing.cast(Kernel2, found)
 
 
-def _float_binary(op: BinaryOp, type: Float) -> Callable[..., float] | None:
+def _float_binary(op: BinaryOp, type: Float) -> Callable[[float, float], float] | None:
     kernels = float_arithmetic(_WGSL[type], Mode.RUNTIME)
-    table: dict[BinaryOp, Callable[..., float]] = {
+    table: dict[BinaryOp, Callable[[float, float], float]] = {
         BinaryOp.ADD: kernels.add,
         BinaryOp.SUB: kernels.subtract,
         BinaryOp.MUL: kernels.multiply,
@@ -114,10 +122,10 @@ def _float_binary(op: BinaryOp, type: Float) -> Callable[..., float] | None:
     return table.get(op)
 
 
-def _integer_binary(op: BinaryOp, type: Integer) -> Callable[..., int] | None:
+def _integer_binary(op: BinaryOp, type: Integer) -> Callable[[int, int], int] | None:
     wrap = wrapper(type)
     shift_mask = type.bits - 1
-    table: dict[BinaryOp, Callable[..., int]] = {
+    table: dict[BinaryOp, Callable[[int, int], int]] = {
         BinaryOp.ADD: lambda a, b: wrap(a + b),
         BinaryOp.SUB: lambda a, b: wrap(a - b),
         BinaryOp.MUL: lambda a, b: wrap(a * b),

@@ -4,9 +4,9 @@ A `FunctionBuilder` adds nodes to the list of its function and hands them back; 
 Scalar constants and dynamic constants are shared within the function; a constant of collection type is new each time,
 since each is storage of its own.
 
-Loops and forks refer forward, so their nodes are completed afterwards: `region` takes the first predecessor and gets the
-others by `add_predecessor`; `phi` likewise with `add_value`; `open_join` makes the join of a fork before its body, for the
-Reduces that the body reads, and `close_join` says where the body ends.
+Loops and forks refer forward, so their nodes are completed afterwards: `region` takes the first predecessor and gets
+the others by `add_predecessor`; `phi` likewise with `add_value`; `open_join` makes the join of a fork before its
+body, for the Reduces that the body reads, and `close_join` says where the body ends.
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ def run_entry_point(
     workgroups: tuple[int, int, int],
     order: ThreadOrder = forward,
 ) -> None:
-    """Dispatch the entry point over so many workgroups. Buffers that it writes change in place; the others must not overlap them.
+    """Dispatch the entry point over so many workgroups. Buffers that it writes change in place; the others must not
+    overlap them.
 
     Raises InterpreterError if the function does not verify, KeyError for a buffer that is missing.
     """
@@ -40,7 +41,9 @@ def _collection(binding: Binding, buffers: Mapping[BindingPoint, bytearray]) -> 
 
 @dataclass(slots=True)
 class BufferCollection:
-    """A WGSL variable as a collection (see `storage.Collection`): elements live in the bytes of a buffer, in WGSL's layout."""
+    """A WGSL variable as a collection (see `storage.Collection`): elements live in the bytes of a buffer, in WGSL's
+    layout.
+    """
 
     type: Type
     data: bytearray

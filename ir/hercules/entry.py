@@ -2,10 +2,10 @@
 
 The graph follows these conventions:
 
-- Dynamic constants: `wg_x`, `wg_y`, `wg_z`, the numbers of workgroups, then one `len_NAME` for each binding with a runtime-sized
-  array, its number of elements.
-- Parameters: one for each binding the entry point uses, the whole variable as one collection. Scalars keep their type; vecN<T> is
-  Array(T, N), matCxR is Array(Array(T, R), C), a struct is a Product, an atomic its element.
+- Dynamic constants: `wg_x`, `wg_y`, `wg_z`, the numbers of workgroups, then one `len_NAME` for each binding with a
+  runtime-sized array, its number of elements.
+- Parameters: one for each binding the entry point uses, the whole variable as one collection. Scalars keep their
+  type; vecN<T> is Array(T, N), matCxR is Array(Array(T, R), C), a struct is a Product, an atomic its element.
 - Control: forks over workgroups z, y, x, then, inside, forks over local invocations z, y, x of the dimensions above 1.
 - The result is the product of the final versions of the writable bindings, in parameter order.
 """

@@ -1,13 +1,14 @@
 """The reference interpreter: what a function means, as slowly and as plainly as can be afforded.
 
-`run` takes a function and values for its dynamic constants and parameters, and gives the value it returns. Control walks the
-basic blocks of the function's `schedule`; each block runs its nodes in order, and the collections of a linear chain are one
-storage that changes in place. Threads of a fork run one after another, in a `ThreadOrder` that the caller chooses: for a
-function without races every order gives the same result, up to the order in which a Reduce folds.
+`run` takes a function and values for its dynamic constants and parameters, and gives the value it returns. Control
+walks the basic blocks of the function's `schedule`; each block runs its nodes in order, and the collections of a
+linear chain are one storage that changes in place. Threads of a fork run one after another, in a `ThreadOrder` that
+the caller chooses: for a function without races every order gives the same result, up to the order in which a Reduce
+folds.
 
-Semantics worth a sentence: phis latch all at once when control reaches their region. A fork of factor 0 runs nothing: its
-Reduces are their `init`, its Collects empty. A position past the end is the last element; an empty array reads zero and
-ignores writes.
+Semantics worth a sentence: phis latch all at once when control reaches their region. A fork of factor 0 runs nothing:
+its Reduces are their `init`, its Collects empty. A position past the end is the last element; an empty array reads
+zero and ignores writes.
 """
 
 from __future__ import annotations
@@ -357,7 +358,9 @@ class _Compiler:
 
         return step
 
-    def _intrinsic(self, node: Node, arguments: list[Node], run: Callable[[Sequence[ScalarValue]], ScalarValue]) -> Step:
+    def _intrinsic(
+        self, node: Node, arguments: list[Node], run: Callable[[Sequence[ScalarValue]], ScalarValue]
+    ) -> Step:
         slot, sources = self.slots[node], [self.slots[it] for it in arguments]
 
         def step(frame: Frame) -> None:
@@ -482,7 +485,8 @@ class _Threads:
         """From the fork's predecessor: the first thread's block, or the join's if there are no threads."""
         _move(frame, self._inits)
         for _, collect in self._collects:
-            frame[collect] = [0] * self._factor
+            places: list[Value] = [0] * self._factor
+            frame[collect] = places
         rest: list[Value] = [*self._order(self._factor)]
         rest.reverse()
         frame[self._rest] = rest

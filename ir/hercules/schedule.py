@@ -1,14 +1,15 @@
 """Where each floating node runs: a block for every data node, and an order within each block.
 
-A Hercules function fixes only the order of control. `schedule` chooses for each live data node a *basic block* (named by its
-leader, see `analyses.block_leader`) and sorts the nodes of each block, so that
+A Hercules function fixes only the order of control. `schedule` chooses for each live data node a *basic block* (named
+by its leader, see `analyses.block_leader`) and sorts the nodes of each block, so that
 
 - every node comes after what it uses, and in a block that dominates all its uses;
-- it runs as rarely as possible: in the least loop and fork nest on the way up the dominator tree, and there as late as possible;
+- it runs as rarely as possible: in the least loop and fork nest on the way up the dominator tree, and there as late
+  as possible;
 - every reader of a version of a collection comes before the version's consumer, so that all storage changes in place.
 
-The interpreter and the backends run this order. Where no order will do, `problems` says why; a function has none if and only if
-its values dominate their uses and its collections are used linearly (see `versions`).
+The interpreter and the backends run this order. Where no order will do, `problems` says why; a function has none if
+and only if its values dominate their uses and its collections are used linearly (see `versions`).
 
 After Click, "Global Code Motion / Global Value Numbering", 1995, with anti-dependences from linearity.
 """
@@ -19,7 +20,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 
-from .analyses import ControlGraph, Dominators, ForkNest, LoopNest, block_leader, control_graph, dominators, fork_nest, loop_nest
+from .analyses import (
+    ControlGraph,
+    Dominators,
+    ForkNest,
+    LoopNest,
+    block_leader,
+    control_graph,
+    dominators,
+    fork_nest,
+    loop_nest,
+)
 from .graph import def_use, is_control, predecessors
 from .nodes import (
     Atomic,
@@ -57,10 +68,10 @@ class Problem:
 class Schedule:
     """The placed nodes of a function.
 
-    `blocks` has every reachable leader in reverse postorder, with its floating nodes in order of execution; phis, thread
-    numbers, Collects and Reduces are pinned to their control and stand in no list. `exits` has what ends each block: If, Match
-    or Return, else the leader of the block that follows. `place` has the leader of each live data node; that of a Reduce is
-    its fork, although after the join it is the join.
+    `blocks` has every reachable leader in reverse postorder, with its floating nodes in order of execution; phis,
+    thread numbers, Collects and Reduces are pinned to their control and stand in no list. `exits` has what ends each
+    block: If, Match or Return, else the leader of the block that follows. `place` has the leader of each live data
+    node; that of a Reduce is its fork, although after the join it is the join.
     """
 
     function: Function
@@ -162,7 +173,7 @@ class _Scheduler:
         self.users = def_use(self.function)
         self.leaders = {node: block_leader(node) for node in self.graph.order}
         self.depth = {it: len(self.nest.around[it]) + len(self.loops.around[it]) for it in self.graph.order}
-        self.flow = {leader: () for leader in self.leaders.values()}
+        self.flow = dict.fromkeys(self.leaders.values(), ())
         for node in self.graph.order:
             for following in self.graph.successors[node]:
                 if self.leaders[following] is following:
@@ -216,7 +227,9 @@ class _Scheduler:
         yield from predecessors(node)
         for version, use in consumed(node, self.types, self.nest.forks):
             if use.control is None:
-                yield from (it.user for it in self.readers.get(version, ()) if it.control is None and it.user is not node)
+                yield from (
+                    it.user for it in self.readers.get(version, ()) if it.control is None and it.user is not node
+                )
 
     def _sorted(self, nodes: list[Node], before: Callable[[Node], Iterable[Node]], problem: str) -> list[Node]:
         """The nodes, each after those `before` it; a cycle is the problem of one node in it."""
@@ -245,7 +258,9 @@ class _Scheduler:
     # Placement
 
     def _place_all(self, order: list[Node]) -> None:
-        """Place users before what they use. Where a reader may go depends on where the consumers went in the last round."""
+        """Place users before what they use. Where a reader may go depends on where the consumers went in the last
+        round.
+        """
         for _ in range(_ROUNDS):
             self.last_place, self.place = self.place, dict(self.pinned)
             self._gone.clear()
@@ -272,7 +287,8 @@ class _Scheduler:
     def _homes(self, order: list[Node]) -> dict[Node, Node]:
         """For each version with a consumer, the header of the loop or fork that both must be in.
 
-        Storage that is taken over has to be made again each time: what makes or changes it never leaves its consumer's nest.
+        Storage that is taken over has to be made again each time: what makes or changes it never leaves its
+        consumer's nest.
         """
         homes: dict[Node, Node] = {}
         for node in reversed(order):
@@ -301,16 +317,22 @@ class _Scheduler:
         self.place[node] = latest if self._is_taken_over(node) else self._best_block(node, latest, versions)
 
     def _is_taken_over(self, node: Node) -> bool:
-        """Whether each consumer takes over storage that this node makes or wrote, so that it has to run as often as they."""
+        """Whether each consumer takes over storage that this node makes or wrote, so that it has to run as often as
+        they.
+        """
         return node in self.consumers or isinstance(node, Atomic)
 
     def _best_block(self, node: Node, latest: Node, versions: list[Node]) -> Node:
-        """The lowest of the least nested blocks between the earliest and the latest where nothing it reads is overwritten."""
+        """The lowest of the least nested blocks between the earliest and the latest where nothing it reads is
+        overwritten.
+        """
         best: Node | None = None
         for at in self.tree.chain(latest):
             if self.leaders[at] is not at:
                 continue
-            if (best is None or self.depth[at] < self.depth[best]) and not any(self._is_gone(it, at) for it in versions):
+            if (best is None or self.depth[at] < self.depth[best]) and not any(
+                self._is_gone(it, at) for it in versions
+            ):
                 best = at
             if at is self.early[node]:
                 break
@@ -385,7 +407,9 @@ class _Scheduler:
             for index, (use, at) in enumerate(blocks):
                 if self.nest.around[at] not in nests:
                     self.problems.append(Problem(use.user, "consumes a collection from outside its fork"))
-                is_single = len(blocks) == 1 and self.loops.around[at] == self.loops.around[self._definitions(version)[0]]
+                is_single = (
+                    len(blocks) == 1 and self.loops.around[at] == self.loops.around[self._definitions(version)[0]]
+                )
                 after = set[Node]() if is_single else self._after(version, at)
                 others = [it for number, (_, it) in enumerate(blocks) if number != index]
                 if at in after or at in others[index:] or any(it in after for it in others):
@@ -415,7 +439,9 @@ class _Scheduler:
         if not self.tree.dominates(at, block):
             self.problems.append(Problem(user, "uses a value that does not dominate it"))
         elif self.nest.around[block][: len(around)] != around:
-            self.problems.append(Problem(user, "uses a value of a fork after its join; Collect or Reduce carry values out"))
+            self.problems.append(
+                Problem(user, "uses a value of a fork after its join; Collect or Reduce carry values out")
+            )
 
     def _blocks(self, order: list[Node]) -> Mapping[Node, tuple[Node, ...]]:
         blocks: dict[Node, list[Node]] = {it: [] for it in self.graph.order if self.leaders[it] is it}

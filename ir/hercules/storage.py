@@ -1,12 +1,13 @@
 """Values of Hercules IR at run time, and the storage of collections.
 
-A scalar is a Python bool, int or float. A product or an array is a `list`, a sum a `Variant`; or any of them is a `Collection`,
-an object that keeps its elements elsewhere, such as in the bytes of a WGSL buffer. A path is one number a level: a
-field, a variant, or a position within bounds.
+A scalar is a Python bool, int or float. A product or an array is a `list`, a sum a `Variant`; or any of them is a
+`Collection`, an object that keeps its elements elsewhere, such as in the bytes of a WGSL buffer. A path is one number
+a level: a field, a variant, or a position within bounds.
 """
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
@@ -47,6 +48,13 @@ class Collection(Protocol):
         ...
 
 
+@runtime_checkable
+class _HasLists(Protocol):
+    """A numpy array or scalar: what knows itself in Python's own types."""
+
+    def tolist(self) -> object: ...
+
+
 @dataclass(slots=True)
 class Variant:
     """A value of a sum: which variant, and its value."""
@@ -72,7 +80,9 @@ def copy(value: Value) -> Value:
 
 
 def zero(type: Type, constants: Sequence[int]) -> Value:
-    """A new zero value, where the dynamic constants have these values. The zero of a sum is that of its first variant."""
+    """A new zero value, where the dynamic constants have these values. The zero of a sum is that of its first
+    variant.
+    """
     match type:
         case Product(fields):
             return [zero(it, constants) for it in fields]
@@ -103,7 +113,9 @@ def constant(value: Constant, constants: Sequence[int]) -> Value:
 
 
 def get(value: Value, path: Iterable[int], zero_of: Callable[[], Value]) -> Value:
-    """The element at a path, uncopied where it lies in lists; the zero value for a variant that the sum does not hold."""
+    """The element at a path, uncopied where it lies in lists; the zero value for a variant that the sum does not
+    hold.
+    """
     steps = list(path)
     for depth, step in enumerate(steps):
         if isinstance(value, list):
@@ -119,7 +131,9 @@ def get(value: Value, path: Iterable[int], zero_of: Callable[[], Value]) -> Valu
 
 
 def put(value: Value, path: Sequence[int], new: Value) -> None:
-    """Replace the element at a path. Writing into a variant makes it the one that the sum holds, if it is the path's end."""
+    """Replace the element at a path. Writing into a variant makes it the one that the sum holds, if it is the path's
+    end.
+    """
     for depth, step in enumerate(path):
         is_last = depth == len(path) - 1
         if isinstance(value, list):
@@ -130,7 +144,7 @@ def put(value: Value, path: Sequence[int], new: Value) -> None:
             if is_last:
                 value.index, value.value = step, new
             elif value.index != step:
-                return
+                return None
             value = value.value
         else:
             assert isinstance(value, Collection)
@@ -140,25 +154,12 @@ def put(value: Value, path: Sequence[int], new: Value) -> None:
 
 def from_python(value: object) -> Value:
     """A value in storage of its own from scalars, nested sequences, numpy arrays, or a Collection, which is copied."""
-    import numpy
-
-    match value:
-        case bool() | int() | float():
-            return value
-        case Collection() if not isinstance(value, (list, numpy.ndarray)):
-            return value.copy()
-        case Variant():
-            return copy(value)
-        case numpy.ndarray():
-            return _from_list(value.tolist())
-        case numpy.generic():
-            return _from_list(value.item())
-        case _:
-            return _from_list(value)
-
-
-def _from_list(value: object) -> Value:
-    if isinstance(value, (bool, int, float)):
-        return value
-    assert isinstance(value, Sequence), f"no value of Hercules IR: {value!r}"
-    return [from_python(it) for it in value]
+    if isinstance(value, _HasLists):
+        value = value.tolist()
+    if isinstance(value, (bool, int, float, Variant)):
+        return copy(value)
+    if isinstance(value, (list, tuple)):
+        return [from_python(it) for it in typing.cast(Sequence[object], value)]
+    if isinstance(value, Collection):
+        return value.copy()
+    raise TypeError(f"no value of Hercules IR: {value!r}")

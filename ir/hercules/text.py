@@ -13,9 +13,9 @@
       done = return(j, sum)
     }
 
-One line a node, in the order of the node list; references may go forward. The Start node is `start`. The nodes of the parameters
-are those named in the head, directly after it; where a function's node list has not exactly these, the body begins with
-`explicit_parameters` and has lines `a = parameter(0)`. Comments go from `#` to the end of the line.
+One line a node, in the order of the node list; references may go forward. The Start node is `start`. The nodes of the
+parameters are those named in the head, directly after it; where a function's node list has not exactly these, the
+body begins with `explicit_parameters` and has lines `a = parameter(0)`. Comments go from `#` to the end of the line.
 """
 
 from __future__ import annotations
@@ -436,7 +436,12 @@ class _Parser:
         parameters = self._separated(")", self._parameter)
         self._take("->")
         function = Function(
-            name.text, self._dynamic_names, [type for _, type in parameters], [it for it, _ in parameters], self._type(), []
+            name.text,
+            self._dynamic_names,
+            [type for _, type in parameters],
+            [it for it, _ in parameters],
+            self._type(),
+            [],
         )
         self._take("{")
         start = Start()

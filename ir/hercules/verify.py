@@ -7,12 +7,21 @@ used linearly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 from . import arithmetic, dynamic
-from .analyses import ControlGraph, Dominators, ForkNest, control_graph, dominators, fork_nest, loop_nest, post_dominators
+from .analyses import (
+    ControlGraph,
+    Dominators,
+    ForkNest,
+    control_graph,
+    dominators,
+    fork_nest,
+    loop_nest,
+    post_dominators,
+)
 from .arithmetic import UnknownOperation
 from .graph import control_predecessors, predecessors
 from .nodes import (
@@ -32,7 +41,6 @@ from .nodes import (
     ControlIndex,
     DynamicConstant,
     DynamicConstantNode,
-    FieldIndex,
     Float,
     FloatConstant,
     Fork,
@@ -177,6 +185,7 @@ class Context:
 
     @cached_property
     def types(self) -> dict[Node, Type]:
+        """The type of each node that has one."""
         return infer_types(self.function)
 
     @cached_property
@@ -186,22 +195,27 @@ class Context:
 
     @cached_property
     def members(self) -> frozenset[Node]:
+        """The nodes of the function."""
         return frozenset(self.function.nodes)
 
     @cached_property
     def graph(self) -> ControlGraph:
+        """Its control flow."""
         return control_graph(self.function)
 
     @cached_property
     def dominators(self) -> Dominators:
+        """Its dominator tree."""
         return dominators(self.graph)
 
     @cached_property
     def post_dominators(self) -> Dominators:
+        """Its post-dominator tree."""
         return post_dominators(self.graph)
 
     @cached_property
     def nest(self) -> ForkNest:
+        """Its forks and joins."""
         return fork_nest(self.graph)
 
     def type_text(self, node: Node) -> str:
@@ -438,7 +452,9 @@ def _fits(constant: Constant) -> bool:
         case FloatConstant(type, value):
             return isinstance(type, Float) and arithmetic.is_exact(type, value)
         case ProductConstant(type, parts):
-            return isinstance(type, Product) and tuple(map(constant_type, parts)) == type.fields and all(map(_fits, parts))
+            return (
+                isinstance(type, Product) and tuple(map(constant_type, parts)) == type.fields and all(map(_fits, parts))
+            )
         case SummationConstant(type, variant, value):
             is_one = isinstance(type, Summation) and 0 <= variant < len(type.variants)
             return is_one and indexed_type(type, [VariantIndex(variant)]) == constant_type(value) and _fits(value)
@@ -572,7 +588,18 @@ def _data_inputs(node: Node, context: Context) -> Iterator[str]:
     if any(isinstance(it, Return) for it in predecessors(node)):
         yield "uses a return"
     match node:
-        case Unary() | Binary() | Select() | Cast() | Bitcast() | Intrinsic() | Call() | Write() | Atomic() | ProductNode():
+        case (
+            Unary()
+            | Binary()
+            | Select()
+            | Cast()
+            | Bitcast()
+            | Intrinsic()
+            | Call()
+            | Write()
+            | Atomic()
+            | ProductNode()
+        ):
             if not all(is_data(context.types[it]) for it in predecessors(node)):
                 yield "computes with control"
         case _:
@@ -638,7 +665,9 @@ STRUCTURE: tuple[Rule, ...] = (
     Rule("callee", "Called functions are in the module", each=_callee),
 )
 TYPING: tuple[Rule, ...] = (
-    Rule("typed", "Every node has a type; so control is reachable, as its types come from the start alone", whole=_typed),
+    Rule(
+        "typed", "Every node has a type; so control is reachable, as its types come from the start alone", whole=_typed
+    ),
     Rule("control-input", "Control comes from nodes of control type", each=_control_input),
     Rule("region", "The predecessors of a region have one control type", each=_region),
     Rule("if", "The condition of an if is a bool", each=_if),
@@ -663,7 +692,11 @@ TYPING: tuple[Rule, ...] = (
     Rule("data", "Computations take data, and nothing takes a return", each=_data_inputs),
 )
 CONTROL: tuple[Rule, ...] = (
-    Rule("successors", "Control goes on to one node, and from an if or a match by a read for each way", each=_one_successor),
+    Rule(
+        "successors",
+        "Control goes on to one node, and from an if or a match by a read for each way",
+        each=_one_successor,
+    ),
     Rule("returns", "A return can be reached", whole=_return_exists),
     Rule("fork-join", "Forks dominate their only joins, which post-dominate them", whole=_fork_join),
     Rule("reducible", "A loop is entered at its header", whole=_reducible),

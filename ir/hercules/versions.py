@@ -1,11 +1,11 @@
 """Linear chains: which nodes are versions of collections, and who consumes and who only looks at each.
 
-A collection is storage, and every version of it is one state of that storage. A *consumer* takes the storage over: it may
-change it in place, so a version has one consumer on any path. A *reader* looks at a version and must come before its
-consumer; whatever a reader takes out, however large, is a copy.
+A collection is storage, and every version of it is one state of that storage. A *consumer* takes the storage over: it
+may change it in place, so a version has one consumer on any path. A *reader* looks at a version and must come before
+its consumer; whatever a reader takes out, however large, is a copy.
 
-- Consumers: Write and Atomic of their collection, Phi, Reduce, Collect, ProductNode and Return of what they are given, and
-  Call of an argument whose parameter the callee consumes.
+- Consumers: Write and Atomic of their collection, Phi, Reduce, Collect, ProductNode and Return of what they are
+  given, and Call of an argument whose parameter the callee consumes.
 - Readers: Read, Match, Write of its value, and other Calls.
 
 The collection that an Atomic gives is taken out by a Read of its field 0, which is no copy but the same version.
@@ -44,7 +44,9 @@ AFTER = FieldIndex(0)
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A use of a version: by a data node, which may float, or, where `control` is given, at the end of that node's block."""
+    """A use of a version: by a data node, which may float, or, where `control` is given, at the end of that node's
+    block.
+    """
 
     user: Node
     control: Node | None = None
@@ -112,12 +114,18 @@ def looked_at(node: Node, types: Mapping[Node, Type]) -> Iterator[tuple[Node, Us
 
 
 def consumed_parameters(function: Function) -> frozenset[int]:
-    """The parameters that the function consumes, so that its caller gives them up. The call graph must have no cycles."""
+    """The parameters that the function consumes, so that its caller gives them up. The call graph must have no
+    cycles.
+    """
     types = infer_types(function)
-    parameters: set[Node] = {node for node in function.nodes if isinstance(node, Parameter) and is_collection(types.get(node))}
+    parameters: set[Node] = {
+        node for node in function.nodes if isinstance(node, Parameter) and is_collection(types.get(node))
+    }
     users = [node for node in function.nodes if any(version_of(it) in parameters for it in predecessors(node))]
     taken = {version for node in users for version, _ in consumed(node, types, {})}
-    return frozenset(it.index for it in taken & parameters if isinstance(it, Parameter)) | _initial(function, parameters)
+    return frozenset(it.index for it in taken & parameters if isinstance(it, Parameter)) | _initial(
+        function, parameters
+    )
 
 
 def _initial(function: Function, parameters: set[Node]) -> frozenset[int]:

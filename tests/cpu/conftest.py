@@ -47,9 +47,7 @@ def run_operation(
     builder.return_(join, result)
     layouts = {index: natural_layout(array(type, count)) for index, type in enumerate([*types, result_type])}
     compiled = compile_function(builder.function, layouts)
-    columns = [
-        np.array([row[index] for row in rows], numpy_type(type)) for index, type in enumerate(types)
-    ]
+    columns = [np.array([row[index] for row in rows], numpy_type(type)) for index, type in enumerate(types)]
     out = np.zeros(len(rows), numpy_type(result_type))
     compiled.run([it.ctypes.data for it in (*columns, out)], [len(rows)])
     return out.tolist()

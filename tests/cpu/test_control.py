@@ -373,14 +373,21 @@ def to_bytes(value: object, layout: Layout) -> bytes:
             return bytes(data)
 
 
-def run_both(text: str, constants: Sequence[int], seed: int, workers: int | None = None) -> tuple[list[bytes], list[bytes]]:
+def run_both(
+    text: str, constants: Sequence[int], seed: int, workers: int | None = None
+) -> tuple[list[bytes], list[bytes]]:
     """The parameters that come back, as bytes: (from the CPU, from the interpreter)."""
     (function,) = parse(text).functions
     source = random.Random(seed)
     arguments = [values(it, constants, source) for it in function.parameter_types]
     layouts = [natural_layout(it) for it in function.parameter_types]
-    buffers = [np.frombuffer(bytearray(to_bytes(*it).ljust(16, b"\0")), np.uint8) for it in zip(arguments, layouts, strict=True)]
-    compile_function(function, dict(enumerate(layouts))).run([it.ctypes.data for it in buffers], constants, workers=workers)
+    buffers = [
+        np.frombuffer(bytearray(to_bytes(*it).ljust(16, b"\0")), np.uint8)
+        for it in zip(arguments, layouts, strict=True)
+    ]
+    compile_function(function, dict(enumerate(layouts))).run(
+        [it.ctypes.data for it in buffers], constants, workers=workers
+    )
     result = interp.run(function, constants, arguments)
     count = len(function.return_type.fields) if isinstance(function.return_type, h.Product) else 1
     results = [result] if count == 1 else list(result)
@@ -398,7 +405,9 @@ def test_agrees_with_interpreter(name: str, threads: int) -> None:
     assert found == expected
 
 
-@pytest.mark.parametrize("name", [it for it in FUNCTIONS if it not in ("an atomic whose result is used", "positions out of range")])
+@pytest.mark.parametrize(
+    "name", [it for it in FUNCTIONS if it not in ("an atomic whose result is used", "positions out of range")]
+)
 def test_workers_share_the_threads(name: str) -> None:
     found, expected = run_both(FUNCTIONS[name], [500], seed=3, workers=4)
     assert found == expected

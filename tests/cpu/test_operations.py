@@ -19,11 +19,12 @@ EDGES = {
     U32: [0, 1, 2, 3, 31, 32, 33, 255, 1 << 16, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 0xDEADBEEF],
     U64: [0, 1, (1 << 32) - 1, 1 << 32, (1 << 64) - 1],
     F32: [
-        0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, 0.1, 2.0**-149, -(2.0**-130), 2.0**-126, 16777217.0, 2.0**31,
-        -(2.0**31), 2.0**32, 4294967040.0, 65504.0, 65520.0, 1e10, -1e30, 3.4028234663852886e38, math.inf, -math.inf, math.nan,
+        0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, 0.1, 2.0**-149, -(2.0**-130), 2.0**-126, 16777217.0,
+        2.0**31, -(2.0**31), 2.0**32, 4294967040.0, 65504.0, 65520.0, 1e10, -1e30, 3.4028234663852886e38,
+        math.inf, -math.inf, math.nan,
     ],
-    F16: [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -3.0, 2.0**-24, 2.0**-14, 100.0, 2048.0, 65504.0, -65504.0, math.inf, -math.inf,
-          math.nan],
+    F16: [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -3.0, 2.0**-24, 2.0**-14, 100.0, 2048.0, 65504.0, -65504.0, math.inf,
+          -math.inf, math.nan],
 }  # fmt: skip
 EDGES[F32] = [float(np.float32(it)) for it in EDGES[F32]]
 NUMBERS = [I32, U32, F32, F16]
@@ -55,14 +56,14 @@ def rows_of(types: list[h.Type]) -> list[tuple]:
 
 def same(left: object, right: object) -> bool:
     if isinstance(left, float) and isinstance(right, float):
-        return (left != left and right != right) or (left == right and math.copysign(1, left) == math.copysign(1, right))
+        return (left != left and right != right) or (
+            left == right and math.copysign(1, left) == math.copysign(1, right)
+        )
     return left == right
 
 
 def check(found: list, expected: list, rows: list) -> None:
-    wrong = [
-        (row, got, want) for row, got, want in zip(rows, found, expected, strict=True) if not same(got, want)
-    ]
+    wrong = [(row, got, want) for row, got, want in zip(rows, found, expected, strict=True) if not same(got, want)]
     assert not wrong, f"{len(wrong)} of {len(rows)}: (operands, found, expected) {wrong[:8]}"
 
 
@@ -95,14 +96,14 @@ def test_unary(operate, op: h.UnaryOp, type: h.Type) -> None:
     check(found, [arithmetic.unary(op, type)(*row) for row in rows], rows)
 
 
-@pytest.mark.parametrize(("source", "target"), itertools.permutations([BOOL, *NUMBERS], 2))
+@pytest.mark.parametrize(("source", "target"), list(itertools.permutations([BOOL, *NUMBERS], 2)))
 def test_cast(operate, source: h.Type, target: h.Type) -> None:
     rows = rows_of([source])
     found = operate(lambda b, it: b.cast(target, *it), [source], target, rows)
     check(found, [arithmetic.cast(source, target)(*row) for row in rows], rows)
 
 
-@pytest.mark.parametrize(("source", "target"), itertools.permutations([I32, U32, F32], 2))
+@pytest.mark.parametrize(("source", "target"), list(itertools.permutations([I32, U32, F32], 2)))
 def test_bitcast(operate, source: h.Type, target: h.Type) -> None:
     rows = rows_of([source])
     found = operate(lambda b, it: b.bitcast(target, *it), [source], target, rows)
@@ -157,8 +158,8 @@ def test_dot_of_signed_bytes(operate) -> None:
 
 RANGES = {
     "exp": (-104, 89), "exp2": (-150, 129), "log": (0, 1e30), "log2": (0, 1e30), "sin": (-1e3, 1e3), "cos": (-1e3, 1e3),
-    "tan": (-1e3, 1e3), "asin": (-1.1, 1.1), "acos": (-1.1, 1.1), "atan": (-50, 50), "sinh": (-90, 90), "cosh": (-90, 90),
-    "tanh": (-12, 12), "asinh": (-1e5, 1e5), "acosh": (0.5, 1e5), "atanh": (-1.1, 1.1), "inverseSqrt": (0, 1e9),
+    "tan": (-1e3, 1e3), "asin": (-1.1, 1.1), "acos": (-1.1, 1.1), "atan": (-50, 50), "sinh": (-90, 90),
+    "cosh": (-90, 90), "tanh": (-12, 12), "asinh": (-1e5, 1e5), "acosh": (0.5, 1e5), "atanh": (-1.1, 1.1), "inverseSqrt": (0, 1e9),
     "degrees": (-1e3, 1e3), "radians": (-1e3, 1e3),
 }  # fmt: skip
 
@@ -197,9 +198,7 @@ def test_unary_function(operate, name: str, type: h.Type) -> None:
 def test_binary_function(operate, name: str, type: h.Type) -> None:
     dtype = np.float16 if type is F16 else np.float32
     source = random.Random(name)
-    rows = [
-        (float(dtype(2.0 ** source.uniform(-8, 8))), float(dtype(source.uniform(-12, 12)))) for _ in range(4000)
-    ]
+    rows = [(float(dtype(2.0 ** source.uniform(-8, 8))), float(dtype(source.uniform(-12, 12)))) for _ in range(4000)]
     rows += [(float(dtype(source.uniform(-9, 9))), float(dtype(source.uniform(-9, 9)))) for _ in range(2000)]
     rows += list(itertools.product(EDGES[type], EDGES[type]))
     found = operate(lambda b, it: b.intrinsic(name, type, it), [type, type], type, rows)

@@ -237,6 +237,9 @@ def test_order_of_lanes_does_not_matter(name: str) -> None:
 
 
 def test_a_workgroup_of_one() -> None:
-    wgsl = kernel("tile[0] = data[0]; workgroupBarrier(); var s = 0u; for (var t = 0u; t < n; t++) { s += tile[0]; "
-                  "workgroupBarrier(); tile[0] += t; } out[g] = s;", "1")
+    wgsl = kernel(
+        "tile[0] = data[0]; workgroupBarrier(); var s = 0u; for (var t = 0u; t < n; t++) { s += tile[0]; "
+        "workgroupBarrier(); tile[0] += t; } out[g] = s;",
+        "1",
+    )
     assert_agree(wgsl, buffers(), 3)

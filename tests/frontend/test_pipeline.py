@@ -45,9 +45,7 @@ def errors(text: str, entry: str = "main", **constants: float) -> list[str]:
             f"override o = 33u; {MAIN} {{ var x = 1; x = x << o; }}", {}, ["evaluation-error"], id="right operand"
         ),
         pytest.param(f"override o = 5; {MAIN} {{ _ = array(1, 2)[o]; }}", {}, ["index-out-of-bounds"], id="index"),
-        pytest.param(
-            f"override o = false; {MAIN} {{ _ = o && 1 / i32(o) == 1; }}", {}, [], id="short circuit skips"
-        ),
+        pytest.param(f"override o = false; {MAIN} {{ _ = o && 1 / i32(o) == 1; }}", {}, [], id="short circuit skips"),
         pytest.param(
             f"override o = true; {MAIN} {{ _ = o && 1 / i32(!o) == 1; }}", {}, ["evaluation-error"], id="or not"
         ),

@@ -1,7 +1,7 @@
 """Random functions of Hercules IR that verify: arithmetic, branches, loops, forks, and linear use of arrays.
 
-`generate(seed)` always gives the same function. It takes one dynamic constant `n` (any value), an array of `n` i32 and a u32,
-and returns the product of its arrays and some scalars.
+`generate(seed)` always gives the same function. It takes one dynamic constant `n` (any value), an array of `n` i32
+and a u32, and returns the product of its arrays and some scalars.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ class Scope:
     elements: list[Type] = field(default_factory=list)
 
     def inner(self, control: Node) -> Scope:
-        return Scope(control, {type: list(them) for type, them in self.scalars.items()}, list(self.arrays), list(self.elements))
+        return Scope(
+            control, {type: list(them) for type, them in self.scalars.items()}, list(self.arrays), list(self.elements)
+        )
 
 
 class Generator:
@@ -45,7 +47,12 @@ class Generator:
         self.n = b.dynamic_parameter("n")
         first = b.parameter("first", array(I32, self.n))
         seed = b.parameter("seed", U32)
-        scope = Scope(b.start, {I32: [b.integer(I32, -3)], U32: [seed], U64: [b.dynamic(self.n)], F32: [], BOOL: []}, [first], [I32])
+        scope = Scope(
+            b.start,
+            {I32: [b.integer(I32, -3)], U32: [seed], U64: [b.dynamic(self.n)], F32: [], BOOL: []},
+            [first],
+            [I32],
+        )
         self.statements(scope, 6)
         results = [*scope.arrays, self.scalar(scope, I32), self.scalar(scope, F32), self.scalar(scope, BOOL)]
         value = b.product(*results)
@@ -84,7 +91,11 @@ class Generator:
         type = self.random.choice(NUMBERS)
         match self.random.randrange(6):
             case 0:
-                self.keep(scope, BOOL, b.binary(self.random.choice(COMPARISONS), self.scalar(scope, type), self.scalar(scope, type)))
+                self.keep(
+                    scope,
+                    BOOL,
+                    b.binary(self.random.choice(COMPARISONS), self.scalar(scope, type), self.scalar(scope, type)),
+                )
             case 1:
                 op = self.random.choice((BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR))
                 self.keep(scope, BOOL, b.binary(op, self.scalar(scope, BOOL), self.scalar(scope, BOOL)))
@@ -98,7 +109,9 @@ class Generator:
                 self.keep(scope, type, b.unary(UnaryOp.NOT, self.scalar(scope, type)))
             case _:
                 ops = ARITHMETIC if type == F32 else ARITHMETIC + BITS
-                self.keep(scope, type, b.binary(self.random.choice(ops), self.scalar(scope, type), self.scalar(scope, type)))
+                self.keep(
+                    scope, type, b.binary(self.random.choice(ops), self.scalar(scope, type), self.scalar(scope, type))
+                )
 
     def pick(self, scope: Scope) -> int:
         return self.random.randrange(len(scope.arrays))

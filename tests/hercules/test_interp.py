@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+
 from tinct.ir.hercules import interp
 from tinct.ir.hercules.interp import InterpreterError, backward, forward, run, shuffled
 from tinct.ir.hercules.storage import Variant
@@ -90,9 +91,7 @@ def test_histogram(order: interp.ThreadOrder) -> None:
     assert sorted(olds[i] for i in (1, 2, 5)) == [0, 1, 2]
 
 
-@pytest.mark.parametrize(
-    ("which", "result"), [(True, [[1, 8], [7, 1], 1]), (False, [[5, 8], [1, 1], 8])]
-)
+@pytest.mark.parametrize(("which", "result"), [(True, [[1, 8], [7, 1], 1]), (False, [[5, 8], [1, 1], 8])])
 def test_exchange_schedules_each_branch_by_itself(which: bool, result: object) -> None:
     module = load("exchange")
     check(module)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from tinct.ir.diagnostics import InputError
 from tinct.ir.hercules.interp import run
 from tinct.ir.hercules.nodes import Module, Return

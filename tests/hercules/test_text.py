@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from tinct.ir.hercules.builder import FunctionBuilder, position
 from tinct.ir.hercules.nodes import (
     Array,

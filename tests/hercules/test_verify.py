@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tinct.ir.hercules.nodes import Module, Parameter, Start
 from tinct.ir.hercules.text import parse
 from tinct.ir.hercules.verify import CONTROL, STRUCTURE, TYPING, VerifyError, check, verify
@@ -278,8 +279,12 @@ def test_exclusive_ways_may_each_consume(no: str, yes: str, result: str) -> None
 @pytest.mark.parametrize(("no", "yes", "result"), [("w1", "w1", "w2"), ("w1", "w2", "v"), ("w1", "w2", "w1")])
 def test_a_second_consumer_on_one_way_is_refused(no: str, yes: str, result: str) -> None:
     assert rules_of(parse(LINEAR.format(no=no, yes=yes, result=result))) in ({"schedule"}, set())
-    both = LINEAR.format(no=no, yes=yes, result=result).replace("-> array<i32, 2>", "-> product<array<i32, 2>, array<i32, 2>>")
-    both = both.replace("  d = return", "  two = product(merged, w2)\n  d = return").replace(f"(r, {result})", "(r, two)")
+    both = LINEAR.format(no=no, yes=yes, result=result).replace(
+        "-> array<i32, 2>", "-> product<array<i32, 2>, array<i32, 2>>"
+    )
+    both = both.replace("  d = return", "  two = product(merged, w2)\n  d = return").replace(
+        f"(r, {result})", "(r, two)"
+    )
     assert rules_of(parse(both)) == {"schedule"}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ...ir.hercules import arithmetic, dynamic
+from ...ir.hercules import arithmetic
 from ...ir.hercules.builder import constant_key
 from ...ir.hercules.graph import control_predecessors, def_use, is_control, replace_all
 from ...ir.hercules.nodes import (
@@ -64,9 +64,9 @@ Lattice: TypeAlias = Constant | _Level
 class ConditionalConstantPropagation:
     """Replaces values that are always the same constant, and branches that always go one way.
 
-    Constants are found along with the control that can be reached, so a value that is constant because a branch is never
-    taken is found as well. A function of which no return could be reached any more is left as it is. After Wegman and
-    Zadeck, "Constant Propagation with Conditional Branches", 1991.
+    Constants are found along with the control that can be reached, so a value that is constant because a branch is
+    never taken is found as well. A function of which no return could be reached any more is left as it is. After
+    Wegman and Zadeck, "Constant Propagation with Conditional Branches", 1991.
     """
 
     name = "ccp"
@@ -84,7 +84,7 @@ def _propagate(function: Function) -> bool:
     if not any(isinstance(node, Return) and node in solution.reached for node in function.nodes):
         return False
     constants = dict(_constants(function, solution))
-    replacements = constants | dict(_taken_ways(function, solution))
+    replacements = dict(_chosen(function, solution)) | constants | dict(_taken_ways(function, solution))
     if not replacements:
         return False
     decided = {it.collection for it in replacements if isinstance(it, Read) and isinstance(it.collection, If)}
@@ -121,12 +121,22 @@ def _constants(function: Function, solution: _Solver) -> Iterator[tuple[Node, No
             yield node, known[key]
 
 
+def _chosen(function: Function, solution: _Solver) -> Iterator[tuple[Node, Node]]:
+    """The selects that always choose the same operand, each with that operand."""
+    for node in function.nodes:
+        if isinstance(node, Select):
+            condition = solution.value(node.condition)
+            if isinstance(condition, BoolConstant):
+                yield node, node.if_true if condition.value else node.if_false
+
+
 def _taken_ways(function: Function, solution: _Solver) -> Iterator[tuple[Node, Node]]:
     """The ways out of branches that are always taken, each with the control before the branch."""
     for node in function.nodes:
-        if isinstance(node, Read) and isinstance(node.collection, If) and node in solution.reached:
-            if not isinstance(solution.value(node.collection.condition), _Level):
-                yield node, node.collection.control
+        if isinstance(node, Read) and isinstance(branch := node.collection, If) and node in solution.reached:
+            condition = solution.value(branch.condition)
+            if not isinstance(condition, _Level):
+                yield node, branch.control
 
 
 @dataclass(slots=True)
@@ -146,7 +156,9 @@ class _Solver:
             if self._reach(node) if is_control(node) else self._evaluate(node):
                 pending.extend(self._users.get(node, ()))
                 if is_control(node):
-                    pending.extend(it for user in self._users[node] if isinstance(user, Region) for it in self._users[user])
+                    pending.extend(
+                        it for user in self._users[node] if isinstance(user, Region) for it in self._users[user]
+                    )
         return self
 
     def value(self, node: Node) -> Lattice:
@@ -224,13 +236,13 @@ class _Solver:
 
     def _compute(self, node: Node, operands: list[Node]) -> Lattice:
         values = [self.value(it) for it in operands]
+        if UNKNOWN in values:
+            return UNKNOWN  # a constant that decides may still come
         if VARYING in values:
             return VARYING
         types = [self.types[it] for it in operands]
         result = self.types[node]
         scalars = [it for it in types if is_scalar(it)]
-        if UNKNOWN in values:
-            return UNKNOWN
         assert is_scalar(result)
         return _make(result, _kernel(node, scalars, result, [_python(it) for it in values]))
 

@@ -30,7 +30,9 @@ def remove_unreachable(function: Function) -> bool:
 
 
 def _is_unreachable(node: Node, reached: set[Node]) -> bool:
-    return (node.region if isinstance(node, Phi) else node) not in reached and (isinstance(node, Phi) or is_control(node))
+    return (node.region if isinstance(node, Phi) else node) not in reached and (
+        isinstance(node, Phi) or is_control(node)
+    )
 
 
 def _remove_single_ways(function: Function) -> bool:

@@ -44,9 +44,10 @@ _COMMUTATIVE = frozenset(
 class GlobalValueNumbering:
     """Merges pure nodes that compute the same from the same, until there are none.
 
-    Reads of one version are merged; what makes or changes storage (constants of collection type, Write, Atomic, Collect,
-    Reduce) never is: two zero arrays are two arrays. A Reduce is one value inside its fork and another after the join, so
-    nodes on the two sides are kept apart. After Click, "Global Code Motion / Global Value Numbering", hash-based.
+    Reads of one version are merged; what makes or changes storage (constants of collection type, Write, Atomic,
+    Collect, Reduce) never is: two zero arrays are two arrays. A Reduce is one value inside its fork and another after
+    the join, so nodes on the two sides are kept apart. After Click, "Global Code Motion / Global Value Numbering",
+    hash-based.
     """
 
     name = "gvn"

@@ -27,7 +27,9 @@ class Analysis:
         self._branches: dict[int, list[nodes.Branch]] = {}
         for block in self.blocks:
             self._collect_branch(block.branch)
-        self._arguments: dict[Value, tuple[nodes.Block, int]] = {it: (block, n) for block in self.blocks for n, it in enumerate(block.arguments)}
+        self._arguments: dict[Value, tuple[nodes.Block, int]] = {
+            argument: (block, position) for block in self.blocks for position, argument in enumerate(block.arguments)
+        }
         self._live: set[Value] = set()
         self._mark(function)
 

@@ -31,7 +31,7 @@ class ShortCircuit:
 
 
 class Expressions:
-    """Builds expressions. `bound` are the values that have a name to be called by; all others are built from their operands.
+    """Builds expressions. `bound` values have a name to be called by; all others are built from their operands.
 
     `large` may give the name of a module-scope constant that holds a constant value.
     """
@@ -64,6 +64,10 @@ class Expressions:
             return syntax.address_of(self.memory(value))
         constant = self._constant_of(value)
         return self._operation(value) if constant is None else self._constant(constant)
+
+    def literal(self, constant: ConstantValue) -> ast.Expression:
+        """A constant."""
+        return self._constant(constant)
 
     def memory(self, pointer: Value) -> ast.Expression:
         """What a pointer points to, as a reference."""
@@ -109,7 +113,7 @@ class Expressions:
             case nodes.BuiltinCall():
                 return self._builtin(node)
             case nodes.Var() | nodes.Override() | nodes.Store() | nodes.Discard():
-                raise AssertionError(f"{type(node).__name__} is no expression")
+                raise AssertionError(f"{node!r} is no expression")
             case _:
                 assert_never(node)
 

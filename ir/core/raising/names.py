@@ -10,7 +10,6 @@ from ..names import NameScope
 from ..structure import blocks_of
 from .analysis import Analysis
 
-
 _TYPE_WORDS = ("bool", "i32", "u32", "f32", "f16", "array", "atomic", "ptr", "vec2", "vec3", "vec4", "bitcast")
 
 

@@ -1,8 +1,8 @@
 """Which values may wait to become part of a later expression.
 
 Single operations stand in the order in which they happen. Written as one expression, they happen in the order of the
-expression (WGSL, "Program Order Within an Invocation"). Both orders must agree for operations that can notice each other.
-A *tree* is a value that waits, with all that waits in it; it has the time of its first and last operation with an effect.
+expression (WGSL, "Program Order Within an Invocation"). Both orders must agree for operations that can notice each
+other. A *tree* is a value that waits, with all that waits in it; it has the times of its first and last effect.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ class InstructionWriter:
     def _pin(self, node: nodes.Access) -> None:
         """Give the indices names, so that the pointer can be written more than once."""
         for operand in node.operands:
-            self.frame.waiting.forget(operand)
+            self.gather([operand], Effect.NONE, is_statement=True)
             if isinstance(operand, nodes.Access) and isinstance(operand.type, Pointer):
                 if operand not in self.expressions.bound:
                     self._pin(operand)

@@ -16,7 +16,7 @@ _UPDATES = (ast.Assign, ast.CompoundAssign, ast.Increment, ast.Decrement)
 def assignment(target: ast.Expression, value: ast.Expression, type: Type) -> ast.Statement:
     """`target = value;`, shorter where the value is `target op …`."""
     if isinstance(value, ast.Binary) and not value.op.is_comparison and not value.op.is_short_circuit:
-        is_update = not _calls(target) and same(target, value.lhs)
+        is_update = not contains_call(target) and same(target, value.lhs)
         if is_update:
             return compound_assignment(value.op, target, value.rhs, type)
     return syntax.assign(target, value)
@@ -32,7 +32,8 @@ def compound_assignment(op: BinaryOp, target: ast.Expression, value: ast.Express
     return ast.CompoundAssign(op, target, value, syntax.NOWHERE)
 
 
-def _calls(node: ast.Expression) -> bool:
+def contains_call(node: ast.Expression) -> bool:
+    """Whether a call, a constructor's included, is in the expression."""
     return any(isinstance(it, ast.Call) for it in walk(node))
 
 
@@ -74,7 +75,7 @@ def loop(
     update = continuing[0] if len(continuing) == 1 and break_if is None else None
     if condition is not None and break_if is None and not continuing:
         return ast.While((), negated(condition), syntax.block(body[1:]), syntax.NOWHERE), False
-    if condition is not None and isinstance(update, _UPDATES) and not _mentions(update, _declared_in(body)):
+    if condition is not None and isinstance(update, _UPDATES) and not mentions(update, _declared_in(body)):
         taken = initializer if initializer is not None and _target(update) == initializer.name else None
         return ast.For((), taken, negated(condition), update, syntax.block(body[1:]), syntax.NOWHERE), taken is not None
     end = None
@@ -103,5 +104,6 @@ def _declared_in(body: Sequence[ast.Statement]) -> set[str]:
     return {statement.name for statement in body if isinstance(statement, (ast.Let, ast.Var))}
 
 
-def _mentions(node: ast.Statement, names: Collection[str]) -> bool:
+def mentions(node: ast.Statement | ast.Expression, names: Collection[str]) -> bool:
+    """Whether one of the names occurs."""
     return any(isinstance(it, ast.Identifier) and it.name in names for it in walk(node))

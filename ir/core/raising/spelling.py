@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from typing import assert_never
 
-from ...constants import ConstantValue, RawValue, Repeated, same_bits, zero
+from ...constants import ConstantValue, RawValue, Repeated, same_bits
 from ...conversions import elements
 from ...ops import UnaryOp
-from ...scalars import bits_of, round_to
+from ...scalars import bits_of, float_format, round_to
 from ...types import (
     Access,
     AddressSpace,
@@ -153,8 +153,10 @@ def _join_modf(fract: RawValue, whole: RawValue) -> float:
 
 def _is_zero(value: RawValue) -> bool:
     """Whether all its scalars are zero, and no -0.0."""
-    if isinstance(value, (bool, int, float)):
-        return value == 0 and not (isinstance(value, float) and math.copysign(1.0, value) < 0)
+    if isinstance(value, float):
+        return value == 0 and math.copysign(1.0, value) > 0
+    if isinstance(value, int):
+        return not value
     if isinstance(value, Repeated):
         return value.count == 0 or _is_zero(value.item)
     return all(map(_is_zero, value))
@@ -162,7 +164,12 @@ def _is_zero(value: RawValue) -> bool:
 
 def is_zero(constant: ConstantValue) -> bool:
     """Whether it is the zero value of its type."""
-    return _is_zero(constant.value) or same_bits(constant.value, zero(constant.type))
+    return _is_zero(constant.value)
+
+
+def has_no_name(type: Type) -> bool:
+    """Whether only a builtin function makes the type: no program can name it."""
+    return isinstance(type, Struct) and type.name.startswith("__")
 
 
 def _scalar(type: Scalar, value: RawValue, typed: bool) -> ast.Expression:
@@ -196,7 +203,7 @@ def float_text(type: Scalar, value: float) -> str:
     """The shortest decimal that rounds to the value, whether it is read in the type or in double precision first."""
     for digits in range(1, 18):
         short = float(f"{value:.{digits}g}")
-        if round_to(type, short) == value:
+        if round_to(type, short) == value and short <= float_format(type).largest:
             return repr(short)
     return repr(value)
 

@@ -1,0 +1,168 @@
+"""Data nodes as LLVM IR: each is written at the end of the current block, in the order of the schedule.
+
+What lives in memory is handed on here, too: to the storage of a chain's next version (`transfer`), and into Collects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...ir.diagnostics import ShaderError, not_supported
+from ...ir.hercules import nodes as h
+from ...ir.hercules.types import is_collection
+from ...ir.hercules.versions import is_version_projection
+from . import data, intrinsics
+from .llvm import Ops
+from .memory import Address, Memory
+from .storage import Storage, StoragePlan
+
+
+class NodeEmitter:
+    """Writes data nodes through `ops`. `values` and `indices` are what pinned nodes and thread numbers have become."""
+
+    def __init__(
+        self,
+        ops: Ops,
+        types: Mapping[h.Node, h.Type],
+        plan: StoragePlan,
+        scratch_offsets: Mapping[Storage, h.DynamicConstant],
+    ) -> None:
+        self.values: dict[h.Node, str] = {}
+        self.indices: dict[h.Node, str] = {}
+        self.memory = Memory(ops, scratch_offsets, self.indices.__getitem__, self.value, is_in_range)
+        self._ops = ops
+        self._types = types
+        self._plan = plan
+
+    def emit(self, node: h.Node) -> None:
+        """Write a floating node."""
+        ops = self._ops
+        match node:
+            case h.Unary(op=op, operand=operand):
+                result = data.unary(ops, op, self._types[operand], self.value(operand))
+            case h.Binary(op=op, lhs=lhs, rhs=rhs):
+                result = self._binary(op, lhs, rhs)
+            case h.Select(condition=condition, if_true=if_true, if_false=if_false):
+                if is_collection(self._types[node]):
+                    raise unsupported("a select of collections", node)
+                type = data.llvm_type(self._types[node])
+                result = ops.select(self.value(condition), type, self.value(if_true), self.value(if_false))
+            case h.Cast(type=type, operand=operand):
+                result = data.cast(ops, self._types[operand], type, self.value(operand))
+            case h.Bitcast(type=type, operand=operand):
+                result = data.bitcast(ops, self._types[operand], type, self.value(operand))
+            case h.Intrinsic(function=name, type=type, arguments=arguments):
+                if not intrinsics.is_known(name):
+                    raise unsupported(f"the function {name}", node)
+                result = intrinsics.emit(ops, name, type, tuple(map(self.value, arguments)))
+            case h.ConstantNode() | h.ProductNode():
+                return  # collections: made where they are consumed
+            case h.Read(collection=h.Atomic() as atomic):
+                if not is_version_projection(node):
+                    self.values[node] = self.values[atomic]
+                return
+            case h.Read():
+                self._emit_read(node)
+                return
+            case h.Write():
+                self._emit_write(node)
+                return
+            case h.Atomic():
+                self._emit_atomic(node)
+                return
+            case h.Call():
+                raise unsupported("a call that was not inlined,", node)
+            case _:
+                raise AssertionError(f"{node} has no place of its own")
+        self.values[node] = result
+
+    def _binary(self, op: h.BinaryOp, lhs: h.Node, rhs: h.Node) -> str:
+        type, right_type = self._types[lhs], self._types[rhs]
+        right = self.value(rhs)
+        if isinstance(type, h.Integer) and isinstance(right_type, h.Integer) and type.bits != right_type.bits:
+            right = data.cast(self._ops, right_type, type, right)  # a shift's count
+        return data.binary(self._ops, op, type, self.value(lhs), right)
+
+    def _emit_read(self, node: h.Read) -> None:
+        address = self._element(node.collection, node.indices)
+        if is_collection(self._types[node]):
+            self.memory.copy(address, self.memory.address(self._plan.of(node)))
+        else:
+            self.values[node] = self.memory.load(address)
+
+    def _element(self, collection: h.Node, indices: Sequence[h.Index]) -> Address:
+        if isinstance(collection, h.ConstantNode):
+            return self.memory.element(self.memory.constant(collection.value), indices)
+        return self.memory.address(self._plan.of(collection), indices)
+
+    def _emit_write(self, node: h.Write) -> None:
+        self.transfer(node.collection, node)
+        target = self.memory.address(self._plan.of(node), node.indices)
+        if not is_collection(self._types[node.value]):
+            self.memory.store(self.value(node.value), target)
+        elif isinstance(node.value, h.ConstantNode):
+            self.memory.fill(node.value.value, target)
+        else:
+            self.memory.copy(self.memory.address(self._plan.of(node.value)), target)
+
+    def _emit_atomic(self, node: h.Atomic) -> None:
+        self.transfer(node.collection, node)
+        storage = self._plan.of(node)
+        address = self.memory.address(storage, node.indices)
+        operands = tuple(map(self.value, node.operands))
+        self.values[node] = self.memory.atomic(node.op, address, operands, is_shared=storage.is_shared)
+
+    def transfer(self, source: h.Node, target: h.Node) -> None:
+        """Bring a version to where the version that continues it lives."""
+        if not self._plan.needs_transfer(source, target):
+            return
+        address = self.memory.address(self._plan.of(target))
+        if isinstance(source, h.ConstantNode):
+            self.memory.fill(source.value, address)
+        else:
+            self.memory.copy(self.memory.address(self._plan.of(source)), address)
+
+    def collect(self, node: h.Collect, fork: h.Fork) -> None:
+        """Put the current thread's value into its place."""
+        value = node.value
+        target = self.memory.slot(self.memory.address(self._plan.of(node)), self.indices[fork])
+        if not is_collection(self._types[value]):
+            self.memory.store(self.value(value), target)
+        elif isinstance(value, h.ConstantNode):
+            self.memory.fill(value.value, target)
+        elif self._plan.of(value).parent is not self._plan.of(node):
+            self.memory.copy(self.memory.address(self._plan.of(value)), target)
+
+    # Values
+
+    def value(self, node: h.Node) -> str:
+        """The operand for a scalar."""
+        match node:
+            case h.ConstantNode(value=value):
+                return data.scalar_constant(value)
+            case h.DynamicConstantNode(value=value):
+                return self.memory.dynamic(value)
+            case h.ThreadID(fork=fork):
+                return self.indices[fork]
+            case _:
+                return self.values[node]
+
+
+def is_in_range(position: h.Node, extent: h.DynamicConstant) -> bool:
+    """Whether a position is surely inside an array."""
+    match position, extent:
+        case h.ConstantNode(value=h.IntegerConstant(value=value)), h.DynamicLiteral(value=count):
+            return value < count
+        case h.ConstantNode(value=h.ZeroConstant()), h.DynamicLiteral(value=count):
+            return count > 0
+        case h.ThreadID(fork=h.Fork(factor=h.DynamicLiteral(value=factor))), h.DynamicLiteral(value=count):
+            return factor <= count
+        case h.ThreadID(fork=h.Fork(factor=factor)), _:
+            return factor == extent
+        case _:
+            return False
+
+
+def unsupported(what: str, node: h.Node) -> ShaderError:
+    """The error for what the CPU cannot do yet."""
+    return ShaderError([not_supported(f"{what} on the CPU", node.span)])

@@ -1,0 +1,332 @@
+"""Control flow as statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...ops import BinaryOp
+from ...types import BOOL
+from ...wgsl import ast
+from .. import nodes
+from ..values import Value
+from . import shapes, syntax
+from .expressions import ShortCircuit
+from .ordering import Effect, Tree
+from .regions import InstructionWriter, NotAnExpressionError
+
+
+@dataclass(frozen=True, slots=True)
+class _Breakable:
+    """A Loop or Switch whose inside is being written."""
+
+    merge: nodes.Block | None
+    continuing: nodes.Block | None = None
+
+
+class FunctionWriter(InstructionWriter):
+    """Writes the body of a function."""
+
+    breakables: tuple[_Breakable, ...] = ()
+
+    def body(self, function: nodes.Function) -> list[ast.Statement]:
+        """All statements of a function. A `return;` at the end goes without saying."""
+        statements = self.region(function.start_target, None)
+        if statements and isinstance(statements[-1], ast.Return) and statements[-1].value is None:
+            statements.pop()
+        return statements
+
+    def region(self, start: nodes.Block, follow: nodes.Block | None) -> list[ast.Statement]:
+        """The statements of a region, from whose end control goes on to `follow` by itself."""
+        with self.nested() as frame:
+            self._run(start, follow)
+            return frame.statements
+
+    def _run(self, start: nodes.Block, follow: nodes.Block | None) -> None:
+        block: nodes.Block | None = start
+        while block is not None:
+            for instruction in block.instructions:
+                self.instruction(instruction)
+            assert block.branch is not None
+            block = self._branch(block.branch, follow)
+
+    def _branch(self, branch: nodes.Branch, follow: nodes.Block | None) -> nodes.Block | None:
+        """Write where a block goes; the merge that follows, if there is one."""
+        match branch.target:
+            case nodes.If() as node:
+                self._if(node)
+                return node.merge_target
+            case nodes.Loop() as node:
+                self._loop(node, branch)
+                return node.merge_target
+            case nodes.Switch() as node:
+                self._switch(node)
+                return node.merge_target
+            case nodes.Terminator(unreachable=is_unreachable):
+                if not is_unreachable:
+                    self._return(branch)
+            case nodes.Block() as target:
+                self._pass(branch, target)
+                self._jump(target, follow)
+        return None
+
+    def _return(self, branch: nodes.Branch) -> None:
+        self.gather(branch.arguments, Effect.WRITE, is_statement=True)
+        value = self.expressions.of(branch.arguments[0]) if branch.arguments else None
+        self.write(ast.Return(value, syntax.NOWHERE))
+
+    def _jump(self, target: nodes.Block, follow: nodes.Block | None) -> None:
+        if target is follow:
+            return
+        if self.breakables and target is self.breakables[-1].merge:
+            self.write(ast.Break(syntax.NOWHERE))
+        else:
+            assert any(target is it.continuing for it in self.breakables), "a block branches out of its region"
+            self.write(ast.Continue(syntax.NOWHERE))
+
+    # Values that blocks pass on are variables.
+
+    def _pass(self, branch: nodes.Branch, target: nodes.Block) -> None:
+        """Assign what a branch passes to the arguments of its target, all at once."""
+        pairs = [
+            (parameter, value)
+            for parameter, value in zip(target.arguments, branch.arguments, strict=True)
+            if self.analysis.is_live(parameter) and value is not parameter
+        ]
+        self.gather([value for _, value in pairs], Effect.WRITE, is_statement=True)
+        values = [self.expressions.of(value) for _, value in pairs]
+        for index, (parameter, _) in enumerate(pairs):
+            if any(shapes.mentions(later, {self.expressions.bound[parameter]}) for later in values[index + 1 :]):
+                values[index + 1 :] = [self._kept(later) for later in values[index + 1 :]]
+        for (parameter, _), value in zip(pairs, values, strict=True):
+            target_name = syntax.identifier(self.expressions.bound[parameter])
+            self.write(shapes.assignment(target_name, value, parameter.type))
+
+    def _kept(self, value: ast.Expression) -> ast.Expression:
+        if isinstance(value, (ast.BoolLiteral, ast.IntLiteral, ast.FloatLiteral)):
+            return value
+        name = self.names.unique("t")
+        self.write(syntax.let(name, value))
+        return syntax.identifier(name)
+
+    def _declare(self, argument: nodes.BlockArgument, initializer: ast.Expression | None) -> None:
+        if not self.analysis.is_live(argument):
+            return
+        name = self.names.name(argument)
+        type = self.expressions.type(argument.type) if initializer is None else None
+        self.write(syntax.var(name, type, initializer))
+        self.bind(argument, name)
+        self.variables[name] = argument
+
+    # If.
+
+    def _if(self, node: nodes.If) -> None:
+        merge = node.merge_target
+        if merge is not None and len(merge.arguments) == 1:
+            if not self.analysis.is_live(merge.arguments[0]) and self._is_idle(node):
+                return
+            if self._short_circuit(node, merge.arguments[0]):
+                return
+        self.gather([node.condition], Effect.WRITE, is_statement=True)
+        condition = self.expressions.of(node.condition)
+        skips = merge is not None and self._declare_yields(node, merge)
+        then = self.region(node.true_target, merge)
+        otherwise = [] if skips else self.region(node.false_target, merge)
+        if then or otherwise:
+            self.write(shapes.if_(condition, then, otherwise))
+        elif _calls(condition):
+            self.write(syntax.phony(condition))
+
+    def _is_idle(self, node: nodes.If) -> bool:
+        """Whether neither arm does anything."""
+        arms = (node.true_target, node.false_target)
+        return all(
+            arm.branch is not None
+            and arm.branch.target is node.merge_target
+            and not any(self.analysis.is_live(it) for it in arm.instructions)
+            for arm in arms
+        )
+
+    def _declare_yields(self, node: nodes.If, merge: nodes.Block) -> bool:
+        """Declare what the arms yield; if the false arm only yields constants, these are the initial values."""
+        branch = node.false_target.branch
+        live = [self.analysis.is_live(argument) for argument in merge.arguments]
+        if not any(live) or branch is None:
+            for argument in merge.arguments:
+                self._declare(argument, None)
+            return False
+        values = [self.analysis.constants.of(value) for value in branch.arguments]
+        is_plain = (
+            branch.target is merge
+            and not any(self.analysis.is_live(it) for it in node.false_target.instructions)
+            and all(value is not None for value, is_live in zip(values, live, strict=True) if is_live)
+        )
+        for argument, value in zip(merge.arguments, branch.arguments, strict=True) if is_plain else ():
+            self._declare(argument, self.expressions.of(value) if self.analysis.is_live(argument) else None)
+        for argument in () if is_plain else merge.arguments:
+            self._declare(argument, None)
+        return is_plain
+
+    def _short_circuit(self, node: nodes.If, result: nodes.BlockArgument) -> bool:
+        """Take the If as `&&` or `||`, if it is one; whether it was."""
+        if result.type is not BOOL:
+            return False
+        if self.analysis.constants.of(result) is not None:
+            return True
+        for op, decided, open_ in (
+            (BinaryOp.LOGICAL_AND, node.false_target, node.true_target),
+            (BinaryOp.LOGICAL_OR, node.true_target, node.false_target),
+        ):
+            if self._decides(decided, node.merge_target, op is BinaryOp.LOGICAL_OR):
+                arm = self._arm_expression(open_, node.merge_target)
+                if arm is not None:
+                    self._join(node, result, ShortCircuit(op, node.condition, arm[0]), arm[1])
+                    return True
+        return False
+
+    def _decides(self, arm: nodes.Block, merge: nodes.Block | None, outcome: bool) -> bool:
+        """Whether an arm only yields the constant."""
+        if arm.branch is None or arm.branch.target is not merge or arm.instructions:
+            return False
+        constant = self.analysis.constants.of(arm.branch.arguments[0])
+        return constant is not None and constant.value is outcome
+
+    def _arm_expression(self, arm: nodes.Block, merge: nodes.Block | None) -> tuple[Value, Tree] | None:
+        """What an arm yields, if one expression can say it."""
+        block = arm
+        try:
+            with self.nested(is_expression=True) as frame:
+                while True:
+                    for instruction in block.instructions:
+                        self.instruction(instruction)
+                    branch = block.branch
+                    if branch is None:
+                        return None
+                    if branch.target is merge:
+                        value = branch.arguments[0]
+                        return value, frame.waiting.take([value], Effect.NONE)
+                    if not isinstance(branch.target, nodes.If) or branch.target.merge_target is None:
+                        return None
+                    self._if(branch.target)
+                    block = branch.target.merge_target
+        except NotAnExpressionError:
+            return None
+
+    def _join(self, node: nodes.If, result: nodes.BlockArgument, short: ShortCircuit, arm: Tree) -> None:
+        self.expressions.short_circuits[result] = short
+        uses = self.analysis.uses(result)
+        waits = self._waits(result)
+        tree = self.gather([node.condition], arm.effect, is_statement=not waits)
+        if waits:
+            self.frame.waiting.add(result, tree)
+        elif uses or result.name is not None:
+            self.settle(result)
+        else:
+            self.write(syntax.phony(self.expressions.of(result)))
+
+    # Loop.
+
+    def _loop(self, node: nodes.Loop, branch: nodes.Branch) -> None:
+        self.gather(branch.arguments, Effect.WRITE, is_statement=True)
+        initial = [self.expressions.of(value) for value in branch.arguments]
+        for argument in node.merge_target.arguments:
+            self._declare(argument, None)
+        for argument, value in zip(node.start_target.arguments, initial, strict=True):
+            self._declare(argument, value)
+        outer = self.breakables
+        self.breakables = (*outer, _Breakable(node.merge_target, node.continuing_target))
+        body = self.region(node.start_target, node.continuing_target)
+        self.breakables = outer
+        continuing, break_if = self._continuing(node)
+        statement, took_initializer = shapes.loop(body, continuing, break_if, self._initializer(node))
+        if took_initializer:
+            self.frame.statements.pop()
+        self.write(statement)
+
+    def _initializer(self, node: nodes.Loop) -> ast.Var | None:
+        """The declaration just before, if only the loop uses the variable."""
+        last = self.frame.statements[-1] if self.frame.statements else None
+        if not isinstance(last, ast.Var):
+            return None
+        variable = self.variables.get(last.name)
+        is_carried = any(variable is argument for argument in node.start_target.arguments)
+        is_local = isinstance(variable, nodes.Var) and self.analysis.is_local_to(variable, node)
+        return last if is_carried or is_local else None
+
+    def _continuing(self, node: nodes.Loop) -> tuple[list[ast.Statement], ast.Expression | None]:
+        """The statements of the continuing part, and the condition of its `break if`."""
+        with self.nested() as frame:
+            block: nodes.Block | None = node.continuing_target
+            while block is not None:
+                for instruction in block.instructions:
+                    self.instruction(instruction)
+                assert block.branch is not None
+                target = block.branch.target
+                if isinstance(target, nodes.If) and target.merge_target is None:
+                    return frame.statements, self._break_if(target, node)
+                block = self._branch(block.branch, node.start_target)
+            return frame.statements, None
+
+    def _break_if(self, node: nodes.If, loop: nodes.Loop) -> ast.Expression:
+        """`break if`: the condition is computed before what the arms pass on is assigned."""
+        self.gather([node.condition], Effect.WRITE, is_statement=True)
+        condition = self.expressions.of(node.condition)
+        arms = (node.true_target, node.false_target)
+        if not any(_passes(arm) for arm in arms):
+            return condition if _goes_to(node.true_target, loop.merge_target) else shapes.negated(condition)
+        leave = self.names.unique("leave")
+        self.write(syntax.let(leave, condition))
+        self.write(shapes.if_(syntax.identifier(leave), *(self._break_if_arm(arm, loop) for arm in arms)))
+        left = syntax.identifier(leave)
+        return left if _goes_to(node.true_target, loop.merge_target) else shapes.negated(left)
+
+    def _break_if_arm(self, arm: nodes.Block, loop: nodes.Loop) -> Sequence[ast.Statement]:
+        follow = loop.merge_target if _goes_to(arm, loop.merge_target) else loop.start_target
+        return self.region(arm, follow)
+
+    # Switch.
+
+    def _switch(self, node: nodes.Switch) -> None:
+        self.gather([node.condition], Effect.WRITE, is_statement=True)
+        subject = self.expressions.of(node.condition)
+        merge = node.merge_target
+        for argument in () if merge is None else merge.arguments:
+            self._declare(argument, None)
+        outer = self.breakables
+        self.breakables = (*outer, _Breakable(merge))
+        cases = [self._case(case, merge) for case in node.cases]
+        self.breakables = outer
+        self.write(ast.Switch((), subject, (), tuple(cases), syntax.NOWHERE))
+
+    def _case(self, case: nodes.SwitchCase, merge: nodes.Block | None) -> ast.Case:
+        selectors: list[ast.CaseSelector] = [self.expressions.literal(selector) for selector in case.selectors]
+        if case.is_default:
+            selectors.append(ast.DefaultSelector(syntax.NOWHERE))
+        return ast.Case(tuple(selectors), syntax.block(self.region(case.target, merge)), syntax.NOWHERE)
+
+
+def _calls(node: ast.Expression) -> bool:
+    return shapes.contains_call(node)
+
+
+def _goes_to(arm: nodes.Block, target: nodes.Block) -> bool:
+    """Whether the end of an arm of `break if` branches there. Only the last block of its region can."""
+    block: nodes.Block | None = arm
+    while block is not None and block.branch is not None:
+        if block.branch.target is target:
+            return True
+        match block.branch.target:
+            case nodes.If(merge_target=merge) | nodes.Switch(merge_target=merge) | nodes.Loop(merge_target=merge):
+                block = merge
+            case _:
+                block = None
+    return False
+
+
+def _passes(arm: nodes.Block) -> bool:
+    """Whether an arm does more than branch."""
+    return bool(arm.instructions) or arm.branch is None or bool(arm.branch.arguments) or _enters(arm.branch.target)
+
+
+def _enters(target: nodes.Flow) -> bool:
+    return isinstance(target, (nodes.If, nodes.Loop, nodes.Switch))

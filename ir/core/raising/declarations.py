@@ -1,0 +1,217 @@
+"""Module scope: directives, structures, overrides, variables, constants and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from ...constants import ConstantValue
+from ...ops import BinaryOp
+from ...schema.traverse import walk
+from ...types import BOOL, VOID, AddressSpace, Array, IoAttributes, OverrideCount, Pointer, Stage, StructMember
+from ...wgsl import ast
+from .. import nodes
+from ..rules import counts_in
+from ..structure import blocks_of
+from ..values import Value
+from . import syntax
+from .analysis import Analysis
+from .constants import Constants
+from .control import FunctionWriter
+from .expressions import Expressions, is_handle_pointer
+from .names import ModuleNames
+from .spelling import Speller, has_no_name, is_zero
+
+_Written: TypeAlias = ast.Statement | ast.Attribute
+
+
+class ModuleWriter:
+    """Writes a module as a translation unit."""
+
+    def __init__(self, module: nodes.Module) -> None:
+        self.module = module
+        self.names = ModuleNames(module)
+        self.speller = Speller(self.names.all, self._count, self.names.structs)
+        self._large: dict[ConstantValue, str] = {}
+        self.root = self._expressions(Constants(module, None))
+
+    def unit(self) -> ast.TranslationUnit:
+        """The whole module."""
+        root = list(self._root())
+        functions = [self._function(function) for function in self.module.functions]
+        declarations = (*self._structs(), *root, *self._large_constants(), *functions)
+        return ast.TranslationUnit(tuple(self._directives()), declarations, syntax.NOWHERE)
+
+    def _expressions(self, constants: Constants) -> Expressions:
+        made = Expressions(
+            self.speller, constant_of=constants.of, callee_name=self.names.of, large=self._large_constant
+        )
+        for value in self.module.root.instructions:
+            if isinstance(value, (nodes.Var, nodes.Override)):
+                made.bound[value] = self.names.of(value)
+        return made
+
+    def _directives(self) -> Iterator[ast.Directive]:
+        if self.module.enables:
+            yield ast.Enable(tuple(self.module.enables), syntax.NOWHERE)
+        if self.module.requires:
+            yield ast.Requires(tuple(self.module.requires), syntax.NOWHERE)
+        for it in self.module.diagnostics:
+            yield ast.DiagnosticDirective(it.severity, it.rule, syntax.NOWHERE)
+
+    # Large constants are declared once.
+
+    def _large_constant(self, constant: ConstantValue) -> str | None:
+        if not isinstance(constant.type, Array) or is_zero(constant):
+            return None
+        if constant not in self._large:
+            self._large[constant] = self.names.unique("table")
+        return self._large[constant]
+
+    def _large_constants(self) -> Iterator[ast.Declaration]:
+        for constant, name in self._large.items():
+            yield ast.Const(name, syntax.NOWHERE, None, self.speller.constant(constant), syntax.NOWHERE)
+
+    # Types and root values.
+
+    def _structs(self) -> Iterator[ast.Struct]:
+        for struct in self.module.structs:
+            members = tuple(self._member(member) for member in struct.members)
+            yield ast.Struct(self.names.of(struct), syntax.NOWHERE, members, syntax.NOWHERE)
+
+    def _member(self, member: StructMember) -> ast.Member:
+        attributes = [*_numbers(("align", member.align), ("size", member.size)), *io_attributes(member.io)]
+        type = self.speller.type(member.type)
+        return ast.Member(tuple(attributes), member.name, syntax.NOWHERE, type, syntax.NOWHERE)
+
+    def _count(self, count: OverrideCount) -> ast.Expression:
+        value = next(it.value for it in self.module.counts if it.count == count)
+        return self._root_value(value)
+
+    def _root_value(self, value: Value) -> ast.Expression:
+        """A value of `root`. What was `&&` there is a `select`."""
+        if isinstance(value, nodes.BuiltinCall) and value.function == "select" and value.type is BOOL:
+            otherwise, chosen, condition = value.arguments
+            if isinstance(otherwise, nodes.Constant) and otherwise.value.value is False:
+                return self._logical(BinaryOp.LOGICAL_AND, condition, chosen)
+            if isinstance(chosen, nodes.Constant) and chosen.value.value is True:
+                return self._logical(BinaryOp.LOGICAL_OR, condition, otherwise)
+        return self.root.of(value)
+
+    def _logical(self, op: BinaryOp, lhs: Value, rhs: Value) -> ast.Expression:
+        return syntax.binary(op, self._root_value(lhs), self._root_value(rhs))
+
+    def _root(self) -> Iterator[ast.Declaration]:
+        for value in self.module.root.instructions:
+            if isinstance(value, nodes.Override):
+                yield self._override(value)
+            elif isinstance(value, nodes.Var):
+                yield self._var(value)
+
+    def _override(self, node: nodes.Override) -> ast.Override:
+        default = None if node.default is None else self._root_value(node.default)
+        attributes = tuple(_numbers(("id", node.id)))
+        type = self.speller.type(node.type)
+        return ast.Override(attributes, self.names.of(node), syntax.NOWHERE, type, default, syntax.NOWHERE)
+
+    def _var(self, node: nodes.Var) -> ast.Var:
+        assert isinstance(node.type, Pointer)
+        binding = node.binding
+        attributes = () if binding is None else _numbers(("group", binding.group), ("binding", binding.binding))
+        initializer = None if node.initializer is None else self._root_value(node.initializer)
+        type = None if has_no_name(node.type.store) else self.speller.type(node.type.store)
+        space = _space(node.type)
+        return ast.Var(tuple(attributes), space, self.names.of(node), syntax.NOWHERE, type, initializer, syntax.NOWHERE)
+
+    # Functions.
+
+    def _function(self, function: nodes.Function) -> ast.Function:
+        analysis = Analysis(self.module, function)
+        names = self.names.function_scope(function, analysis)
+        expressions = self._expressions(analysis.constants)
+        parameters = [self._parameter(it, names.name(it, "p")) for it in function.parameters]
+        expressions.bound.update((it, names.name(it)) for it in function.parameters)
+        body = FunctionWriter(analysis, expressions, names).body(function)
+        attributes = tuple(self._attributes(function))
+        return_type = None if function.return_type is VOID else self.speller.type(function.return_type)
+        statements = [*self._phonies(function, [*body, *attributes]), *body]
+        return ast.Function(
+            attributes,
+            self.names.of(function),
+            syntax.NOWHERE,
+            tuple(parameters),
+            tuple(io_attributes(function.return_io)),
+            return_type,
+            syntax.block(statements),
+            syntax.NOWHERE,
+        )
+
+    def _parameter(self, parameter: nodes.FunctionParameter, name: str) -> ast.Parameter:
+        attributes = tuple(io_attributes(parameter.io))
+        return ast.Parameter(attributes, name, syntax.NOWHERE, self.speller.type(parameter.type), syntax.NOWHERE)
+
+    def _attributes(self, function: nodes.Function) -> Iterator[ast.Attribute]:
+        for it in function.diagnostics:
+            yield syntax.attribute("diagnostic", syntax.identifier(it.severity), syntax.identifier(it.rule))
+        if function.must_use:
+            yield syntax.attribute("must_use")
+        if function.stage is not None:
+            yield syntax.attribute(function.stage.value)
+        if function.stage is Stage.COMPUTE:
+            yield syntax.attribute("workgroup_size", *map(self._root_value, function.workgroup_size))
+
+    def _phonies(self, function: nodes.Function, written: Iterable[_Written]) -> list[ast.Statement]:
+        """`_ = &name;` for what is in the interface and no longer mentioned, nor needed by what is mentioned."""
+        mentioned = {it.name for node in written for it in walk(node) if isinstance(it, ast.Identifier)}
+        known: set[Value] = {it for callee in _callees(function) for it in callee.resources}
+        known.update(it for it in self.module.root.instructions if self._own_name(it) in mentioned)
+        known = self._with_needs(known)
+        return [self._phony(resource) for resource in function.resources if resource not in known]
+
+    def _phony(self, resource: nodes.ValueDeclaration) -> ast.Statement:
+        name = syntax.identifier(self.names.of(resource))
+        is_memory = isinstance(resource, nodes.Var) and not is_handle_pointer(resource.type)
+        return syntax.phony(syntax.address_of(name) if is_memory else name)
+
+    def _own_name(self, value: nodes.Instruction) -> str | None:
+        return self.names.of(value) if isinstance(value, (nodes.Var, nodes.Override)) else None
+
+    def _with_needs(self, values: Iterable[Value]) -> set[Value]:
+        """The values of `root`, and those in their initialisers and element counts."""
+        counts = {it.count: it.value for it in self.module.counts}
+        found: set[Value] = set()
+        pending = list(values)
+        while pending:
+            value = pending.pop()
+            if value not in found:
+                found.add(value)
+                pending += [*value.operands, *(counts[it] for it in counts_in(value.type) if it in counts)]
+        return found
+
+
+def _callees(function: nodes.Function) -> Sequence[nodes.Function]:
+    return [it.callee for block in blocks_of(function) for it in block.instructions if isinstance(it, nodes.Call)]
+
+
+def _space(type: Pointer) -> tuple[ast.Expression, ...]:
+    if type.space is AddressSpace.HANDLE:
+        return ()
+    words = [type.space.value]
+    if type.space is AddressSpace.STORAGE:
+        words.append(type.access.value)
+    return tuple(map(syntax.identifier, words))
+
+
+def _numbers(*pairs: tuple[str, int | None]) -> Sequence[ast.Attribute]:
+    return [syntax.attribute(name, syntax.integer(value)) for name, value in pairs if value is not None]
+
+
+def io_attributes(io: IoAttributes) -> Iterator[ast.Attribute]:
+    """Stage input and output attributes (WGSL, "Input-output attributes")."""
+    if io.builtin is not None:
+        yield syntax.attribute("builtin", syntax.identifier(io.builtin))
+    yield from _numbers(("location", io.location), ("blend_src", io.blend_src), ("color", io.color))
+    if io.interpolate:
+        yield syntax.attribute("interpolate", *map(syntax.identifier, io.interpolate))
+    if io.invariant:
+        yield syntax.attribute("invariant")
