@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import time
+
 from ..ir.diagnostics import Diagnostic, ShaderError
 from ..ir.source import Source
 from ..ir.wgsl.program import Program
@@ -14,9 +16,12 @@ from .resolve import Resolved, check_pipeline, resolve
 __all__ = ["Resolved", "check", "check_pipeline", "load_program", "parse", "resolve"]
 
 
-def load_program(source: Source) -> Program:
-    """The checked program of a source. Raises ShaderError with all diagnostics when it is invalid."""
-    program, diagnostics = _run(source)
+def load_program(source: Source, *, seconds: dict[str, float] | None = None) -> Program:
+    """The checked program of a source. Raises ShaderError with all diagnostics when it is invalid.
+
+    `seconds` is told how long parsing and resolving took.
+    """
+    program, diagnostics = _run(source, {} if seconds is None else seconds)
     if program is None:
         raise ShaderError(diagnostics, source)
     return program
@@ -24,15 +29,19 @@ def load_program(source: Source) -> Program:
 
 def check(source: Source) -> tuple[Diagnostic, ...]:
     """All diagnostics of a source, warnings included; it is valid if none is an error."""
-    return _run(source)[1]
+    return _run(source, {})[1]
 
 
-def _run(source: Source) -> tuple[Program | None, tuple[Diagnostic, ...]]:
+def _run(source: Source, seconds: dict[str, float]) -> tuple[Program | None, tuple[Diagnostic, ...]]:
     """A text with syntax errors is not resolved: what is missing from the tree would be reported again."""
+    started = time.perf_counter()
     parsed = parse(source)
+    seconds["parse"] = time.perf_counter() - started
     if any(diagnostic.is_error for diagnostic in parsed.diagnostics):
         return None, tuple(parsed.diagnostics)
+    started = time.perf_counter()
     resolved = resolve(source, parsed.unit)
+    seconds["resolve"] = time.perf_counter() - started
     return resolved.program, tuple(sorted((*parsed.diagnostics, *resolved.diagnostics), key=_place))
 
 

@@ -5,12 +5,46 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..ir.core.nodes import Module
+from ..ir.core.text import print_module
+from ..ir.core.verify import verify
 from ..ir.hercules.entry import EntryPoint
+from .core.robustness import Robustness
+from .core.single_entry_point import SingleEntryPoint
 from .core.substitute_overrides import SubstituteOverrides
+from .core.zero_init_workgroup_memory import ZeroInitWorkgroupMemory
+from .passes import Pass, Stage, run_passes
+
+CORE: Stage[Module] = Stage(
+    name="core",
+    verify=verify,
+    text=print_module,
+    passes={it.name: it for it in (Robustness, SingleEntryPoint, SubstituteOverrides, ZeroInitWorkgroupMemory)},
+)
+"""Core IR and its passes."""
+
+
+def specialising(entry: str, constants: Mapping[str, float]) -> tuple[Pass[Module], ...]:
+    """One entry point with its overrides' values in place: what every device starts from."""
+    return (SubstituteOverrides(constants, entry), SingleEntryPoint(entry))
+
+
+def preparing_for_gpu(entry: str, constants: Mapping[str, float]) -> tuple[Pass[Module], ...]:
+    """What WGSL promises and a GPU's compiler may not keep is written out.
+
+    The code that zeroes workgroup memory comes last: its indices are in range, and need no clamps.
+    """
+    return (*specialising(entry, constants), Robustness(), ZeroInitWorkgroupMemory())
 
 
 def specialise(module: Module, entry: str, constants: Mapping[str, float]) -> Module:
-    SubstituteOverrides(constants).run(module)
+    """The module after `specialising`; it is changed in place. Raises InputError and ShaderError."""
+    run_passes(module, specialising(entry, constants), CORE)
+    return module
+
+
+def for_gpu(module: Module, entry: str, constants: Mapping[str, float]) -> Module:
+    """The module after `preparing_for_gpu`; it is changed in place. Raises InputError and ShaderError."""
+    run_passes(module, preparing_for_gpu(entry, constants), CORE)
     return module
 
 

@@ -17,7 +17,7 @@ from ...ir.wgsl import ast
 from ...ir.wgsl.program import CallsBuiltin, CallsFunction, Constructs, Converts, FunctionInfo, Variable
 from . import aliasing, builtin_rules, expressions, predeclared, type_names
 from .context import Abandon, Context, Operand, Phase
-from .conversions import convert_to, materialise
+from .conversions import convert_to, latest_phase, materialise
 
 _MOST_CANDIDATES = 6
 
@@ -88,7 +88,7 @@ def _builtin_call(context: Context, node: ast.Call, function: Builtin) -> Operan
     builtin_rules.check_use(context, node, function)
     templates = tuple([type_names.resolve_type(context, argument) for argument in node.callee.template_arguments])
     operands = _arguments(context, node)
-    phase = _phase(operands)
+    phase = latest_phase(*operands)
     match_ = match_builtin(
         function, templates, tuple([operand.result for operand in operands]), concrete=phase is not Phase.CONST
     )
@@ -129,10 +129,6 @@ def _arguments(context: Context, node: ast.Call) -> list[Operand]:
     return [expressions.resolve_value(context, argument) for argument in node.arguments]
 
 
-def _phase(operands: list[Operand]) -> Phase:
-    return Phase(max([operand.phase for operand in operands], default=Phase.CONST))
-
-
 def _no_match(context: Context, node: ast.Call, match_: NoMatch, operands: list[Operand]) -> NoReturn:
     types = ", ".join([str(operand.result) for operand in operands])
     shown = match_.candidates[:_MOST_CANDIDATES]
@@ -151,7 +147,7 @@ def _construction(context: Context, node: ast.Call, target: Type | str) -> Opera
     if not isinstance(target, str) and not is_constructible(target):
         context.fail("not-constructible", f"type '{target}' has no values that could be constructed", node.span)
     operands = _arguments(context, node)
-    phase = _phase(operands)
+    phase = latest_phase(*operands)
     if not operands and isinstance(target, str) and target == "array":
         context.fail("no-matching-overload", "an array without elements needs a type: write 'array<T, N>()'", node.span)
     types = tuple([operand.result for operand in operands])

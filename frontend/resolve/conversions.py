@@ -73,4 +73,4 @@ def convert_to(context: Context, operand: Operand, target: Type, what: str) -> N
 
 def latest_phase(*operands: Operand) -> Phase:
     """The phase in which all the operands are known."""
-    return Phase(max(operand.phase for operand in operands))
+    return max([operand.phase for operand in operands], default=Phase.CONST)

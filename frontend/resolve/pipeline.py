@@ -9,13 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from ...ir.builtins import builtin, check_arguments, construct, evaluate
 from ...ir.constants import RawValue
-from ...ir.conversions import elements
 from ...ir.diagnostics import Diagnostic, DiagnosticList, Note
 from ...ir.layout_sizes import size_of
-from ...ir.operators import check_right_operand, evaluate_binary, evaluate_unary
-from ...ir.ops import BinaryOp, UnaryOp
 from ...ir.scalars import EvaluationError, Mode, convert_scalar, int_range
 from ...ir.schema.runtime import SchemaNode
 from ...ir.schema.traverse import children
@@ -26,24 +22,16 @@ from ...ir.types import (
     AddressSpace,
     Array,
     OverrideCount,
-    Pointer,
-    Reference,
     Scalar,
-    Type,
     walk,
 )
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import (
-    CallsBuiltin,
-    Constructs,
-    Converts,
     FunctionInfo,
-    MemberIndex,
     Program,
-    Swizzle,
     Variable,
 )
-from .access import index_fault
+from .override_evaluation import OverrideEvaluator
 from .suggest import did_you_mean
 
 LARGEST_WORKGROUP = (256, 256, 64)
@@ -67,15 +55,13 @@ def check_pipeline(
 
 
 class _Pipeline:
-    """One check. `values` holds the values of the overrides."""
+    """One check."""
 
     def __init__(self, program: Program, function: FunctionInfo, diagnostics: DiagnosticList) -> None:
         self._program = program
-        self._facts = program.facts
         self._function = function
         self._diagnostics = diagnostics
-        self._values: dict[Variable, RawValue] = {}
-        self._counts: dict[OverrideCount, int] = {}
+        self._evaluator = OverrideEvaluator(program.facts, diagnostics)
 
     def check(self, constants: Mapping[str, int | float | bool]) -> None:
         self._set_overrides(constants)
@@ -86,7 +72,7 @@ class _Pipeline:
         if self._has_failed():
             return
         self._check_storage()
-        if self._values:
+        if self._evaluator.values:
             for function in reachable(self._function):
                 self._check_body(function)
             self._check_initializers()
@@ -114,7 +100,7 @@ class _Pipeline:
         fault = override_value_fault(variable.type, value)
         if fault is None:
             try:
-                self._values[variable] = override_value(variable.type, value)
+                self._evaluator.values[variable] = override_value(variable.type, value)
                 return
             except EvaluationError as error:
                 fault = error.message
@@ -124,16 +110,16 @@ class _Pipeline:
         if variable.initializer is None:
             self._error("missing-override", f"override '{variable.name}' needs a value", variable.span)
             return
-        value = self._evaluate(variable.initializer)
+        value = self._evaluator.evaluate(variable.initializer)
         if value is not None:
-            self._values[variable] = value
+            self._evaluator.values[variable] = value
 
     # Workgroups
 
     def _check_workgroup_size(self) -> None:
         sizes: list[int] = []
         for node, most in zip(self._function.workgroup_size, LARGEST_WORKGROUP, strict=False):
-            size = self._evaluate(node)
+            size = self._evaluator.evaluate(node)
             if not isinstance(size, int):
                 return
             sizes.append(size)
@@ -151,17 +137,17 @@ class _Pipeline:
 
     def _count(self, count: OverrideCount) -> None:
         node = self._program.override_counts[count.name, count.key]
-        value = self._evaluate(node)
+        value = self._evaluator.evaluate(node)
         if not isinstance(value, int):
             return
         if value <= 0:
             message = f"an array's element count must be positive, but this is {value}"
             self._error("invalid-element-count", message, node.span)
-        self._counts[count] = value
+        self._evaluator.counts[count] = value
 
     def _check_storage(self) -> None:
         shared = [variable for variable in self._function.resources if variable.space is AddressSpace.WORKGROUP]
-        used = sum(_round_up(size_of(variable.type, self._counts), 16) for variable in shared)
+        used = sum(_round_up(size_of(variable.type, self._evaluator.counts), 16) for variable in shared)
         if used > WORKGROUP_STORAGE:
             message = f"workgroup variables take {used} bytes, but at most {WORKGROUP_STORAGE} are allowed"
             self._error("too-much-workgroup-memory", message, self._function.node.name_span)
@@ -170,12 +156,12 @@ class _Pipeline:
 
     def _check_body(self, function: FunctionInfo) -> None:
         for node in self._expressions(function.node.body):
-            self._evaluate(node)
+            self._evaluator.evaluate(node)
 
     def _check_initializers(self) -> None:
         for variable in self._function.resources:
             if variable.kind == "var" and variable.initializer is not None:
-                self._evaluate(variable.initializer)
+                self._evaluator.evaluate(variable.initializer)
 
     def _expressions(self, root: SchemaNode) -> Iterator[ast.Expression]:
         """The outermost expressions that have values, in order."""
@@ -183,109 +169,10 @@ class _Pipeline:
         while pending:
             node = pending.pop()
             if isinstance(node, ast.Expression):
-                if node in self._facts.expressions:
+                if node in self._program.facts.expressions:
                     yield node
             else:
                 pending.extend(reversed(list(children(node))))
-
-    # Evaluation: a value where it is known, else None, once its parts have been checked
-
-    def _evaluate(self, node: ast.Expression) -> RawValue | None:
-        facts = self._facts.expressions[node]
-        if facts.constant is not None:
-            return facts.constant.value
-        try:
-            match node:
-                case ast.Identifier():
-                    return self._values.get(self._facts.names[node])
-                case ast.Paren():
-                    return self._evaluate(node.operand)
-                case ast.Unary():
-                    return self._unary(node)
-                case ast.Binary():
-                    return self._short_circuit(node) if node.op.is_short_circuit else self._binary(node)
-                case ast.Call():
-                    return self._call(node)
-                case ast.Index():
-                    return self._index(node)
-                case ast.MemberAccess():
-                    return self._member(node)
-                case ast.BoolLiteral() | ast.IntLiteral() | ast.FloatLiteral():
-                    return None
-        except EvaluationError as error:
-            self._error("evaluation-error", error.message, node.span)
-            return None
-
-    def _type(self, node: ast.Expression) -> Type:
-        return self._facts.expressions[node].result
-
-    def _unary(self, node: ast.Unary) -> RawValue | None:
-        value = self._evaluate(node.operand)
-        if value is None or node.op in (UnaryOp.ADDRESS_OF, UnaryOp.INDIRECTION):
-            return None
-        return evaluate_unary(node.op, self._type(node.operand), value, Mode.CONST)
-
-    def _short_circuit(self, node: ast.Binary) -> RawValue | None:
-        left = self._evaluate(node.lhs)
-        if left is (node.op is BinaryOp.LOGICAL_OR):
-            return left
-        right = self._evaluate(node.rhs)
-        return None if left is None else right
-
-    def _binary(self, node: ast.Binary) -> RawValue | None:
-        left, right = self._evaluate(node.lhs), self._evaluate(node.rhs)
-        if right is None:
-            return None
-        left_type, right_type = self._type(node.lhs), self._type(node.rhs)
-        if left is None:
-            check_right_operand(node.op, left_type, right_type, right)
-            return None
-        return evaluate_binary(node.op, left_type, right_type, left, right, Mode.CONST)
-
-    def _call(self, node: ast.Call) -> RawValue | None:
-        arguments = [self._evaluate(argument) for argument in node.arguments]
-        known = [value for value in arguments if value is not None]
-        types = tuple([self._type(argument) for argument in node.arguments])
-        match self._facts.calls[node]:
-            case CallsBuiltin(name=name, template_arguments=templates):
-                function = builtin(name)
-                if len(known) == len(arguments) and function is not None and function.is_const:
-                    return evaluate(name, templates, self._type(node), types, known, Mode.CONST)
-                check_arguments(name, types, arguments, templates)
-            case Constructs(type=type) | Converts(type=type) if len(known) == len(arguments):
-                return construct(type, types, known, Mode.CONST)
-            case _:
-                pass
-        return None
-
-    def _index(self, node: ast.Index) -> RawValue | None:
-        object, index = self._evaluate(node.object), self._evaluate(node.index)
-        if not isinstance(index, int):
-            return None
-        composite = self._type(node.object)
-        if isinstance(composite, (Reference, Pointer)):
-            composite = composite.store
-        fault = index_fault(composite, index)
-        if isinstance(composite, Array) and isinstance(composite.count, OverrideCount):
-            count = self._counts.get(composite.count)
-            if count is not None and index >= count:
-                fault = f"index {index} is out of bounds: there are {count} elements"
-        if fault is not None:
-            self._error("index-out-of-bounds", fault, node.index.span)
-            return None
-        return None if object is None else elements(object)[index]
-
-    def _member(self, node: ast.MemberAccess) -> RawValue | None:
-        object = self._evaluate(node.object)
-        if object is None:
-            return None
-        match self._facts.members[node]:
-            case MemberIndex(index=index):
-                return elements(object)[index]
-            case Swizzle(components=(component,)):
-                return elements(object)[component]
-            case Swizzle(components=components):
-                return tuple([elements(object)[component] for component in components])
 
     def _error(self, code: str, message: str, span: Span | None, notes: tuple[Note, ...] = ()) -> None:
         self._diagnostics.error(code, message, span, notes)

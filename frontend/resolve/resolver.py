@@ -9,7 +9,7 @@ from ...ir.diagnostics import Diagnostic, DiagnosticList
 from ...ir.source import Source
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import Program, Variable
-from . import functions, module_rules, statements, structs, type_names, variables
+from . import functions, module_rules, statements, structs, type_names, uniformity, variables
 from .context import Abandon, Context, Symbol
 from .directives import resolve_directives
 from .names import NestingError, bind_names
@@ -46,6 +46,8 @@ def resolve(source: Source, unit: ast.TranslationUnit) -> Resolved:
             _declare(context, symbol)
     module_rules.record_uses(order)
     module_rules.check_module(context)
+    if not context.diagnostics.has_errors:
+        uniformity.check_module(context)
     found = tuple(context.diagnostics.items)
     if context.diagnostics.has_errors:
         return Resolved(None, found)

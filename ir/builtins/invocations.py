@@ -106,6 +106,10 @@ def _check_quad_lane(scalar: Scalar | None, id: int) -> None:
 _VALUE = "[T: concrete_numbers](e: T) -> T"
 _BITS = "[T: integers](e: T) -> T"
 _WITH_ID = "[T: concrete_numbers, I: integer](e: T, id: I) -> T"
+_SAME_IN_SUBGROUP = frozenset(
+    f"subgroup{name}"
+    for name in ("Add", "All", "And", "Any", "Ballot", "Broadcast", "BroadcastFirst", "Max", "Min", "Mul", "Or", "Xor")
+)
 _SUBGROUP_STAGES = frozenset({Stage.FRAGMENT, Stage.COMPUTE})
 
 
@@ -123,6 +127,7 @@ def _declare_subgroup(
         uniformity="subgroup_uniformity",
         uniform_parameters=uniform_parameters,
         nonuniform_result=True,
+        same_in_subgroup=name in _SAME_IN_SUBGROUP,
         const_parameters=const_parameters,
         extension="subgroups",
     )

@@ -68,7 +68,8 @@ class Flags:
     - `has_side_effects`: a call must stay even if its value is unused.
     - `uniformity`: None, or who complains about calls in non-uniform control flow: `error`, `derivative_uniformity`
       or `subgroup_uniformity`. `uniform_parameters`: names of parameters that must be uniform, by the same rule.
-    - `nonuniform_result`: its result may differ between invocations even where the arguments do not.
+    - `nonuniform_result`: its result may differ between invocations even where the arguments do not;
+      `same_in_subgroup`: but not within a subgroup.
     - `const_parameters`: names of parameters whose arguments must be const-expressions.
     - `extension`: the name that an `enable` directive must list.
     """
@@ -82,6 +83,7 @@ class Flags:
     uniformity: str | None = None
     uniform_parameters: tuple[str, ...] = ()
     nonuniform_result: bool = False
+    same_in_subgroup: bool = False
     const_parameters: tuple[str, ...] = ()
     extension: str | None = None
 

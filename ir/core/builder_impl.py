@@ -103,4 +103,7 @@ def _taken_names(program: Program) -> set[str]:
     taken = {*_PREDECLARED, *(it.name for it in program.structs), *(it.name for it in program.functions)}
     taken |= {variable.name for variable in program.variables if variable.kind != "const"}
     names = program.facts.names
-    return taken | {it.name for it in walk(program.unit) if isinstance(it, ast.Identifier) and it not in names}
+    attributes = (it for it in walk(program.unit) if isinstance(it, ast.Attribute))
+    of_attributes = {id(it) for attribute in attributes for it in walk(attribute)}  # `position` in `@builtin(position)`
+    identifiers = (it for it in walk(program.unit) if isinstance(it, ast.Identifier) and id(it) not in of_attributes)
+    return taken | {it.name for it in identifiers if it not in names}

@@ -134,6 +134,7 @@ class _Scheduler:
     place: dict[Node, Node] = field(default_factory=dict[Node, Node])
     last_place: dict[Node, Node] = field(default_factory=dict[Node, Node])
     early: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    late: dict[Node, Node] = field(default_factory=dict[Node, Node])
     consumers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
     readers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
     _gone: dict[Node, set[Node]] = field(default_factory=dict[Node, set[Node]])
@@ -142,8 +143,8 @@ class _Scheduler:
         self._analyse()
         self._find_versions()
         order = self._sorted(self._pin(), predecessors, "uses its own result")
+        self.late = self._latest(order)
         self._find_earliest(order)
-        self._find_earliest(order, self._homes(order))
         self._place_all(order)
         self._check_uses()
         self._check_linear()
@@ -272,13 +273,58 @@ class _Scheduler:
             del self.problems[known:]
         raise AssertionError("placement does not settle")
 
-    def _find_earliest(self, order: list[Node], homes: Mapping[Node, Node] | None = None) -> None:
-        """The highest block of each node that all its operands, and its home if it has one, dominate."""
+    def _find_earliest(self, order: list[Node]) -> None:
+        """The highest block of each node that all its operands, and its home if it has one, dominate.
+
+        A consumer stays below the readers of what it consumes. That and the homes depend on each other: a few rounds settle them.
+        """
         top = self.graph.order[0]
-        for node in order:
-            above = [self.early.get(operand, top) for operand in predecessors(node)]
-            home = homes.get(node) if homes is not None else None
-            self.early[node] = self._deepest([*above, *([] if home is None else [home])])
+        homes: dict[Node, Node] = {}
+        for _ in range(_ROUNDS):
+            for node in order:
+                above = [self.early.get(operand, top) for operand in predecessors(node)]
+                highest = self._deepest([*above, homes[node]] if node in homes else above)
+                self.early[node] = self._below_readers(node, highest)
+            known, homes = homes, self._homes(order)
+            if homes == known:
+                return
+        raise AssertionError("the earliest blocks do not settle")
+
+    def _below_readers(self, node: Node, highest: Node) -> Node:
+        """The highest block, from `highest` down to the latest, from where control meets no reader of what the node consumes."""
+        readers = [
+            (version, self.early.get(reader.user, highest))
+            for version, use in consumed(node, self.types, self.nest.forks)
+            if use.control is None
+            for reader in self.readers.get(version, ())
+            if reader.control is None and reader.user is not node
+        ]
+        best = highest
+        for at in self.tree.chain(self.late.get(node, highest)) if readers else ():
+            if self.leaders[at] is not at:
+                continue
+            if any(self._is_ahead(version, at, reader) for version, reader in readers):
+                break
+            best = at
+            if at is highest:
+                break
+        return best
+
+    def _is_ahead(self, version: Node, block: Node, reader: Node) -> bool:
+        """Whether control comes from the end of a block to the earliest block of a reader while the version is the same."""
+        (born, *_) = self._definitions(version)
+        if self.loops.around[born] == self.loops.around[block] and self.tree.dominates(reader, block):
+            return False
+        return reader in self._after(version, block)
+
+    def _latest(self, order: list[Node]) -> dict[Node, Node]:
+        """The lowest block of each node that is used, whatever is overwritten on the way."""
+        self.place = dict(self.pinned)
+        for node in reversed(order):
+            blocks = [at for user in self.users[node] for at in self._use_blocks(node, user)]
+            if blocks:
+                self.place[node] = self.leaders[reduce(self.tree.common, blocks)]
+        return self.place
 
     def _deepest(self, blocks: list[Node]) -> Node:
         """The lowest of blocks on one way down the dominator tree."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .hints import unknown_name
 from .ir import layout
 from .ir.diagnostics import InputError
 from .ir.types import Array, BindingPoint, Matrix, Texture, Type, Vector
@@ -20,18 +20,16 @@ def pack_buffers(bindings: Sequence[BindingInfo], buffers: Mapping[str, Any]) ->
     names = [info.name for info in bindings]
     for name in buffers:
         if name not in names:
-            close = get_close_matches(name, names, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else f"; it uses {', '.join(names) or 'none'}"
-            raise InputError(f"the entry point uses no buffer named {name!r}{hint}")
-    return {info.point: _pack(info, buffers) for info in bindings}
+            raise InputError(unknown_name(f"the entry point uses no buffer named {name!r}", name, names))
+    missing = [f"{info.name}: {info.type}" for info in bindings if info.name not in buffers]
+    if missing:
+        raise InputError(f"no array is given for {', '.join(missing)}")
+    return {info.point: _pack(info, buffers[info.name]) for info in bindings}
 
 
-def _pack(info: BindingInfo, buffers: Mapping[str, Any]) -> bytearray:
+def _pack(info: BindingInfo, given: Any) -> bytearray:
     if isinstance(info.type, Texture) or info.dtype is None:
         raise InputError(f"{info.name} is a {info.type}, which cannot be bound to an array yet")
-    if info.name not in buffers:
-        raise InputError(f"no array is given for {info.name}: {info.type}")
-    given = buffers[info.name]
     if isinstance(given, (bytes, bytearray, memoryview)):
         packed = bytearray(given)
     else:
@@ -39,6 +37,8 @@ def _pack(info: BindingInfo, buffers: Mapping[str, Any]) -> bytearray:
             packed = bytearray(layout.pack(info.type, _as_list(info.type, given)))
         except InputError as error:
             raise InputError(f"{info.name}: {error}") from error
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(f"{info.name}: {info.type} cannot be made of what is given: {error}") from error
     if len(packed) < info.minimum_size:
         raise InputError(
             f"{info.name}: {info.type} needs at least {info.minimum_size} bytes, but {len(packed)} are given"
@@ -70,14 +70,24 @@ def _rank(type: Type) -> int:
 def unpack_buffers(
     bindings: Sequence[BindingInfo], packed: Mapping[BindingPoint, bytearray], given: Mapping[str, Any]
 ) -> dict[str, npt.NDArray[Any]]:
-    """The writable buffers as arrays, each in the shape it was given in where that is possible."""
-    outputs: dict[str, npt.NDArray[Any]] = {}
-    for info in bindings:
-        if not info.is_written:
-            continue
-        array = layout.unpack(info.type, bytes(packed[info.point]))
-        original = given[info.name]
-        if isinstance(original, np.ndarray) and original.dtype == array.dtype and original.size == array.size:
-            array = array.reshape(original.shape)
-        outputs[info.name] = array
-    return outputs
+    """The writable buffers as arrays.
+
+    An array that was given in the exact memory layout (`BindingInfo.dtype`) comes back in it, padding included; others
+    come back without padding, in the shape in which they were given where that is possible.
+    """
+    return {info.name: _unpack(info, packed[info.point], given[info.name]) for info in bindings if info.is_written}
+
+
+def _unpack(info: BindingInfo, data: bytearray, original: Any) -> npt.NDArray[Any]:
+    if isinstance(original, np.ndarray) and _has_exact_layout(info, original, len(data)):
+        return np.frombuffer(data, original.dtype).reshape(original.shape).copy()
+    array = layout.unpack(info.type, bytes(data))
+    is_plain = array.dtype.names is None
+    if isinstance(original, np.ndarray) and original.size == array.size and (is_plain or original.ndim >= array.ndim):
+        return array.reshape(original.shape)
+    return array
+
+
+def _has_exact_layout(info: BindingInfo, original: npt.NDArray[Any], size: int) -> bool:
+    dtype = info.dtype_with(layout.runtime_count(info.type, size))
+    return original.nbytes == size and original.dtype in (dtype, dtype.base)

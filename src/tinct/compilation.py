@@ -1,4 +1,4 @@
-"""The way from a program to what a device runs, stage by stage, each made once and timed."""
+"""The way from a shader to what a device runs, stage by stage, each made once and timed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from .frontend import check_pipeline
 from .ir.core.builder_impl import build
 from .ir.core.nodes import Constant, Module
+from .ir.diagnostics import InputError, ShaderError, render_all
 from .ir.hercules.entry import EntryPoint
+from .ir.source import Source
 from .ir.wgsl.program import Program
 
 if TYPE_CHECKING:
     from .backend.cpu.device import CompiledKernel
 
 T = TypeVar("T")
+_FAULTS_OF_CONSTANTS = frozenset({"unknown-override", "missing-override", "invalid-override-value"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +31,60 @@ class Timing:
     run: float
 
 
-@dataclass(eq=False)
-class Compilation:
-    """An entry point with values for its overrides. `seconds` holds the time of each stage made so far."""
+class Origin(Protocol):
+    """Where a compilation starts."""
+
+    @property
+    def source(self) -> Source:
+        """The text that diagnostics point into."""
+        ...
+
+    def core(self) -> Module:
+        """A fresh module, which the caller may change."""
+        ...
+
+    def check_pipeline(self, entry: str, constants: Mapping[str, float]) -> None:
+        """Raise ShaderError for an entry point that is over a limit, InputError for constants that do not fit."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOrigin:
+    """A checked WGSL program."""
 
     program: Program
+
+    @property
+    def source(self) -> Source:
+        """The WGSL text."""
+        return self.program.source
+
+    def core(self) -> Module:
+        """See `Origin`."""
+        return build(self.program)
+
+    def check_pipeline(self, entry: str, constants: Mapping[str, float]) -> None:
+        """See `Origin`."""
+        found = [diagnostic for diagnostic in check_pipeline(self.program, entry, constants) if diagnostic.is_error]
+        given = [diagnostic for diagnostic in found if diagnostic.code in _FAULTS_OF_CONSTANTS]
+        if given:
+            raise InputError("\n\n".join(_without_head(render_all([diagnostic], self.source)) for diagnostic in given))
+        if found:
+            raise ShaderError(found, self.source)
+
+
+def _without_head(rendered: str) -> str:
+    return rendered.partition(": ")[2]
+
+
+@dataclass(eq=False)
+class Compilation:
+    """An entry point with values for its overrides, by name or `@id`. `seconds` holds the time of each stage made.
+
+    Every stage raises ShaderError, with its place in the source, for what is not supported.
+    """
+
+    origin: Origin
     entry: str
     constants: Mapping[str, float]
     seconds: dict[str, float] = field(default_factory=dict[str, float])
@@ -39,14 +92,20 @@ class Compilation:
     @cached_property
     def core(self) -> Module:
         """Core IR of the whole module, as it was built."""
-        return self._timed("core", lambda: build(self.program))
+        return self._timed("core", self.origin.core)
 
     @cached_property
     def specialised(self) -> Module:
-        """Core IR of this entry point alone, with its overrides' values in place: what every device starts from."""
+        """Core IR with the overrides' values in place: what every device starts from."""
         from .transforms.pipelines import specialise
 
-        return self._timed("specialise", lambda: specialise(build(self.program), self.entry, self.constants))
+        module = self._timed("core", self.origin.core)
+
+        def make() -> Module:
+            self.origin.check_pipeline(self.entry, self.constants)
+            return specialise(module, self.entry, self.constants)
+
+        return self._timed("specialise", make)
 
     @cached_property
     def workgroup_size(self) -> tuple[int, int, int]:
@@ -78,7 +137,15 @@ class Compilation:
         from .backend.cpu.device import compile_entry
 
         entry = self.hercules
-        return self._timed("machine code", lambda: compile_entry(entry))
+        kernel = self._timed("machine code", lambda: compile_entry(entry))
+        times = kernel.times
+        del self.seconds["machine code"]
+        self.seconds |= {
+            "emit LLVM IR": times.emit + times.parse,
+            "LLVM passes": times.optimise,
+            "machine code": times.generate,
+        }
+        return kernel
 
     @cached_property
     def wgsl(self) -> str:
@@ -87,14 +154,18 @@ class Compilation:
         from .ir.core.to_program import to_unit
         from .transforms.pipelines import for_gpu
 
-        def write() -> str:
-            module = for_gpu(build(self.program), self.entry, self.constants)
-            return print_unit(to_unit(module))
-
-        return self._timed("wgsl", write)
+        module = self._timed("core", self.origin.core)
+        self.origin.check_pipeline(self.entry, self.constants)
+        prepared = self._timed("prepare for the GPU", lambda: for_gpu(module, self.entry, self.constants))
+        return self._timed("write WGSL", lambda: print_unit(to_unit(prepared)))
 
     def _timed(self, stage: str, make: Callable[[], T]) -> T:
         start = time.perf_counter()
-        result = make()
+        try:
+            result = make()
+        except ShaderError as error:
+            if error.source is not None:
+                raise
+            raise ShaderError(error.diagnostics, self.origin.source) from None
         self.seconds[stage] = time.perf_counter() - start
         return result

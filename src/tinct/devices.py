@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Protocol
 
 from .compilation import Compilation, Timing
+from .hints import unknown_name
 from .ir.diagnostics import InputError
 from .ir.layout import runtime_count
 from .ir.types import BindingPoint
@@ -134,7 +134,5 @@ DEVICES: dict[str, Device] = {
 def device_named(name: str) -> Device:
     """The device of that name. Raises InputError."""
     if name not in DEVICES:
-        close = get_close_matches(name, DEVICES, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(DEVICES)}"
-        raise InputError(f"no device is named {name!r}{hint}")
+        raise InputError(unknown_name(f"no device is named {name!r}", name, DEVICES))
     return DEVICES[name]

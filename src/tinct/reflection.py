@@ -9,37 +9,48 @@ import numpy as np
 
 from .frontend.resolve.type_rules import is_host_shareable
 from .ir import layout
-from .ir.types import Access, AddressSpace, BindingPoint, Struct, Type, contains_runtime_array
+from .ir.types import Access, AddressSpace, Array, BindingPoint, Struct, StructMember, Type
 from .ir.wgsl.program import FunctionInfo, Program, Variable
 
 
 @dataclass(frozen=True, slots=True)
 class MemberInfo:
-    """A structure's member: `offset`, `size` and `align` in bytes; `size` is None for a runtime-sized array."""
+    """A structure's member: `offset`, `size` and `align` in bytes; `size` is None for a runtime-sized array.
+
+    `size` is what the member takes, with a `@size` attribute; `dtype` is the numpy type of its value, of one element
+    for a runtime-sized array.
+    """
 
     name: str
     type: str
     offset: int
     size: int | None
     align: int
+    dtype: np.dtype[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class StructInfo:
-    """A structure in memory. `size` counts no element of a runtime-sized array at its end."""
+    """A structure in memory. One that `ends_open`, in a runtime-sized array, has its `size` and `dtype` with one
+    element in it.
+    """
 
     name: str
     size: int
     align: int
+    ends_open: bool
     members: tuple[MemberInfo, ...]
+    dtype: np.dtype[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class BindingInfo:
     """A bound variable. `minimum_size` is the least number of bytes a buffer for it may have.
 
-    `dtype` is the numpy type of the variable, or, when it is or ends in a runtime-sized array, of one element of that
-    array (see `layout.numpy_dtype`); None for textures and samplers.
+    `size` is None where it is or ends in a runtime-sized array; `stride` is the bytes from one element of an array (or
+    of that array) to the next. `dtype` is the numpy type of the variable; of one element of a runtime-sized array,
+    and with one element of it for a structure that ends in one (see `layout.numpy_dtype`). Textures and samplers have
+    none of these.
     """
 
     name: str
@@ -48,7 +59,10 @@ class BindingInfo:
     space: str
     access: str
     type: Type
+    size: int | None
     minimum_size: int
+    align: int | None
+    stride: int | None
     dtype: np.dtype[Any] | None
 
     @property
@@ -101,6 +115,7 @@ def reflect_bindings(program: Program) -> tuple[BindingInfo, ...]:
 def _binding(variable: Variable) -> BindingInfo:
     assert variable.binding is not None
     assert variable.space is not None
+    type = variable.type
     in_memory = variable.space is not AddressSpace.HANDLE
     return BindingInfo(
         name=variable.name,
@@ -108,14 +123,24 @@ def _binding(variable: Variable) -> BindingInfo:
         binding=variable.binding.binding,
         space=variable.space.value,
         access=(variable.access or Access.READ).value,
-        type=variable.type,
-        minimum_size=layout.minimum_size(variable.type) if in_memory else 0,
-        dtype=_dtype(variable.type) if in_memory else None,
+        type=type,
+        size=layout.size_of(type) if in_memory and layout.runtime_array(type) is None else None,
+        minimum_size=layout.minimum_size(type) if in_memory else 0,
+        align=layout.align_of(type) if in_memory else None,
+        stride=_stride(type) if in_memory else None,
+        dtype=_dtype(type) if in_memory else None,
     )
 
 
+def _stride(type: Type) -> int | None:
+    tail = layout.runtime_array(type)
+    if tail is not None:
+        return layout.stride_of(tail[1])
+    return layout.stride_of(type) if isinstance(type, Array) else None
+
+
 def _dtype(type: Type) -> np.dtype[Any]:
-    ends_open = isinstance(type, Struct) and contains_runtime_array(type)
+    ends_open = isinstance(type, Struct) and layout.runtime_array(type) is not None
     return layout.numpy_dtype(type, elements=1 if ends_open else None)
 
 
@@ -134,18 +159,27 @@ def reflect_structs(program: Program) -> tuple[StructInfo, ...]:
 
 
 def _struct(struct: Struct) -> StructInfo:
-    members = tuple(
-        MemberInfo(
-            member.name,
-            str(member.type),
-            offset,
-            None if contains_runtime_array(member.type) else layout.size_of(member.type),
-            member.align or layout.align_of(member.type),
-        )
-        for member, offset in zip(struct.members, layout.member_offsets(struct), strict=True)
+    return StructInfo(
+        name=struct.name,
+        size=layout.minimum_size(struct),
+        align=layout.align_of(struct),
+        ends_open=layout.runtime_array(struct) is not None,
+        members=tuple(map(_member, struct.members, layout.member_offsets(struct))),
+        dtype=_dtype(struct),
     )
-    size = layout.minimum_size(struct) if contains_runtime_array(struct) else layout.size_of(struct)
-    return StructInfo(struct.name, size, layout.align_of(struct), members)
+
+
+def _member(member: StructMember, offset: int) -> MemberInfo:
+    is_open = layout.runtime_array(member.type) is not None
+    size = None if is_open else layout.size_of(member.type)
+    return MemberInfo(
+        name=member.name,
+        type=str(member.type),
+        offset=offset,
+        size=size if member.size is None else member.size,
+        align=member.align or layout.align_of(member.type),
+        dtype=layout.numpy_dtype(member.type),
+    )
 
 
 def reflect_entry_point(program: Program, function: FunctionInfo) -> EntryPointInfo:

@@ -7,9 +7,10 @@ result["y"]
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import index
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,8 +19,9 @@ import numpy.typing as npt
 
 from . import frontend
 from .buffers import pack_buffers, unpack_buffers
-from .compilation import Compilation, Timing
+from .compilation import Compilation, ProgramOrigin, Timing
 from .devices import device_named
+from .hints import unknown_name
 from .ir.diagnostics import Diagnostic, InputError
 from .ir.source import Source
 from .ir.types import Stage
@@ -35,8 +37,9 @@ from .reflection import (
     reflect_structs,
 )
 
-Buffer: TypeAlias = "npt.ArrayLike | bytes | bytearray | memoryview"
+Buffer: TypeAlias = "npt.ArrayLike | Mapping[str, Any] | bytes | bytearray | memoryview"
 Constants: TypeAlias = Mapping[str, float | int | bool]
+Extent: TypeAlias = "int | Sequence[int] | npt.NDArray[np.integer[Any]]"
 
 MAX_WORKGROUPS = 65535
 """WebGPU's default limit `maxComputeWorkgroupsPerDimension`."""
@@ -66,12 +69,16 @@ class Run:
 
 
 class Shader:
-    """A valid shader. Index it by the name of an entry point."""
+    """A valid shader. Index it by the name of an entry point. `seconds` is what parsing and resolving it took."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.program: Program = frontend.load_program(source)
+        self.seconds: dict[str, float] = {}
+        self.program: Program = frontend.load_program(source, seconds=self.seconds)
         self._compilations: dict[tuple[str, tuple[tuple[str, float], ...]], Compilation] = {}
+
+    def __repr__(self) -> str:
+        return f"<Shader {self.source.name}: {', '.join(self.entry_points) or 'no entry point'}>"
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -100,38 +107,51 @@ class Shader:
         return {info.name: info for info in reflect_structs(self.program)}
 
     def __getitem__(self, name: str) -> Kernel:
+        """The compute entry point of that name. Raises InputError, which is no KeyError."""
         return self.kernel(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entry_points)
 
     def kernel(self, name: str | None = None) -> Kernel:
         """The compute entry point of that name; without one, the only one there is. Raises InputError."""
         compute = [info.name for info in self.entry_points.values() if info.stage == Stage.COMPUTE.value]
-        known = ", ".join(compute) or "none"
-        if name is None and len(compute) != 1:
-            raise InputError(f"name an entry point: the shader has {known}")
-        chosen = compute[0] if name is None else name
-        if chosen not in compute:
-            raise InputError(f"no compute entry point is named {chosen!r}; the shader has {known}")
-        return Kernel(self, self.entry_points[chosen])
+        return Kernel(self, self.entry_points[choose_entry(compute, name)])
 
     def compilation(self, entry: str, constants: Constants) -> Compilation:
         """The stages from this shader to machine code, each made once. Raises InputError for unknown constants."""
         values = self._constants(constants)
         key = (entry, tuple(sorted(values.items())))
         if key not in self._compilations:
-            self._compilations[key] = Compilation(self.program, entry, values)
+            self._compilations[key] = Compilation(ProgramOrigin(self.program), entry, values)
         return self._compilations[key]
 
     def _constants(self, constants: Constants) -> dict[str, float]:
-        """The constants by override name; an `@id` may be used for the name."""
-        names = {info.key: info.name for info in self.overrides.values()}
-        names |= {name: name for name in self.overrides}
+        """The constants by what a pipeline calls them: the override's `@id` if it has one, else its name."""
+        keys = {info.name: info.key for info in self.overrides.values()}
         values: dict[str, float] = {}
-        for key, value in constants.items():
-            if key not in names:
-                known = ", ".join(self.overrides) or "none"
-                raise InputError(f"no override is named {key!r}; the shader has {known}")
-            values[names[key]] = value
+        for name, value in constants.items():
+            if name not in keys and name not in keys.values():
+                raise InputError(unknown_name(f"no override is named {name!r}", name, self.overrides))
+            if not isinstance(value, (bool, int, float, np.integer, np.floating, np.bool_)):
+                raise InputError(f"the value of override {name!r} must be a number, not {value!r}")
+            key = keys.get(name, name)
+            if key in values:
+                raise InputError(f"override {name!r} is given twice, by name and by id")
+            values[key] = value.item() if isinstance(value, np.generic) else value
         return values
+
+
+def choose_entry(names: Sequence[str], name: str | None) -> str:
+    """The compute entry point of that name among all; without one, the only one there is. Raises InputError."""
+    if name is None and len(names) == 1:
+        return names[0]
+    if name is None:
+        known = f"{', '.join(names)}: name one" if names else "none"
+        raise InputError(f"the shader must have one compute entry point, but has {known}")
+    if name not in names:
+        raise InputError(unknown_name(f"no compute entry point is named {name!r}", name, names))
+    return name
 
 
 class Kernel:
@@ -140,6 +160,9 @@ class Kernel:
     def __init__(self, shader: Shader, info: EntryPointInfo) -> None:
         self.shader = shader
         self.info = info
+
+    def __repr__(self) -> str:
+        return f"<Kernel {self.info.name} of {self.shader.source.name}>"
 
     @property
     def bindings(self) -> tuple[BindingInfo, ...]:
@@ -154,17 +177,17 @@ class Kernel:
         self,
         buffers: Mapping[str, Buffer],
         *,
-        workgroups: int | Sequence[int] | None = None,
-        threads: int | Sequence[int] | None = None,
+        workgroups: Extent | None = None,
+        threads: Extent | None = None,
         constants: Constants | None = None,
         device: str = "cpu",
     ) -> dict[str, npt.NDArray[Any]]:
         """Dispatch on a device and return the writable buffers; the arrays given stay as they are.
 
-        `buffers` has an array (or bytes) for each binding, by variable name, in the layout `BindingInfo.dtype`
-        describes. The size of the dispatch is given as `workgroups`, or as `threads`, which is rounded up to whole
-        workgroups; one to three numbers for x, y, z. A zero runs nothing. `constants` sets overrides. `device` is one
-        of `tinct.DEVICES`.
+        `buffers` has an array (or bytes) for each binding, by variable name: in the layout `BindingInfo.dtype`
+        describes, or without padding. The size of the dispatch is given as `workgroups`, or as `threads`, which is
+        rounded up to whole workgroups; one to three numbers for x, y, z. A zero runs nothing. `constants` sets
+        overrides. `device` is one of `tinct.DEVICES`.
 
         Raises InputError for buffers, sizes or names that do not fit, ShaderError for what the device cannot compile,
         DeviceError when the device fails.
@@ -177,44 +200,47 @@ class Kernel:
         self,
         buffers: Mapping[str, Buffer],
         *,
-        workgroups: int | Sequence[int] | None = None,
-        threads: int | Sequence[int] | None = None,
+        workgroups: Extent | None = None,
+        threads: Extent | None = None,
         constants: Constants | None = None,
         device: str = "cpu",
     ) -> Run:
         """`run` with the seconds that compiling and running took."""
         runner = device_named(device)
         compilation = self.shader.compilation(self.info.name, constants or {})
-        count = self._dispatch(workgroups, threads, compilation)
         packed = pack_buffers(self.bindings, buffers)
+        count = _dispatch(workgroups, threads, compilation)
         timing = runner.run(compilation, self.bindings, packed, count)
         return Run(unpack_buffers(self.bindings, packed, buffers), timing)
 
-    def _dispatch(
-        self,
-        workgroups: int | Sequence[int] | None,
-        threads: int | Sequence[int] | None,
-        compilation: Compilation,
-    ) -> tuple[int, int, int]:
-        if (workgroups is None) == (threads is None):
-            raise InputError("give the size of the dispatch either as workgroups or as threads")
-        if workgroups is not None:
-            count = _three(workgroups, "workgroups")
-        else:
-            assert threads is not None
-            sizes = zip(_three(threads, "threads"), compilation.workgroup_size, strict=True)
-            x, y, z = (-(-wanted // size) for wanted, size in sizes)
-            count = (x, y, z)
-        if max(count) > MAX_WORKGROUPS:
-            raise InputError(f"a dispatch of {count} workgroups is over the limit of {MAX_WORKGROUPS} in a dimension")
-        return count
+
+def _dispatch(workgroups: Extent | None, threads: Extent | None, compilation: Compilation) -> tuple[int, int, int]:
+    """The number of workgroups. Raises InputError."""
+    if (workgroups is None) == (threads is None):
+        raise InputError("give the size of the dispatch either as workgroups or as threads")
+    sizes = compilation.workgroup_size
+    if threads is None:
+        assert workgroups is not None
+        x, y, z = _three(workgroups, "workgroups")
+    else:
+        x, y, z = (-(-wanted // size) for wanted, size in zip(_three(threads, "threads"), sizes, strict=True))
+    if max(x, y, z) > MAX_WORKGROUPS:
+        size = " x ".join(map(str, sizes))
+        raise InputError(
+            f"a dispatch of {x} x {y} x {z} workgroups (of {size} threads) is over the limit: "
+            f"{MAX_WORKGROUPS} in each dimension"
+        )
+    return x, y, z
 
 
-def _three(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
-    numbers = (int(value),) if isinstance(value, (int, np.integer)) else tuple(int(number) for number in value)
+def _three(value: Extent, what: str) -> tuple[int, int, int]:
+    try:
+        numbers = tuple(index(number) for number in (value if isinstance(value, (Sequence, np.ndarray)) else (value,)))
+    except TypeError:
+        raise InputError(f"{what} must be one to three whole numbers, not {value!r}") from None
     if not 1 <= len(numbers) <= 3:
-        raise InputError(f"{what} are one to three numbers, not {len(numbers)}")
+        raise InputError(f"{what} must be one to three whole numbers, not {len(numbers)}")
     if min(numbers) < 0:
-        raise InputError(f"{what} cannot be negative: {numbers}")
+        raise InputError(f"{what} cannot be negative: {value!r}")
     x, y, z = (*numbers, 1, 1)[:3]
     return x, y, z

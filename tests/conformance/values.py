@@ -19,7 +19,7 @@ _COMPOSITE = re.compile(r"(vec|mat)(\d)(?:x(\d))?<(.+)>$|array<(.+), (\d+)>$")
 
 
 def decode(type: str, data: bytes) -> Value:
-    """The value of a type in memory. Abstract numbers are stored as two words and packed without padding."""
+    """The value of a type in memory. Abstract numbers are stored as two words."""
     return _decode(type, data, 0)[0]
 
 
@@ -62,11 +62,8 @@ def _size(type: str) -> int:
 
 
 def _stride(type: str) -> int:
-    """Bytes between elements of an array: vectors of three take the room of four, except for abstract numbers."""
-    is_abstract = any(name in type for name in _WIDE)
-    if type.startswith("vec3") and not is_abstract:
-        return _size(type) // 3 * 4
-    return _size(type)
+    """Bytes between elements of an array or columns of a matrix: vectors of three take the room of four."""
+    return _size(type) // 3 * 4 if type.startswith("vec3") else _size(type)
 
 
 def matches(expected: Any, actual: Value) -> bool:
@@ -104,7 +101,8 @@ _NUMBER = re.compile(
 
 def _numbers(text: str) -> Iterator[bool | int | float]:
     """The scalars in the WGSL spelling of a value, in order."""
-    for token in _NUMBER.findall(re.sub(r"array<[^()]*>(?=\()", "", text)):
+    text = re.sub(r"array<[^()]*>(?=\()", "", text)
+    for token in _NUMBER.findall(text.replace("(-9223372036854775807 - 1)", "-9223372036854775808")):
         if token in ("true", "false"):
             yield token == "true"
         elif re.fullmatch(r"-?\d+", token):

@@ -416,7 +416,7 @@ def test_workers_share_the_threads(name: str) -> None:
 def test_atomics_of_several_workers() -> None:
     text = FUNCTIONS["an atomic whose result is used"]
     (function,) = parse(text).functions
-    count = 200_000
+    count = 4_000_000
     x = np.random.default_rng(1).integers(0, 1 << 32, count, np.uint32)
     y, total = np.zeros(count, np.uint32), np.zeros(4, np.uint32)
     layouts = {index: natural_layout(it) for index, it in enumerate(function.parameter_types)}
@@ -425,6 +425,40 @@ def test_atomics_of_several_workers() -> None:
     kept = x[x < 1 << 31]
     assert total[0] == len(kept)
     assert np.array_equal(np.sort(y[: len(kept)]), np.sort(kept))
+
+
+@pytest.mark.parametrize("sizes", [(0, 2, 2), (2, 0, 2), (2, 2, 0), (1, 1, 1), (3, 1, 5), (5, 4, 3)])
+def test_dispatch_in_three_dimensions(sizes: tuple[int, int, int]) -> None:
+    text = """
+fn f<nx, ny, nz>(y: array<array<array<u32, 3>, 64>, 64>) -> array<array<array<u32, 3>, 64>, 64> {
+  hundred = constant(u32 100)
+  two = constant(u32 2)
+  fz = fork(start, nz)
+  z = thread_id(fz)
+  fy = fork(fz, ny)
+  y_index = thread_id(fy)
+  fx = fork(fy, nx)
+  x = thread_id(fx)
+  g = fork(fx, 3)
+  k = thread_id(g)
+  rz = reduce(jz, y, ry)
+  ry = reduce(jy, rz, rx)
+  rx = reduce(jx, ry, rg)
+  rg = reduce(jg, rx, w)
+  old = read(rg, position(y_index), position(x), position(k))
+  high = cast(u32, z)
+  step = mul(high, hundred)
+  one = add(step, two)
+  new = add(old, one)
+  w = write(rg, new, position(y_index), position(x), position(k))
+  jg = join(g)
+  jx = join(jg)
+  jy = join(jx)
+  jz = join(jy)
+  end = return(jz, rz)
+}"""
+    found, expected = run_both(text, list(sizes), seed=8, workers=1)
+    assert found == expected
 
 
 @pytest.mark.parametrize(("name", "is_shared"), [("saxpy", True), ("scalar reduce over the outermost fork", False)])

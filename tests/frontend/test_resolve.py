@@ -1,7 +1,7 @@
 """Modules with comments that say what the resolver finds on their lines.
 
-`// error: CODE` and `// warning: CODE` stand on the line of a diagnostic, `// type: T` on the line of a declaration. What
-is not announced must not be found.
+`// error: CODE` and `// warning: CODE` stand on the line of a diagnostic, `// type: T` on the line of a declaration.
+What is not announced must not be found.
 """
 
 from __future__ import annotations

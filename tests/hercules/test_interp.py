@@ -98,6 +98,12 @@ def test_exchange_schedules_each_branch_by_itself(which: bool, result: object) -
     assert run(module.functions[0], [], [[5, 8], [7, 1], which]) == result
 
 
+def test_storage_is_made_once_a_thread() -> None:
+    module = load("taken_late")
+    check(module)
+    assert run(module.functions[0], [3], [4]) == [5, 5, 5]
+
+
 def test_reads_come_before_the_write() -> None:
     text = """
       one = constant(u64 1)

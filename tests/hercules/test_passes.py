@@ -21,7 +21,7 @@ from .support import copy_of, load, node_of, same_value
 
 INPUTS = Path(__file__).parent / "passes"
 GOLDENS = Path(__file__).parents[1] / "goldens" / "hercules" / "passes"
-SAMPLES = ["dot", "matmul", "saxpy", "loop", "match", "calls", "histogram", "exchange"]
+SAMPLES = ["dot", "matmul", "saxpy", "loop", "match", "calls", "histogram", "exchange", "taken_late"]
 PIPELINES = ["dce", "ccp", "gvn", "ccp,gvn,dce", "gvn,ccp,gvn,ccp"]
 
 

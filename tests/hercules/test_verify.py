@@ -133,7 +133,7 @@ def test_accepts(text: str) -> None:
     check(parse(text))
 
 
-@pytest.mark.parametrize("name", ["dot", "matmul", "saxpy", "loop", "match", "calls", "histogram", "exchange"])
+@pytest.mark.parametrize("name", ["dot", "matmul", "saxpy", "loop", "match", "calls", "histogram", "exchange", "taken_late"])
 def test_accepts_sample(name: str) -> None:
     check(load(name))
 

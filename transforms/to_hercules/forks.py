@@ -115,13 +115,17 @@ class LaneFork:
         return after, joined
 
     def collect(self, node: h.Node) -> h.Node:
-        """The values a scalar has in each lane, as an array outside of the fork, which must be closed."""
+        """The values a scalar has in each lane, as an array outside of the fork, which must be closed. For reading only."""
         if node not in self._collects:
-            array = node
-            for join in reversed(self.nest.joins):
-                array = self.graph.add_outside(h.Collect(join, array, label=node.label))
-            self._collects[node] = array
+            self._collects[node] = self.collect_anew(node)
         return self._collects[node]
+
+    def collect_anew(self, node: h.Node) -> h.Node:
+        """`collect` into an array of its own, which a Phi may take over."""
+        array = node
+        for join in reversed(self.nest.joins):
+            array = self.graph.add_outside(h.Collect(join, array, label=node.label))
+        return array
 
     def lane_of(self, array: h.Node) -> h.Node:
         """This lane's element of an array over the lanes."""

@@ -193,10 +193,10 @@ class Machine:
             return value.array
         owner = self.graph.owner(value)
         if owner is not None:
-            return owner.collect(value)
+            return owner.collect_anew(value)
         fork = LaneFork(self.graph, edge.control, self.size, {})
         edge.control, _ = fork.close(fork.nest.inside, {})
-        return fork.collect(value)
+        return fork.collect_anew(value)
 
 
 def _scalar(tree: Tree) -> h.Node | PerLane:

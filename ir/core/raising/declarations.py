@@ -165,8 +165,9 @@ class ModuleWriter:
         mentioned = {it.name for node in written for it in walk(node) if isinstance(it, ast.Identifier)}
         known: set[Value] = {it for callee in _callees(function) for it in callee.resources}
         known.update(it for it in self.module.root.instructions if self._own_name(it) in mentioned)
-        known = self._with_needs(known)
-        return [self._phony(resource) for resource in function.resources if resource not in known]
+        unknown = set(function.resources) - self._with_needs(known)
+        root = self.module.root.instructions
+        return [self._phony(it) for it in root if isinstance(it, (nodes.Var, nodes.Override)) and it in unknown]
 
     def _phony(self, resource: nodes.ValueDeclaration) -> ast.Statement:
         name = syntax.identifier(self.names.of(resource))

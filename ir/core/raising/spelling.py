@@ -157,9 +157,7 @@ def _is_zero(value: RawValue) -> bool:
         return value == 0 and math.copysign(1.0, value) > 0
     if isinstance(value, int):
         return not value
-    if isinstance(value, Repeated):
-        return value.count == 0 or _is_zero(value.item)
-    return all(map(_is_zero, value))
+    return _is_zero(value.item) if isinstance(value, Repeated) else all(map(_is_zero, value))
 
 
 def is_zero(constant: ConstantValue) -> bool:

@@ -1,0 +1,75 @@
+"""Which variables a loop assigns: their values are merged where an iteration begins."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from ....ir.schema.traverse import walk
+from ....ir.wgsl import ast
+from ....ir.wgsl.program import CallsFunction, Facts, Variable
+from ..context import Operand
+from .analysis import Analysis
+from .sources import is_tracked
+
+
+def assigned_in(analysis: Analysis, node: ast.Loop | ast.While | ast.For) -> dict[Variable, None]:
+    """The variables of the function that are assigned in a loop, also by calls and in dead code, in source order."""
+    if analysis.assigned is None:
+        analysis.assigned = sorted(_assignments(analysis), key=lambda found: found[0])
+    places = analysis.assigned
+    first = bisect_left(places, node.span.start, key=lambda found: found[0])
+    last = bisect_left(places, node.span.end, key=lambda found: found[0])
+    return {variable: None for _, variable in places[first:last]}
+
+
+def _assignments(analysis: Analysis) -> Iterator[tuple[int, Variable]]:
+    """All assignments of the function's own memory, with their places."""
+    facts = analysis.facts
+    pending: list[ast.Statement | ast.Case | ast.Continuing] = [analysis.function.node.body]
+    has_pointer_calls = any(
+        is_tracked(parameter) for callee in analysis.function.calls for parameter in callee.parameters
+    )
+    if has_pointer_calls:
+        yield from _by_calls(analysis)
+    while pending:
+        node = pending.pop()
+        match node:
+            case ast.Assign() | ast.CompoundAssign() | ast.Increment() | ast.Decrement():
+                yield from _root(facts, node.target)
+            case ast.Block():
+                pending += node.statements
+            case ast.If():
+                pending.append(node.body)
+                if node.alternative is not None:
+                    pending.append(node.alternative)
+            case ast.Switch():
+                pending += [case.body for case in node.cases]
+            case ast.Loop():
+                pending.append(node.body)
+                if node.continuing is not None:
+                    pending.append(node.continuing.body)
+            case ast.While():
+                pending.append(node.body)
+            case ast.For():
+                pending += [part for part in (node.update, node.body) if part is not None]
+            case _:
+                pass
+
+
+def _by_calls(analysis: Analysis) -> Iterator[tuple[int, Variable]]:
+    facts = analysis.facts
+    for node in walk(analysis.function.node.body):
+        if not isinstance(node, ast.Call):
+            continue
+        target = facts.calls.get(node)
+        if isinstance(target, CallsFunction):
+            for argument, parameter in zip(node.arguments, target.function.parameters, strict=True):
+                if is_tracked(parameter):
+                    yield from _root(facts, argument)
+
+
+def _root(facts: Facts, node: ast.Expression) -> Iterator[tuple[int, Variable]]:
+    operand = facts.expressions[node]
+    if isinstance(operand, Operand) and operand.root is not None and is_tracked(operand.root):
+        yield node.span.start, operand.root

@@ -1,0 +1,177 @@
+"""Statements: control flow at their end, and the ways they can end (WGSL, "Uniformity Rules for Statements").
+
+A function here takes the control flow before a statement, and gives that after it, with the statement's behavior.
+Statements that cannot be reached are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ....ir.wgsl import ast
+from . import calls, expressions, loops
+from .analysis import BREAK, CONTINUE, NEXT, RETURN, Analysis, End, View
+from .graph import Node
+from .summary import Jump
+from .values import Changes
+
+
+def block(analysis: Analysis, cf: Node, node: ast.Block) -> End:
+    """The statements of a block in the range of its filters."""
+    with analysis.filters.within(node.attributes):
+        return sequence(analysis, cf, node.statements)
+
+
+def sequence(analysis: Analysis, cf: Node, statements: Iterable[ast.Statement]) -> End:
+    """Statements in order, up to the first that never goes on to the next."""
+    behavior = NEXT
+    for node in statements:
+        cf, ends = _statement(analysis, cf, node)
+        behavior = behavior & ~NEXT | ends
+        if not ends & NEXT:
+            break
+    return cf, behavior
+
+
+def _statement(analysis: Analysis, cf: Node, node: ast.Statement) -> End:
+    match node:
+        case ast.If():
+            with analysis.filters.within(node.attributes):
+                return _if(analysis, cf, node)
+        case ast.Block():
+            return block(analysis, cf, node)
+        case ast.Loop() | ast.While() | ast.For():
+            with analysis.filters.within(node.attributes):
+                return loops.loop(analysis, cf, node)
+        case ast.Switch():
+            with analysis.filters.within(node.attributes):
+                return _switch(analysis, cf, node)
+        case ast.Return():
+            _return(analysis, cf, node)
+            return cf, RETURN
+        case ast.Break():
+            _jump(analysis, analysis.breaks)
+            return cf, BREAK
+        case ast.Continue():
+            _jump(analysis, analysis.continues)
+            return cf, CONTINUE
+        case _:
+            _simple(analysis, cf, node)
+            return cf, NEXT
+
+
+def _simple(analysis: Analysis, cf: Node, node: ast.Statement) -> None:
+    """Statements that do not change control flow."""
+    match node:
+        case ast.Assign():
+            target = expressions.view(analysis, cf, node.target)
+            analysis.store(target, expressions.value(analysis, cf, node.value))
+        case ast.CompoundAssign():
+            target = expressions.view(analysis, cf, node.target)
+            old = analysis.load(cf, target, node.target.span)
+            analysis.store(target, analysis.join(cf, old, expressions.value(analysis, cf, node.value)))
+        case ast.Increment() | ast.Decrement():
+            target = expressions.view(analysis, cf, node.target)
+            analysis.store(target, analysis.load(cf, target, node.target.span))
+        case ast.Let():
+            _let(analysis, cf, node)
+        case ast.Var():
+            variable = analysis.facts.declared[node]
+            initial = cf if node.initializer is None else expressions.value(analysis, cf, node.initializer)
+            analysis.store(View(variable, True, cf), initial)
+        case ast.CallStatement():
+            calls.call(analysis, cf, node.call)
+        case ast.PhonyAssign():
+            expressions.value(analysis, cf, node.value)
+        case _:
+            pass  # constants, and `discard`, which goes on as a helper invocation
+
+
+def _let(analysis: Analysis, cf: Node, node: ast.Let) -> None:
+    variable = analysis.facts.declared[node]
+    if expressions.is_pointer(analysis, node.initializer):
+        analysis.pointers[variable] = expressions.view(analysis, cf, node.initializer)
+    else:
+        analysis.names[variable] = expressions.value(analysis, cf, node.initializer)
+
+
+def _return(analysis: Analysis, cf: Node, node: ast.Return) -> None:
+    if node.value is not None:
+        analysis.graph.link(analysis.returned, (expressions.value(analysis, cf, node.value),))
+    leave(analysis)
+
+
+def leave(analysis: Analysis) -> None:
+    """What pointer parameters point to has its last values."""
+    for parameter, node in analysis.exits.items():
+        analysis.graph.link(node, (analysis.values[parameter],))
+
+
+def _jump(analysis: Analysis, targets: list[Jump]) -> None:
+    target = targets[-1]
+    target.ways.append(analysis.values.changes_since(target.depth))
+
+
+# Branches
+
+
+def _if(analysis: Analysis, cf: Node, node: ast.If) -> End:
+    """A chain of `else if` is nested ifs; it is followed without recursion, since it may be long."""
+    ends: list[End] = []
+    ways: list[Changes] = []
+    befores: list[Node] = []
+    analysis.values.enter()
+    branch: ast.Block | ast.If | None = node
+    while isinstance(branch, ast.If):
+        befores.append(cf)
+        condition = expressions.value(analysis, cf, branch.condition)
+        cf = analysis.branch(cf, condition, "condition", branch.condition.span)
+        ends.append(_way(analysis, cf, branch.body, ways))
+        branch = branch.alternative
+    ends.append(_way(analysis, cf, branch, ways))
+    analysis.values.leave()
+    analysis.values.join(ways)
+    end = ends.pop()
+    for before, other in zip(reversed(befores), reversed(ends), strict=True):
+        end = _merge(analysis, before, (other, end))
+    return end
+
+
+def _way(analysis: Analysis, cf: Node, body: ast.Block | None, ways: list[Changes]) -> End:
+    """A branch; where it goes on after the statement, its assignments are added to `ways`."""
+    depth = analysis.values.depth - 1
+    analysis.values.enter()
+    end = (cf, NEXT) if body is None else block(analysis, cf, body)
+    if end[1] & NEXT:
+        ways.append(analysis.values.changes_since(depth))
+    analysis.values.leave()
+    return end
+
+
+def _merge(analysis: Analysis, before: Node, ends: Sequence[End]) -> End:
+    """Where branches meet: control flow is as before if they all go on to the next statement."""
+    behavior = 0
+    for _, ending in ends:
+        behavior |= ending
+    if behavior == NEXT:
+        return before, NEXT
+    return analysis.join(before, *[end for end, _ in ends]), behavior
+
+
+def _switch(analysis: Analysis, cf: Node, node: ast.Switch) -> End:
+    subject = expressions.value(analysis, cf, node.subject)
+    inner = analysis.branch(cf, subject, "selector", node.subject.span)
+    analysis.values.enter()
+    jump = Jump(analysis.values.depth - 1)
+    analysis.breaks.append(jump)
+    with analysis.filters.within(node.body_attributes):
+        ends = [_way(analysis, inner, case.body, jump.ways) for case in node.cases]
+    analysis.breaks.pop()
+    analysis.values.leave()
+    analysis.values.join(jump.ways)
+    return _merge(analysis, cf, [(end, _after_break(behavior)) for end, behavior in ends])
+
+
+def _after_break(behavior: int) -> int:
+    """A break only ends the switch."""
+    return behavior & ~BREAK | NEXT if behavior & BREAK else behavior

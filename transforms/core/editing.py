@@ -1,0 +1,56 @@
+"""Small edits that several passes make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...ir.core import nodes
+from ...ir.core.builder import Builder, u32
+from ...ir.core.names import NameScope
+from ...ir.core.structure import blocks_of
+from ...ir.core.values import Value
+from ...ir.types import U32, IoAttributes, OverrideCount, Struct
+
+
+def names_in(module: nodes.Module, function: nodes.Function) -> NameScope:
+    """The names that something new in the function cannot have."""
+    taken = {it.name for it in module.functions} | {it.name for it in module.structs}
+    return NameScope(taken | {value.name for value in _values(module, function) if value.name is not None})
+
+
+def _values(module: nodes.Module, function: nodes.Function) -> Iterator[nodes.AnyValue]:
+    yield from module.root.instructions
+    yield from function.parameters
+    for block in blocks_of(function):
+        yield from block.arguments
+        yield from block.instructions
+
+
+def entry_builtin(builder: Builder, function: nodes.Function, builtin: str) -> Value:
+    """A u32 builtin input of an entry point: a parameter, a member of one, or a parameter that is added."""
+    for parameter in function.parameters:
+        if parameter.io.builtin == builtin:
+            return parameter
+        for index, member in enumerate(parameter.type.members if isinstance(parameter.type, Struct) else ()):
+            if member.io.builtin == builtin:
+                return builder.access(parameter, [u32(index)])
+    name = names_in(builder.module, function).unique(builtin)
+    added = nodes.FunctionParameter(IoAttributes(builtin=builtin), U32, name)
+    function.parameters.append(added)
+    return added
+
+
+def count_value(builder: Builder, count: int | OverrideCount) -> Value:
+    """An array's element count as a u32."""
+    if isinstance(count, int):
+        return u32(count)
+    return as_u32(builder, next(it.value for it in builder.module.counts if it.count == count))
+
+
+def as_u32(builder: Builder, value: Value) -> Value:
+    """An i32 or u32 value as u32, bit for bit."""
+    if value.type is U32:
+        return value
+    if isinstance(value, nodes.Constant) and isinstance(value.value.value, int):
+        return u32(value.value.value & 0xFFFFFFFF)
+    return builder.convert(U32, value)

@@ -1,0 +1,79 @@
+"""Keeps what one entry point needs, and drops everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...ir.core import nodes
+from ...ir.core.rules import counts_in
+from ...ir.core.structure import blocks_of
+from ...ir.diagnostics import InputError
+from ...ir.types import Struct, Type, walk
+from .reachability import reached_from_root, reached_functions, users_in
+
+
+@dataclass(frozen=True)
+class SingleEntryPoint:
+    """Drops functions, variables, overrides and structures that `entry_point` does not reach. Raises InputError."""
+
+    entry_point: str
+    name: ClassVar[str] = "single_entry_point"
+
+    def run(self, module: nodes.Module) -> bool:
+        """Whether anything was dropped."""
+        kept = reached_functions(_entry_point(module, self.entry_point))
+        values = {id(value) for value in reached_from_root(module, kept[0])}
+        unused = [function for function in module.functions if function not in kept]
+        for function in unused:
+            _erase(function)
+        module.functions = [function for function in module.functions if function in kept]
+        dropped = [value for value in module.root.instructions if id(value) not in values]
+        module.root.instructions = [value for value in module.root.instructions if id(value) in values]
+        changed = _drop_counts(module)
+        for value in dropped:
+            value.drop_operands()
+        return _drop_structs(module) or changed or bool(unused or dropped)
+
+
+def _entry_point(module: nodes.Module, name: str) -> nodes.Function:
+    entries = [function for function in module.functions if function.stage is not None]
+    for function in entries:
+        if function.name == name:
+            return function
+    known = ", ".join(function.name for function in entries) or "none"
+    raise InputError(f"there is no entry point '{name}': there are {known}")
+
+
+def _erase(function: nodes.Function) -> None:
+    """Give up all operands in a function, so that values know their uses."""
+    for user in list(users_in(function)):
+        user.drop_operands()
+
+
+def _drop_counts(module: nodes.Module) -> bool:
+    needed = {count for value in module.root.instructions for count in counts_in(value.type)}
+    dropped = [count for count in module.counts if count.count not in needed]
+    for count in dropped:
+        count.drop_operands()
+    module.counts = [count for count in module.counts if count.count in needed]
+    return bool(dropped)
+
+
+def _drop_structs(module: nodes.Module) -> bool:
+    used = {part for type in set(_types(module)) for part in walk(type) if isinstance(part, Struct)}
+    before = len(module.structs)
+    module.structs = [struct for struct in module.structs if struct in used]
+    return len(module.structs) < before
+
+
+def _types(module: nodes.Module) -> Iterator[Type]:
+    for value in module.root.instructions:
+        yield value.type
+    for function in module.functions:
+        yield function.return_type
+        yield from (parameter.type for parameter in function.parameters)
+        for block in blocks_of(function):
+            yield from (value.type for value in (*block.arguments, *block.instructions))
+        yield from (operand.type for user in users_in(function) for operand in user.operands)
