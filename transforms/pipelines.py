@@ -18,7 +18,12 @@ CORE: Stage[Module] = Stage(
     name="core",
     verify=verify,
     text=print_module,
-    passes={it.name: it for it in (Robustness, SingleEntryPoint, SubstituteOverrides, ZeroInitWorkgroupMemory)},
+    passes={
+        "robustness": Robustness,
+        "single_entry_point": SingleEntryPoint,
+        "substitute_overrides": SubstituteOverrides,
+        "zero_init_workgroup_memory": ZeroInitWorkgroupMemory,
+    },
 )
 """Core IR and its passes."""
 

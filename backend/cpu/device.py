@@ -69,6 +69,7 @@ class CompiledKernel:
 
     entry_point: EntryPoint
     function: CompiledFunction
+    slots: tuple[Slot, ...]
 
     @property
     def times(self) -> jit.CompileTimes:
@@ -96,20 +97,27 @@ class CompiledKernel:
         `lengths` are the element counts of the runtime-sized arrays, in the order of their bindings; if they are left
         out, as many elements as fit the buffers. Buffers too small for that are an InputError.
         """
-        bindings = self.entry_point.bindings
-        if len(buffers) != len(bindings):
-            raise InputError(f"{len(bindings)} buffers are needed, not {len(buffers)}")
+        slots = self.slots
+        if len(buffers) != len(slots):
+            raise InputError(f"{len(slots)} buffers are needed, not {len(buffers)}")
         given = [_as_bytes(buffer) for buffer in buffers]
-        counts = _lengths(bindings, given) if lengths is None else list(lengths)
-        constants = [*workgroups, *counts]
-        held = [_hold(binding, buffer, constants) for binding, buffer in zip(bindings, given, strict=True)]
-        addresses = [0] * len(bindings)
-        for binding, buffer in zip(bindings, held, strict=True):
-            addresses[binding.parameter] = _address(buffer)
+        if lengths is None:
+            pairs = zip(slots, given, strict=True)
+            lengths = [slot.count(buffer.nbytes) for slot, buffer in pairs if slot.length is not None]
+        constants = [*workgroups, *lengths]
+        addresses = [0] * len(slots)
+        copies: list[tuple[Bytes, Bytes]] = []
+        for slot, buffer in zip(slots, given, strict=True):
+            address = _address(buffer)
+            if slot.needs_copy(buffer.nbytes, constants) or address % _ALIGN:
+                copy = _aligned_copy(buffer, slot.needed(constants))
+                copies.append((buffer, copy))
+                address = _address(copy)
+            addresses[slot.binding.parameter] = address
         self.function.run(addresses, constants, workers=workers)
-        for binding, buffer, mine in zip(bindings, given, held, strict=True):
-            if mine is not buffer and binding.is_written:
-                buffer[:] = mine[: buffer.nbytes]
+        for buffer, copy in copies:
+            if buffer.flags.writeable:
+                buffer[:] = copy[: buffer.nbytes]
 
 
 def compile_entry(entry_point: EntryPoint) -> CompiledKernel:
@@ -119,43 +127,59 @@ def compile_entry(entry_point: EntryPoint) -> CompiledKernel:
         binding.parameter: binding_layout(binding.type, function.parameter_types[binding.parameter])
         for binding in entry_point.bindings
     }
-    return CompiledKernel(entry_point, compile_function(function, layouts))
+    slots = tuple(_slot(binding) for binding in entry_point.bindings)
+    return CompiledKernel(entry_point, compile_function(function, layouts), slots)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """How large a binding's buffer must be: `fixed` bytes, then `stride` for each element of a runtime-sized array."""
+
+    binding: Binding
+    fixed: int
+    stride: int
+    length: int | None
+
+    def count(self, size: int) -> int:
+        """How many elements fit a buffer."""
+        return max(size - self.fixed, 0) // self.stride
+
+    def needs_copy(self, size: int, constants: Sequence[int]) -> bool:
+        """Whether a buffer lacks room for one element, which its array, being empty, does not have.
+
+        With that room, positions clamped to the last element are inside the buffer even where there is none. Raises
+        InputError for a buffer that is too small.
+        """
+        count = 0 if self.length is None else constants[self.length]
+        least = self.fixed + self.stride * count
+        if size < least:
+            raise InputError(f"the buffer for '{self.binding.name}' has {size} bytes, but {least} are needed")
+        return count == 0 and size < self.fixed + self.stride
+
+    def needed(self, constants: Sequence[int]) -> int:
+        """The bytes that a copy must have."""
+        return self.fixed + self.stride * (1 if self.length is None else max(constants[self.length], 1))
+
+
+def _slot(binding: Binding) -> Slot:
+    tail = wgsl_layout.runtime_array(binding.type)
+    if tail is None:
+        return Slot(binding, wgsl_layout.size_of(binding.type), 0, None)
+    offset, array = tail
+    return Slot(binding, offset, wgsl_layout.stride_of(array), binding.length)
 
 
 def _as_bytes(buffer: Buffer) -> Bytes:
     return buffer if isinstance(buffer, numpy.ndarray) else numpy.frombuffer(buffer, numpy.uint8)
 
 
-def _lengths(bindings: Sequence[Binding], buffers: Sequence[Bytes]) -> list[int]:
-    return [
-        wgsl_layout.runtime_count(binding.type, buffer.nbytes)
-        for binding, buffer in zip(bindings, buffers, strict=True)
-        if binding.length is not None
-    ]
-
-
-def _hold(binding: Binding, buffer: Bytes, constants: Sequence[int]) -> Bytes:
-    """The buffer, or a copy that is aligned and has room for one element of a runtime-sized array that is empty.
-
-    With that room, positions clamped to the last element are inside the buffer even where there is none.
-    """
-    tail = wgsl_layout.runtime_array(binding.type)
-    if tail is None or binding.length is None:
-        least = needed = wgsl_layout.size_of(binding.type)
-    else:
-        offset, array = tail
-        stride, count = wgsl_layout.stride_of(array), constants[binding.length]
-        least, needed = offset + stride * count, offset + stride * max(count, 1)
-    if buffer.nbytes < least:
-        raise InputError(f"the buffer for '{binding.name}' has {buffer.nbytes} bytes, but {least} are needed")
-    if buffer.nbytes >= needed and _address(buffer) % _ALIGN == 0:
-        return buffer
-    room = numpy.zeros(max(buffer.nbytes, needed) + _ALIGN, numpy.uint8)
-    start = -_address(room) % _ALIGN
-    copy = room[start : start + max(buffer.nbytes, needed)]
+def _aligned_copy(buffer: Bytes, size: int) -> Bytes:
+    """The buffer at an aligned address, with zeros behind it if it is smaller than `size`."""
+    room = numpy.zeros(max(buffer.nbytes, size) + _ALIGN, numpy.uint8)
+    copy = room[-_address(room) % _ALIGN :]
     copy[: buffer.nbytes] = buffer
     return copy
 
 
 def _address(buffer: Bytes) -> int:
-    return int(buffer.ctypes.data)
+    return int(buffer.__array_interface__["data"][0])

@@ -172,8 +172,11 @@ class _FunctionEmitter:
                 self._nodes.values[merge] = self._phi(merge)
         for node in self._placed.blocks[leader]:
             self._nodes.emit(node)
-        for node in self._endings.get(leader, ()):
-            self._hand_on(node, leader)
+        endings = self._endings.get(leader, ())
+        self._hand_on_to_phis([node for node in endings if isinstance(node, h.Phi)], leader)
+        for node in endings:
+            if not isinstance(node, h.Phi):
+                self._hand_on(node, leader)
         self._ends[leader] = self._out.current
         self._out.do(self._terminator(self._placed.exits[leader]))
 
@@ -252,13 +255,8 @@ class _FunctionEmitter:
                 raise unsupported("a result that is not a parameter", node)
 
     def _hand_on(self, node: h.Node, leader: h.Node) -> None:
-        """At the end of a block, what a Phi, Reduce or Collect takes in from there."""
+        """At the end of a block, what a Reduce or Collect takes in from there."""
         match node:
-            case h.Phi(region=h.Region(predecessors=predecessors), values=values):
-                for predecessor, value in zip(predecessors, values, strict=True):
-                    if predecessor in self._placed.live and block_leader(predecessor) is leader:
-                        self._check_no_swap(node, value)
-                        self._nodes.transfer(value, node)
             case h.Reduce(join=h.Join() as join, init=init, update=update):
                 if block_leader(self._fork_of[join].control) is leader:
                     self._nodes.transfer(init, node)
@@ -269,10 +267,23 @@ class _FunctionEmitter:
             case _:
                 raise AssertionError(f"{node} takes nothing in")
 
-    def _check_no_swap(self, node: h.Phi, value: h.Node) -> None:
-        """Copies into the Phis of a region follow one another: none may read what another has overwritten."""
-        if isinstance(value, h.Phi) and value.region is node.region and self._plan.needs_transfer(value, node):
-            raise unsupported("arrays that change places in a loop", node)
+    def _hand_on_to_phis(self, phis: list[h.Phi], leader: h.Node) -> None:
+        """At the end of a block, what the Phis of the region after it take in: each source before it is overwritten."""
+        pending = [
+            (value, phi) for phi in phis for value in self._taken(phi, leader) if self._plan.needs_transfer(value, phi)
+        ]
+        while pending:
+            targets = [self._plan.of(phi) for _, phi in pending]
+            sources = [None if isinstance(it, h.ConstantNode) else self._plan.of(it) for it, _ in pending]
+            ready = next((number for number, target in enumerate(targets) if target not in sources), None)
+            if ready is None:
+                raise unsupported("arrays that change places in a loop", pending[0][1])
+            self._nodes.transfer(*pending.pop(ready))
+
+    def _taken(self, phi: h.Phi, leader: h.Node) -> list[h.Node]:
+        assert isinstance(phi.region, h.Region)
+        pairs = zip(phi.region.predecessors, phi.values, strict=True)
+        return [value for it, value in pairs if it in self._placed.live and block_leader(it) is leader]
 
 
 def _assign_scratch(storages: Sequence[Storage]) -> tuple[dict[Storage, h.DynamicConstant], h.DynamicConstant]:

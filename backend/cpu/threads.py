@@ -15,6 +15,8 @@ import numpy.typing
 Scratch = numpy.typing.NDArray[numpy.uint8]
 RangeTask = Callable[[int, int, int], None]
 """Does `[begin, end)` with scratch memory at an address: `task(begin, end, scratch)`."""
+_Job = tuple[Callable[[], None], "SimpleQueue[BaseException | None]"]
+"""Something to do, and where to say how it went."""
 
 _ALIGN = 64
 _CHUNKS_PER_WORKER = 8
@@ -28,54 +30,62 @@ class Pool:
     def __init__(self, workers: int) -> None:
         self.workers = workers
         self._lock = threading.Lock()
-        self._jobs: list[SimpleQueue[Callable[[], None]]] = []
-        self._done: SimpleQueue[BaseException | None] = SimpleQueue()
-        self._scratch: list[Scratch] = [_aligned(0) for _ in range(workers)]
+        self._jobs: list[SimpleQueue[_Job]] = []
+        self._scratch: list[Scratch] = []
+        self._scratch_size = 0
+        self._addresses = [0] * workers
 
     def run(self, task: RangeTask, count: int, scratch_size: int) -> None:
         """Do `task` for all of `[0, count)`, in parts. What a part raises is raised here, once all have ended."""
         with self._lock:
-            addresses = [self._scratch_address(worker, scratch_size) for worker in range(self.workers)]
+            if scratch_size > self._scratch_size:
+                self._grow(scratch_size)
+            first = self._addresses[0]
             started = time.perf_counter()
-            task(0, min(count, 1), addresses[0])
+            task(0, min(count, 1), first)
             if self.workers == 1 or (time.perf_counter() - started) * (count - 1) < _WORTH_WAKING:
                 if count > 1:
-                    task(1, count, addresses[0])
+                    task(1, count, first)
             else:
-                self._share(task, count, addresses)
+                self._share(task, count)
 
-    def _share(self, task: RangeTask, count: int, addresses: list[int]) -> None:
+    def _share(self, task: RangeTask, count: int) -> None:
         chunk = max(1, (count - 1) // (self.workers * _CHUNKS_PER_WORKER))
         begins = iter(range(1, count, chunk))  # one `next` is atomic
 
-        def work(address: int) -> None:
+        def work(worker: int) -> None:
+            address = self._addresses[worker]
             for begin in begins:
                 task(begin, min(begin + chunk, count), address)
 
         self._start()
         helpers = min(self.workers - 1, len(range(1, count, chunk)) - 1)
-        for worker in range(helpers):
-            self._jobs[worker].put(partial(work, addresses[worker + 1]))
-        error = _outcome(partial(work, addresses[0]))
-        errors = [error, *(self._done.get() for _ in range(helpers))]
+        done: SimpleQueue[BaseException | None] = SimpleQueue()
+        for helper in range(helpers):
+            self._jobs[helper].put((partial(work, helper + 1), done))
+        mine = _outcome(partial(work, 0))
+        errors = [mine, *(done.get() for _ in range(helpers))]
         for error in errors:
             if error is not None:
                 raise error
 
     def _start(self) -> None:
         while len(self._jobs) < self.workers - 1:
-            jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+            jobs: SimpleQueue[_Job] = SimpleQueue()
             self._jobs.append(jobs)
-            threading.Thread(target=self._serve, args=(jobs,), name="tinct-cpu", daemon=True).start()
+            threading.Thread(target=_serve, args=(jobs,), name="tinct-cpu", daemon=True).start()
 
-    def _serve(self, jobs: SimpleQueue[Callable[[], None]]) -> None:
-        while True:
-            self._done.put(_outcome(jobs.get()))
+    def _grow(self, size: int) -> None:
+        """New scratch memory for every worker."""
+        self._scratch = [_aligned(size) for _ in range(self.workers)]
+        self._addresses = [int(memory.ctypes.data) for memory in self._scratch]
+        self._scratch_size = size
 
-    def _scratch_address(self, worker: int, size: int) -> int:
-        if self._scratch[worker].nbytes < size:
-            self._scratch[worker] = _aligned(size)
-        return int(self._scratch[worker].ctypes.data)
+
+def _serve(jobs: SimpleQueue[_Job]) -> None:
+    while True:
+        job, done = jobs.get()
+        done.put(_outcome(job))
 
 
 def _outcome(job: Callable[[], None]) -> BaseException | None:

@@ -103,7 +103,9 @@ def _taken_names(program: Program) -> set[str]:
     taken = {*_PREDECLARED, *(it.name for it in program.structs), *(it.name for it in program.functions)}
     taken |= {variable.name for variable in program.variables if variable.kind != "const"}
     names = program.facts.names
-    attributes = (it for it in walk(program.unit) if isinstance(it, ast.Attribute))
-    of_attributes = {id(it) for attribute in attributes for it in walk(attribute)}  # `position` in `@builtin(position)`
-    identifiers = (it for it in walk(program.unit) if isinstance(it, ast.Identifier) and id(it) not in of_attributes)
+    everything = list(walk(program.unit))
+    spaces = [argument for it in everything if isinstance(it, ast.Var) for argument in it.template_arguments]
+    attributes = [it for it in everything if isinstance(it, ast.Attribute)]
+    context_dependent = {id(it) for node in (*spaces, *attributes) for it in walk(node)}
+    identifiers = (it for it in everything if isinstance(it, ast.Identifier) and id(it) not in context_dependent)
     return taken | {it.name for it in identifiers if it not in names}

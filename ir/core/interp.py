@@ -14,11 +14,13 @@ from itertools import product
 
 from .. import layout
 from ..constants import RawValue
-from ..diagnostics import Diagnostic, InputError, Severity, ShaderError, not_supported
+from ..deadline import Deadline
+from ..diagnostics import Diagnostic, InputError, Note, Severity, ShaderError, not_supported
 from ..types import Access, AddressSpace, BindingPoint, IoAttributes, Pointer, Stage, Struct, Type
 from . import nodes
 from .interp_compile import Compiler
 from .interp_frame import CompiledFunction, Invocation, Memory, PointerValue, Request, Steps, Waiting
+from .interp_observer import Observer
 from .interp_subgroups import SUBGROUP_SIZE, subgroup_results
 from .root_values import RootValues
 
@@ -35,18 +37,22 @@ def run(
     overrides: Mapping[str, RawValue] = _NO_OVERRIDES,
     *,
     step_limit: int | None = None,
+    timeout: float | None = None,
+    observer: Observer | None = None,
 ) -> None:
     """Run a dispatch of a compute entry point of a verified module, changing the buffers in place.
 
     `bindings` hold bytes in WGSL's layout; `overrides` are raw values by override name or id. Raises InputError for
-    what does not fit the shader or past `step_limit` instructions, ShaderError for what the interpreter lacks or
-    barriers in control flow that is not uniform.
+    what does not fit the shader or past `step_limit` instructions, DeviceError after `timeout` seconds, ShaderError for
+    what the interpreter lacks or barriers in control flow that is not uniform: these go to an `observer` if there is
+    one.
     """
+    steps = Steps(step_limit, Deadline(timeout))
     function = _entry_point(module, entry)
     if any(count < 0 for count in workgroups):
         raise InputError(f"the workgroup counts {tuple(workgroups)} must not be negative")
     root = RootValues(module, overrides)
-    compiler = Compiler(root, _bound(function, bindings, root), Steps(step_limit))
+    compiler = Compiler(root, _bound(function, bindings, root), steps, observer)
     _Dispatch(function, compiler, workgroups).run()
 
 
@@ -101,9 +107,16 @@ class _Lane:
     """An invocation under way that may wait."""
 
     index: int
+    invocation: Invocation
     steps: Waiting
     answer: RawValue | None = None
     request: Request | None = None
+
+    @property
+    def barrier(self) -> nodes.BuiltinCall:
+        """Where it waits."""
+        assert self.request is not None
+        return self.request.instruction
 
     def go_on(self) -> bool:
         """Run to the next pause; False at the end."""
@@ -126,17 +139,31 @@ class _Dispatch:
 
     def run(self) -> None:
         for place in _points(self.workgroups):
-            invocations = list(self.invocations(place))
-            frames = [self.code.frame(it, self.arguments(it)) for it in invocations]
-            if not self.code.pauses:
-                for frame in frames:
-                    self.code.run(frame)
-                continue
-            _run_together([_Lane(index, self.code.run_pausing(frame)) for index, frame in enumerate(frames)])
+            self.run_workgroup(place)
 
-    def invocations(self, workgroup: Triple) -> Iterator[Invocation]:
-        """The invocations of a workgroup, with fresh workgroup and private memory."""
+    def run_workgroup(self, place: Triple) -> None:
+        observer = self.compiler.observer
         shared = {variable: self.memory(variable) for variable in self.compiler.variables if _is_shared(variable)}
+        if observer is not None:
+            bound = {variable: memory for variable, (memory, _) in self.compiler.buffers.items()}
+            observer.start_workgroup({**bound, **shared})
+        invocations = list(self.invocations(place, shared))
+        frames = [self.code.frame(it, self.arguments(it)) for it in invocations]
+        if not self.code.pauses:
+            for frame in frames:
+                self.code.run(frame)
+            return
+        pairs = zip(invocations, frames, strict=True)
+        lanes = [_Lane(index, it, self.code.run_pausing(frame)) for index, (it, frame) in enumerate(pairs)]
+        problem = _run_together(lanes, observer)
+        if problem is None:
+            return
+        if observer is None:
+            raise ShaderError([problem])
+        observer.abandon_workgroup(problem)
+
+    def invocations(self, workgroup: Triple, shared: Mapping[nodes.Var, Memory]) -> Iterator[Invocation]:
+        """The invocations of a workgroup, with private memory of their own."""
         for index, local in enumerate(_points(self.size)):
             variables = [
                 (shared[variable] if variable in shared else self.memory(variable), 0)
@@ -196,18 +223,23 @@ def _points(extent: Triple) -> Iterator[Triple]:
     return ((x, y, z) for z, y, x in product(*map(range, reversed(extent))))
 
 
-def _run_together(lanes: list[_Lane]) -> None:
-    """Run the invocations of a workgroup from pause to pause."""
-    is_short = False
+def _run_together(lanes: list[_Lane], observer: Observer | None) -> Diagnostic | None:
+    """Run the invocations of a workgroup from pause to pause. What keeps them from going on, if anything does."""
+    ended: list[_Lane] = []
     ready = lanes
     while lanes:
-        finished = {lane.index for lane in ready if not lane.go_on()}
-        is_short = is_short or bool(finished)
+        finished = {lane.index: lane for lane in ready if not lane.go_on()}
+        ended += finished.values()
         lanes = [lane for lane in lanes if lane.index not in finished]
         ready = _answered(lanes)
         if not ready and lanes:
-            _check_uniform(lanes, is_short=is_short)
+            problem = _not_uniform(lanes, ended)
+            if problem is not None:
+                return problem
             ready = lanes
+            if observer is not None:
+                observer.pass_barrier(lanes[0].barrier)
+    return None
 
 
 def _answered(lanes: Sequence[_Lane]) -> list[_Lane]:
@@ -233,11 +265,16 @@ def _answer(group: list[_Lane]) -> None:
         lane.answer = results[lane.index % SUBGROUP_SIZE]
 
 
-def _check_uniform(lanes: Sequence[_Lane], *, is_short: bool) -> None:
-    """All invocations wait at one barrier, and none has left."""
-    places = {id(lane.request.instruction): lane.request.instruction for lane in lanes if lane.request is not None}
-    if len(places) == 1 and not is_short:
-        return
-    span = next(iter(places.values())).span
+def _not_uniform(waiting: Sequence[_Lane], ended: Sequence[_Lane]) -> Diagnostic | None:
+    """Unless all invocations wait at one barrier, and none has left: what is wrong (WGSL, "Synchronization")."""
+    first = waiting[0]
+    other = next((lane for lane in waiting if lane.barrier is not first.barrier), None)
+    if other is None and not ended:
+        return None
+    notes = [Note(f"{first.invocation} waits")]
+    if other is not None:
+        notes.append(Note(f"{other.invocation} waits here", other.barrier.span))
+    else:
+        notes.append(Note(f"{ended[0].invocation} has ended"))
     message = "some invocations of the workgroup wait at a barrier that others do not reach"
-    raise ShaderError([Diagnostic(Severity.ERROR, "non-uniform-barrier", message, span)])
+    return Diagnostic(Severity.ERROR, "non-uniform-barrier", message, first.barrier.span, tuple(notes))

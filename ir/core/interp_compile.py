@@ -21,8 +21,9 @@ from .interp_frame import (
     PointerValue,
     Steps,
 )
-from .interp_operations import operation
-from .interp_pauses import pausing_call, pausing_operation
+from .interp_observer import Observer
+from .interp_operations import load_operation, operation
+from .interp_pauses import pausing_call, pausing_operation, uniform_load
 from .root_values import RootValues
 from .structure import blocks_of
 from .values import Value
@@ -31,10 +32,17 @@ from .values import Value
 class Compiler:
     """Compiles the functions that an entry point needs. `buffers` are the pointers to the bound variables."""
 
-    def __init__(self, root: RootValues, buffers: Mapping[nodes.Var, PointerValue], steps: Steps) -> None:
+    def __init__(
+        self,
+        root: RootValues,
+        buffers: Mapping[nodes.Var, PointerValue],
+        steps: Steps,
+        observer: Observer | None = None,
+    ) -> None:
         self.root = root
         self.buffers = buffers
         self.steps = steps
+        self.observer = observer
         self.declared: set[Value] = set(root.module.root.instructions)
         self.variables: list[nodes.Var] = []
         self._numbers: dict[nodes.Var, int] = {}
@@ -119,16 +127,27 @@ class _FunctionCompiler:
             case nodes.BuiltinCall(function=name):
                 flags = builtin(name)
                 waits = flags is not None and (flags.flags.is_barrier or flags.flags.is_subgroup)
-                return pausing_operation(node, arguments, self.slot(node)) if waits else None
+                return self.pausing_builtin(node, arguments) if waits else None
             case _:
                 return None
+
+    def pausing_builtin(self, node: nodes.BuiltinCall, arguments: tuple[int, ...]) -> PausingOperation:
+        target = self.slot(node)
+        if node.function != "workgroupUniformLoad":
+            return pausing_operation(node, arguments, target)
+        load = load_operation(node.arguments[0].type, arguments[0], target, self.compiler.root.counts)
+        return uniform_load(node, self.watched(node, arguments, target, load))
 
     def operation(self, node: nodes.Instruction) -> Operation:
         arguments = tuple(map(self.slot, node.operands))
         target = self.slot(node)
         if isinstance(node, nodes.Call):
             return _call(self.compiler.function(node.callee), arguments, target)
-        return operation(node, arguments, target, self.compiler.root.counts)
+        return self.watched(node, arguments, target, operation(node, arguments, target, self.compiler.root.counts))
+
+    def watched(self, node: nodes.Instruction, arguments: tuple[int, ...], target: int, run: Operation) -> Operation:
+        observer = self.compiler.observer
+        return run if observer is None else observer.watched(node, arguments, target, run)
 
     def leave(self, made: CompiledBlock, branch: nodes.Branch) -> None:
         arguments = tuple(map(self.slot, branch.arguments))

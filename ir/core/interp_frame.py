@@ -7,11 +7,13 @@ pair of a buffer and an offset into it. All memory, private and function memory 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from ..constants import RawValue
+from ..deadline import Deadline
 from ..diagnostics import InputError
 from . import nodes
 
@@ -51,19 +53,30 @@ class CompiledBlock:
 
 
 class Steps:
-    """Counts instructions, up to a limit."""
+    """Counts instructions, up to a limit, and looks at the clock now and then."""
 
-    __slots__ = ("limit", "taken")
+    __slots__ = ("deadline", "limit", "pause", "taken")
 
-    def __init__(self, limit: int | None) -> None:
+    def __init__(self, limit: int | None, deadline: Deadline) -> None:
         self.taken = 0
-        self.limit = float("inf") if limit is None else limit
+        self.limit = math.inf if limit is None else limit
+        self.deadline = deadline
+        self.pause: float = 0
 
     def take(self, count: int) -> None:
-        """Count; raises InputError past the limit."""
+        """Count; raises InputError past the limit, DeviceError when the time is over."""
         self.taken += count
+        if self.taken > self.pause:
+            self._check()
+
+    def _check(self) -> None:
         if self.taken > self.limit:
             raise InputError(f"the shader takes more than {self.limit} steps")
+        self.deadline.check()
+        self.pause = min(self.limit, self.taken + _STEPS_BETWEEN_CHECKS)
+
+
+_STEPS_BETWEEN_CHECKS = 5000
 
 
 @dataclass(slots=True, eq=False)
@@ -74,6 +87,10 @@ class Invocation:
 
     builtins: dict[str, RawValue]
     variables: list[PointerValue]
+
+    def __str__(self) -> str:
+        """How messages name it."""
+        return f"invocation {self.builtins['local_invocation_id']} of workgroup {self.builtins['workgroup_id']}"
 
 
 @dataclass(slots=True, eq=False)

@@ -47,6 +47,13 @@ def operation(node: nodes.Instruction, arguments: Slots, target: int, counts: la
             return _pure(node, arguments, target)
 
 
+def load_operation(pointer: Type, slot: int, target: int, counts: layout.Counts) -> Operation:
+    """A load of all that a pointer of that type, in `slot`, points to."""
+    assert isinstance(pointer, Pointer)
+    store = pointer.store.element if isinstance(pointer.store, Atomic) else pointer.store
+    return _load(layout.resolve_counts(store, counts), slot, target)
+
+
 def _operator(node: nodes.Binary | nodes.Unary, arguments: Slots, target: int) -> Operation:
     if isinstance(node, nodes.Unary):
         unary, operand = unary_evaluator(node.op, node.operand.type, Mode.RUNTIME), arguments[0]

@@ -4,10 +4,9 @@ lead there.
 
 from __future__ import annotations
 
-from .. import layout
-from ..types import VOID, Atomic, Pointer, Type
+from ..types import VOID
 from . import nodes
-from .interp_frame import RESULT, CompiledFunction, Frame, PausingOperation, Request, Waiting
+from .interp_frame import RESULT, CompiledFunction, Frame, Operation, PausingOperation, Request, Waiting
 
 
 def pausing_call(function: CompiledFunction, arguments: tuple[int, ...], target: int) -> PausingOperation:
@@ -22,9 +21,7 @@ def pausing_call(function: CompiledFunction, arguments: tuple[int, ...], target:
 
 
 def pausing_operation(node: nodes.BuiltinCall, arguments: tuple[int, ...], target: int) -> PausingOperation:
-    """A barrier, `workgroupUniformLoad`, or an operation of subgroups or quads."""
-    if node.function == "workgroupUniformLoad":
-        return _uniform_load(node, arguments[0], target)
+    """A barrier, or an operation of subgroups or quads."""
     if node.type is VOID:
         return _barrier(node)
 
@@ -43,19 +40,13 @@ def _barrier(node: nodes.BuiltinCall) -> PausingOperation:
     return run
 
 
-def _uniform_load(node: nodes.BuiltinCall, pointer: int, target: int) -> PausingOperation:
-    """A load between two barriers."""
-    read, request = layout.reader(_stored(node.arguments[0].type)), Request(node)
+def uniform_load(node: nodes.BuiltinCall, load: Operation) -> PausingOperation:
+    """`workgroupUniformLoad`: a load between two barriers."""
+    request = Request(node)
 
     def run(frame: Frame) -> Waiting:
         yield request
-        memory, offset = frame[pointer]
-        frame[target] = read(memory, offset)
+        load(frame)
         yield request
 
     return run
-
-
-def _stored(type: Type) -> Type:
-    assert isinstance(type, Pointer)
-    return type.store.element if isinstance(type.store, Atomic) else type.store

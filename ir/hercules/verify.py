@@ -413,9 +413,7 @@ def _phi(node: Node, context: Context) -> Iterator[str]:
 def _reduce(node: Node, context: Context) -> Iterator[str]:
     if isinstance(node, Reduce):
         if context.types[node.init] != context.types[node.update]:
-            yield (
-                f"starts from type {context.type_text(node.init)} but goes on with type {context.type_text(node.update)}"
-            )
+            yield (f"starts from {context.type_text(node.init)} but goes on with {context.type_text(node.update)}")
         if not is_data(context.types[node.init]):
             yield "carries control"
 

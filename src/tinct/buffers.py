@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .hints import unknown_name
 from .ir import layout
 from .ir.diagnostics import InputError
-from .ir.types import Array, BindingPoint, Matrix, Texture, Type, Vector
+from .ir.types import Array, BindingPoint, Matrix, Struct, Texture, Type, Vector
 from .reflection import BindingInfo
 
 
@@ -33,17 +33,34 @@ def _pack(info: BindingInfo, given: Any) -> bytearray:
     if isinstance(given, (bytes, bytearray, memoryview)):
         packed = bytearray(given)
     else:
+        _check_members(info.name, info.type, given)
         try:
             packed = bytearray(layout.pack(info.type, _as_list(info.type, given)))
         except InputError as error:
             raise InputError(f"{info.name}: {error}") from error
-        except (TypeError, ValueError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError, LookupError) as error:
             raise InputError(f"{info.name}: {info.type} cannot be made of what is given: {error}") from error
     if len(packed) < info.minimum_size:
         raise InputError(
             f"{info.name}: {info.type} needs at least {info.minimum_size} bytes, but {len(packed)} are given"
         )
     return packed
+
+
+def _check_members(place: str, type: Type, given: Any) -> None:
+    """Mappings must have just the members of their structures. Raises InputError."""
+    if isinstance(type, Struct) and isinstance(given, Mapping):
+        members = {member.name: member.type for member in type.members}
+        for name in given:
+            if name not in members:
+                raise InputError(unknown_name(f"{place}: {type} has no member {name!r}", str(name), members))
+        for name, member in members.items():
+            if name not in given:
+                raise InputError(f"{place}: there is no value for the member {name!r} of {type}")
+            _check_members(f"{place}.{name}", member, given[name])
+    elif isinstance(type, Array) and isinstance(given, (list, tuple)):
+        for number, part in enumerate(given):
+            _check_members(f"{place}[{number}]", type.element, part)
 
 
 def _as_list(type: Type, given: Any) -> Any:

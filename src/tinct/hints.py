@@ -12,4 +12,6 @@ def unknown_name(message: str, name: str, known: Iterable[str]) -> str:
     close = get_close_matches(name, names, n=1)
     if close:
         return f"{message}; did you mean {close[0]!r}?"
-    return f"{message}; there {'are ' + ', '.join(names) if len(names) > 1 else 'is ' + (names[0] if names else 'none')}"
+    return (
+        f"{message}; there {'are ' + ', '.join(names) if len(names) > 1 else 'is ' + (names[0] if names else 'none')}"
+    )

@@ -339,6 +339,45 @@ fn f<n>(x: array<u32, n>, y: array<u32, n>) -> array<u32, n> {
 }
 
 
+FUNCTIONS["an array that follows another around a loop"] = """
+fn f<n>(x: array<array<i32, 4>, n>, y: array<array<i32, 4>, n>) -> array<array<i32, 4>, n> {
+  zero = constant(array<i32, 4> zero)
+  zero2 = constant(array<i32, 4> zero)
+  none = constant(u32 0)
+  one = constant(u32 1)
+  three = constant(u32 3)
+  f = fork(start, n)
+  i = thread_id(f)
+  r = reduce(j, y, r2)
+  top = region(f, gj)
+  turn = phi(top, none, next)
+  new = phi(top, zero, c)
+  old = phi(top, zero2, new)
+  going = less(turn, three)
+  branch = if(top, going)
+  out = read(branch, control(0))
+  in = read(branch, control(1))
+  next = add(turn, one)
+  g = fork(in, 4)
+  k = thread_id(g)
+  here = read(new, position(k))
+  there = read(old, position(k))
+  e = read(x, position(i), position(k))
+  sum1 = add(here, there)
+  sum = add(sum1, e)
+  c = collect(gj, sum)
+  gj = join(g)
+  g2 = fork(out, 4)
+  k2 = thread_id(g2)
+  v = read(old, position(k2))
+  r2 = reduce(gj2, r, w)
+  w = write(r2, v, position(i), position(k2))
+  gj2 = join(g2)
+  j = join(gj2)
+  end = return(j, r)
+}"""
+
+
 def values(type: h.Type, constants: Sequence[int], source: random.Random) -> object:
     match type:
         case h.Bool():

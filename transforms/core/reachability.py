@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ...ir.core import nodes
 from ...ir.core.rules import counts_in
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import User, Value
-from ...ir.types import OverrideCount
 
 
 def reached_functions(function: nodes.Function) -> Sequence[nodes.Function]:
@@ -23,16 +22,18 @@ def reached_functions(function: nodes.Function) -> Sequence[nodes.Function]:
 
 def reached_from_root(module: nodes.Module, function: nodes.Function) -> Sequence[nodes.Instruction]:
     """What the function needs of `root`: its resources, what it and its callees name, and what these need."""
-    is_needed: set[int] = {id(resource) for resource in function.resources}
+    pending: list[Value] = list(function.resources)
     for caller in reached_functions(function):
-        is_needed.update(id(operand) for user in users_in(caller) for operand in user.operands)
+        pending.extend(operand for user in users_in(caller) for operand in user.operands)
     counts = {it.count: it.value for it in module.counts}
-    needed: list[nodes.Instruction] = []
-    for instruction in reversed(module.root.instructions):
-        if id(instruction) in is_needed:
-            needed.append(instruction)
-            is_needed.update(map(id, (*instruction.operands, *_counts_of(instruction, counts))))
-    return needed[::-1]
+    needed: set[Value] = set()
+    while pending:
+        value = pending.pop()
+        if value not in needed:
+            needed.add(value)
+            pending += value.operands
+            pending += (counts[count] for count in counts_in(value.type) if count in counts)
+    return [instruction for instruction in module.root.instructions if instruction in needed]
 
 
 def users_in(function: nodes.Function) -> Iterator[User]:
@@ -44,9 +45,3 @@ def users_in(function: nodes.Function) -> Iterator[User]:
             yield block.branch
             if isinstance(block.branch.target, (nodes.If, nodes.Switch)):
                 yield block.branch.target
-
-
-def _counts_of(instruction: nodes.Instruction, counts: dict[OverrideCount, Value]) -> Iterable[Value]:
-    """The values that say how many elements an override-sized variable has."""
-    found = counts_in(instruction.type)
-    return [counts[count] for count in found if count in counts]

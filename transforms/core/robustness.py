@@ -6,7 +6,6 @@ An index is taken as unsigned and clamped to the last element: the rule of every
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, u32
@@ -22,7 +21,10 @@ from .ranges import Ranges
 class Robustness:
     """Clamps indices that may be out of range; constants and what is plainly in range stay as they are."""
 
-    name: ClassVar[str] = "robustness"
+    @property
+    def name(self) -> str:
+        """The name in pipelines."""
+        return "robustness"
 
     def run(self, module: nodes.Module) -> bool:
         """Whether an index was clamped."""

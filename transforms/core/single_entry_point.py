@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 from ...ir.core import nodes
 from ...ir.core.rules import counts_in
@@ -19,7 +18,11 @@ class SingleEntryPoint:
     """Drops functions, variables, overrides and structures that `entry_point` does not reach. Raises InputError."""
 
     entry_point: str
-    name: ClassVar[str] = "single_entry_point"
+
+    @property
+    def name(self) -> str:
+        """The name in pipelines."""
+        return "single_entry_point"
 
     def run(self, module: nodes.Module) -> bool:
         """Whether anything was dropped."""

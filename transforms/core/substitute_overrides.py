@@ -9,7 +9,6 @@ import difflib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from ...ir.constants import ConstantValue, RawValue
 from ...ir.core import nodes
@@ -35,7 +34,11 @@ class SubstituteOverrides:
 
     values: Mapping[str, Number] = field(default_factory=dict[str, Number])
     entry_point: str | None = None
-    name: ClassVar[str] = "substitute_overrides"
+
+    @property
+    def name(self) -> str:
+        """The name in pipelines."""
+        return "substitute_overrides"
 
     def run(self, module: nodes.Module) -> bool:
         """Whether there was an override or an expression of overrides."""

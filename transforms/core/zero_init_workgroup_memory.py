@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 from ...ir.constants import zero_constant
 from ...ir.core import nodes
@@ -26,7 +26,10 @@ _Body: TypeAlias = Callable[[Value], None]
 class ZeroInitWorkgroupMemory:
     """Adds stores of zero and a barrier; and a `local_invocation_index` input where the entry point has none."""
 
-    name: ClassVar[str] = "zero_init_workgroup_memory"
+    @property
+    def name(self) -> str:
+        """The name in pipelines."""
+        return "zero_init_workgroup_memory"
 
     def run(self, module: nodes.Module) -> bool:
         """Whether an entry point uses workgroup memory."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ....ir.wgsl.program import FunctionInfo
 from ..context import Context
 from . import statements, tags
-from .analysis import begin
+from .analysis import NEXT, begin
 from .graph import START
 from .summary import Summary
 
@@ -23,7 +23,7 @@ def check_module(context: Context) -> None:
     for function in _relevant(context):
         analysis = begin(context, function, summaries)
         _, behavior = statements.block(analysis, START, function.node.body)
-        if behavior & statements.NEXT:
+        if behavior & NEXT:
             statements.leave(analysis)
         summaries[function] = tags.conclude(analysis)
 

@@ -98,8 +98,8 @@ class Analysis:
             return self.graph.node(cf, value, *(() if view.node == cf else (view.node,)), label=label)
         if is_read_only(root):
             return view.node
-        what = "memory that" if root.kind == "parameter" else "a variable that"
-        return self.source(NON_UNIFORM, f"'{root.name}' is {what} other invocations may write", span)
+        what = f"what '{root.name}' points to" if root.kind == "parameter" else f"variable '{root.name}'"
+        return self.source(NON_UNIFORM, f"invocations may read different values from {what}", span)
 
     def store(self, view: View, node: Node) -> None:
         """What becomes of a variable when a value is assigned through a memory view."""

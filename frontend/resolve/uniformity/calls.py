@@ -118,11 +118,11 @@ def _pass_on(
     require(cf, summary.at_call, Note(f"'{name}' is called here", node.span))
     for index, requirements in summary.of_values.items():
         parameter = function.parameters[index].name
-        note = Note(f"this is the argument '{parameter}' of '{name}'", node.arguments[index].span)
+        note = Note(f"'{name}' is called with this argument for '{parameter}'", node.arguments[index].span)
         require(arguments[index], requirements, note)
     for index, requirements in summary.of_contents.items():
         parameter = function.parameters[index].name
-        note = Note(f"this is what the argument '{parameter}' of '{name}' points to", node.arguments[index].span)
+        note = Note(f"'{name}' is called with this pointer for '{parameter}'", node.arguments[index].span)
         require(contents[index], requirements, note)
 
 
@@ -137,7 +137,8 @@ def _assign_through(
 ) -> None:
     """The memory behind a pointer argument after the call."""
     sentence = f"this call may leave a value in '{pointed.root.name}' that differs between invocations"
-    analysis.store(pointed, _from_origins(analysis, cf, origins, arguments, contents, sentence, node.span))
+    written = _from_origins(analysis, cf, origins, arguments, contents, sentence, node.span)
+    analysis.store(pointed, analysis.graph.node(written, label=Label(Cause.WRITTEN, pointed.root.name, node.span)))
 
 
 def _from_origins(

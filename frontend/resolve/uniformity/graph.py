@@ -44,12 +44,13 @@ class Cause(enum.Enum):
 
     CONTROL = enum.auto()
     VARIABLE = enum.auto()
+    WRITTEN = enum.auto()
     SOURCE = enum.auto()
 
 
 class Label(NamedTuple):
-    """How a message explains a node: `what` is a condition, the name of a variable, or a whole sentence for a source.
-    `notes` are more to say about a source.
+    """How a message explains a node: `what` is a condition, the name of a variable that is read or that a call writes,
+    or a whole sentence for a source. `notes` are more to say about a source.
     """
 
     cause: Cause

@@ -46,7 +46,7 @@ def _culprit(graph: Graph, steps: list[Node], start: Node, known: dict[Node, Nod
             break
         passed.append(culprit)
         label = graph.labels.get(culprit)
-        if label is not None and label.cause is not Cause.VARIABLE:
+        if label is not None and label.cause in (Cause.CONTROL, Cause.SOURCE):
             break
     known.update(dict.fromkeys(passed, culprit))
     return culprit
@@ -76,5 +76,7 @@ def _note(label: Label) -> Note:
             return Note(f"control flow depends on this {label.what}", label.span)
         case Cause.VARIABLE:
             return Note(f"the value of '{label.what}' may differ between invocations", label.span)
+        case Cause.WRITTEN:
+            return Note(f"this call may write '{label.what}'", label.span)
         case Cause.SOURCE:
             return Note(label.what, label.span)

@@ -11,6 +11,9 @@ from ....ir.source import Span
 from ....ir.wgsl.program import Variable
 from .graph import Node, Scope
 
+_KEPT = 4
+"""So many notes are kept at either end of a trail."""
+
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
@@ -24,8 +27,9 @@ class Requirement:
     trail: tuple[Note, ...] = ()
 
     def with_trail(self, notes: tuple[Note, ...]) -> Requirement:
-        """The requirement, asked for farther from the call."""
-        return replace(self, trail=(*self.trail, *notes))
+        """The requirement, asked for farther from the call. A long trail is cut in the middle."""
+        trail = (*self.trail, *notes)
+        return replace(self, trail=trail if len(trail) <= 2 * _KEPT else trail[:_KEPT] + trail[-_KEPT:])
 
     @property
     def kind(self) -> tuple[Severity, str]:

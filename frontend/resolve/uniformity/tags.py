@@ -23,11 +23,12 @@ from .summary import Origins, Requirement, Summary
 
 def conclude(analysis: Analysis) -> Summary:
     """Report what fails here; what callers need to know."""
-    sources = analysis.graph.reversed()
-    steps = {scope: steps_towards(sources, sinks) for scope, sinks in SINKS.items()}
-    if analysis.required:
-        messages.report(analysis, steps)
-    if analysis.function.stage is not None:
+    is_entry_point = analysis.function.stage is not None
+    if is_entry_point and not analysis.required:
+        return Summary()
+    steps = _steps(analysis)
+    messages.report(analysis, steps)
+    if is_entry_point:
         return Summary()
     summary = Summary(result=_origins(analysis, analysis.returned, steps))
     for index, parameter in enumerate(analysis.function.parameters):
@@ -36,6 +37,14 @@ def conclude(analysis: Analysis) -> Summary:
     for requirements in _by_kind(analysis.required):
         _pass_to_callers(analysis, summary, requirements)
     return summary
+
+
+def _steps(analysis: Analysis) -> dict[Scope, list[Node]]:
+    """The ways to what is not uniform; the scopes share them unless subgroups make a difference here."""
+    sources = analysis.graph.reversed()
+    if not sources[NON_UNIFORM_IN_WORKGROUP]:
+        return dict.fromkeys(Scope, steps_towards(sources, (NON_UNIFORM,)))
+    return {scope: steps_towards(sources, sinks) for scope, sinks in SINKS.items()}
 
 
 def _origins(analysis: Analysis, node: Node, steps: dict[Scope, list[Node]]) -> Origins:

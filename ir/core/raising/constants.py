@@ -1,7 +1,7 @@
 """Operations on constants: what const evaluation would do is a constant, what it would refuse stays out of its sight.
 
 A `let` of a constant leaves no trace in core IR, so a program may divide by a constant zero: defined at run time, and
-an error in a const-expression. Such an operand is *hidden*: written as a `let` of its own.
+an error in a const-expression. Such an operand is *hidden*: written as a variable of its own.
 """
 
 from __future__ import annotations

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from ...constants import ConstantValue
 from ...ops import BinaryOp
 from ...schema.traverse import walk
-from ...types import BOOL, VOID, AddressSpace, Array, IoAttributes, OverrideCount, Pointer, Stage, StructMember
+from ...types import BOOL, VOID, Access, AddressSpace, IoAttributes, OverrideCount, Pointer, Stage, StructMember
 from ...wgsl import ast
 from .. import nodes
 from ..rules import counts_in
@@ -20,7 +20,7 @@ from .constants import Constants
 from .control import FunctionWriter
 from .expressions import Expressions, is_handle_pointer
 from .names import ModuleNames
-from .spelling import Speller, has_no_name, is_zero
+from .spelling import Speller, has_no_name
 
 _Written: TypeAlias = ast.Statement | ast.Attribute
 
@@ -32,20 +32,18 @@ class ModuleWriter:
         self.module = module
         self.names = ModuleNames(module)
         self.speller = Speller(self.names.all, self._count, self.names.structs)
-        self._large: dict[ConstantValue, str] = {}
+        self._tables: dict[ConstantValue, str] = {}
         self.root = self._expressions(Constants(module, None))
 
     def unit(self) -> ast.TranslationUnit:
         """The whole module."""
         root = list(self._root())
         functions = [self._function(function) for function in self.module.functions]
-        declarations = (*self._structs(), *root, *self._large_constants(), *functions)
+        declarations = (*self._structs(), *root, *self._table_declarations(), *functions)
         return ast.TranslationUnit(tuple(self._directives()), declarations, syntax.NOWHERE)
 
     def _expressions(self, constants: Constants) -> Expressions:
-        made = Expressions(
-            self.speller, constant_of=constants.of, callee_name=self.names.of, large=self._large_constant
-        )
+        made = Expressions(self.speller, constant_of=constants.of, callee_name=self.names.of, table=self._table)
         for value in self.module.root.instructions:
             if isinstance(value, (nodes.Var, nodes.Override)):
                 made.bound[value] = self.names.of(value)
@@ -59,17 +57,15 @@ class ModuleWriter:
         for it in self.module.diagnostics:
             yield ast.DiagnosticDirective(it.severity, it.rule, syntax.NOWHERE)
 
-    # Large constants are declared once.
+    # Constant arrays are declared once.
 
-    def _large_constant(self, constant: ConstantValue) -> str | None:
-        if not isinstance(constant.type, Array) or is_zero(constant):
-            return None
-        if constant not in self._large:
-            self._large[constant] = self.names.unique("table")
-        return self._large[constant]
+    def _table(self, constant: ConstantValue) -> str:
+        if constant not in self._tables:
+            self._tables[constant] = self.names.unique("table")
+        return self._tables[constant]
 
-    def _large_constants(self) -> Iterator[ast.Declaration]:
-        for constant, name in self._large.items():
+    def _table_declarations(self) -> Iterator[ast.Declaration]:
+        for constant, name in self._tables.items():
             yield ast.Const(name, syntax.NOWHERE, None, self.speller.constant(constant), syntax.NOWHERE)
 
     # Types and root values.
@@ -120,7 +116,7 @@ class ModuleWriter:
         attributes = () if binding is None else _numbers(("group", binding.group), ("binding", binding.binding))
         initializer = None if node.initializer is None else self._root_value(node.initializer)
         type = None if has_no_name(node.type.store) else self.speller.type(node.type.store)
-        space = _space(node.type)
+        space = _space(node.type, self.names.all)
         return ast.Var(tuple(attributes), space, self.names.of(node), syntax.NOWHERE, type, initializer, syntax.NOWHERE)
 
     # Functions.
@@ -194,11 +190,12 @@ def _callees(function: nodes.Function) -> Sequence[nodes.Function]:
     return [it.callee for block in blocks_of(function) for it in block.instructions if isinstance(it, nodes.Call)]
 
 
-def _space(type: Pointer) -> tuple[ast.Expression, ...]:
+def _space(type: Pointer, declared: Container[str]) -> tuple[ast.Expression, ...]:
+    """Template arguments of `var`. `read` is not said where the module declares it as something else."""
     if type.space is AddressSpace.HANDLE:
         return ()
     words = [type.space.value]
-    if type.space is AddressSpace.STORAGE:
+    if type.space is AddressSpace.STORAGE and not (type.access is Access.READ and "read" in declared):
         words.append(type.access.value)
     return tuple(map(syntax.identifier, words))
 

@@ -8,14 +8,15 @@ from typing import TypeAlias, assert_never
 
 from ...constants import ConstantValue
 from ...ops import BinaryOp, UnaryOp
-from ...types import AddressSpace, Pointer, Struct, Type, Vector, element_type
+from ...types import AddressSpace, Array, Pointer, Struct, Type, Vector, element_type
 from ...wgsl import ast
 from .. import nodes
 from ..values import User, Value
 from . import syntax
-from .spelling import Speller
+from .spelling import Speller, is_zero
 
 _COMPONENTS = "xyzw"
+_LONGEST_ARRAY = 16
 
 ConstantOf: TypeAlias = Callable[[Value], ConstantValue | None]
 CalleeName: TypeAlias = Callable[[nodes.Function], str]
@@ -33,7 +34,7 @@ class ShortCircuit:
 class Expressions:
     """Builds expressions. `bound` values have a name to be called by; all others are built from their operands.
 
-    `large` may give the name of a module-scope constant that holds a constant value.
+    `table` gives the name of a module-scope constant that holds a constant value.
     """
 
     def __init__(
@@ -42,12 +43,12 @@ class Expressions:
         *,
         constant_of: ConstantOf,
         callee_name: CalleeName,
-        large: Callable[[ConstantValue], str | None],
+        table: Callable[[ConstantValue], str],
     ) -> None:
         self._speller = speller
         self._constant_of = constant_of
         self._callee_name = callee_name
-        self._large = large
+        self._table = table
         self.bound: dict[Value, str] = {}
         self.hidden: dict[tuple[User, int], str] = {}
         self.short_circuits: dict[Value, ShortCircuit] = {}
@@ -63,11 +64,11 @@ class Expressions:
         if isinstance(value.type, Pointer):
             return syntax.address_of(self.memory(value))
         constant = self._constant_of(value)
-        return self._operation(value) if constant is None else self._constant(constant)
+        return self._operation(value) if constant is None else self.literal(constant)
 
     def literal(self, constant: ConstantValue) -> ast.Expression:
-        """A constant."""
-        return self._constant(constant)
+        """A constant; a long array has a declaration of its own."""
+        return self._declared(constant) if is_long(constant) else self._speller.constant(constant)
 
     def memory(self, pointer: Value) -> ast.Expression:
         """What a pointer points to, as a reference."""
@@ -78,13 +79,18 @@ class Expressions:
         return self._part(self.memory(pointer.object), pointer)
 
     def operand(self, user: nodes.Instruction, index: int) -> ast.Expression:
-        """An operand, through its `let` if it must not be seen as a constant."""
+        """An operand, through its variable if it must not be seen as a constant."""
         name = self.hidden.get((user, index))
         return self.of(user.operands[index]) if name is None else syntax.identifier(name)
 
-    def _constant(self, constant: ConstantValue) -> ast.Expression:
-        name = self._large(constant)
-        return self._speller.constant(constant) if name is None else syntax.identifier(name)
+    def _declared(self, constant: ConstantValue) -> ast.Expression:
+        return syntax.identifier(self._table(constant))
+
+    def _whole(self, value: Value) -> ast.Expression:
+        """What an access takes a part of; an array constant is declared, since its index may be anything."""
+        constant = None if value in self.bound else self._constant_of(value)
+        is_table = constant is not None and isinstance(constant.type, Array) and not is_zero(constant)
+        return self._declared(constant) if constant is not None and is_table else self.of(value)
 
     def _operation(self, value: Value) -> ast.Expression:
         if value in self.short_circuits:
@@ -103,7 +109,7 @@ class Expressions:
             case nodes.Convert(type=type) | nodes.Construct(type=type):
                 return syntax.call(self._speller.type_name(type), self._operands(node))
             case nodes.Access(object=object):
-                return self._part(self.of(object), node)
+                return self._part(self._whole(object), node)
             case nodes.Swizzle(components=components):
                 return syntax.member(self.operand(node, 0), "".join(_COMPONENTS[it] for it in components))
             case nodes.Load(pointer=pointer):
@@ -156,3 +162,9 @@ def is_handle(value: Value) -> bool:
 def is_handle_pointer(type: Type) -> bool:
     """Whether a pointer points to a texture or sampler."""
     return isinstance(type, Pointer) and type.space is AddressSpace.HANDLE
+
+
+def is_long(constant: ConstantValue) -> bool:
+    """Whether an array constant is too long to stand in an expression."""
+    count = constant.type.count if isinstance(constant.type, Array) else None
+    return isinstance(count, int) and count > _LONGEST_ARRAY and not is_zero(constant)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -45,7 +45,7 @@ class InstructionWriter:
         self._updated: set[nodes.AnyValue] = set()
 
     @contextmanager
-    def nested(self, *, is_expression: bool = False) -> Iterator[Frame]:
+    def nested(self, *, is_expression: bool = False) -> Generator[Frame]:
         """Write into a frame of its own for a while."""
         outer = self.frame
         self.frame = Frame(is_expression, waiting=Waiting(outer.waiting.clock))
@@ -109,7 +109,7 @@ class InstructionWriter:
             if self.frame.is_expression:
                 raise NotAnExpressionError
             self.expressions.hidden[node, index] = unique = self.names.unique(name)
-            self.write(syntax.let(unique, value))
+            self.write(syntax.var(unique, None, value))  # naga sees through a `let`
 
     def _var(self, node: nodes.Var) -> None:
         initializer = node.initializer

@@ -154,7 +154,7 @@ def _join_modf(fract: RawValue, whole: RawValue) -> float:
 def _is_zero(value: RawValue) -> bool:
     """Whether all its scalars are zero, and no -0.0."""
     if isinstance(value, float):
-        return value == 0 and math.copysign(1.0, value) > 0
+        return value == 0.0 and math.copysign(1.0, value) > 0
     if isinstance(value, int):
         return not value
     return _is_zero(value.item) if isinstance(value, Repeated) else all(map(_is_zero, value))

@@ -1,17 +1,26 @@
 """The command line: `tinct check`, `reflect`, `compile`, `run` and `compare`.
 
 Exit codes: 0, all is well; 1, the shader is at fault (it is invalid, or devices disagree); 2, the command line is (a
-missing file, a bad flag, buffers that do not fit); 3, a device failed.
+missing file, a bad flag, buffers that do not fit); 3, a device failed; 70, a bug of tinct; 130, interrupted; 141, who
+reads the output went away.
 """
 
 from __future__ import annotations
 
 import importlib
+import io
+import os
 import sys
+import traceback
+from typing import Any, NoReturn
 
 import click
 
 from .. import __version__
+from ..ir.diagnostics import DeviceError, InputError, ShaderError
+
+SHADER_AT_FAULT, COMMAND_LINE_AT_FAULT, DEVICE_AT_FAULT, BUG = 1, 2, 3, 70
+INTERRUPTED, NO_READER = 130, 141
 
 _COMMANDS = {
     "check": "say what is wrong with shaders",
@@ -42,40 +51,85 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what a user can mend ends in a message and an exit code, never in a traceback."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise
+        except (ShaderError, InputError, DeviceError, OSError, MemoryError) as error:
+            if ctx.params["traceback"]:
+                traceback.print_exc()
+            _fail(ctx, *_explain(error))
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:  # a bug of ours: say so in one line
+            if ctx.params["traceback"]:
+                traceback.print_exc()
+            what = f"{type(error).__name__}: {error}".splitlines()[0]
+            _fail(
+                ctx,
+                f"internal error: {what}\nThis is a bug in tinct: please report it, with the shader and the command "
+                "line. `tinct --traceback …` shows where it happened.",
+                BUG,
+            )
+
+
+def _explain(error: Exception) -> tuple[str, int]:
+    """The message for what a user can mend, and the exit code."""
+    match error:
+        case ShaderError():
+            return str(error), SHADER_AT_FAULT
+        case InputError():
+            return f"error: {error}", COMMAND_LINE_AT_FAULT
+        case DeviceError():
+            return f"error: {error}", DEVICE_AT_FAULT
+        case OSError():
+            return f"error: {error.filename or 'file'}: {error.strerror or error}", COMMAND_LINE_AT_FAULT
+        case _:
+            return f"error: not enough memory: {error}", COMMAND_LINE_AT_FAULT
+
+
+def _fail(ctx: click.Context, message: str, code: int) -> NoReturn:
+    click.echo(message, err=True)
+    ctx.exit(code)
+
 
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Each command explains itself: tinct run --help",
+    epilog="""\b
+Each command explains itself, with examples: tinct run --help
+
+\b
+Exit codes:
+  0  all is well
+  1  the shader is at fault: it is invalid, or devices disagree
+  2  the command line is: a missing file, a bad flag, buffers that do not fit
+  3  a device failed
+""",
 )
 @click.version_option(__version__, prog_name="tinct")
-def tinct() -> None:
+@click.option("--traceback", is_flag=True, envvar="TINCT_TRACEBACK", help="Show where in tinct an error arose.")
+def tinct(traceback: bool) -> None:
     """Compile WGSL compute shaders for the CPU and the GPU: one kernel, every device, the same answer."""
 
 
-def main() -> None:
-    """Run the command line; never a traceback for what a user can mend."""
-    from ..ir.diagnostics import DeviceError, InputError, ShaderError
-
+def main() -> NoReturn:
+    """Run the command line and leave."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
-        tinct.main(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
-    except click.Abort:
-        sys.exit(130)
+        result: object = tinct.main(standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(result if isinstance(result, int) else 0)
     except click.ClickException as error:
         error.show()
-        sys.exit(2)
-    except ShaderError as error:
-        _fail(str(error), 1)
-    except InputError as error:
-        _fail(f"error: {error}", 2)
-    except OSError as error:
-        _fail(f"error: {error.filename or 'file'}: {error.strerror or error}", 2)
-    except DeviceError as error:
-        _fail(f"error: {error}", 3)
-
-
-def _fail(message: str, code: int) -> None:
-    click.echo(message, err=True)
-    sys.exit(code)
+        sys.exit(COMMAND_LINE_AT_FAULT)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter would complain once more as it ends
+        sys.exit(NO_READER)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        os._exit(INTERRUPTED)  # threads may still be in machine code, which nothing can stop

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import click
 
 from ..frontend import check
 from ..ir.diagnostics import Diagnostic, Note, render
 from ..ir.source import Source, Span
+from .options import format_option, read_source
 
 
 @click.command(
@@ -19,21 +19,24 @@ Examples:
   tinct check kernel.wgsl
   tinct check shaders/*.wgsl --format json
   cat kernel.wgsl | tinct check -
+
+\b
+JSON: a list of diagnostics, each with file, severity ("error", "warning"), code, message, range and notes. A range has
+start and end, each with a byte offset, a line and a column (counted from 1, in code points); it is null where no place
+is at fault. A note has a message and a range.
 """,
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="For people or for programs."
-)
+@format_option
 def command(files: tuple[str, ...], form: str) -> None:
     """Say what is wrong with WGSL files, and where.
 
-    Exits with 1 if any has an error. A JSON answer is a list of diagnostics with byte offsets, lines and columns.
+    Exits with 1 if any has an error.
     """
     failed = False
     found: list[dict[str, object]] = []
     for name in files:
-        source = read(name)
+        source = read_source(name)
         diagnostics = check(source)
         failed = failed or any(diagnostic.is_error for diagnostic in diagnostics)
         if form == "json":
@@ -44,13 +47,6 @@ def command(files: tuple[str, ...], form: str) -> None:
         click.echo(json.dumps(found, indent=2))
     if failed:
         raise click.exceptions.Exit(1)
-
-
-def read(name: str) -> Source:
-    """A source from a file, or from standard input for `-`."""
-    if name == "-":
-        return Source("<stdin>", click.get_binary_stream("stdin").read())
-    return Source.from_file(Path(name))
 
 
 def _print(source: Source, diagnostics: tuple[Diagnostic, ...]) -> None:

@@ -2,65 +2,47 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
-import numpy.typing as npt
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from ..cases import Case, load_cases, save_pictures
-from ..compare import Comparison, compare
+from ..agreement import Answer, answers
+from ..cases import Case, KernelCases, load_cases, save_pictures
 from ..devices import DEVICES
-from ..ir.diagnostics import DeviceError, InputError, ShaderError
-from ..shader import Run, Shader, load
-
-Arrays = dict[str, "npt.NDArray[Any]"]
-INTERPRETERS = ("interp", "hercules")
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """How one device did on one case. `comparison` is None where nothing could be compared; `note` says why."""
-
-    kernel: str
-    case: str
-    device: str
-    comparison: Comparison | None
-    against: str
-    compile: float
-    run: float
-    note: str = ""
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the answer is right as far as it was asked for."""
-        return self.comparison is None or self.comparison.agrees
-
-    @property
-    def verdict(self) -> str:
-        """Agree or not, and how far off."""
-        if self.comparison is None:
-            return self.note
-        return ("agrees: " if self.comparison.agrees else "DIFFERS: ") + str(self.comparison)
+from ..ir.diagnostics import InputError, ShaderError
+from ..shader import Shader, load
+from .options import console, for_json, format_option
 
 
 @click.command(
     name="compare",
     epilog="""\b
-Each case is compared with its numpy reference where it has one, else with the first device. A case file (TOML) lies
-beside its kernel; interpreters run the cases that are marked for them.
+Each case is compared with its numpy reference where it has one, else with the first device that ran it. A case file
+(TOML) lies beside its kernel; interpreters run only the cases that are marked as small enough. A GPU that is not there
+is skipped, unless --device names it.
 
 \b
 Examples:
   tinct compare shaders/
   tinct compare shaders/saxpy --device cpu --device gpu
+  tinct compare shaders/mandelbrot --picture-dir build/
   tinct compare shaders/ --format json > answers.json
+
+\b
+JSON: a list of answers, each with kernel, case, device, status ("agrees", "differs", "reference", "skipped",
+"failed"), against, detail, compileSeconds, runSeconds, and outputs: for each buffer that was compared, the numbers
+compared and mismatches, worstUlp, worstAbsolute and first, which is null or has index, field, expected and actual.
+
+\b
+Exit codes: 1 if an answer differs or a device refuses a shader, 3 if only devices failed.
 """,
 )
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
@@ -68,126 +50,157 @@ Examples:
 @click.option(
     "--picture-dir", type=click.Path(file_okay=False, path_type=Path), help="Where to write kernels' pictures."
 )
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="For people or for programs."
-)
+@format_option
 def command(paths: tuple[Path, ...], devices: tuple[str, ...], picture_dir: Path | None, form: str) -> None:
     """Run kernels on all devices and compare the answers. Exits with 1 if any differ."""
     kernels = [kernel for path in paths for kernel in load_cases(path)]
     if not kernels:
         raise InputError(f"no case file (.toml) in {', '.join(map(str, paths))}")
-    console = Console(stderr=True)
-    chosen = list(devices) or _available(console)
-    total = sum(len(kernel.cases) for kernel in kernels)
+    chosen = list(dict.fromkeys(devices)) or list(DEVICES)
+    found = _run_all(kernels, chosen, _Gpu(is_asked_for="gpu" in devices), picture_dir)
+    if form == "json":
+        click.echo(json.dumps([_as_json(answer) for answer in found], indent=2))
+    else:
+        _print(found)
+    wrong = [answer for answer in found if answer.is_wrong]
+    if wrong:
+        raise click.exceptions.Exit(3 if all(answer.is_device_fault for answer in wrong) else 1)
+
+
+class _Gpu:
+    """Reasons to leave the GPU out."""
+
+    def __init__(self, *, is_asked_for: bool) -> None:
+        self._is_asked_for = is_asked_for
+
+    def reasons(self, shader: Shader) -> dict[str, str]:
+        """By device: none, or why the GPU cannot run this shader."""
+        from ..backend.gpu import GpuDevice
+
+        adapter = GpuDevice.available()
+        if adapter is None:
+            reason = GpuDevice.unavailable_reason() or "no GPU"
+            return {} if self._is_asked_for else {"gpu": reason.splitlines()[0]}
+        if "f16" in shader.program.enables and "shader-f16" not in adapter.features:
+            return {"gpu": f"{adapter.name} has no f16"}
+        return {}
+
+
+def _run_all(
+    kernels: Sequence[KernelCases], devices: Sequence[str], gpu: _Gpu, picture_dir: Path | None
+) -> list[Answer]:
+    found: list[Answer] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    rows: list[Row] = []
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("comparing", total=total)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("comparing", total=sum(len(kernel.cases) for kernel in kernels))
         for kernel in kernels:
-            shader = load(kernel.path)
-            for case in kernel.cases:
+            shader = _load(kernel, devices, found)
+            for case in kernel.cases if shader is not None else ():
+                assert shader is not None
                 progress.update(task, description=f"{kernel.name}: {case.name}")
-                rows += _run_case(shader, case, chosen, picture_dir)
+                skip = gpu.reasons(shader) if "gpu" in devices else {}
+                mine = list(answers(shader, case, devices, skip))
+                _save_picture(case, mine, picture_dir, progress.console)
+                found += [dataclasses.replace(answer, outputs={}) for answer in mine]
                 progress.advance(task)
-    _report(rows, form)
-    if not all(row.agrees for row in rows):
-        raise click.exceptions.Exit(1)
+    return found
 
 
-def _available(console: Console) -> list[str]:
-    """All devices, without a GPU that is not there."""
-    from ..backend.gpu import GpuDevice
-
-    reason = GpuDevice.unavailable_reason()
-    if reason is None:
-        return list(DEVICES)
-    console.print(f"no GPU: {reason}", style="yellow")
-    return [name for name in DEVICES if name != "gpu"]
+def _load(kernel: KernelCases, devices: Sequence[str], found: list[Answer]) -> Shader | None:
+    """The shader; None, and an answer that says so, for an invalid one."""
+    try:
+        return load(kernel.path)
+    except ShaderError as error:
+        found.append(Answer(kernel.name, "", ", ".join(devices), "failed", detail=str(error)))
+        return None
 
 
-def _run_case(shader: Shader, case: Case, devices: list[str], picture_dir: Path | None) -> Iterator[Row]:
-    kernel = shader.kernel(case.entry)
-    inputs = case.inputs({info.name: info.dtype for info in kernel.bindings if info.dtype is not None})
-    expected, against = case.expected(inputs), "numpy"
-    for device in devices:
-        if device in INTERPRETERS and not case.interp:
+def _save_picture(case: Case, found: Sequence[Answer], picture_dir: Path | None, out: Console) -> None:
+    """The picture of the first device that has one."""
+    outputs = next((answer.outputs for answer in found if answer.outputs), None)
+    if picture_dir is None or outputs is None:
+        return
+    for file in save_pictures(case, outputs, picture_dir):
+        out.print(f"wrote {file}", highlight=False)
+
+
+def _print(found: Sequence[Answer]) -> None:
+    columns = ("kernel", "case", "device", "answer", "worst ulp", "worst absolute", "compile ms", "run ms")
+    table = Table(*columns, box=box.SIMPLE_HEAD)
+    for column in table.columns[4:]:
+        column.justify = "right"
+    previous: Answer | None = None
+    for answer in found:
+        if answer.status == "skipped":
             continue
-        try:
-            run = kernel.run_timed(
-                inputs, workgroups=case.workgroups, threads=case.threads, constants=case.constants, device=device
-            )
-        except (ShaderError, DeviceError) as error:
-            yield Row(case.kernel, case.name, device, _failure(), against, 0, 0, f"FAILED: {error}")
-            continue
-        if picture_dir is not None and device == devices[0]:
-            save_pictures(case, run.outputs, picture_dir)
-        if expected is None:
-            expected, against = run.outputs, device
-            yield _row(case, device, run, None, "", "taken as the reference")
-        else:
-            yield _row(case, device, run, _worst(case, expected, run.outputs), against)
+        is_same_kernel = previous is not None and previous.kernel == answer.kernel
+        is_same_case = previous is not None and is_same_kernel and previous.case == answer.case
+        table.add_row(
+            "" if is_same_kernel else answer.kernel,
+            "" if is_same_case else answer.case,
+            answer.device,
+            answer.status.upper() if answer.is_wrong else answer.status,
+            *_numbers(answer),
+            style="red" if answer.is_wrong else "",
+        )
+        previous = answer
+    console().print(table)
+    for answer in found:
+        if answer.is_wrong:
+            against = f" (against {answer.against})" if answer.against else ""
+            click.echo(f"{answer.kernel}, {answer.case} on {answer.device}{against}: {answer.detail}")
+    click.echo(_summary(found))
 
 
-def _row(case: Case, device: str, run: Run, comparison: Comparison | None, against: str, note: str = "") -> Row:
-    return Row(case.kernel, case.name, device, comparison, against, run.timing.compile, run.timing.run, note)
-
-
-def _failure() -> Comparison:
-    return Comparison(compared=0, mismatches=1, worst_ulp=0.0, worst_absolute=0.0, first=None)
-
-
-def _worst(case: Case, expected: Arrays, actual: Arrays) -> Comparison:
-    """The comparison of all outputs, summed up."""
-    parts = [
-        compare(expected[name], actual[name], tolerance) for name, tolerance in case.outputs.items() if name in expected
-    ]
-    return Comparison(
-        compared=sum(part.compared for part in parts),
-        mismatches=sum(part.mismatches for part in parts),
-        worst_ulp=max((part.worst_ulp for part in parts), default=0.0),
-        worst_absolute=max((part.worst_absolute for part in parts), default=0.0),
-        first=next((part.first for part in parts if part.first is not None), None),
+def _numbers(answer: Answer) -> tuple[str, str, str, str]:
+    if answer.status == "failed":
+        return "", "", "", ""
+    ulp, absolute = answer.worst_ulp, answer.worst_absolute
+    return (
+        "" if ulp is None else f"{ulp:.3g}",
+        "" if absolute is None else f"{absolute:.3g}",
+        f"{answer.compile * 1e3:.1f}" if answer.compile > 1e-4 else "",
+        f"{answer.run * 1e3:.3f}",
     )
 
 
-def _report(rows: list[Row], form: str) -> None:
-    if form == "json":
-        click.echo(json.dumps([_as_json(row) for row in rows], indent=2))
-        return
-    table = Table("kernel", "case", "device", "answer", "compile", "run")
-    previous = ("", "")
-    for row in rows:
-        kernel = row.kernel if row.kernel != previous[0] else ""
-        case = row.case if (row.kernel, row.case) != previous else ""
-        table.add_row(
-            kernel,
-            case,
-            row.device,
-            row.note or row.verdict,
-            f"{row.compile * 1e3:.1f} ms",
-            f"{row.run * 1e3:.3f} ms",
-            style="" if row.agrees else "red",
-            end_section=False,
-        )
-        previous = (row.kernel, row.case)
-    Console(width=None if Console().is_terminal else 160).print(table)
-    wrong = sum(not row.agrees for row in rows)
-    click.echo(f"{len(rows)} runs of {len({row.kernel for row in rows})} kernels: {wrong or 'none'} differ")
+def _summary(found: Sequence[Answer]) -> str:
+    """The last lines: how many ran, how many are wrong, and what was skipped and why."""
+    ran = [answer for answer in found if answer.status != "skipped"]
+    skipped = Counter((answer.device, answer.detail) for answer in found if answer.status == "skipped")
+    wrong = sum(answer.is_wrong for answer in ran)
+    kernels = len({answer.kernel for answer in ran})
+    lines = [f"skipped on {device}: {count} cases: {reason}" for (device, reason), count in skipped.items()]
+    return "\n".join([*lines, f"{len(ran)} runs of {kernels} kernels: {f'{wrong} WRONG' if wrong else 'all agree'}"])
 
 
-def _as_json(row: Row) -> dict[str, object]:
-    return {
-        "kernel": row.kernel,
-        "case": row.case,
-        "device": row.device,
-        "agrees": row.agrees,
-        "against": row.against,
-        "worstUlp": None if row.comparison is None else row.comparison.worst_ulp,
-        "worstAbsolute": None if row.comparison is None else row.comparison.worst_absolute,
-        "firstDifference": None
-        if row.comparison is None or row.comparison.first is None
-        else str(row.comparison.first),
-        "compileSeconds": row.compile,
-        "runSeconds": row.run,
-        "note": row.note,
-    }
+def _as_json(answer: Answer) -> object:
+    return for_json(
+        {
+            "kernel": answer.kernel,
+            "case": answer.case,
+            "device": answer.device,
+            "status": answer.status,
+            "against": answer.against,
+            "detail": answer.detail,
+            "compileSeconds": answer.compile,
+            "runSeconds": answer.run,
+            "outputs": {
+                name: {
+                    "compared": comparison.compared,
+                    "mismatches": comparison.mismatches,
+                    "worstUlp": comparison.worst_ulp,
+                    "worstAbsolute": comparison.worst_absolute,
+                    "first": None
+                    if comparison.first is None
+                    else {
+                        "index": list(comparison.first.index),
+                        "field": comparison.first.field,
+                        "expected": comparison.first.expected,
+                        "actual": comparison.first.actual,
+                    },
+                }
+                for name, comparison in answer.comparisons.items()
+            },
+        }
+    )

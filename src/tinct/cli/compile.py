@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from ..compilation import Compilation
-from ..shader import Shader
-from .check import read
-from .options import constants_option, parse_constants
+from ..compilation import Compilation, ProgramOrigin
+from ..core_origin import CoreOrigin
+from ..ir.diagnostics import InputError
+from ..ir.source import Source
+from ..shader import Shader, choose_entry
+from .options import constants_option, file_argument, format_option, parse_constants, read_source
 
 
 def _ast(compilation: Compilation) -> str:
     from ..backend.wgsl.printer import print_unit
+    from ..ir.core.to_program import to_unit
 
-    return print_unit(compilation.program.unit)
+    origin = compilation.origin
+    return print_unit(origin.program.unit if isinstance(origin, ProgramOrigin) else to_unit(compilation.core))
 
 
 def _core(compilation: Compilation) -> str:
@@ -59,7 +65,7 @@ _WHOLE_MODULE = ("ast", "core")
     epilog="""\b
 Stages:
   ast       the syntax tree, written as WGSL again
-  core      the round-trip IR
+  core      the round-trip IR, of the whole shader
   wgsl      what a GPU is given: overrides in place, indices clamped, workgroup memory zeroed
   hercules  the fork/join graph that the CPU's code is made from
   llvm      LLVM IR, optimised
@@ -70,22 +76,77 @@ Examples:
   tinct compile kernel.wgsl --emit core
   tinct compile kernel.wgsl --emit wgsl --entry main --set TILE=32
   tinct compile kernel.wgsl --emit asm -o kernel.s
+  tinct compile kernel.wgsl --emit asm --timings
+  tinct compile kernel.wgsl --emit core | tinct compile - --from core --emit ast
+
+\b
+JSON: {"stage": …, "text": …}, or, with --timings, an object of seconds by stage.
 """,
 )
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@file_argument
 @click.option("--emit", type=click.Choice(list(STAGES)), default="core", show_default=True, help="The stage to print.")
+@click.option(
+    "--from", "start", type=click.Choice(["wgsl", "core"]), default="wgsl", show_default=True, help="What FILE holds."
+)
 @click.option("--entry", help="The entry point; needed when the shader has several.")
 @constants_option
+@click.option("--timings", is_flag=True, help="Print the time of each stage instead of the text.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of the terminal.")
-def command(file: str, emit: str, entry: str | None, constants: tuple[str, ...], output: Path | None) -> None:
+@format_option
+def command(
+    file: str,
+    emit: str,
+    start: str,
+    entry: str | None,
+    constants: tuple[str, ...],
+    timings: bool,
+    output: Path | None,
+    form: str,
+) -> None:
     """Print a stage of the compilation: syntax tree, core IR, WGSL, Hercules IR, LLVM IR or assembly."""
-    shader = Shader(read(file))
-    if emit in _WHOLE_MODULE:
-        compilation = Compilation(shader.program, "", {})
-    else:
-        compilation = shader.compilation(shader.kernel(entry).info.name, parse_constants(constants))
+    job = _Job(read_source(file), entry, parse_constants(constants), is_whole=emit in _WHOLE_MODULE)
+    seconds, compilation = job.from_core() if start == "core" else job.from_wgsl()
     text = STAGES[emit](compilation)
+    seconds |= compilation.seconds
+    if form == "json":
+        text = json.dumps(seconds if timings else {"stage": emit, "text": text}, indent=2)
+    elif timings:
+        text = _timings_text(seconds)
     if output is not None:
         output.write_text(text, encoding="utf-8")
     else:
         click.echo(text, nl=not text.endswith("\n"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What to compile. A stage of the whole module needs no entry point."""
+
+    source: Source
+    entry: str | None
+    constants: dict[str, float]
+    is_whole: bool
+
+    def from_wgsl(self) -> tuple[dict[str, float], Compilation]:
+        shader = Shader(self.source)
+        if self.is_whole:
+            return shader.seconds, Compilation(ProgramOrigin(shader.program), "", self._no_choice())
+        return shader.seconds, shader.compilation(shader.kernel(self.entry).info.name, self.constants)
+
+    def from_core(self) -> tuple[dict[str, float], Compilation]:
+        origin = CoreOrigin(self.source)
+        names = origin.entry_points()
+        if self.is_whole:
+            return {}, Compilation(origin, "", self._no_choice())
+        return {}, Compilation(origin, choose_entry(names, self.entry), self.constants)
+
+    def _no_choice(self) -> dict[str, float]:
+        if self.entry is not None or self.constants:
+            raise InputError("this stage is of the whole shader: leave --entry and --set out")
+        return {}
+
+
+def _timings_text(seconds: dict[str, float]) -> str:
+    width = max(map(len, (*seconds, "all")))
+    rows = [*seconds.items(), ("all", sum(seconds.values()))]
+    return "".join(f"{stage:<{width}} {time * 1e3:9.2f} ms\n" for stage, time in rows)

@@ -1,14 +1,37 @@
-"""Options that several commands share."""
+"""Options and arguments that several commands share, and what they are read into."""
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
+
 import click
+from rich.console import Console
 
 from ..ir.diagnostics import InputError
+from ..ir.source import Source
+
+file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 
 constants_option = click.option(
     "--set", "constants", multiple=True, metavar="NAME=VALUE", help="A value for an override; may be repeated."
 )
+
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="For people or for programs.",
+)
+
+
+def read_source(name: str) -> Source:
+    """A source from a file, or from standard input for `-`."""
+    if name == "-":
+        return Source("<stdin>", click.get_binary_stream("stdin").read())
+    return Source.from_file(Path(name))
 
 
 def parse_constants(given: tuple[str, ...]) -> dict[str, float]:
@@ -16,8 +39,10 @@ def parse_constants(given: tuple[str, ...]) -> dict[str, float]:
     values: dict[str, float] = {}
     for item in given:
         name, separator, text = item.partition("=")
-        if not separator:
+        if not separator or not name.strip():
             raise InputError(f"--set takes NAME=VALUE, not {item!r}")
+        if name.strip() in values:
+            raise InputError(f"--set {name.strip()} is given twice")
         values[name.strip()] = _number(text.strip(), item)
     return values
 
@@ -36,9 +61,31 @@ def _number(text: str, item: str) -> float:
         raise InputError(f"--set {item}: {text!r} is no number") from None
 
 
-def parse_extent(text: str, what: str) -> tuple[int, ...]:
-    """`64` or `64x64x4` or `64,64,4`. Raises InputError."""
+def parse_shape(text: str, what: str) -> tuple[int, ...]:
+    """`64` or `64x64x4` or `64,64,4`, all above 0. Raises InputError."""
     try:
-        return tuple(int(part) for part in text.replace(",", "x").split("x"))
+        numbers = tuple(int(part) for part in text.replace(",", "x").split("x"))
     except ValueError:
-        raise InputError(f"{what} takes one to three numbers such as 64 or 16x16, not {text!r}") from None
+        raise InputError(f"{what} takes numbers such as 64 or 16x16, not {text!r}") from None
+    if min(numbers) < 1:
+        raise InputError(f"{what}: {text} is empty: every number must be 1 or more")
+    return numbers
+
+
+def console() -> Console:
+    """Standard output for tables, which keep their width where no terminal limits it."""
+    out = Console()
+    return out if out.is_terminal else Console(width=10_000)
+
+
+def for_json(value: object) -> object:
+    """The value with the floats that JSON lacks as the words "NaN", "Infinity" and "-Infinity"."""
+    match value:
+        case float() if not math.isfinite(value):
+            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        case list():
+            return [for_json(part) for part in value]
+        case dict():
+            return {key: for_json(part) for key, part in value.items()}
+        case _:
+            return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,18 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from ..cases.expressions import ExpressionError
-from ..cases.generators import Arange, File, Generator, Integers, Literal, Request, Uniform, Value
 from ..devices import DEVICES
-from ..ir.diagnostics import InputError
-from ..shader import Kernel, Shader
-from .check import read
-from .options import constants_option, parse_constants, parse_extent
+from ..shader import Run, Shader
+from .buffer_specs import make_buffers
+from .options import (
+    constants_option,
+    file_argument,
+    for_json,
+    format_option,
+    parse_constants,
+    parse_shape,
+    read_source,
+)
 
 
 @click.command(
@@ -24,30 +30,36 @@ from .options import constants_option, parse_constants, parse_extent
     epilog="""\b
 Buffers, one --buffer for each binding the entry point uses:
   NAME=FILE.npy              an array saved by numpy
-  NAME=zeros:1024            zeros; a shape such as 64x64 for arrays of that many elements
+  NAME=FILE.bin              the bytes as they are, in WGSL's memory layout
+  NAME=zeros:1024            zeros; a shape such as 64x64 for arrays of that many elements, none for a fixed size
   NAME=arange:1024           0, 1, 2, …
-  NAME=uniform:1024          random numbers of [0, 1), seeded by --seed
+  NAME=uniform:1024          random numbers of [0, 1), seeded by --seed; uniform:1024:-1:1 of [-1, 1)
   NAME=integers:1024:0:100   random whole numbers of [0, 100)
-  NAME='{"a": 2.5, "n": 7}'  JSON: numbers, lists, or an object of a structure's members
+  NAME='{"a": 2.5, "n": 7}'  JSON: numbers, lists, objects of a structure's members, lists of such objects
+Generators fill every member of a structure; for a structure that ends in a runtime-sized array, the shape is that of
+the array.
 
 \b
 Examples:
   tinct run saxpy.wgsl -b x=arange:8 -b y=zeros:8 -b 'params={"a": 2, "n": 8}' --threads 8
   tinct run blur.wgsl -b image=in.npy -b out=zeros:512x512 --threads 512x512 --device gpu -o out.npz
+  tinct run sums.wgsl --entry total -b 'points=[{"at": [0, 1], "mass": 2}]' -b sum=zeros --workgroups 1 --set WIDTH=64
+
+\b
+JSON: an object with, for each buffer that the kernel may write, its value: numbers, lists, objects for structures; not
+a number and the infinities are the words "NaN", "Infinity" and "-Infinity". --buffer takes such values, too.
 """,
 )
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@file_argument
 @click.option("--entry", help="The entry point; needed when the shader has several.")
 @click.option("-b", "--buffer", "buffers", multiple=True, metavar="NAME=SPEC", help="What a binding holds; see below.")
 @click.option("--threads", metavar="N[xM[xK]]", help="Invocations, rounded up to whole workgroups.")
 @click.option("--workgroups", metavar="N[xM[xK]]", help="Workgroups.")
 @constants_option
 @click.option("--device", type=click.Choice(list(DEVICES)), default="cpu", show_default=True, help="Where to run.")
-@click.option("--seed", type=int, default=0, show_default=True, help="For random buffers.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random buffers.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Save the results (.npz).")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="For people or for programs."
-)
+@format_option
 def command(
     file: str,
     entry: str | None,
@@ -61,72 +73,44 @@ def command(
     form: str,
 ) -> None:
     """Run a compute kernel once and print, or save, the buffers it wrote."""
-    kernel = Shader(read(file)).kernel(entry)
+    kernel = Shader(read_source(file)).kernel(entry)
     result = kernel.run_timed(
         make_buffers(kernel, buffers, seed),
-        threads=None if threads is None else parse_extent(threads, "--threads"),
-        workgroups=None if workgroups is None else parse_extent(workgroups, "--workgroups"),
+        threads=None if threads is None else parse_shape(threads, "--threads"),
+        workgroups=None if workgroups is None else parse_shape(workgroups, "--workgroups"),
         constants=parse_constants(constants),
         device=device,
     )
     if output is not None:
-        np.savez(output, **result.outputs)
+        _save(output, result.outputs)
         click.echo(f"wrote {output}", err=True)
-    elif form == "json":
-        click.echo(json.dumps({name: _as_json(array) for name, array in result.outputs.items()}))
     else:
-        for name, array in result.outputs.items():
-            click.echo(f"{name}: {array.dtype} {array.shape}\n{np.array2string(array, threshold=64)}")
+        _print(result, form)
     timing = result.timing
     click.echo(f"{device}: compiled in {timing.compile * 1e3:.1f} ms, ran in {timing.run * 1e3:.3f} ms", err=True)
 
 
-def make_buffers(kernel: Kernel, specs: tuple[str, ...], seed: int) -> dict[str, npt.NDArray[Any]]:
-    """The arrays that `NAME=SPEC` options describe. Raises InputError."""
-    dtypes = {info.name: info.dtype for info in kernel.bindings}
-    buffers: dict[str, npt.NDArray[Any]] = {}
-    for spec in specs:
-        name, separator, text = spec.partition("=")
-        if not separator:
-            raise InputError(f"--buffer takes NAME=SPEC, not {spec!r}")
-        dtype = dtypes.get(name)
-        if dtype is None:
-            raise InputError(f"the entry point uses no buffer named {name!r}; it uses {', '.join(dtypes) or 'none'}")
-        shape, generator = _generator(text, spec)
-        try:
-            request = Request(shape, dtype, {}, np.random.default_rng([seed, len(buffers)]))
-            buffers[name] = generator.fill(request)
-        except ExpressionError as error:
-            raise InputError(f"--buffer {name}: {error}") from error
-    return buffers
+def _save(file: Path, arrays: dict[str, npt.NDArray[Any]]) -> None:
+    """An .npz file; unlike np.savez, it takes any name that WGSL does."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
 
 
-def _generator(text: str, spec: str) -> tuple[tuple[int, ...], Generator]:
-    kind, _, rest = text.partition(":")
-    shape, *limits = rest.split(":")
-    match kind, len(limits):
-        case "zeros", 0:
-            return parse_extent(shape, spec), Value(0)
-        case "arange", 0:
-            return parse_extent(shape, spec), Arange(0, 1)
-        case "uniform", 0 | 2:
-            low, high = limits or ("0", "1")
-            return parse_extent(shape, spec), Uniform(low, high)
-        case "integers", 2:
-            return parse_extent(shape, spec), Integers(*limits)
-        case _:
-            return (), File(Path(text)) if text.endswith(".npy") else _literal(text, spec)
-
-
-def _literal(text: str, spec: str) -> Generator:
-    try:
-        value: Literal = json.loads(text)
-    except json.JSONDecodeError:
-        raise InputError(f"--buffer {spec}: neither a file, a generator nor JSON; see tinct run --help") from None
-    return Value(value)
+def _print(result: Run, form: str) -> None:
+    if form == "json":
+        click.echo(json.dumps({name: _as_json(array) for name, array in result.outputs.items()}))
+        return
+    for name, array in result.outputs.items():
+        kind = "structures" if array.dtype.names else str(array.dtype)
+        click.echo(f"{name}: {kind} {array.shape}\n{np.array2string(array, threshold=64)}")
 
 
 def _as_json(array: npt.NDArray[Any]) -> object:
-    if array.dtype.names is None:
-        return array.tolist()
-    return {name: _as_json(array[name]) for name in array.dtype.names}
+    names = array.dtype.names
+    if names is None:
+        return for_json(array.tolist())
+    if array.ndim:
+        return [_as_json(part) for part in array]
+    return {name: _as_json(np.asarray(array[name])) for name in names}

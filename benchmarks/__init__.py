@@ -1,0 +1,1 @@
+"""Measures the CPU device beside other ways to run the same kernels on the same machine. See README.md."""

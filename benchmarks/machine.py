@@ -1,0 +1,101 @@
+"""The machine: its name, and the limits that shares are relative to."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import re
+import statistics
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+_TRIAD_FLOATS = 1 << 24
+_FUSED_ROUNDS = 20_000_000
+_CHAINS = 12
+_TRIES = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Measured maxima: bytes a second of a triad, floating-point operations a second of fused multiply-adds."""
+
+    bandwidth: float
+    flops: float
+
+    def __str__(self) -> str:
+        return f"triad {self.bandwidth / 1e9:.0f} GB/s, FMA {self.flops / 1e9:.0f} GFLOP/s"
+
+
+@cache
+def processor_name() -> str:
+    """The processor as it calls itself, with what identifies its kind where the name does not."""
+    parts = [_cpuinfo(key) for key in ("model name", "cpu family", "model")]
+    known = [part for part in parts if part]
+    return f"{known[0]} (family {known[1]}, model {known[2]})" if len(known) == 3 else platform.processor() or "unknown"
+
+
+@cache
+def processor_features() -> frozenset[str]:
+    """The names of its instruction sets, as Linux spells them; empty where it does not say."""
+    return frozenset((_cpuinfo("flags") or "").split())
+
+
+def describe() -> dict[str, str | int]:
+    """What a reader of the numbers must know of the machine."""
+    return {
+        "processor": processor_name(),
+        "threads": len(os.sched_getaffinity(0)),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "load": round(os.getloadavg()[0]),
+    }
+
+
+def measure_limits(library: ctypes.CDLL) -> Limits:
+    """The best of some tries, with the functions of native/peaks.c."""
+    return Limits(_bandwidth(library), _flops(library))
+
+
+def _bandwidth(library: ctypes.CDLL) -> float:
+    arrays = [np.ones(_TRIAD_FLOATS, np.float32) for _ in range(3)]
+    addresses = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
+    seconds = min(_seconds(lambda: library.triad(*addresses, ctypes.c_int64(_TRIAD_FLOATS))) for _ in range(_TRIES))
+    return sum(array.nbytes for array in arrays) / seconds
+
+
+def _flops(library: ctypes.CDLL) -> float:
+    library.fused.restype = library.fma_lanes.restype = ctypes.c_int64
+    result = ctypes.c_float()
+    rounds = ctypes.c_int64(_FUSED_ROUNDS // _TRIES)
+    cores = int(library.fused(ctypes.c_int64(1000), ctypes.byref(result)))
+    seconds = min(_seconds(lambda: library.fused(rounds, ctypes.byref(result))) for _ in range(_TRIES))
+    return 2.0 * _CHAINS * int(library.fma_lanes()) * cores * rounds.value / seconds
+
+
+def _seconds(call: object) -> float:
+    assert callable(call)
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def _cpuinfo(key: str) -> str | None:
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    found = re.search(rf"^{key}\s*: (.*)$", text, re.MULTILINE)
+    return found[1] if found else None
+
+
+def spread(samples: list[float]) -> float:
+    """Half the distance between the quartiles, relative to the median; 0 with fewer than three samples."""
+    if len(samples) < 3:
+        return 0.0
+    low, middle, high = statistics.quantiles(samples, n=4, method="inclusive")
+    return (high - low) / 2 / middle if middle else 0.0

@@ -1,0 +1,36 @@
+"""Ours: the CPU device."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import tinct
+from tinct.backend.cpu.jit import host
+
+from ..problem import Problem
+from .base import Prepared, timed
+
+
+class TinctCpu:
+    """`CompiledKernel.run` on aligned buffers; compiling starts from the WGSL text, with nothing kept from before."""
+
+    name = "tinct"
+
+    def available(self) -> str | None:
+        return None
+
+    def version(self) -> str:
+        llvm, processor, _ = host()
+        return f"{tinct.__version__}, LLVM {llvm} for {processor}, {len(os.sched_getaffinity(0))} threads"
+
+    def prepare(self, problem: Problem) -> Prepared:
+        host()  # loads LLVM, which is no part of compiling a kernel
+        start = time.perf_counter()
+        shader = tinct.load(problem.case.kernel_path)
+        kernel = shader.compilation(problem.kernel.info.name, problem.case.constants).cpu
+        compile_seconds = time.perf_counter() - start
+        by_point = {info.point: problem.buffers[info.name] for info in problem.bindings}
+        buffers = [by_point[binding.point] for binding in kernel.entry_point.bindings]
+        workgroups = problem.workgroups
+        return Prepared(timed(lambda: kernel.run(buffers, workgroups)), compile_seconds)

@@ -1,0 +1,71 @@
+"""The WebGPU adapter that wgpu finds: lavapipe where there is no GPU."""
+
+from __future__ import annotations
+
+from tinct.backend.gpu import BufferBinding, GpuDevice, GpuError, default_device
+from tinct.reflection import BindingInfo
+
+from ..problem import Problem
+from .base import Prepared, Unsupported
+
+
+class WgpuVulkan:
+    """The WGSL file as it stands, through naga; timed on the device by timestamp queries.
+
+    The first use counts as compiling, as far as it takes longer than the second: software drivers compile then.
+    """
+
+    name = "wgpu"
+
+    def available(self) -> str | None:
+        return GpuDevice.unavailable_reason()
+
+    def version(self) -> str:
+        from importlib.metadata import version
+
+        adapter = default_device().adapter()
+        return f"wgpu {version('wgpu')}, {adapter.name} ({adapter.description}, {adapter.backend})"
+
+    def prepare(self, problem: Problem) -> Prepared:
+        wgsl = problem.case.kernel_path.read_text(encoding="utf-8")
+        adapter = default_device().adapter()
+        if "enable f16" in wgsl and "shader-f16" not in adapter.features:
+            raise Unsupported("the adapter has no f16")
+        constants = {name: float(value) for name, value in problem.case.constants.items()}
+        workgroups = problem.workgroups
+        compile_seconds = 0.0
+
+        def run() -> float:
+            nonlocal compile_seconds
+            bindings = [
+                BufferBinding(b.group, b.binding, _kind(b), problem.buffers[b.name]) for b in problem.bindings
+            ]
+            try:
+                result = default_device().run(
+                    wgsl, problem.kernel.info.name, bindings, workgroups, constants, timeout=300
+                )
+            except GpuError as error:
+                raise Unsupported(error.message) from error
+            compile_seconds += result.compile_seconds
+            for info in problem.bindings:
+                if info.is_written:
+                    problem.buffers[info.name].data[:] = result.outputs[info.group, info.binding]
+            return result.run_seconds
+
+        first, second = _first_and_second(problem, run)
+        return Prepared(run, compile_seconds + max(0.0, first - second))
+
+
+def _first_and_second(problem: Problem, run: object) -> tuple[float, float]:
+    assert callable(run)
+    times = []
+    for _ in range(2):
+        problem.restore()
+        times.append(float(run()))
+    return times[0], times[1]
+
+
+def _kind(info: BindingInfo) -> str:
+    if info.space == "uniform":
+        return "uniform"
+    return "storage" if info.is_written else "read-only-storage"

@@ -1,0 +1,140 @@
+"""Results as a table and as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from .machine import Limits
+from .peers import OURS
+from .runner import Measurement
+from .work import FLOPS, LATENCY_BOUND
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """All peers on one kernel. `traffic` counts bytes, `sizes` names the case's sizes."""
+
+    name: str
+    kernel: str
+    sizes: dict[str, int]
+    traffic: int
+    measurements: list[Measurement]
+
+    @property
+    def ours(self) -> float | None:
+        """Our median seconds."""
+        return next((m.median for m in self.measurements if m.peer == OURS and m.samples), None)
+
+    def ratio(self, measurement: Measurement) -> float | None:
+        """How many times our time the peer takes."""
+        if self.ours is None or not measurement.samples:
+            return None
+        return measurement.median / self.ours
+
+    def share(self, measurement: Measurement, limits: Limits | None) -> str:
+        """The part of the machine's limit that the peer reaches, of the limit that matters for the kernel."""
+        if limits is None or not measurement.samples or self.kernel in LATENCY_BOUND:
+            return ""
+        if self.kernel in FLOPS:
+            return f"{FLOPS[self.kernel](self.sizes) / measurement.median / limits.flops:.0%} FMA"
+        return f"{self.traffic / measurement.median / limits.bandwidth:.0%} triad"
+
+
+def geometric_means(results: list[Result]) -> dict[str, tuple[float, int]]:
+    """For each peer its mean ratio to ours over the kernels that both ran, and their number."""
+    ratios: dict[str, list[float]] = {}
+    for result in results:
+        for measurement in result.measurements:
+            ratio = result.ratio(measurement)
+            if ratio is not None and ratio > 0:
+                ratios.setdefault(measurement.peer, []).append(ratio)
+    return {
+        peer: (math.exp(sum(map(math.log, values)) / len(values)), len(values)) for peer, values in ratios.items()
+    }
+
+
+def print_result(console: Console, result: Result, limits: Limits | None) -> None:
+    """One kernel's table, our row first, the reasons of those that were skipped below."""
+    sizes = ", ".join(f"{name} {value}" for name, value in result.sizes.items())
+    table = Table(title=f"{result.name} ({sizes})", title_justify="left", title_style="bold")
+    table.add_column("peer")
+    for column in ("median ms", "± quartiles", "rounds", "ratio to ours", "of the limit", "compile ms"):
+        table.add_column(column, justify="right")
+    for m in result.measurements:
+        if not m.samples:
+            continue
+        ratio = result.ratio(m)
+        table.add_row(
+            m.peer,
+            f"{m.median * 1e3:.3f}",
+            f"{m.spread:.0%}",
+            str(len(m.samples)),
+            "" if ratio is None else f"{ratio:.2f}",
+            result.share(m, limits),
+            "" if m.compile_seconds is None else f"{m.compile_seconds * 1e3:.0f}",
+            style="green" if m.peer == OURS else None,
+        )
+    console.print(table)
+    for m in result.measurements:
+        if m.skipped is not None:
+            console.print(f"  {m.peer}: skipped, {m.skipped}", highlight=False, markup=False)
+
+
+def print_summary(console: Console, results: list[Result]) -> None:
+    """Ratios of all peers on all kernels, and their geometric means."""
+    means = geometric_means(results)
+    table = Table(title="time relative to ours (above 1: slower than ours)", title_justify="left", title_style="bold")
+    table.add_column("kernel")
+    table.add_column(f"{OURS} ms", justify="right")
+    peers = [peer for peer in means if peer != OURS]
+    for peer in peers:
+        table.add_column(peer, justify="right")
+    for result in results:
+        by_peer = {m.peer: result.ratio(m) for m in result.measurements}
+        cells = ("–" if (ratio := by_peer.get(peer)) is None else f"{ratio:.2f}" for peer in peers)
+        table.add_row(result.name, "–" if result.ours is None else f"{result.ours * 1e3:.3f}", *cells)
+    table.add_section()
+    table.add_row("geometric mean", "", *(f"{means[peer][0]:.2f}" for peer in peers))
+    table.add_row("kernels", "", *(str(means[peer][1]) for peer in peers))
+    console.print(table)
+
+
+def write_json(
+    path: Path, machine: dict[str, str | int], limits: Limits | None, versions: dict[str, str], results: list[Result]
+) -> None:
+    """Everything that was measured, samples included."""
+    document = {
+        "machine": machine,
+        "limits": limits and {"bytes_per_second": limits.bandwidth, "flops": limits.flops},
+        "peers": versions,
+        "geometric_means": {peer: {"ratio": mean, "kernels": n} for peer, (mean, n) in geometric_means(results).items()},
+        "kernels": [_as_json(result) for result in results],
+    }
+    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+def _as_json(result: Result) -> dict[str, object]:
+    return {
+        "name": result.name,
+        "kernel": result.kernel,
+        "sizes": result.sizes,
+        "bytes": result.traffic,
+        "peers": {
+            m.peer: {"skipped": m.skipped}
+            if not m.samples
+            else {
+                "median_seconds": m.median,
+                "spread": m.spread,
+                "ratio": result.ratio(m),
+                "compile_seconds": m.compile_seconds,
+                "samples": m.samples,
+            }
+            for m in result.measurements
+        },
+    }

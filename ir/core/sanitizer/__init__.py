@@ -1,0 +1,54 @@
+"""The sanitizer: a run of the interpreter that reports what WGSL leaves to luck.
+
+- `data-race`: two invocations access the same scalar, at least one writes, and nothing orders them (WGSL, "Memory
+  Model"). Within a workgroup only a barrier of the scalar's address space does; between workgroups nothing does. Atomic
+  functions do not race with one another, and nothing else reaches atomic memory. A write of one component of a vector
+  counts as a write of the vector (WGSL, "Vector Single Component Selection").
+- `uninitialized-workgroup-read`: a read of workgroup memory that nobody has written. It is zero, so this is a warning:
+  mostly it means that the reader was too early, or read past what its neighbours fill in.
+- `out-of-bounds-access`: an index outside of its array, matrix or vector, which a device replaces by another one.
+- `non-uniform-barrier`: a barrier that some invocations of the workgroup do not reach, or another instead.
+
+A race is found in any order of execution, not only where it changes the result. What a run does not execute is not
+judged. One pair of places is reported once, with the first two invocations met there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...constants import RawValue
+from ...diagnostics import Diagnostic
+from ...types import BindingPoint
+from .. import nodes
+from ..interp import Triple, run
+from .watch import Sanitizer
+
+__all__ = ["sanitize"]
+
+_NO_OVERRIDES: Mapping[str, RawValue] = {}
+
+
+def sanitize(
+    module: nodes.Module,
+    entry: str,
+    bindings: Mapping[BindingPoint, bytearray | memoryview],
+    workgroups: Triple,
+    overrides: Mapping[str, RawValue] = _NO_OVERRIDES,
+    *,
+    step_limit: int | None = None,
+    timeout: float | None = None,
+) -> tuple[Diagnostic, ...]:
+    """What is wrong with a dispatch, which runs as `interp.run` runs it. Raises what that raises."""
+    sanitizer = Sanitizer(module, overrides)
+    run(
+        module,
+        entry,
+        bindings,
+        workgroups,
+        overrides,
+        step_limit=step_limit,
+        timeout=timeout,
+        observer=sanitizer,
+    )
+    return sanitizer.findings()

@@ -1,0 +1,114 @@
+"""What the sanitizer has found, as diagnostics: each pair of places once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+from ...diagnostics import Diagnostic, Note, Severity
+from ...types import AddressSpace
+from .paths import path_to, scalar_of, value_text
+from .shadow import Touch, Variable
+
+LIMIT = 100
+"""So many findings are kept; the rest is counted."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    diagnostic: Diagnostic
+    times: int = 1
+
+
+class Findings:
+    """Collects findings; those with the same key count as one."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Hashable, _Seen] = {}
+        self._dropped = 0
+
+    def is_new(self, key: Hashable) -> bool:
+        """Whether the finding is to be described and added; otherwise it is counted here."""
+        seen = self._seen.get(key)
+        if seen is not None:
+            seen.times += 1
+        elif len(self._seen) >= LIMIT:
+            self._dropped += 1
+        else:
+            return True
+        return False
+
+    def add(self, key: Hashable, diagnostic: Diagnostic) -> None:
+        """Keep a finding."""
+        self._seen[key] = _Seen(diagnostic)
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """All findings, in the order in which they were met."""
+        found = [_counted(seen) for seen in self._seen.values()]
+        if self._dropped:
+            message = f"{self._dropped} more findings at other places are left out"
+            found.append(Diagnostic(Severity.INFO, "more-findings", message))
+        return tuple(found)
+
+
+def _counted(seen: _Seen) -> Diagnostic:
+    if seen.times == 1:
+        return seen.diagnostic
+    return replace(seen.diagnostic, notes=(*seen.diagnostic.notes, Note(f"{seen.times - 1} more like this")))
+
+
+def data_race(variable: Variable, offset: int, touch: Touch, other: Touch) -> Diagnostic:
+    """Two accesses to the scalar at `offset` that nothing orders; `touch` came second."""
+    other_verb = "write" if other.site.is_write else "read"
+    what = f"{_deed(variable, offset, touch)}, which races with another invocation's {other_verb}"
+    notes = [Note(_deed(variable, offset, other), other.site.node.span)]
+    is_harmless = False
+    if touch.site.is_write and other.site.is_write and _values_agree(offset, touch, other):
+        is_harmless = True
+        notes.append(Note("both write the same value, which WGSL calls a data race too"))
+    if not (_touches(offset, touch) and _touches(offset, other)):
+        is_harmless = True
+        notes.append(Note("a write of one component may write the whole vector"))
+    notes.append(Note(_advice(touch, other)))
+    severity = Severity.WARNING if is_harmless else Severity.ERROR
+    return Diagnostic(severity, "data-race", what, touch.site.node.span, tuple(notes))
+
+
+def _deed(variable: Variable, offset: int, touch: Touch) -> str:
+    """`invocation (1, 0, 0) of workgroup (0, 0, 0) writes 5 to 'tile[3]'`"""
+    place = offset if _touches(offset, touch) else touch.offset
+    value = value_text(scalar_of(touch.value, touch.site.offsets.index(place - touch.offset)))
+    verb, preposition = ("writes", "to") if touch.site.is_write else ("reads", "from")
+    return f"{touch.invocation} {verb} {value} {preposition} '{path_to(variable.name, variable.type, place)}'"
+
+
+def _touches(offset: int, touch: Touch) -> bool:
+    """Whether an access is to the scalar itself, not to its neighbour in a vector."""
+    return offset - touch.offset in touch.site.offsets
+
+
+def _values_agree(offset: int, touch: Touch, other: Touch) -> bool:
+    if not (_touches(offset, touch) and _touches(offset, other)):
+        return False
+    first, second = (scalar_of(it.value, it.site.offsets.index(offset - it.offset)) for it in (touch, other))
+    return first == second
+
+
+def _advice(touch: Touch, other: Touch) -> str:
+    if touch.group != other.group:
+        return "nothing orders the workgroups of a dispatch: use atomics, or another dispatch"
+    if touch.site.space is AddressSpace.WORKGROUP:
+        return "in between, a workgroupBarrier would order them"
+    return "in between, a storageBarrier would order them; a workgroupBarrier orders workgroup memory alone"
+
+
+def unready_read(variable: Variable, offset: int, touch: Touch, writer: Touch | None) -> Diagnostic:
+    """A read of workgroup memory before anything was written there; `writer` is who comes too late."""
+    path = path_to(variable.name, variable.type, offset)
+    message = f"{touch.invocation} reads '{path}', which nobody has written"
+    note = (
+        Note("it is zero for the whole workgroup: no invocation ever writes it")
+        if writer is None
+        else Note(f"{_deed(variable, offset, writer)} later", writer.site.node.span)
+    )
+    return Diagnostic(Severity.WARNING, "uninitialized-workgroup-read", message, touch.site.node.span, (note,))

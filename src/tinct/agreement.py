@@ -1,0 +1,127 @@
+"""The cases of kernels on several devices, each answer compared with the reference's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy.typing as npt
+
+from .cases import Case
+from .compare import Comparison, Tolerance, compare
+from .ir.diagnostics import DeviceError, InputError, ShaderError
+from .shader import Kernel, Run, Shader
+
+Arrays = Mapping[str, "npt.NDArray[Any]"]
+Status = Literal["agrees", "differs", "reference", "skipped", "failed"]
+INTERPRETERS = ("interp", "hercules")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How one device did on one case.
+
+    `against` is what it was compared with: "numpy", or the first device. `detail` says what was wrong, or why the case
+    was skipped. `comparisons` has each output that was compared. `is_device_fault`: the device failed, not the shader.
+    """
+
+    kernel: str
+    case: str
+    device: str
+    status: Status
+    against: str = ""
+    detail: str = ""
+    comparisons: Mapping[str, Comparison] = field(default_factory=dict[str, Comparison])
+    compile: float = 0.0
+    run: float = 0.0
+    is_device_fault: bool = False
+    outputs: Arrays = field(default_factory=dict[str, "npt.NDArray[Any]"], repr=False)
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the answer is not what it should be, or there is none."""
+        return self.status in ("differs", "failed")
+
+    @property
+    def worst_ulp(self) -> float | None:
+        """The greatest distance in units in the last place, over all outputs; None where nothing was compared."""
+        return max((it.worst_ulp for it in self.comparisons.values()), default=None)
+
+    @property
+    def worst_absolute(self) -> float | None:
+        """The greatest absolute distance, over all outputs; None where nothing was compared."""
+        return max((it.worst_absolute for it in self.comparisons.values()), default=None)
+
+
+def answers(shader: Shader, case: Case, devices: Sequence[str], skip: Mapping[str, str]) -> Iterator[Answer]:
+    """The answer of each device, in order; `skip` has reasons to leave devices out.
+
+    The outputs that the case's numpy reference gives are compared with it, the others with the first device's.
+    Raises InputError for a case that does not fit its kernel.
+    """
+    kernel = shader.kernel(case.entry)
+    inputs = case.inputs({info.name: info.dtype for info in kernel.bindings if info.dtype is not None})
+    expected = dict(case.expected(inputs) or {})
+    first = ""
+    for device in devices:
+        reason = skip.get(device) or _reason_to_skip(case, device)
+        if reason is not None:
+            yield Answer(case.kernel, case.name, device, "skipped", detail=reason)
+            continue
+        answer = _answer(kernel, case, device, inputs, expected, "numpy" if case.reference else first)
+        yield answer
+        if not answer.status == "failed" and not first:
+            first = device
+            expected = {**answer.outputs, **expected}
+
+
+def _reason_to_skip(case: Case, device: str) -> str | None:
+    return "too large for an interpreter" if device in INTERPRETERS and not case.interp else None
+
+
+def _answer(kernel: Kernel, case: Case, device: str, inputs: Arrays, expected: Arrays, against: str) -> Answer:
+    try:
+        run = kernel.run_timed(
+            inputs, workgroups=case.workgroups, threads=case.threads, constants=case.constants, device=device
+        )
+    except (ShaderError, DeviceError) as error:
+        fault = isinstance(error, DeviceError)
+        return Answer(case.kernel, case.name, device, "failed", detail=str(error), is_device_fault=fault)
+    compared = {name: bound for name, bound in case.outputs.items() if name in expected}
+    return _judged(case, device, run, expected, compared, against)
+
+
+def _judged(
+    case: Case, device: str, run: Run, expected: Arrays, compared: Mapping[str, Tolerance], against: str
+) -> Answer:
+    missing = compared.keys() - run.outputs.keys()
+    if missing:
+        raise InputError(f"{case.file}: case '{case.name}': '{min(missing)}' is no buffer that the kernel writes")
+    comparisons = {name: _compare(case, name, expected[name], run.outputs[name]) for name in compared}
+    wrong = {name: comparison for name, comparison in comparisons.items() if not comparison.agrees}
+    status: Status = "differs" if wrong else "agrees" if comparisons else "reference"
+    return Answer(
+        kernel=case.kernel,
+        case=case.name,
+        device=device,
+        status=status,
+        against=against if comparisons else "",
+        detail="; ".join(_place(name, comparison) for name, comparison in wrong.items()),
+        comparisons=comparisons,
+        compile=run.timing.compile,
+        run=run.timing.run,
+        outputs=run.outputs,
+    )
+
+
+def _compare(case: Case, name: str, expected: npt.NDArray[Any], actual: npt.NDArray[Any]) -> Comparison:
+    try:
+        return compare(expected, actual, case.outputs[name])
+    except ValueError as error:
+        raise InputError(f"{case.file}: case '{case.name}': '{name}' and its reference: {error}") from None
+
+
+def _place(name: str, comparison: Comparison) -> str:
+    first = "" if comparison.first is None else f", first {name}{comparison.first}"
+    return f"{comparison.mismatches} of {comparison.compared} differ{first}"

@@ -1,0 +1,150 @@
+"""`--buffer NAME=SPEC`: arrays from files, generators and JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..cases.expressions import ExpressionError
+from ..cases.generators import Arange, Generator, Integers, Request, Uniform, Value
+from ..hints import unknown_name
+from ..ir.diagnostics import InputError
+from ..ir.types import Array, Struct, Type, Vector
+from ..reflection import BindingInfo
+from ..shader import Buffer, Kernel
+from .options import parse_shape
+
+_SPECIAL_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def make_buffers(kernel: Kernel, specs: tuple[str, ...], seed: int) -> dict[str, Buffer]:
+    """The buffers that `NAME=SPEC` options describe. Raises InputError, or OSError for a file."""
+    known = {info.name: info for info in kernel.bindings}
+    buffers: dict[str, Buffer] = {}
+    for number, spec in enumerate(specs):
+        name, separator, text = spec.partition("=")
+        if not separator:
+            raise InputError(f"--buffer takes NAME=SPEC, not {spec!r}")
+        if name not in known:
+            raise InputError(unknown_name(f"the entry point uses no buffer named {name!r}", name, known))
+        if name in buffers:
+            raise InputError(f"--buffer {name} is given twice")
+        try:
+            buffers[name] = _buffer(known[name], text, np.random.default_rng([seed, number]))
+        except InputError as error:
+            raise InputError(f"--buffer {spec}: {error}") from None
+        except (ExpressionError, ValueError, OverflowError) as error:
+            raise InputError(f"--buffer {spec}: {error}") from error
+    return buffers
+
+
+def _buffer(info: BindingInfo, text: str, random: np.random.Generator) -> Buffer:
+    path = Path(text)
+    if path.suffix == ".npy":
+        return _load(path)
+    if path.suffix == ".bin":
+        return path.read_bytes()
+    generated = _generator(text)
+    if generated is None:
+        return _literal(text)
+    if info.dtype is None:
+        raise InputError(f"a {info.type} cannot be bound to an array yet")
+    shape, generator = generated
+    return _fill(info, shape, generator, random)
+
+
+def _load(path: Path) -> npt.NDArray[Any]:
+    try:
+        loaded: object = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise InputError(f"{path} is no array that numpy can read: {error}") from None
+    if not isinstance(loaded, np.ndarray):
+        raise InputError(f"{path} holds no single array")
+    return loaded
+
+
+def _generator(text: str) -> tuple[tuple[int, ...], Generator] | None:
+    """A shape and what fills it; None for what is no generator."""
+    kind, *parts = text.split(":")
+    counts = {"zeros": (0,), "arange": (0,), "uniform": (0, 2), "integers": (2,)}
+    if kind not in counts:
+        return None
+    shape = parse_shape(parts[0], "a shape") if parts and parts[0] else ()
+    limits = parts[1:]
+    if len(limits) not in counts[kind]:
+        raise InputError(f"{kind} takes a shape" + (", the lowest number and the end" if 2 in counts[kind] else ""))
+    match kind:
+        case "zeros":
+            return shape, Value(0)
+        case "arange":
+            return shape, Arange(0, 1)
+        case "uniform":
+            low, high = limits or ("0", "1")
+            return shape, Uniform(low, high)
+        case _:
+            return shape, Integers(*limits)
+
+
+def _fill(info: BindingInfo, shape: tuple[int, ...], generator: Generator, random: np.random.Generator) -> Buffer:
+    assert info.dtype is not None
+    dtype = info.dtype
+    if isinstance(info.type, Struct) and info.size is None:
+        if len(shape) != 1:
+            raise InputError(
+                f"{info.type} ends in a runtime-sized array: its number of elements is needed, as in zeros:8"
+            )
+        dtype, shape = info.dtype_with(shape[0]), ()
+    elif info.size is None and not shape:
+        raise InputError(f"{info.type} is runtime-sized: a shape is needed, as in zeros:1024")
+    elif info.size is not None and shape:
+        raise InputError(f"{info.type} has a fixed size: leave the shape out")
+    array = _filled(dtype, shape, generator, random)
+    return array[..., :3] if _is_padded(info.type) else array
+
+
+def _filled(
+    dtype: np.dtype[Any], shape: tuple[int, ...], generator: Generator, random: np.random.Generator
+) -> npt.NDArray[Any]:
+    """An array whose numbers, also those inside structures, come from the generator."""
+    if dtype.subdtype is not None:
+        base, inner = dtype.subdtype
+        return _filled(base, (*shape, *inner), generator, random)
+    if dtype.names is None:
+        return generator.fill(Request(shape, dtype, {}, random))
+    array = np.zeros(shape, dtype)
+    for name in dtype.names:
+        array[name] = _filled(dtype[name], shape, generator, random)
+    return array
+
+
+def _is_padded(type: Type) -> bool:
+    """Whether it is an array of vectors of three, whose dtype has a fourth number."""
+    return isinstance(type, Array) and isinstance(type.element, Vector) and type.element.width == 3
+
+
+def _literal(text: str) -> Buffer:
+    try:
+        value: object = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        raise InputError("neither a file (.npy, .bin), a generator nor JSON; see tinct run --help") from None
+    number_or_object: Any = _with_special_numbers(value)
+    return number_or_object  # type: ignore[no-any-return]
+
+
+def _with_special_numbers(value: object) -> object:
+    match value:
+        case str():
+            if value not in _SPECIAL_NUMBERS:
+                raise InputError(f"{value!r} is no number")
+            return _SPECIAL_NUMBERS[value]
+        case list():
+            return [_with_special_numbers(part) for part in value]
+        case dict():
+            return {key: _with_special_numbers(part) for key, part in value.items()}
+        case _:
+            return value

@@ -1,0 +1,182 @@
+"""Passes on core IR: golden texts as WGSL, verified; what else they promise; and equal answers before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from tinct.backend.wgsl import print_unit
+from tinct.frontend import load_program
+from tinct.ir.core import Module, from_program, run, verify
+from tinct.ir.core.nodes import Constant, Override
+from tinct.ir.core.to_program import to_unit
+from tinct.ir.diagnostics import InputError, ShaderError
+from tinct.ir.source import Source
+from tinct.ir.types import BindingPoint
+from tinct.transforms.core.robustness import Robustness
+from tinct.transforms.core.single_entry_point import SingleEntryPoint
+from tinct.transforms.core.substitute_overrides import SubstituteOverrides
+from tinct.transforms.core.zero_init_workgroup_memory import ZeroInitWorkgroupMemory
+from tinct.transforms.passes import Pass, parse_pipeline
+from tinct.transforms.pipelines import CORE, for_gpu
+
+GOLDENS = Path(__file__).parents[2] / "goldens" / "wgsl"
+PASSES: list[Pass[Module]] = [
+    Robustness(),
+    SingleEntryPoint("main"),
+    SubstituteOverrides({"3": 8}),
+    ZeroInitWorkgroupMemory(),
+]
+CASES = [
+    (step, path)
+    for step in PASSES
+    for path in sorted((GOLDENS / step.name).glob("*.wgsl"))
+    if not path.name.endswith(".out.wgsl")
+]
+
+
+def module_of(text: str) -> Module:
+    module = from_program(load_program(Source.from_text(text)))
+    verify(module)
+    return module
+
+
+@pytest.mark.parametrize(("step", "path"), CASES, ids=lambda it: it.stem if isinstance(it, Path) else it.name)
+def test_golden(step: Pass[Module], path: Path, golden: Callable[[Path, str], None]) -> None:
+    module = module_of(path.read_text(encoding="utf-8"))
+    assert step.run(module)
+    verify(module)
+    text = print_unit(to_unit(module))
+    golden(path.with_suffix(".out.wgsl"), text)
+    assert print_unit(to_unit(module_of(text))) == text
+
+
+def test_every_pass_has_a_golden() -> None:
+    assert {step.name for step, _ in CASES} == set(CORE.passes)
+
+
+@pytest.mark.parametrize("step", PASSES, ids=lambda step: step.name)
+def test_nothing_to_do(step: Pass[Module]) -> None:
+    module = module_of(f"{OUT} @compute @workgroup_size(1) fn main() {{ out[0] = 1; }}")
+    values = SubstituteOverrides() if isinstance(step, SubstituteOverrides) else step
+    assert not values.run(module)
+
+
+def test_second_run_changes_nothing() -> None:
+    module = module_of(OVERRIDES)
+    for step in (SubstituteOverrides({}, "other"), SingleEntryPoint("other")):
+        assert step.run(module)
+        assert not step.run(module)
+
+
+def test_pipeline_by_name() -> None:
+    passes = parse_pipeline("robustness,single_entry_point{entry_point=main}", CORE)
+    assert passes == (Robustness(), SingleEntryPoint("main"))
+
+
+OUT = "@group(0) @binding(0) var<storage, read_write> out: array<i32>;"
+
+
+def answers(module: Module, words: int = 16) -> list[int]:
+    buffer = bytearray(4 * words)
+    buffer[:8] = (3).to_bytes(4, "little") + (0x90000000).to_bytes(4, "little")
+    run(module, "main", {BindingPoint(0, 0): buffer}, (2, 1, 1))
+    return list(memoryview(buffer).cast("I"))
+
+
+EQUIVALENT = {
+    "out of range": "let i = out[1]; out[i] = 4; var a = array(1, 2, 3); a[i] += 5; out[2] = a[2] + vec3(6, 7, 8)[i];",
+    "workgroup memory": "t[l] = i32(l); workgroupBarrier(); out[l] = t[3 - l] + t[4 + l] + atomicAdd(&n, 0);",
+    "overrides": "out[l] = size * i32(l); if size > 3 && size / 2 == 2 { out[5] = size; }",
+}
+
+
+@pytest.mark.parametrize("body", EQUIVALENT.values(), ids=EQUIVALENT)
+def test_same_answers(body: str) -> None:
+    """The interpreter clamps, zeroes and evaluates overrides itself: the code made explicit must change nothing."""
+    text = f"""
+        {OUT}
+        override size: i32 = 5;
+        var<workgroup> t: array<i32, 16>;
+        var<workgroup> n: atomic<i32>;
+        @compute @workgroup_size(4) fn main(@builtin(local_invocation_index) l: u32) {{ {body} }}
+    """
+    expected = answers(module_of(text))
+    assert any(expected[2:])
+    module = for_gpu(module_of(text), "main", {})
+    verify(module)
+    assert answers(module) == expected
+    assert answers(module_of(print_unit(to_unit(module)))) == expected
+
+
+def test_all_workgroup_memory_is_zeroed() -> None:
+    path = GOLDENS / "zero_init_workgroup_memory" / "shapes.wgsl"
+    module = module_of(path.read_text(encoding="utf-8"))
+    ZeroInitWorkgroupMemory().run(module)
+    text = print_unit(to_unit(module))
+    for name in ("total", "flag", "exact", "few", "many", "grid", "cells"):
+        assert name in text.split("workgroupBarrier")[0].split("fn main")[1]
+
+
+OVERRIDES = """
+    @id(3) override size: u32;
+    override scale: f32 = 1.5;
+    override flag: bool = false;
+    override part: i32 = 8 / i32(scale);
+    var<workgroup> tile: array<u32, size>;
+    @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+    @compute @workgroup_size(size) fn main() { out[0] = tile[0] + select(0u, u32(part), flag); }
+    @compute @workgroup_size(1) fn other() { out[0] = 1; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({}, "override 'size' has no default and needs a value"),
+        ({"3": 1, "scal": 2}, "no override is called 'scal'; did you mean 'scale'?"),
+        ({"3": 1, "size": 2}, "override 'size' is given twice, by name and by id"),
+        ({"size": 1.5}, "override 'size' is a u32: 1.5 is not a whole number"),
+        ({"size": -1}, "override 'size' is a u32, which cannot hold -1"),
+        ({"size": 1, "scale": 1e39}, "override 'scale' is a f32, which cannot hold 1e+39"),
+        ({"size": float("nan")}, "override 'size' must be finite, not nan"),
+    ],
+)
+def test_wrong_values(values: Mapping[str, float], message: str) -> None:
+    with pytest.raises(InputError) as error:
+        SubstituteOverrides(values).run(module_of(OVERRIDES))
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [({"size": 0}, "workgroup-size"), ({"size": 1, "scale": 0.5}, "override-expression")],
+)
+def test_values_that_make_the_shader_wrong(values: Mapping[str, float], code: str) -> None:
+    with pytest.raises(ShaderError) as error:
+        SubstituteOverrides(values).run(module_of(OVERRIDES))
+    assert error.value.diagnostics[0].code == code
+
+
+def test_what_the_entry_point_does_not_need_may_be_missing() -> None:
+    module = module_of(OVERRIDES)
+    SubstituteOverrides({}, "other").run(module)
+    assert [it.name for it in module.root.instructions if isinstance(it, Override)] == ["size"]
+    SingleEntryPoint("other").run(module)
+    verify(module)
+    assert [it.name for it in module.root.instructions] == ["out"]
+
+
+def test_sizes_are_constants() -> None:
+    module = module_of(OVERRIDES)
+    SubstituteOverrides({"size": 6, "flag": True}).run(module)
+    main = next(function for function in module.functions if function.name == "main")
+    assert [it.value.value for it in main.workgroup_size if isinstance(it, Constant)] == [6]
+    assert module.counts == []
+
+
+def test_unknown_entry_point() -> None:
+    with pytest.raises(InputError, match="there is no entry point 'nain': there are main, other"):
+        SingleEntryPoint("nain").run(module_of(OVERRIDES))
