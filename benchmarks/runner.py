@@ -71,6 +71,9 @@ def _prepare(problem: Problem, peer: Peer, measurement: Measurement) -> Prepared
     except WrongAnswer as reason:
         measurement.skipped = f"wrong answer: {reason}"
         return None
+    except Exception as error:  # whatever fails in one peer, the others are still measured
+        measurement.skipped = f"failed: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        return None
     measurement.compile_seconds = prepared.compile_seconds
     return prepared
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 
 from ..ir.diagnostics import Diagnostic, ShaderError
+from ..ir.interpreter_state import paused_collection
 from ..ir.source import Source
 from ..ir.wgsl.program import Program
 from .parse import parse
@@ -32,6 +33,7 @@ def check(source: Source) -> tuple[Diagnostic, ...]:
     return _run(source, {})[1]
 
 
+@paused_collection()
 def _run(source: Source, seconds: dict[str, float]) -> tuple[Program | None, tuple[Diagnostic, ...]]:
     """A text with syntax errors is not resolved: what is missing from the tree would be reported again."""
     started = time.perf_counter()

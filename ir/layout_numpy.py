@@ -177,9 +177,9 @@ def pack(type: Type, value: ArrayLike | Mapping[str, Any], counts: Counts = None
     type = resolve_counts(type, counts)
     count = _given_count(type, value)
     data = bytearray(sized(type, count))
-    value = value if isinstance(value, Mapping) else _as_array(type, value, count)
+    prepared = _prepared(type, value, count)
     for leaf in _leaves(type, count):
-        _store(type, leaf, leaf.view(data), _follow(value, leaf))
+        _store(type, leaf, leaf.view(data), _follow(prepared, leaf))
     return bytes(data)
 
 
@@ -199,6 +199,13 @@ def _member(value: Any, name: str) -> Any:
         return value[name]
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise InputError(f"there is no member '{name}' in the given value") from error
+
+
+def _prepared(type: Type, value: Any, count: int) -> Any:
+    """The value with arrays in place of lists, also inside mappings."""
+    if isinstance(type, Struct) and isinstance(value, Mapping):
+        return {it.name: _prepared(it.type, _member(value, it.name), count) for it in type.members}
+    return _as_array(type, value, count)
 
 
 def _as_array(type: Type, value: Any, count: int) -> AnyArray:

@@ -8,10 +8,12 @@ from ..ir.core.nodes import Module
 from ..ir.core.text import print_module
 from ..ir.core.verify import verify
 from ..ir.hercules.entry import EntryPoint
+from ..ir.hercules.nodes import Module as HerculesModule
 from .core.robustness import Robustness
 from .core.single_entry_point import SingleEntryPoint
 from .core.substitute_overrides import SubstituteOverrides
 from .core.zero_init_workgroup_memory import ZeroInitWorkgroupMemory
+from .hercules import HERCULES, ConditionalConstantPropagation, DeadCodeElimination, GlobalValueNumbering
 from .passes import Pass, Stage, run_passes
 
 CORE: Stage[Module] = Stage(
@@ -26,6 +28,13 @@ CORE: Stage[Module] = Stage(
     },
 )
 """Core IR and its passes."""
+
+OPTIMISING: tuple[Pass[HerculesModule], ...] = (
+    ConditionalConstantPropagation(),
+    GlobalValueNumbering(),
+    DeadCodeElimination(),
+)
+"""What the CPU's code is made from: constants folded, branches on them gone, each value computed once."""
 
 
 def specialising(entry: str, constants: Mapping[str, float]) -> tuple[Pass[Module], ...]:
@@ -54,4 +63,6 @@ def for_gpu(module: Module, entry: str, constants: Mapping[str, float]) -> Modul
 
 
 def optimise_hercules(entry: EntryPoint) -> EntryPoint:
+    """The entry point after `OPTIMISING`; its module is changed in place."""
+    run_passes(entry.module, OPTIMISING, HERCULES)
     return entry

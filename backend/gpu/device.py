@@ -10,7 +10,7 @@ from .model import AdapterInfo, BufferBinding, GpuError, GpuResult
 from .process import WorkerProcess
 
 _PROBE_SECONDS = 60.0
-_DEFAULT_SECONDS = 120.0
+DEFAULT_SECONDS = 120.0
 
 
 class GpuDevice:
@@ -50,7 +50,7 @@ class GpuDevice:
             limits=reply["limits"],
         )
 
-    def validate(self, wgsl: str, *, timeout: float = _DEFAULT_SECONDS) -> str | None:
+    def validate(self, wgsl: str, *, timeout: float = DEFAULT_SECONDS) -> str | None:
         """None when naga accepts the module, else its message. Code generation, which may still fail, is not tried."""
         try:
             self._ask({"operation": "validate", "seconds": timeout, "wgsl": wgsl})
@@ -69,7 +69,7 @@ class GpuDevice:
         constants: Mapping[str, float] | None = None,
         *,
         repeat: int = 1,
-        timeout: float = _DEFAULT_SECONDS,
+        timeout: float = DEFAULT_SECONDS,
     ) -> GpuResult:
         """Dispatches `entry` and returns the bytes of every writable binding.
 

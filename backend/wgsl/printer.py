@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import assert_never
 
+from ...ir.interpreter_state import deep_nesting
 from ...ir.wgsl import ast
 from .expressions import print_expression, print_list, print_template_arguments
 
@@ -16,6 +17,7 @@ _WIDTH = 100
 _INDENT = "    "
 
 
+@deep_nesting()
 def print_unit(unit: ast.TranslationUnit) -> str:
     """The text of a whole file, ending in a line break unless it is empty."""
     directives = [_directive(directive) for directive in unit.directives]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import cached_property
+from typing import overload
 
 from ...ir.diagnostics import Note
 from ...ir.types import Access, AddressSpace, BindingPoint, Stage, Texture, TextureKind
@@ -11,24 +13,52 @@ from .context import Context, Symbol
 
 
 def record_uses(order: Sequence[Symbol]) -> None:
-    """Fill `resources` and `calls` of each function. `order` has what is used before its users."""
-    reached: dict[Symbol, frozenset[Symbol]] = {}
+    """Fill `resources` and `calls` of each function. `order` has what is used before its users.
+
+    What a symbol reaches is a set of bits, one for each resource in declaration order: a set of objects for each would
+    take memory in proportion to the square of a long chain.
+    """
+    found = sorted((symbol for symbol in order if _is_resource(symbol)), key=lambda symbol: symbol.index)
+    table = tuple(symbol.entity for symbol in found if isinstance(symbol.entity, Variable))
+    reached: dict[Symbol, int] = {symbol: 1 << bit for bit, symbol in enumerate(found)}
     for symbol in order:
-        used = {symbol: None} if _is_resource(symbol) else dict[Symbol, None]()
-        reached[symbol] = frozenset(used).union(*[reached.get(other, frozenset()) for other in symbol.uses])
+        bits = reached.get(symbol, 0)
+        for other in symbol.uses:
+            bits |= reached.get(other, 0)
+        reached[symbol] = bits
         if isinstance(symbol.entity, FunctionInfo):
-            symbol.entity.resources = _in_order(reached[symbol])
+            symbol.entity.resources = _Resources(table, bits) if bits else ()
             callees = [other.entity for other in symbol.uses]
-            symbol.entity.calls = tuple(callee for callee in callees if isinstance(callee, FunctionInfo))
+            symbol.entity.calls = tuple([callee for callee in callees if isinstance(callee, FunctionInfo)])
 
 
 def _is_resource(symbol: Symbol) -> bool:
     return isinstance(symbol.entity, Variable) and symbol.entity.kind in ("var", "override")
 
 
-def _in_order(symbols: Iterable[Symbol]) -> tuple[Variable, ...]:
-    ordered = sorted(symbols, key=lambda symbol: symbol.index)
-    return tuple(symbol.entity for symbol in ordered if isinstance(symbol.entity, Variable))
+class _Resources(Sequence[Variable]):
+    """The variables of a table that some bits name, spelled out when they are first asked for."""
+
+    def __init__(self, table: Sequence[Variable], bits: int) -> None:
+        self._table = table
+        self._bits = bits
+
+    @cached_property
+    def _items(self) -> tuple[Variable, ...]:
+        digits = reversed(f"{self._bits:b}")
+        return tuple([variable for variable, digit in zip(self._table, digits, strict=False) if digit == "1"])
+
+    @overload
+    def __getitem__(self, index: int) -> Variable: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Variable]: ...
+
+    def __getitem__(self, index: int | slice) -> Variable | Sequence[Variable]:
+        return self._items[index]
+
+    def __len__(self) -> int:
+        return self._bits.bit_count()
 
 
 def check_module(context: Context) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from ...ir.constants import RawValue
 from ...ir.diagnostics import Diagnostic, DiagnosticList, Note
+from ...ir.interpreter_state import deep_nesting
 from ...ir.layout_sizes import size_of
 from ...ir.scalars import EvaluationError, Mode, convert_scalar, int_range
 from ...ir.schema.runtime import SchemaNode
@@ -39,6 +40,7 @@ MOST_INVOCATIONS = 256
 WORKGROUP_STORAGE = 16384
 
 
+@deep_nesting()
 def check_pipeline(
     program: Program, entry_point: str, constants: Mapping[str, int | float | bool] | None = None
 ) -> tuple[Diagnostic, ...]:
@@ -89,10 +91,11 @@ class _Pipeline:
         for key in constants:
             if key not in overrides:
                 self._error("unknown-override", f"there is no override '{key}'", None, did_you_mean(key, overrides))
+        used = set(self._function.resources)
         for key, variable in overrides.items():
             if key in constants:
                 self._set(variable, constants[key])
-            elif variable in self._function.resources:
+            elif variable in used:
                 self._set_default(variable)
 
     def _set(self, variable: Variable, value: int | float | bool) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 
 from ...ir.diagnostics import Diagnostic, DiagnosticList
+from ...ir.interpreter_state import deep_nesting
 from ...ir.source import Source
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import Program, Variable
@@ -14,9 +14,6 @@ from .context import Abandon, Context, Symbol
 from .directives import resolve_directives
 from .names import NestingError, bind_names
 from .order import dependency_order
-
-# An expression of the deepest nesting that `names` lets through needs a few thousand frames here and in later stages.
-_RECURSION_LIMIT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +24,9 @@ class Resolved:
     diagnostics: tuple[Diagnostic, ...]
 
 
+@deep_nesting()
 def resolve(source: Source, unit: ast.TranslationUnit) -> Resolved:
-    """Check a module and find out what everything in it means.
-
-    Raises the interpreter's recursion limit for good, since the tree it lets through may be nested some 500 levels.
-    """
-    if sys.getrecursionlimit() < _RECURSION_LIMIT:
-        sys.setrecursionlimit(_RECURSION_LIMIT)
+    """Check a module and find out what everything in it means."""
     context = Context(source, DiagnosticList())
     enables, requires = resolve_directives(context, unit)
     try:

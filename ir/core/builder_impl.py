@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ..interpreter_state import deep_nesting
 from ..schema.traverse import walk
 from ..types import OverrideCount, Pointer, Scalar, pointer
 from ..wgsl import ast
@@ -23,6 +24,7 @@ from .nodes import ArrayCount, DiagnosticFilter, Module, Override, Var
 _PREDECLARED = ("bool", "i32", "u32", "f32", "f16", "array", "atomic", "ptr", "vec2", "vec3", "vec4", "bitcast")
 
 
+@deep_nesting()
 def build(program: Program) -> Module:
     """The core IR of a program; total for valid programs."""
     module = empty_module()

@@ -8,11 +8,13 @@ Reading the text and writing it again gives the same text. The parts are in `rai
 
 from __future__ import annotations
 
+from ..interpreter_state import deep_nesting
 from ..wgsl import ast
 from . import nodes
 from .raising.declarations import ModuleWriter
 
 
+@deep_nesting()
 def to_unit(module: nodes.Module) -> ast.TranslationUnit:
     """The syntax tree of a verified module, which is not changed."""
     return ModuleWriter(module).unit()

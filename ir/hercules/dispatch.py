@@ -8,6 +8,7 @@ from functools import cache
 
 from .. import layout
 from ..constants import RawValue
+from ..deadline import Deadline
 from ..types import Array, BindingPoint, Matrix, Struct, Type, Vector
 from .entry import WORKGROUP_CONSTANTS, Binding, EntryPoint
 from .interp import ThreadOrder, forward, run_in_place
@@ -19,12 +20,16 @@ def run_entry_point(
     buffers: Mapping[BindingPoint, bytearray],
     workgroups: tuple[int, int, int],
     order: ThreadOrder = forward,
+    *,
+    timeout: float | None = None,
 ) -> None:
     """Dispatch the entry point over so many workgroups. Buffers that it writes change in place; the others must not
     overlap them.
 
-    Raises InterpreterError if the function does not verify, KeyError for a buffer that is missing.
+    Raises InterpreterError if the function does not verify, KeyError for a buffer that is missing, DeviceError after
+    `timeout` seconds.
     """
+    deadline = Deadline(timeout)
     constants = [*workgroups, *([0] * (len(entry.function.dynamic_constants) - len(WORKGROUP_CONSTANTS)))]
     for binding in entry.bindings:
         if binding.length is not None:
@@ -32,7 +37,7 @@ def run_entry_point(
     by_parameter = {it.parameter: it for it in entry.bindings}
     count = len(entry.function.parameter_types)
     arguments = [_collection(by_parameter[number], buffers) for number in range(count)]
-    run_in_place(entry.function, constants, arguments, order)
+    run_in_place(entry.function, constants, arguments, order, deadline)
 
 
 def _collection(binding: Binding, buffers: Mapping[BindingPoint, bytearray]) -> BufferCollection:

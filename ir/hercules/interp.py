@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from ..deadline import Deadline, Ticks
 from . import arithmetic, dynamic, storage
 from .arithmetic import ScalarValue
 from .nodes import (
@@ -68,6 +69,9 @@ Step: TypeAlias = Callable[[Frame], None]
 Exit: TypeAlias = "Callable[[Frame], _Block | None]"
 
 
+_NEVER = Deadline(None)
+
+
 class InterpreterError(Exception):
     """A function that cannot run (it does not verify), or arguments that do not fit it."""
 
@@ -112,13 +116,17 @@ def run(
 
 
 def run_in_place(
-    function: Function, dynamic_constants: Sequence[int], arguments: Sequence[Value], order: ThreadOrder = forward
+    function: Function,
+    dynamic_constants: Sequence[int],
+    arguments: Sequence[Value],
+    order: ThreadOrder = forward,
+    deadline: Deadline = _NEVER,
 ) -> Value:
     """As `run`, unchecked, and with the arguments' own storage: collections that the function consumes change.
 
-    The result may be made of them. Raises InterpreterError.
+    The result may be made of them. Raises InterpreterError, and DeviceError past the deadline.
     """
-    return _Program(order).compiled(function, tuple(dynamic_constants)).call(arguments)
+    return _Program(order, Ticks(deadline)).compiled(function, tuple(dynamic_constants)).call(arguments)
 
 
 def _check_value(name: str, type: Type, value: Value, constants: Sequence[int]) -> None:
@@ -161,6 +169,7 @@ class _Compiled:
     entry: _Block
     size: int
     parameters: list[tuple[int, int]]
+    ticks: Ticks
 
     def call(self, arguments: Sequence[Value]) -> Value:
         """Run it. Arguments that it consumes change."""
@@ -169,6 +178,7 @@ class _Compiled:
             frame[slot] = arguments[index]
         block: _Block | None = self.entry
         while block is not None:
+            self.ticks.count()
             for step in block.steps:
                 step(frame)
             block = block.leave(frame)
@@ -180,6 +190,7 @@ class _Program:
     """The compiled functions of one run, so none outlives the graph that it was made from."""
 
     order: ThreadOrder
+    ticks: Ticks
     known: dict[tuple[Function, tuple[int, ...]], _Compiled] = field(
         default_factory=dict[tuple[Function, tuple[int, ...]], _Compiled]
     )
@@ -218,7 +229,7 @@ class _Compiler:
         for leader, nodes in plan.blocks.items():
             blocks[leader].steps += [self._step(node) for node in nodes]
             blocks[leader].leave = self._exit(leader, blocks, threads)
-        return _Compiled(entry, self.size, parameters)
+        return _Compiled(entry, self.size, parameters, self.program.ticks)
 
     def new_slot(self) -> int:
         """A slot of the frame for something of one's own."""

@@ -33,7 +33,6 @@ from .analyses import (
 )
 from .graph import def_use, is_control, predecessors
 from .nodes import (
-    Atomic,
     Collect,
     ConstantNode,
     DynamicConstantNode,
@@ -135,6 +134,7 @@ class _Scheduler:
     last_place: dict[Node, Node] = field(default_factory=dict[Node, Node])
     early: dict[Node, Node] = field(default_factory=dict[Node, Node])
     late: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    consumers_at: dict[Node, Node] = field(default_factory=dict[Node, Node])
     consumers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
     readers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
     _gone: dict[Node, set[Node]] = field(default_factory=dict[Node, set[Node]])
@@ -276,7 +276,8 @@ class _Scheduler:
     def _find_earliest(self, order: list[Node]) -> None:
         """The highest block of each node that all its operands, and its home if it has one, dominate.
 
-        A consumer stays below the readers of what it consumes. That and the homes depend on each other: a few rounds settle them.
+        A consumer stays below the readers of what it consumes. That and the homes depend on each other: a few rounds
+        settle them.
         """
         top = self.graph.order[0]
         homes: dict[Node, Node] = {}
@@ -291,7 +292,7 @@ class _Scheduler:
         raise AssertionError("the earliest blocks do not settle")
 
     def _below_readers(self, node: Node, highest: Node) -> Node:
-        """The highest block, from `highest` down to the latest, from where control meets no reader of what the node consumes."""
+        """The highest block, from `highest` down to the latest, from where no reader of what the node consumes is ahead."""
         readers = [
             (version, self.early.get(reader.user, highest))
             for version, use in consumed(node, self.types, self.nest.forks)
@@ -324,7 +325,8 @@ class _Scheduler:
             blocks = [at for user in self.users[node] for at in self._use_blocks(node, user)]
             if blocks:
                 self.place[node] = self.leaders[reduce(self.tree.common, blocks)]
-        return self.place
+        latest, self.place = self.place, {}
+        return latest
 
     def _deepest(self, blocks: list[Node]) -> Node:
         """The lowest of blocks on one way down the dominator tree."""
@@ -337,10 +339,11 @@ class _Scheduler:
         consumer's nest.
         """
         homes: dict[Node, Node] = {}
+        self.consumers_at = {}
         for node in reversed(order):
             blocks = [block for use in self.consumers.get(node, ()) if (block := self._reach(use, homes)) is not None]
             if blocks:
-                at = reduce(self.tree.common, blocks)
+                at = self.consumers_at[node] = reduce(self.tree.common, blocks)
                 headers = [loop.header for loop in self.loops.around[at]]
                 homes[node] = self._deepest([*headers, *self.nest.around[at]])
         return homes
@@ -360,13 +363,23 @@ class _Scheduler:
         if latest is None:
             return
         versions = [version for version, use in looked_at(node, self.types) if use.control is None]
-        self.place[node] = latest if self._is_taken_over(node) else self._best_block(node, latest, versions)
+        if node in self.consumers_at:
+            self.place[node] = self._beside_consumers(node, latest)
+        else:
+            self.place[node] = self._best_block(node, latest, versions)
 
-    def _is_taken_over(self, node: Node) -> bool:
-        """Whether each consumer takes over storage that this node makes or wrote, so that it has to run as often as
-        they.
-        """
-        return node in self.consumers or isinstance(node, Atomic)
+    def _beside_consumers(self, node: Node, latest: Node) -> Node:
+        """The lowest block in the consumers' nest: they take over the storage that this node makes, as often as it does."""
+        wanted = self._nest_of(self.consumers_at[node])
+        for at in self.tree.chain(latest):
+            if self.leaders[at] is at and self._nest_of(at) == wanted:
+                return at
+            if at is self.early[node]:
+                break
+        return latest
+
+    def _nest_of(self, block: Node) -> tuple[object, object]:
+        return self.loops.around[block], self.nest.around[block]
 
     def _best_block(self, node: Node, latest: Node, versions: list[Node]) -> Node:
         """The lowest of the least nested blocks between the earliest and the latest where nothing it reads is

@@ -21,7 +21,7 @@ of several components loads the vector through it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeAlias, TypeVar
 
@@ -124,7 +124,7 @@ class FunctionInfo:
     return_io: IoAttributes
     stage: Stage | None
     workgroup_size: tuple[ast.Expression, ...] = ()
-    resources: tuple[Variable, ...] = ()
+    resources: Sequence[Variable] = ()
     calls: tuple[FunctionInfo, ...] = ()
     diagnostics: tuple[DiagnosticFilter, ...] = ()
     must_use: bool = False

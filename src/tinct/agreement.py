@@ -71,7 +71,7 @@ def answers(shader: Shader, case: Case, devices: Sequence[str], skip: Mapping[st
             continue
         answer = _answer(kernel, case, device, inputs, expected, "numpy" if case.reference else first)
         yield answer
-        if not answer.status == "failed" and not first:
+        if answer.status != "failed" and not first:
             first = device
             expected = {**answer.outputs, **expected}
 

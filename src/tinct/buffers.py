@@ -67,8 +67,9 @@ def _as_list(type: Type, given: Any) -> Any:
     """An image or a matrix for a plain array: all dimensions before those of an element become one."""
     if not isinstance(type, Array) or not isinstance(given, np.ndarray):
         return given
-    inner = given.shape[max(given.ndim - _rank(type.element), 0) :]
-    return given.reshape(-1, *inner) if given.ndim > len(inner) + 1 else given
+    array: npt.NDArray[Any] = given
+    inner = array.shape[max(array.ndim - _rank(type.element), 0) :]
+    return array.reshape(-1, *inner) if array.ndim > len(inner) + 1 else array
 
 
 def _rank(type: Type) -> int:
@@ -95,13 +96,16 @@ def unpack_buffers(
     return {info.name: _unpack(info, packed[info.point], given[info.name]) for info in bindings if info.is_written}
 
 
-def _unpack(info: BindingInfo, data: bytearray, original: Any) -> npt.NDArray[Any]:
-    if isinstance(original, np.ndarray) and _has_exact_layout(info, original, len(data)):
-        return np.frombuffer(data, original.dtype).reshape(original.shape).copy()
+def _unpack(info: BindingInfo, data: bytearray, original: object) -> npt.NDArray[Any]:
     array = layout.unpack(info.type, bytes(data))
+    if not isinstance(original, np.ndarray):
+        return array
+    given: npt.NDArray[Any] = original
+    if _has_exact_layout(info, given, len(data)):
+        return np.frombuffer(data, given.dtype).reshape(given.shape).copy()
     is_plain = array.dtype.names is None
-    if isinstance(original, np.ndarray) and original.size == array.size and (is_plain or original.ndim >= array.ndim):
-        return array.reshape(original.shape)
+    if given.size == array.size and (is_plain or given.ndim >= array.ndim):
+        return array.reshape(given.shape)
     return array
 
 

@@ -28,8 +28,12 @@ class Device(Protocol):
         bindings: Sequence[BindingInfo],
         buffers: Buffers,
         workgroups: tuple[int, int, int],
+        timeout: float | None = None,
     ) -> Timing:
-        """Dispatch `workgroups`; the writable buffers hold the result afterwards."""
+        """Dispatch `workgroups`; the writable buffers hold the result afterwards.
+
+        A dispatch that takes longer than `timeout` seconds, compiling aside, is stopped and raises DeviceError.
+        """
         ...
 
 
@@ -42,6 +46,7 @@ class CpuDevice:
         bindings: Sequence[BindingInfo],
         buffers: Buffers,
         workgroups: tuple[int, int, int],
+        timeout: float | None = None,
     ) -> Timing:
         """See `Device`."""
         start = time.perf_counter()
@@ -49,7 +54,7 @@ class CpuDevice:
         compiled = time.perf_counter()
         used = compilation.hercules.bindings
         lengths = [runtime_count(b.type, len(buffers[b.point])) for b in used if b.length is not None]
-        kernel.run([buffers[binding.point] for binding in used], workgroups, lengths)
+        kernel.run([buffers[binding.point] for binding in used], workgroups, lengths, timeout=timeout)
         return Timing(compiled - start, time.perf_counter() - compiled)
 
 
@@ -62,6 +67,7 @@ class InterpreterDevice:
         bindings: Sequence[BindingInfo],
         buffers: Buffers,
         workgroups: tuple[int, int, int],
+        timeout: float | None = None,
     ) -> Timing:
         """See `Device`."""
         from .ir.core.interp import run
@@ -69,7 +75,7 @@ class InterpreterDevice:
         start = time.perf_counter()
         module = compilation.specialised
         built = time.perf_counter()
-        run(module, compilation.entry, buffers, workgroups)
+        run(module, compilation.entry, buffers, workgroups, timeout=timeout)
         return Timing(built - start, time.perf_counter() - built)
 
 
@@ -82,6 +88,7 @@ class HerculesDevice:
         bindings: Sequence[BindingInfo],
         buffers: Buffers,
         workgroups: tuple[int, int, int],
+        timeout: float | None = None,
     ) -> Timing:
         """See `Device`."""
         from .ir.hercules.dispatch import run_entry_point
@@ -89,7 +96,7 @@ class HerculesDevice:
         start = time.perf_counter()
         entry = compilation.hercules
         built = time.perf_counter()
-        run_entry_point(entry, buffers, workgroups)
+        run_entry_point(entry, buffers, workgroups, timeout=timeout)
         return Timing(built - start, time.perf_counter() - built)
 
 
@@ -102,15 +109,17 @@ class GpuDevice:
         bindings: Sequence[BindingInfo],
         buffers: Buffers,
         workgroups: tuple[int, int, int],
+        timeout: float | None = None,
     ) -> Timing:
         """See `Device`."""
-        from .backend.gpu import BufferBinding, default_device
+        from .backend.gpu import DEFAULT_SECONDS, BufferBinding, default_device
 
         start = time.perf_counter()
         wgsl = compilation.wgsl
         written = time.perf_counter()
         given = [BufferBinding(b.group, b.binding, _kind(b), bytes(buffers[b.point])) for b in bindings]
-        result = default_device().run(wgsl, compilation.entry, given, workgroups)
+        seconds = DEFAULT_SECONDS if timeout is None else timeout
+        result = default_device().run(wgsl, compilation.entry, given, workgroups, timeout=seconds)
         for (group, binding), data in result.outputs.items():
             buffers[BindingPoint(group, binding)][:] = data
         return Timing(written - start + result.compile_seconds, result.run_seconds)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import index
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from .buffers import pack_buffers, unpack_buffers
 from .compilation import Compilation, ProgramOrigin, Timing
 from .devices import device_named
 from .hints import unknown_name
-from .ir.diagnostics import Diagnostic, InputError
+from .ir.diagnostics import Diagnostic, InputError, render_all
 from .ir.source import Source
 from .ir.types import Stage
 from .ir.wgsl.program import Program
@@ -66,6 +66,19 @@ class Run:
 
     outputs: dict[str, npt.NDArray[Any]]
     timing: Timing
+
+
+@dataclass(frozen=True, slots=True)
+class Sanitized:
+    """What a watched dispatch gave: the written buffers by variable name, and what is wrong, with its places."""
+
+    outputs: dict[str, npt.NDArray[Any]]
+    findings: tuple[Diagnostic, ...]
+    source: Source
+
+    def __str__(self) -> str:
+        """The findings with their source lines."""
+        return render_all(self.findings, self.source)
 
 
 class Shader:
@@ -133,13 +146,19 @@ class Shader:
         for name, value in constants.items():
             if name not in keys and name not in keys.values():
                 raise InputError(unknown_name(f"no override is named {name!r}", name, self.overrides))
-            if not isinstance(value, (bool, int, float, np.integer, np.floating, np.bool_)):
-                raise InputError(f"the value of override {name!r} must be a number, not {value!r}")
             key = keys.get(name, name)
             if key in values:
                 raise InputError(f"override {name!r} is given twice, by name and by id")
-            values[key] = value.item() if isinstance(value, np.generic) else value
+            values[key] = _number(name, value)
         return values
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, (np.integer, np.floating, np.bool_)):
+        return cast("float", value.item())
+    if not isinstance(value, (bool, int, float)):
+        raise InputError(f"the value of override {name!r} must be a number, not {value!r}")
+    return value
 
 
 def choose_entry(names: Sequence[str], name: str | None) -> str:
@@ -181,19 +200,21 @@ class Kernel:
         threads: Extent | None = None,
         constants: Constants | None = None,
         device: str = "cpu",
+        timeout: float | None = None,
     ) -> dict[str, npt.NDArray[Any]]:
         """Dispatch on a device and return the writable buffers; the arrays given stay as they are.
 
         `buffers` has an array (or bytes) for each binding, by variable name: in the layout `BindingInfo.dtype`
         describes, or without padding. The size of the dispatch is given as `workgroups`, or as `threads`, which is
         rounded up to whole workgroups; one to three numbers for x, y, z. A zero runs nothing. `constants` sets
-        overrides. `device` is one of `tinct.DEVICES`.
+        overrides. `device` is one of `tinct.DEVICES`. A dispatch that takes longer than `timeout` seconds, compiling
+        aside, is stopped.
 
         Raises InputError for buffers, sizes or names that do not fit, ShaderError for what the device cannot compile,
-        DeviceError when the device fails.
+        DeviceError when the device fails or the time is over.
         """
         return self.run_timed(
-            buffers, workgroups=workgroups, threads=threads, constants=constants, device=device
+            buffers, workgroups=workgroups, threads=threads, constants=constants, device=device, timeout=timeout
         ).outputs
 
     def run_timed(
@@ -204,14 +225,33 @@ class Kernel:
         threads: Extent | None = None,
         constants: Constants | None = None,
         device: str = "cpu",
+        timeout: float | None = None,
     ) -> Run:
         """`run` with the seconds that compiling and running took."""
         runner = device_named(device)
         compilation = self.shader.compilation(self.info.name, constants or {})
         packed = pack_buffers(self.bindings, buffers)
         count = _dispatch(workgroups, threads, compilation)
-        timing = runner.run(compilation, self.bindings, packed, count)
+        timing = runner.run(compilation, self.bindings, packed, count, timeout)
         return Run(unpack_buffers(self.bindings, packed, buffers), timing)
+
+    def sanitize(
+        self,
+        buffers: Mapping[str, Buffer],
+        *,
+        workgroups: Extent | None = None,
+        threads: Extent | None = None,
+        constants: Constants | None = None,
+        timeout: float | None = None,
+    ) -> Sanitized:
+        """`run` on the interpreter, which looks for races and misuse of memory (see `ir.core.sanitizer`)."""
+        from .ir.core.sanitizer import sanitize
+
+        compilation = self.shader.compilation(self.info.name, constants or {})
+        packed = pack_buffers(self.bindings, buffers)
+        count = _dispatch(workgroups, threads, compilation)
+        findings = sanitize(compilation.specialised, compilation.entry, packed, count, timeout=timeout)
+        return Sanitized(unpack_buffers(self.bindings, packed, buffers), findings, self.shader.source)
 
 
 def _dispatch(workgroups: Extent | None, threads: Extent | None, compilation: Compilation) -> tuple[int, int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
+from ...constants import RawValue
 from ...diagnostics import Diagnostic, Note, Severity
 from ...types import AddressSpace
 from .paths import path_to, scalar_of, value_text
@@ -57,27 +58,31 @@ def _counted(seen: _Seen) -> Diagnostic:
     return replace(seen.diagnostic, notes=(*seen.diagnostic.notes, Note(f"{seen.times - 1} more like this")))
 
 
+def race_severity(offset: int, touch: Touch, other: Touch) -> Severity:
+    """A warning for races that only WGSL's rules see: of equal values, or of different components of a vector."""
+    if not (_touches(offset, touch) and _touches(offset, other)):
+        return Severity.WARNING
+    return Severity.WARNING if _write_the_same(offset, touch, other) else Severity.ERROR
+
+
 def data_race(variable: Variable, offset: int, touch: Touch, other: Touch) -> Diagnostic:
     """Two accesses to the scalar at `offset` that nothing orders; `touch` came second."""
-    other_verb = "write" if other.site.is_write else "read"
-    what = f"{_deed(variable, offset, touch)}, which races with another invocation's {other_verb}"
+    verb = "write" if other.site.is_write else "read"
+    message = f"{_deed(variable, offset, touch)}, which races with another invocation's {verb}"
     notes = [Note(_deed(variable, offset, other), other.site.node.span)]
-    is_harmless = False
-    if touch.site.is_write and other.site.is_write and _values_agree(offset, touch, other):
-        is_harmless = True
-        notes.append(Note("both write the same value, which WGSL calls a data race too"))
     if not (_touches(offset, touch) and _touches(offset, other)):
-        is_harmless = True
         notes.append(Note("a write of one component may write the whole vector"))
+    elif _write_the_same(offset, touch, other):
+        notes.append(Note("both write the same value, which WGSL calls a data race too"))
     notes.append(Note(_advice(touch, other)))
-    severity = Severity.WARNING if is_harmless else Severity.ERROR
-    return Diagnostic(severity, "data-race", what, touch.site.node.span, tuple(notes))
+    severity = race_severity(offset, touch, other)
+    return Diagnostic(severity, "data-race", message, touch.site.node.span, tuple(notes))
 
 
 def _deed(variable: Variable, offset: int, touch: Touch) -> str:
     """`invocation (1, 0, 0) of workgroup (0, 0, 0) writes 5 to 'tile[3]'`"""
     place = offset if _touches(offset, touch) else touch.offset
-    value = value_text(scalar_of(touch.value, touch.site.offsets.index(place - touch.offset)))
+    value = value_text(_scalar(place, touch))
     verb, preposition = ("writes", "to") if touch.site.is_write else ("reads", "from")
     return f"{touch.invocation} {verb} {value} {preposition} '{path_to(variable.name, variable.type, place)}'"
 
@@ -87,11 +92,13 @@ def _touches(offset: int, touch: Touch) -> bool:
     return offset - touch.offset in touch.site.offsets
 
 
-def _values_agree(offset: int, touch: Touch, other: Touch) -> bool:
-    if not (_touches(offset, touch) and _touches(offset, other)):
-        return False
-    first, second = (scalar_of(it.value, it.site.offsets.index(offset - it.offset)) for it in (touch, other))
-    return first == second
+def _scalar(offset: int, touch: Touch) -> RawValue:
+    """What an access reads or writes there."""
+    return scalar_of(touch.value, touch.site.offsets.index(offset - touch.offset))
+
+
+def _write_the_same(offset: int, touch: Touch, other: Touch) -> bool:
+    return touch.site.is_write and other.site.is_write and _scalar(offset, touch) == _scalar(offset, other)
 
 
 def _advice(touch: Touch, other: Touch) -> str:

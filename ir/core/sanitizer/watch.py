@@ -12,7 +12,7 @@ from .. import nodes
 from ..interp_frame import INVOCATION, Frame, Invocation, Memory, Operation
 from ..root_values import RootValues
 from .bounds import Outside, bounds_check
-from .findings import Findings, data_race, unready_read
+from .findings import Findings, data_race, race_severity, unready_read
 from .paths import path_to, scalar_offsets
 from .shadow import Shadow, Site, Touch, Variable
 
@@ -127,7 +127,8 @@ class Sanitizer:
     def _compare(self, shadow: Shadow, offset: int, touch: Touch) -> None:
         cell = shadow.cell(offset)
         for other in cell.rivals(touch):
-            key = ("data-race", frozenset((touch.site, other.site)), touch.group == other.group)
+            severity = race_severity(offset, touch, other)
+            key = ("data-race", frozenset((touch.site, other.site)), touch.group == other.group, severity)
             if self._findings.is_new(key):
                 self._findings.add(key, data_race(shadow.variable, offset, touch, other))
         cell.remember(touch)

@@ -18,9 +18,10 @@ import click
 
 from .. import __version__
 from ..ir.diagnostics import DeviceError, InputError, ShaderError
+from .interrupts import end_on_interrupt, leave
 
 SHADER_AT_FAULT, COMMAND_LINE_AT_FAULT, DEVICE_AT_FAULT, BUG = 1, 2, 3, 70
-INTERRUPTED, NO_READER = 130, 141
+NO_READER = 141
 
 _COMMANDS = {
     "check": "say what is wrong with shaders",
@@ -56,7 +57,8 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            raise
+            _silence_output()
+            ctx.exit(NO_READER)
         except (ShaderError, InputError, DeviceError, OSError, MemoryError) as error:
             if ctx.params["traceback"]:
                 traceback.print_exc()
@@ -115,11 +117,12 @@ def tinct(traceback: bool) -> None:
     """Compile WGSL compute shaders for the CPU and the GPU: one kernel, every device, the same answer."""
 
 
-def main() -> NoReturn:
+def main() -> None:
     """Run the command line and leave."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    end_on_interrupt()
     try:
         result: object = tinct.main(standalone_mode=False)
         sys.stdout.flush()
@@ -128,8 +131,12 @@ def main() -> NoReturn:
         error.show()
         sys.exit(COMMAND_LINE_AT_FAULT)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter would complain once more as it ends
+        _silence_output()
         sys.exit(NO_READER)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        os._exit(INTERRUPTED)  # threads may still be in machine code, which nothing can stop
+        leave()
+
+
+def _silence_output() -> None:
+    """Standard output to nowhere, or the interpreter would complain as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

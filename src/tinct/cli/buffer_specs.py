@@ -17,7 +17,7 @@ from ..ir.diagnostics import InputError
 from ..ir.types import Array, Struct, Type, Vector
 from ..reflection import BindingInfo
 from ..shader import Buffer, Kernel
-from .options import parse_shape
+from .options import map_parts, parse_shape
 
 _SPECIAL_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -60,12 +60,13 @@ def _buffer(info: BindingInfo, text: str, random: np.random.Generator) -> Buffer
 
 def _load(path: Path) -> npt.NDArray[Any]:
     try:
-        loaded: object = np.load(path, allow_pickle=False)
+        loaded: Any = np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise InputError(f"{path} is no array that numpy can read: {error}") from None
     if not isinstance(loaded, np.ndarray):
         raise InputError(f"{path} holds no single array")
-    return loaded
+    array: npt.NDArray[Any] = loaded
+    return array
 
 
 def _generator(text: str) -> tuple[tuple[int, ...], Generator] | None:
@@ -129,22 +130,16 @@ def _is_padded(type: Type) -> bool:
 
 def _literal(text: str) -> Buffer:
     try:
-        value: object = json.loads(text)
+        value: Any = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
         raise InputError("neither a file (.npy, .bin), a generator nor JSON; see tinct run --help") from None
-    number_or_object: Any = _with_special_numbers(value)
-    return number_or_object  # type: ignore[no-any-return]
+    buffer: Buffer = _with_special_numbers(value)
+    return buffer
 
 
-def _with_special_numbers(value: object) -> object:
-    match value:
-        case str():
-            if value not in _SPECIAL_NUMBERS:
-                raise InputError(f"{value!r} is no number")
-            return _SPECIAL_NUMBERS[value]
-        case list():
-            return [_with_special_numbers(part) for part in value]
-        case dict():
-            return {key: _with_special_numbers(part) for key, part in value.items()}
-        case _:
-            return value
+def _with_special_numbers(value: Any) -> Any:
+    if isinstance(value, str):
+        if value not in _SPECIAL_NUMBERS:
+            raise InputError(f"{value!r} is no number")
+        return _SPECIAL_NUMBERS[value]
+    return map_parts(_with_special_numbers, value)

@@ -37,5 +37,4 @@ def as_json(dtype: np.dtype[Any]) -> object:
 
 
 def _offsets(dtype: np.dtype[Any]) -> list[int]:
-    assert dtype.fields is not None
-    return [dtype.fields[name][1] for name in dtype.names or ()]
+    return [offset for _, offset, *_ in (dtype.fields or {}).values()]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NoReturn, cast
 
 import click
 from rich.console import Console
@@ -30,7 +33,7 @@ format_option = click.option(
 def read_source(name: str) -> Source:
     """A source from a file, or from standard input for `-`."""
     if name == "-":
-        return Source("<stdin>", click.get_binary_stream("stdin").read())
+        return Source("<stdin>", sys.stdin.buffer.read())
     return Source.from_file(Path(name))
 
 
@@ -72,20 +75,29 @@ def parse_shape(text: str, what: str) -> tuple[int, ...]:
     return numbers
 
 
+class _Output(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        """As for any other output: the command line ends with an exit code of its own."""
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Standard output for tables, which keep their width where no terminal limits it."""
-    out = Console()
-    return out if out.is_terminal else Console(width=10_000)
+    out = _Output()
+    return out if out.is_terminal else _Output(width=10_000)
 
 
-def for_json(value: object) -> object:
+def for_json(value: Any) -> Any:
     """The value with the floats that JSON lacks as the words "NaN", "Infinity" and "-Infinity"."""
-    match value:
-        case float() if not math.isfinite(value):
-            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-        case list():
-            return [for_json(part) for part in value]
-        case dict():
-            return {key: for_json(part) for key, part in value.items()}
-        case _:
-            return value
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return map_parts(for_json, value)
+
+
+def map_parts(change: Callable[[Any], Any], value: Any) -> Any:
+    """A JSON value with its parts changed."""
+    if isinstance(value, list):
+        return [change(part) for part in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {key: change(part) for key, part in cast("dict[str, Any]", value).items()}
+    return value
