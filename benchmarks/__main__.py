@@ -45,7 +45,9 @@ def main(
     peers, versions = _present(console, _chosen(wanted))
     limits = machine.measure_limits(compiled(SOURCES / "peaks.c")) if compiler() else None
     about = machine.describe()
-    console.print(f"{about['processor']}, {about['threads']} threads, load {about['load']}; {limits or 'limits unknown'}")
+    console.print(
+        f"{about['processor']}, {about['threads']} threads, load {about['load']}; {limits or 'limits unknown'}"
+    )
     results: list[Result] = []
     for case in cases:
         problem = Problem(case)

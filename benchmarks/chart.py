@@ -32,7 +32,7 @@ def draw(results: list[Result], folder: Path) -> list[Path]:
     axes.invert_yaxis()
     axes.grid(axis="x", which="both", alpha=0.25)
     axes.set_xlabel(f"time relative to {OURS}, logarithmic (right of the line: slower than {OURS})")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.0 + 1.6 / (len(labels) + 2)), ncols=5, frameon=False)
+    figure.legend(loc="outside upper center", ncols=5, frameon=False)
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"kernels.{kind}" for kind in ("png", "svg")]
     for path in paths:

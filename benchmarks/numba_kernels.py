@@ -233,14 +233,12 @@ def pcg(number):
 
 @kernel
 def pcg_hash(seed, rounds, hashes, unit_floats):
-    bits = unit_floats.view(np.uint32)
     for i in prange(len(hashes)):
         number = np.uint32(i + seed)
         for _ in range(rounds):
             number = pcg(number)
         hashes[i] = number
-        bits[i] = np.uint32(0x3F800000) | number >> np.uint32(9)
-        unit_floats[i] -= np.float32(1)
+        unit_floats[i] = np.float32(number >> np.uint32(9)) * np.float32(2.0**-23)
 
 
 @kernel

@@ -54,9 +54,7 @@ def geometric_means(results: list[Result]) -> dict[str, tuple[float, int]]:
             ratio = result.ratio(measurement)
             if ratio is not None and ratio > 0:
                 ratios.setdefault(measurement.peer, []).append(ratio)
-    return {
-        peer: (math.exp(sum(map(math.log, values)) / len(values)), len(values)) for peer, values in ratios.items()
-    }
+    return {peer: (math.exp(sum(map(math.log, values)) / len(values)), len(values)) for peer, values in ratios.items()}
 
 
 def print_result(console: Console, result: Result, limits: Limits | None) -> None:
@@ -113,7 +111,9 @@ def write_json(
         "machine": machine,
         "limits": limits and {"bytes_per_second": limits.bandwidth, "flops": limits.flops},
         "peers": versions,
-        "geometric_means": {peer: {"ratio": mean, "kernels": n} for peer, (mean, n) in geometric_means(results).items()},
+        "geometric_means": {
+            peer: {"ratio": mean, "kernels": n} for peer, (mean, n) in geometric_means(results).items()
+        },
         "kernels": [_as_json(result) for result in results],
     }
     path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

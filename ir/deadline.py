@@ -17,11 +17,6 @@ class Deadline:
         self.seconds = seconds
         self.end = math.inf if seconds is None else time.monotonic() + seconds
 
-    @property
-    def left(self) -> float | None:
-        """The seconds that are left, at least 0."""
-        return None if self.seconds is None else max(0.0, self.end - time.monotonic())
-
     def check(self) -> None:
         """Raise DeviceError when the time is over."""
         if time.monotonic() > self.end:

@@ -21,6 +21,7 @@ from . import jit
 from .emit import Emitted, emit_function
 from .layout import Layout, binding_layout
 from .threads import shared_pool
+from .watchdog import stop_after
 
 Bytes = numpy.typing.NDArray[numpy.uint8]
 Buffer: TypeAlias = "Bytes | bytearray | memoryview"
@@ -34,12 +35,20 @@ class CompiledFunction:
 
     emitted: Emitted
     code: jit.MachineCode
-    _entry: Callable[[int, int, int, int, int], None]
+    _entry: Callable[[int, int, int, int, int, int], None]
 
-    def run(self, addresses: Sequence[int], constants: Sequence[int], *, workers: int | None = None) -> None:
+    def run(
+        self,
+        addresses: Sequence[int],
+        constants: Sequence[int],
+        *,
+        workers: int | None = None,
+        timeout: float | None = None,
+    ) -> None:
         """Run on the buffers at these addresses, with these dynamic constants; return when all is done.
 
-        Buffers must be as large as the layouts and the constants say, and 16-byte aligned.
+        Buffers must be as large as the layouts and the constants say, and 16-byte aligned. After `timeout` seconds the
+        run is stopped half done, with a DeviceError.
         """
         factors = (dynamic.evaluate(it, constants) for it in self.emitted.parallel)
         threads = math.prod(factors)
@@ -49,10 +58,14 @@ class CompiledFunction:
         numbers = (ctypes.c_uint64 * max(len(constants), 1))(*constants)
         buffers_at, numbers_at, entry = ctypes.addressof(buffers), ctypes.addressof(numbers), self._entry
 
-        def task(begin: int, end: int, scratch: int) -> None:
-            entry(buffers_at, numbers_at, begin, end, scratch)
+        scratch_size = dynamic.evaluate(self.emitted.scratch_size, constants)
+        with stop_after(timeout) as stop:
 
-        shared_pool(workers).run(task, threads, dynamic.evaluate(self.emitted.scratch_size, constants))
+            def task(begin: int, end: int, scratch: int) -> None:
+                if not stop.value:
+                    entry(buffers_at, numbers_at, begin, end, scratch, stop.address)
+
+            shared_pool(workers).run(task, threads, scratch_size)
 
 
 def compile_function(function: h.Function, layouts: Mapping[int, Layout]) -> CompiledFunction:
@@ -91,11 +104,13 @@ class CompiledKernel:
         lengths: Sequence[int] | None = None,
         *,
         workers: int | None = None,
+        timeout: float | None = None,
     ) -> None:
         """Dispatch over the buffers, one for each binding in order, changing the written ones in place.
 
         `lengths` are the element counts of the runtime-sized arrays, in the order of their bindings; if they are left
-        out, as many elements as fit the buffers. Buffers too small for that are an InputError.
+        out, as many elements as fit the buffers. Buffers too small for that are an InputError, more than `timeout`
+        seconds a DeviceError.
         """
         slots = self.slots
         if len(buffers) != len(slots):
@@ -114,7 +129,7 @@ class CompiledKernel:
                 copies.append((buffer, copy))
                 address = _address(copy)
             addresses[slot.binding.parameter] = address
-        self.function.run(addresses, constants, workers=workers)
+        self.function.run(addresses, constants, workers=workers, timeout=timeout)
         for buffer, copy in copies:
             if buffer.flags.writeable:
                 buffer[:] = copy[: buffer.nbytes]

@@ -6,10 +6,11 @@ several workers share a dispatch. That is possible if all they carry is bindings
 
 The module has one external function:
 
-    void kernel(ptr buffers, ptr dynamic, i64 begin, i64 end, ptr scratch)
+    void kernel(ptr buffers, ptr dynamic, i64 begin, i64 end, ptr scratch, ptr stop)
 
 `buffers` is an array of pointers, one for each parameter; `dynamic` an array of i64, the dynamic constants; `scratch`
-memory of the worker alone, 64-byte aligned and of `Emitted.scratch_size` bytes.
+memory of the worker alone, 64-byte aligned and of `Emitted.scratch_size` bytes. Loops that may never end (see
+`endless`) leave the function in the middle once the i32 at `stop` is not 0.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ...ir.hercules.graph import def_use
 from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
+from .endless import watched_ends
 from .layout import ArrayLayout, Layout
 from .llvm import FunctionText, ModuleText, Ops
 from .memory import STACK_LIMIT, STORAGE_ALIGN
@@ -91,6 +93,7 @@ class _FunctionEmitter:
         scratch_offsets, self._scratch_size = _assign_scratch(self._plan.storages)
         self._nodes = NodeEmitter(self._ops, placed.types, self._plan, scratch_offsets)
         self._labels = {leader: f"{type(leader).__name__.lower()}{n}" for n, leader in enumerate(placed.blocks)}
+        self._watched = watched_ends(placed)
         self._ends: dict[h.Node, str] = {}
         """The last LLVM block of each block."""
         self._phis: dict[h.Node, list[h.Phi | h.Reduce]] = {}
@@ -117,6 +120,8 @@ class _FunctionEmitter:
             self._emit_block(leader)
         self._out.open("entry")
         self._out.do(f"br label %{self._labels[self._placed.graph.order[0]]}")
+        self._out.open("stopped")
+        self._out.do("ret void")
         self._add_functions()
         return Emitted(str(self._module), tuple(fork.factor for fork in self._forks), self._scratch_size)
 
@@ -146,7 +151,8 @@ class _FunctionEmitter:
     def _add_functions(self) -> None:
         count = len(self._function.parameter_types)
         parameters = "".join(f"ptr noalias noundef %p{index}, " for index in range(count))
-        common = "ptr noalias noundef readonly %dynamic, i64 %begin, i64 %end, ptr noalias noundef align 64 %scratch"
+        common = "ptr noalias noundef readonly %dynamic, i64 %begin, i64 %end, ptr noalias noundef align 64 %scratch, "
+        common += "ptr %stop"
         self._module.add_function(
             "body", f"define internal void @body({parameters}{common}) nounwind noinline {{\n{self._out.text()}\n}}\n"
         )
@@ -155,9 +161,10 @@ class _FunctionEmitter:
             lines.append(f"  %a{index} = getelementptr inbounds ptr, ptr %buffers, i64 {index}")
             lines.append(f"  %p{index} = load ptr, ptr %a{index}, align 8")
         arguments = "".join(f"ptr %p{index}, " for index in range(count))
-        lines.append(f"  call void @body({arguments}ptr %dynamic, i64 %begin, i64 %end, ptr %scratch)")
+        lines.append(f"  call void @body({arguments}ptr %dynamic, i64 %begin, i64 %end, ptr %scratch, ptr %stop)")
         lines.append("  ret void")
-        head = "define void @kernel(ptr %buffers, ptr %dynamic, i64 %begin, i64 %end, ptr %scratch) nounwind"
+        given = "ptr %buffers, ptr %dynamic, i64 %begin, i64 %end, ptr %scratch, ptr %stop"
+        head = f"define void @kernel({given}) nounwind"
         body = "\n".join(lines)
         self._module.add_function("kernel", f"{head} {{\n{body}\n}}\n\n!0 = !{{}}\n")
 
@@ -177,8 +184,18 @@ class _FunctionEmitter:
         for node in endings:
             if not isinstance(node, h.Phi):
                 self._hand_on(node, leader)
+        if leader in self._watched:
+            self._emit_stop_check()
         self._ends[leader] = self._out.current
         self._out.do(self._terminator(self._placed.exits[leader]))
+
+    def _emit_stop_check(self) -> None:
+        """Leave the function if another thread says so; unordered atomic, for it may say so at any time."""
+        stop = self._out.value("load atomic volatile i32, ptr %stop unordered, align 4")
+        is_going = self._ops.binary("icmp eq", "i32", stop, "0")
+        going = self._out.fresh_block("going")
+        self._out.do(f"br i1 {is_going}, label %{going}, label %stopped")
+        self._out.open(going)
 
     def _phi(self, node: h.Phi) -> str:
         assert isinstance(node.region, h.Region)

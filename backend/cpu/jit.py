@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, cast
 
-_Kernel = Callable[[int, int, int, int, int], None]
-_SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
+_Kernel = Callable[[int, int, int, int, int, int], None]
+_ADDRESS, _NUMBER = ctypes.c_void_p, ctypes.c_int64
+_SIGNATURE = ctypes.CFUNCTYPE(None, _ADDRESS, _ADDRESS, _NUMBER, _NUMBER, _ADDRESS, _ADDRESS)
 _lock = threading.RLock()
 """LLVM's global state is used by one thread at a time; machine code runs outside of it."""
 _numbers = itertools.count()
@@ -43,7 +44,7 @@ class MachineCode:
     _owner: object = field(repr=False)
 
     def entry(self) -> _Kernel:
-        """The function: (buffers, dynamic constants, begin, end, scratch), addresses as integers."""
+        """The function: (buffers, dynamic constants, begin, end, scratch, stop flag), addresses as integers."""
         return cast("_Kernel", _SIGNATURE(self._address))
 
 

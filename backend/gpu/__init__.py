@@ -11,10 +11,11 @@ The child starts with the first call and lives on. Its crash, or a call that out
 that names the signal and naga's last words; the next call starts a new child.
 """
 
-from .device import GpuDevice, default_device
+from .device import DEFAULT_SECONDS, GpuDevice, default_device
 from .model import AdapterInfo, BindingKind, BufferBinding, GpuError, GpuErrorKind, GpuResult
 
 __all__ = [
+    "DEFAULT_SECONDS",
     "AdapterInfo",
     "BindingKind",
     "BufferBinding",

@@ -137,7 +137,12 @@ def _unary(node: ast.Unary) -> str:
 
 
 def _binary(node: ast.Binary) -> str:
-    """A chain of operators that associate to the left is printed by a loop, however long it is."""
+    """A chain of operators that associate to the left is printed by a loop, however long it is.
+
+    `a < b >> c` would hold the template list `a<b>` (WGSL, "Template Lists"), so a shift there keeps its parentheses.
+    """
+    if node.op in _OPENING and _has_operator(node.rhs, _CLOSING):
+        return f"{_at_least(node.lhs, Form.SHIFT)} {node.op.value} ({print_expression(node.rhs)})"
     rule = _RULES[node.op]
     parts: list[str] = []
     left: ast.Expression = node

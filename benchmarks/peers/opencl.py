@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import time
+import warnings
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,16 +47,18 @@ class _OpenCl:
             raise Unsupported("not written for this peer")
         context, queue = _context(self.platform)
         start = time.perf_counter()
-        program = cl.Program(context, _source_of(problem.case.kernel)).build(cache_dir=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", cl.CompilerWarning)
+            program = cl.Program(context, _source_of(problem.case.kernel)).build(cache_dir=False)
         kernel = getattr(program, problem.case.kernel)
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
         buffers = [cl.Buffer(context, flags, hostbuf=problem.buffers[b.name]) for b in problem.bindings]
-        kernel.set_args(*buffers, *(np.uint32(length) for length in problem.lengths))
+        arguments = [*buffers, *(np.uint32(length) for length in problem.lengths)]
         groups = zip(problem.workgroups, problem.workgroup_size, strict=True)
         grid = tuple(count * size for count, size in groups)
 
         def run() -> None:
-            cl.enqueue_nd_range_kernel(queue, kernel, grid, problem.workgroup_size).wait()
+            kernel(queue, grid, problem.workgroup_size, *arguments).wait()
 
         problem.restore()
         run()
@@ -133,7 +136,9 @@ def _kernel_names() -> frozenset[str]:
 def _source_of(kernel: str) -> str:
     """The source with one kernel only, so that the others are not compiled along."""
     mine = re.compile(rf"kernel void {kernel}\(")
-    return "".join(part if not part.startswith("kernel void ") or mine.match(part) else _tail(part) for part in _parts())
+    return "".join(
+        part if not part.startswith("kernel void ") or mine.match(part) else _tail(part) for part in _parts()
+    )
 
 
 def _tail(part: str) -> str:

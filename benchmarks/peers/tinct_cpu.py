@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import time
+from functools import cache
 
 import tinct
 from tinct.backend.cpu.jit import host
+from tinct.ir.diagnostics import ShaderError
 
 from ..problem import Problem
-from .base import Prepared, timed
+from .base import Prepared, Unsupported, timed
 
 
 class TinctCpu:
@@ -25,12 +27,22 @@ class TinctCpu:
         return f"{tinct.__version__}, LLVM {llvm} for {processor}, {len(os.sched_getaffinity(0))} threads"
 
     def prepare(self, problem: Problem) -> Prepared:
-        host()  # loads LLVM, which is no part of compiling a kernel
+        _load_compiler()
         start = time.perf_counter()
         shader = tinct.load(problem.case.kernel_path)
-        kernel = shader.compilation(problem.kernel.info.name, problem.case.constants).cpu
+        try:
+            kernel = shader.compilation(problem.kernel.info.name, problem.case.constants).cpu
+        except ShaderError as error:
+            raise Unsupported(error.diagnostics[0].message) from error
         compile_seconds = time.perf_counter() - start
         by_point = {info.point: problem.buffers[info.name] for info in problem.bindings}
         buffers = [by_point[binding.point] for binding in kernel.entry_point.bindings]
         workgroups = problem.workgroups
         return Prepared(timed(lambda: kernel.run(buffers, workgroups)), compile_seconds)
+
+
+@cache
+def _load_compiler() -> None:
+    """Loads Python modules and LLVM, which is no part of compiling a kernel."""
+    shader = tinct.load("@compute @workgroup_size(1) fn main() {}")
+    assert shader.compilation("main", {}).cpu

@@ -37,9 +37,7 @@ class WgpuVulkan:
 
         def run() -> float:
             nonlocal compile_seconds
-            bindings = [
-                BufferBinding(b.group, b.binding, _kind(b), problem.buffers[b.name]) for b in problem.bindings
-            ]
+            bindings = [BufferBinding(b.group, b.binding, _kind(b), problem.buffers[b.name]) for b in problem.bindings]
             try:
                 result = default_device().run(
                     wgsl, problem.kernel.info.name, bindings, workgroups, constants, timeout=300

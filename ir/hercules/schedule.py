@@ -134,7 +134,6 @@ class _Scheduler:
     last_place: dict[Node, Node] = field(default_factory=dict[Node, Node])
     early: dict[Node, Node] = field(default_factory=dict[Node, Node])
     late: dict[Node, Node] = field(default_factory=dict[Node, Node])
-    consumers_at: dict[Node, Node] = field(default_factory=dict[Node, Node])
     consumers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
     readers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
     _gone: dict[Node, set[Node]] = field(default_factory=dict[Node, set[Node]])
@@ -279,11 +278,10 @@ class _Scheduler:
         A consumer stays below the readers of what it consumes. That and the homes depend on each other: a few rounds
         settle them.
         """
-        top = self.graph.order[0]
         homes: dict[Node, Node] = {}
         for _ in range(_ROUNDS):
             for node in order:
-                above = [self.early.get(operand, top) for operand in predecessors(node)]
+                above = [self._available(operand, node) for operand in predecessors(node)]
                 highest = self._deepest([*above, homes[node]] if node in homes else above)
                 self.early[node] = self._below_readers(node, highest)
             known, homes = homes, self._homes(order)
@@ -291,8 +289,15 @@ class _Scheduler:
                 return
         raise AssertionError("the earliest blocks do not settle")
 
+    def _available(self, operand: Node, user: Node) -> Node:
+        """The highest block where a user may find its operand; from outside its fork, a Reduce is at the join."""
+        at = self.early.get(operand, self.graph.order[0])
+        if isinstance(operand, Reduce) and isinstance(at, Fork) and user in self.late:
+            return at if at in self.nest.around[self.late[user]] else self.leaders[self.nest.joins[at]]
+        return at
+
     def _below_readers(self, node: Node, highest: Node) -> Node:
-        """The highest block, from `highest` down to the latest, from where no reader of what the node consumes is ahead."""
+        """The highest block, from `highest` down, from where no reader of what the node consumes is ahead."""
         readers = [
             (version, self.early.get(reader.user, highest))
             for version, use in consumed(node, self.types, self.nest.forks)
@@ -312,7 +317,7 @@ class _Scheduler:
         return best
 
     def _is_ahead(self, version: Node, block: Node, reader: Node) -> bool:
-        """Whether control comes from the end of a block to the earliest block of a reader while the version is the same."""
+        """Whether control comes from a block's end to a reader's earliest block while the version is the same."""
         (born, *_) = self._definitions(version)
         if self.loops.around[born] == self.loops.around[block] and self.tree.dominates(reader, block):
             return False
@@ -339,11 +344,10 @@ class _Scheduler:
         consumer's nest.
         """
         homes: dict[Node, Node] = {}
-        self.consumers_at = {}
         for node in reversed(order):
             blocks = [block for use in self.consumers.get(node, ()) if (block := self._reach(use, homes)) is not None]
             if blocks:
-                at = self.consumers_at[node] = reduce(self.tree.common, blocks)
+                at = reduce(self.tree.common, blocks)
                 headers = [loop.header for loop in self.loops.around[at]]
                 homes[node] = self._deepest([*headers, *self.nest.around[at]])
         return homes
@@ -363,14 +367,17 @@ class _Scheduler:
         if latest is None:
             return
         versions = [version for version, use in looked_at(node, self.types) if use.control is None]
-        if node in self.consumers_at:
-            self.place[node] = self._beside_consumers(node, latest)
+        takers = [at for use in self.consumers.get(node, ()) if (at := self._placed_at(use)) is not None]
+        if takers:
+            self.place[node] = self._in_nest(node, latest, self._nest_of(reduce(self.tree.common, takers)))
         else:
             self.place[node] = self._best_block(node, latest, versions)
 
-    def _beside_consumers(self, node: Node, latest: Node) -> Node:
-        """The lowest block in the consumers' nest: they take over the storage that this node makes, as often as it does."""
-        wanted = self._nest_of(self.consumers_at[node])
+    def _placed_at(self, use: Use) -> Node | None:
+        return self.place.get(use.user) if use.control is None else self.leaders[use.control]
+
+    def _in_nest(self, node: Node, latest: Node, wanted: tuple[object, object]) -> Node:
+        """The lowest block in the nest of a version's consumers: they take over its storage, as often as it is made."""
         for at in self.tree.chain(latest):
             if self.leaders[at] is at and self._nest_of(at) == wanted:
                 return at

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,7 @@ def _pack(info: BindingInfo, given: Any) -> bytearray:
     if isinstance(info.type, Texture) or info.dtype is None:
         raise InputError(f"{info.name} is a {info.type}, which cannot be bound to an array yet")
     if isinstance(given, (bytes, bytearray, memoryview)):
-        packed = bytearray(given)
+        packed = bytearray(cast("bytes", given))
     else:
         _check_members(info.name, info.type, given)
         try:
@@ -50,16 +50,17 @@ def _pack(info: BindingInfo, given: Any) -> bytearray:
 def _check_members(place: str, type: Type, given: Any) -> None:
     """Mappings must have just the members of their structures. Raises InputError."""
     if isinstance(type, Struct) and isinstance(given, Mapping):
+        values = cast("Mapping[str, Any]", given)
         members = {member.name: member.type for member in type.members}
-        for name in given:
+        for name in values:
             if name not in members:
                 raise InputError(unknown_name(f"{place}: {type} has no member {name!r}", str(name), members))
         for name, member in members.items():
-            if name not in given:
+            if name not in values:
                 raise InputError(f"{place}: there is no value for the member {name!r} of {type}")
-            _check_members(f"{place}.{name}", member, given[name])
+            _check_members(f"{place}.{name}", member, values[name])
     elif isinstance(type, Array) and isinstance(given, (list, tuple)):
-        for number, part in enumerate(given):
+        for number, part in enumerate(cast("Sequence[Any]", given)):
             _check_members(f"{place}[{number}]", type.element, part)
 
 
@@ -67,7 +68,7 @@ def _as_list(type: Type, given: Any) -> Any:
     """An image or a matrix for a plain array: all dimensions before those of an element become one."""
     if not isinstance(type, Array) or not isinstance(given, np.ndarray):
         return given
-    array: npt.NDArray[Any] = given
+    array = cast("npt.NDArray[Any]", given)
     inner = array.shape[max(array.ndim - _rank(type.element), 0) :]
     return array.reshape(-1, *inner) if array.ndim > len(inner) + 1 else array
 
@@ -100,7 +101,7 @@ def _unpack(info: BindingInfo, data: bytearray, original: object) -> npt.NDArray
     array = layout.unpack(info.type, bytes(data))
     if not isinstance(original, np.ndarray):
         return array
-    given: npt.NDArray[Any] = original
+    given = cast("npt.NDArray[Any]", original)
     if _has_exact_layout(info, given, len(data)):
         return np.frombuffer(data, given.dtype).reshape(given.shape).copy()
     is_plain = array.dtype.names is None

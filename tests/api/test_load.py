@@ -33,7 +33,7 @@ def test_everything_wrong_is_listed_with_its_place() -> None:
 
 
 def test_recursion_is_the_shaders_fault() -> None:
-    with pytest.raises(tinct.ShaderError, match="recurs|cycl"):
+    with pytest.raises(tinct.ShaderError, match=r"recurs|cycl"):
         tinct.load("fn f() { g(); }\nfn g() { f(); }")
 
 

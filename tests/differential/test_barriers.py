@@ -76,14 +76,14 @@ BODIES = {
             workgroupBarrier();
         }
         out[g] = sum;""",
-    "continue after the last barrier of an iteration": """
+    "uniform continue after a barrier": """
         for (var t = 0u; t < n; t++) {
             tile[i] = t * 10u + i;
             workgroupBarrier();
             let v = tile[7u - i];
             workgroupBarrier();
-            if (i % 2u == 0u) { continue; }
-            out[g] += v;
+            if (t % 2u == 1u) { continue; }
+            out[g] += v + 1u;
         }""",
     "return after the last barrier": """
         tile[i] = data[i];

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -65,8 +65,7 @@ def _load(path: Path) -> npt.NDArray[Any]:
         raise InputError(f"{path} is no array that numpy can read: {error}") from None
     if not isinstance(loaded, np.ndarray):
         raise InputError(f"{path} holds no single array")
-    array: npt.NDArray[Any] = loaded
-    return array
+    return cast("npt.NDArray[Any]", loaded)
 
 
 def _generator(text: str) -> tuple[tuple[int, ...], Generator] | None:

@@ -1,0 +1,11 @@
+"""Forks as gangs of lanes: one instruction stream for several threads of a fork, each a lane of a vector.
+
+`control` finds the structure of a fork's body, `shapes` what differs between lanes, `emit` writes the body with masks
+for what only some lanes do, `memory` and `atomics` its accesses.
+"""
+
+from .choose import NotGanged, choose_gangs
+from .emit import GangEmitter
+from .machine import native_bytes
+
+__all__ = ["GangEmitter", "NotGanged", "choose_gangs", "native_bytes"]

@@ -1,0 +1,319 @@
+"""What differs between the lanes of a gang: shapes of values, and which lanes pass which block.
+
+Shapes hold for the lanes that are in the block. A loop that lanes leave at different times is *divergent*: inside it a
+counter is still one number for all lanes that are left, but seen from after the loop it varies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from ....ir.hercules import nodes as h
+from ....ir.hercules.analyses import block_leader
+from ....ir.hercules.schedule import Schedule
+from ....ir.hercules.types import U32, U64
+from ..storage import Storage, StoragePlan
+from .control import Body, Edge, Item, Level
+
+
+class Kind(Enum):
+    """How a value differs between lanes."""
+
+    UNIFORM = auto()
+    AFFINE = auto()
+    """Lane i has that of lane 0 plus i times `stride`, modulo 2^bits."""
+    WIDENED = auto()
+    """A u64 from an affine u32: it may wrap at 2^32 somewhere in the gang."""
+    VARYING = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A kind and, for affine values, the stride."""
+
+    kind: Kind
+    stride: int = 0
+
+
+UNIFORM = Shape(Kind.UNIFORM)
+VARYING = Shape(Kind.VARYING)
+
+
+@dataclass(eq=False, slots=True)
+class Key:
+    """Names a set of lanes: blocks with the same key are passed by the same lanes, whenever they are passed."""
+
+
+class Shapes:
+    """The shapes of all values in a body."""
+
+    def __init__(
+        self, placed: Schedule, body: Body, plan: StoragePlan, private: frozenset[Storage], lanes: Mapping[h.Node, Shape]
+    ) -> None:
+        self._placed = placed
+        self.body = body
+        self._plan = plan
+        self._private = private
+        self._lanes = lanes
+        self._known: dict[h.Node, Shape] = {}
+        self.divergent: set[Level] = set()
+        """The loops that lanes leave at different times."""
+        self.keys: dict[h.Node, Key] = {}
+        """For each block, the lanes that pass it."""
+        self.edge_keys: dict[Edge, Key] = {}
+        self.item_keys: dict[Item, Key] = {}
+        self._solve()
+
+    def at(self, node: h.Node, leader: h.Node) -> Shape:
+        """The shape of a value as a block sees it."""
+        if self.is_left_behind(node, leader):
+            return VARYING
+        return self._known.get(node, UNIFORM)
+
+    def is_left_behind(self, node: h.Node, leader: h.Node) -> bool:
+        """Whether the value comes from inside a divergent loop that the block is not in."""
+        home = self._placed.place.get(node)
+        if home is None or home not in self.body.level_of:
+            return False
+        return any(it in self.divergent and leader not in it.leaders for it in self.body.enclosing(home))
+
+    def is_split(self, edges: Iterable[Edge]) -> bool:
+        """Whether different lanes may come by different edges."""
+        return len({self.edge_keys[edge] for edge in edges}) > 1
+
+    def _solve(self) -> None:
+        nodes = [it for it in self._placed.function.nodes if self._placed.place.get(it) in self.body.level_of]
+        nodes += [it for it in self._lanes if it not in nodes]
+        while True:
+            self._find_keys()
+            before = dict(self._known)
+            loops = len(self.divergent)
+            changed = True
+            while changed:
+                changed = False
+                for node in nodes:
+                    shape = self._shape(node)
+                    if shape is not None and shape != self._known.get(node):
+                        shape = shape if node not in self._known else VARYING
+                        changed = changed or self._known.get(node) != shape
+                        self._known[node] = shape
+            if before == self._known and loops == len(self.divergent):
+                return
+
+    # Who passes what
+
+    def _find_keys(self) -> None:
+        again = True
+        while again:
+            count = len(self.divergent)
+            self.keys.clear()
+            self.edge_keys.clear()
+            self._find_keys_of_level(self.body.top, Key())
+            again = len(self.divergent) > count
+
+    def _find_keys_of_level(self, level: Level, entry: Key) -> None:
+        own: dict[Item, Key] = {}
+        for item in level.items:
+            key = own[item] = self.item_keys[item] = self._key(item, level, entry, own)
+            if item.inner is not None:
+                self._find_keys_of_level(item.inner, Key() if item.inner in self.divergent else key)
+                continue
+            self.keys[item.leader] = key
+            is_split = self.splits(item.leader)
+            for edge in self.body.outgoing[item.leader]:
+                self.edge_keys[edge] = Key() if is_split or self._leaves_divergent(edge) else key
+        if level.is_loop and level not in self.divergent and any(self.edge_keys[it] is not entry for it in level.exits):
+            self.divergent.add(level)
+
+    def _key(self, item: Item, level: Level, entry: Key, own: Mapping[Item, Key]) -> Key:
+        if item.leader is level.header:
+            return entry
+        if item.twin is not None:
+            return own[item.twin]
+        keys = {self.edge_keys[edge] for edge in item.incoming}
+        return keys.pop() if len(keys) == 1 else Key()
+
+    def splits(self, leader: h.Node) -> bool:
+        """Whether the block ends with a branch that lanes may take differently."""
+        exit = self._placed.exits[leader]
+        return isinstance(exit, h.If) and self.at(exit.condition, leader) != UNIFORM
+
+    def _leaves_divergent(self, edge: Edge) -> bool:
+        return any(
+            it in self.divergent and edge.target not in it.leaders for it in self.body.enclosing(edge.source)
+        )
+
+    # Shapes of values
+
+    def _shape(self, node: h.Node) -> Shape | None:
+        """The shape by the rule of the node; None while nothing is known."""
+        if node in self._lanes:
+            return self._lanes[node]
+        home = self._placed.place[node]
+        match node:
+            case h.Phi():
+                return self._phi(node)
+            case h.Read(collection=h.Atomic()) | h.Atomic():
+                return VARYING
+            case h.Read(collection=collection, indices=indices):
+                if not isinstance(collection, h.ConstantNode) and self._plan.of(collection) in self._private:
+                    return VARYING
+                positions = [it.position for it in indices if isinstance(it, h.PositionIndex)]
+                return self._all_uniform(positions, home)
+            case h.ThreadID() | h.ConstantNode() | h.DynamicConstantNode() | h.Parameter():
+                return UNIFORM
+            case h.Reduce() | h.Collect() | h.Write() | h.ProductNode():
+                return UNIFORM
+            case h.Binary(op=op, lhs=lhs, rhs=rhs):
+                return self._binary(op, lhs, rhs, home)
+            case h.Cast(type=type, operand=operand):
+                return self._cast(self.at(operand, home), self._placed.types[operand], type)
+            case h.Bitcast(type=type, operand=operand):
+                shape = self.at(operand, home)
+                is_linear = shape.kind is Kind.AFFINE and isinstance(type, h.Integer)
+                return shape if shape == UNIFORM or is_linear else VARYING
+            case h.Unary(operand=operand):
+                return self._all_uniform([operand], home)
+            case h.Select(condition=condition, if_true=if_true, if_false=if_false):
+                if self.at(condition, home) != UNIFORM:
+                    return VARYING
+                return _common([self.at(if_true, home), self.at(if_false, home)])
+            case h.Intrinsic(arguments=arguments):
+                return self._all_uniform(arguments, home)
+            case _:
+                return VARYING
+
+    def _all_uniform(self, operands: Sequence[h.Node], home: h.Node) -> Shape:
+        return UNIFORM if all(self.at(it, home) == UNIFORM for it in operands) else VARYING
+
+    def _binary(self, op: h.BinaryOp, lhs: h.Node, rhs: h.Node, home: h.Node) -> Shape:
+        left, right = self.at(lhs, home), self.at(rhs, home)
+        if left == UNIFORM and right == UNIFORM:
+            return UNIFORM
+        linear = (Kind.UNIFORM, Kind.AFFINE)
+        if left.kind not in linear or right.kind not in linear:
+            return VARYING
+        match op:
+            case h.BinaryOp.ADD:
+                return _affine(left.stride + right.stride)
+            case h.BinaryOp.SUB:
+                return _affine(left.stride - right.stride)
+            case h.BinaryOp.MUL if (factor := constant_value(rhs)) is not None:
+                return _affine(left.stride * factor)
+            case h.BinaryOp.MUL if (factor := constant_value(lhs)) is not None:
+                return _affine(right.stride * factor)
+            case h.BinaryOp.SHIFT_LEFT if (count := constant_value(rhs)) is not None and count < 16:
+                return _affine(left.stride << count)
+            case _:
+                return VARYING
+
+    @staticmethod
+    def _cast(shape: Shape, source: h.Type, target: h.Type) -> Shape:
+        if shape == UNIFORM:
+            return UNIFORM
+        if shape.kind is Kind.AFFINE and isinstance(source, h.Integer) and isinstance(target, h.Integer):
+            if target.bits <= source.bits:
+                return shape
+            if source == U32 and target == U64:
+                return Shape(Kind.WIDENED, shape.stride)
+        if shape.kind is Kind.WIDENED and isinstance(target, h.Integer) and target.bits == 32:
+            return Shape(Kind.AFFINE, shape.stride)
+        return VARYING
+
+    def _phi(self, node: h.Phi) -> Shape | None:
+        assert isinstance(node.region, h.Region)
+        region = node.region
+        shapes: list[Shape] = []
+        edges: list[Edge] = []
+        values: set[h.Node] = set()
+        for value, before in zip(node.values, region.predecessors, strict=True):
+            if before not in self._placed.live:
+                continue
+            source = block_leader(before)
+            edges.append(Edge(source, region))
+            values.add(value)
+            if value in self._known or self._placed.place.get(value) not in self.body.level_of:
+                shapes.append(VARYING if self.is_left_behind(value, region) else self.at(value, source))
+        level = self.body.level_of[region]
+        if level.header is region:
+            back = [it for it in edges if it in level.back]
+            first = [it for it in edges if it not in level.back]
+            is_split = self.is_split(back) or self.is_split(first)
+        else:
+            is_split = self.is_split(edges)
+        if is_split and len(values) > 1:
+            return VARYING
+        return _common(shapes) if shapes else None
+
+
+def _affine(stride: int) -> Shape:
+    """Of small strides only: others are of no use."""
+    if stride == 0:
+        return UNIFORM
+    return Shape(Kind.AFFINE, stride) if abs(stride) < 1 << 20 else VARYING
+
+
+def _common(shapes: Sequence[Shape]) -> Shape:
+    return shapes[0] if all(it == shapes[0] for it in shapes) else VARYING
+
+
+def constant_value(node: h.Node) -> int | None:
+    """The value of an integer constant."""
+    match node:
+        case h.ConstantNode(value=h.IntegerConstant(value=value)):
+            return value
+        case h.ConstantNode(value=h.ZeroConstant(type=h.Integer())):
+            return 0
+        case _:
+            return None
+
+
+def greatest(node: h.Node, types: Mapping[h.Node, h.Type], depth: int = 8) -> int | None:
+    """A bound of an unsigned integer, None if none is known."""
+    type = types.get(node)
+    if not isinstance(type, h.Integer) or type.signed:
+        return None
+    limit = (1 << type.bits) - 1
+    if depth == 0:
+        return limit
+    match node:
+        case h.ConstantNode():
+            value = constant_value(node)
+            return limit if value is None else value
+        case h.ThreadID(fork=h.Fork(factor=h.DynamicLiteral(value=factor))):
+            return factor - 1
+        case h.Cast(operand=operand):
+            inner = greatest(operand, types, depth - 1)
+            return inner if inner is not None and inner <= limit else limit
+        case h.Binary(op=op, lhs=lhs, rhs=rhs):
+            left, right = greatest(lhs, types, depth - 1), greatest(rhs, types, depth - 1)
+            if left is None or right is None:
+                return limit
+            return min(_greatest_binary(op, left, right, limit, constant_value(rhs)), limit)
+        case h.Intrinsic(function="min", arguments=arguments):
+            bounds = [greatest(it, types, depth - 1) for it in arguments]
+            return min([it for it in bounds if it is not None], default=limit)
+        case _:
+            return limit
+
+
+def _greatest_binary(op: h.BinaryOp, left: int, right: int, limit: int, constant: int | None) -> int:
+    match op:
+        case h.BinaryOp.ADD:
+            return left + right if left + right <= limit else limit
+        case h.BinaryOp.MUL:
+            return left * right if left * right <= limit else limit
+        case h.BinaryOp.AND:
+            return min(left, right)
+        case h.BinaryOp.DIV:
+            return left // constant if constant else left
+        case h.BinaryOp.REM:
+            return min(left, max(right, 1) - 1) if constant else left
+        case h.BinaryOp.SHIFT_RIGHT:
+            return left >> constant if constant is not None and constant < 32 else left
+        case h.BinaryOp.OR | h.BinaryOp.XOR:
+            return (1 << max(left.bit_length(), right.bit_length())) - 1
+        case _:
+            return limit

@@ -1,0 +1,141 @@
+"""The benchmarks at sizes of a few elements: every peer that is here gives the right answer. Nothing is timed."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import __main__ as kernels_command  # noqa: E402
+from benchmarks import frontend, machine  # noqa: E402
+from benchmarks.generated_wgsl import module  # noqa: E402
+from benchmarks.peers import OURS, Peer, all_peers  # noqa: E402
+from benchmarks.problem import Problem, WrongAnswer, load_problems  # noqa: E402
+from benchmarks.report import Result, geometric_means  # noqa: E402
+from benchmarks.runner import Effort, Measurement, measure  # noqa: E402
+from tinct.cases import load_cases  # noqa: E402
+from tinct.frontend import check  # noqa: E402
+from tinct.ir.source import Source  # noqa: E402
+
+ONCE = Effort(rounds=1, seconds=1)
+EXPECTED_SKIPS = ("not written for this peer", "no natural form in NumPy", "the adapter has no f16")
+QUICK_PEERS = [peer for peer in all_peers() if peer.name != "Numba"]  # which takes half a second a kernel to compile
+TINY = load_problems((), "tiny")
+
+
+@pytest.mark.parametrize("case", TINY, ids=lambda case: case.kernel)
+def test_every_peer_agrees_with_the_reference(case) -> None:
+    peers = [peer for peer in QUICK_PEERS if peer.available() is None]
+    for measurement in measure(Problem(case), peers, ONCE):
+        if measurement.skipped is None:
+            assert len(measurement.samples) == 1
+            assert measurement.samples[0] >= 0
+        else:
+            assert measurement.skipped in EXPECTED_SKIPS, measurement.peer
+
+
+@pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="numba is not installed")
+@pytest.mark.parametrize("case", load_problems(("saxpy", "reduce"), "tiny"), ids=lambda case: case.kernel)
+def test_numba_agrees_with_the_reference(case) -> None:
+    (numba,) = (peer for peer in all_peers() if peer.name == "Numba")
+    (measurement,) = measure(Problem(case), [numba], ONCE)
+    assert measurement.skipped is None
+
+
+def test_there_is_a_case_of_each_size_for_every_shader() -> None:
+    shaders = {kernel.name for kernel in load_cases(ROOT / "shaders")}
+    for size in ("tiny", "quick", "full"):
+        assert {case.kernel for case in load_problems((), size)} == shaders
+
+
+def test_a_wrong_answer_is_found_and_undone() -> None:
+    problem = Problem(TINY[[case.kernel for case in TINY].index("saxpy")])
+    with pytest.raises(WrongAnswer, match="y: "):
+        problem.check()
+    problem.arrays()["y"][:] = problem.expected["y"]
+    problem.check()
+    problem.restore()
+    assert (problem.arrays()["y"] == problem.inputs["y"]).all()
+
+
+class Failing:
+    """A peer that breaks in one way or another."""
+
+    name = "failing"
+
+    def available(self) -> str | None:
+        return None
+
+    def version(self) -> str:
+        return "1"
+
+    def prepare(self, problem: Problem):
+        raise ZeroDivisionError("as it must")
+
+
+def test_a_peer_that_fails_is_skipped_with_the_reason() -> None:
+    peers: list[Peer] = [Failing()]
+    (measurement,) = measure(Problem(TINY[0]), peers, ONCE)
+    assert measurement.samples == []
+    assert measurement.skipped == "failed: ZeroDivisionError: as it must"
+
+
+def test_ratios_are_relative_to_ours() -> None:
+    results = [
+        Result("k", "k", {}, 0, [Measurement(OURS, [2.0]), Measurement("other", [4.0, 1.0, 16.0])]),
+        Result("l", "l", {}, 0, [Measurement(OURS, [2.0]), Measurement("other", [16.0]), Measurement("third")]),
+    ]
+    means = geometric_means(results)
+    assert means[OURS] == (1.0, 2)
+    assert means["other"] == (pytest.approx(4.0), 2)
+    assert "third" not in means
+
+
+def test_spread_is_half_the_distance_of_the_quartiles() -> None:
+    assert machine.spread([1.0, 2.0]) == 0.0
+    assert machine.spread([9.0, 10.0, 11.0, 8.0, 12.0]) == pytest.approx(0.1)
+
+
+def test_command_writes_json_and_a_chart(tmp_path: Path) -> None:
+    arguments = ["saxpy", "--tiny", "--peer", "NumPy", "--json", str(tmp_path / "out.json")]
+    charts = importlib.util.find_spec("matplotlib") is not None
+    if charts:
+        arguments += ["--chart", str(tmp_path)]
+    result = CliRunner().invoke(kernels_command.main, arguments)
+    assert result.exit_code == 0, result.output
+    document = json.loads((tmp_path / "out.json").read_text())
+    (kernel,) = document["kernels"]
+    assert kernel["peers"][OURS]["ratio"] == 1.0
+    assert set(document["peers"]) == {OURS, "NumPy"}
+    assert not charts or {path.name for path in tmp_path.glob("kernels.*")} == {"kernels.png", "kernels.svg"}
+
+
+@pytest.mark.parametrize("arguments", [["nothing"], ["--peer", "nobody"]])
+def test_command_rejects_unknown_names(arguments: list[str]) -> None:
+    result = CliRunner().invoke(kernels_command.main, ["--tiny", *arguments])
+    assert result.exit_code == 2
+    assert "there is no" in result.output
+
+
+def test_generated_modules_are_valid_and_as_large_as_asked() -> None:
+    for kilobytes in (1, 5):
+        text = module(kilobytes)
+        assert 1000 * kilobytes <= len(text) < 1000 * kilobytes + 2500
+        assert check(Source.from_text(text)) == ()
+
+
+def test_frontend_is_measured_by_stage_and_beside_peers() -> None:
+    row = frontend.measure(
+        frontend.Input("generated", (module(1),)), {"yes": lambda text: None, "no": lambda text: "bad\nat 1"}
+    )
+    assert set(row.samples) == {*frontend.STAGES, "yes"}
+    assert row.failed == {"no": "bad"}
+    assert row.per_kilobyte("whole") > 0
+    assert row.per_kilobyte("no") is None
