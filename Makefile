@@ -34,8 +34,10 @@ format: .venv/.stamp-dev ## rewrite the sources in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/.stamp-bench driver ## measure the kernels
-	$(BIN)/python -m benchmarks
+bench: .venv/.stamp-bench driver ## measure the kernels and the front end; numbers and charts go to build/benchmarks
+	@mkdir -p build/benchmarks
+	$(BIN)/python -m benchmarks --json build/benchmarks/kernels.json --chart build/benchmarks
+	$(BIN)/python -m benchmarks.frontend --json build/benchmarks/frontend.json
 
 grammar: ## generate the parser from grammar.js (needs the tree-sitter generator, 0.22)
 	tools/generate-grammar

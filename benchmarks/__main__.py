@@ -43,7 +43,7 @@ def main(
     except KeyError as unknown:
         raise click.BadParameter(f"there is no kernel {unknown}") from None
     peers, versions = _present(console, _chosen(wanted))
-    limits = machine.measure_limits(compiled(SOURCES / "peaks.c")) if compiler() else None
+    limits = _limits(None)
     about = machine.describe()
     console.print(
         f"{about['processor']}, {about['threads']} threads, load {about['load']}; {limits or 'limits unknown'}"
@@ -52,6 +52,7 @@ def main(
     for case in cases:
         problem = Problem(case)
         measurements = measure(problem, peers, effort)
+        limits = _limits(limits)
         results.append(Result(problem.name, case.kernel, dict(case.sizes), problem.traffic, measurements))
         print_result(console, results[-1], limits)
         del problem
@@ -62,6 +63,14 @@ def main(
     if folder is not None:
         for path in chart.draw(results, folder):
             console.print(f"wrote {path}")
+
+
+def _limits(before: machine.Limits | None) -> machine.Limits | None:
+    """The machine's limits, the best that was seen up to now; None without a C compiler."""
+    if compiler() is None:
+        return None
+    now = machine.measure_limits(compiled(SOURCES / "peaks.c"))
+    return now if before is None else now.or_better(before)
 
 
 def _chosen(wanted: tuple[str, ...]) -> list[Peer]:

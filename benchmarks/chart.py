@@ -24,7 +24,8 @@ def draw(results: list[Result], folder: Path) -> list[Path]:
         ratios = [next((result.ratio(m) for m in result.measurements if m.peer == peer), None) for result in results]
         points = [(ratio, row) for row, ratio in enumerate([*ratios, means[peer][0]]) if ratio is not None]
         marker = "osD^vP*X<>"[number % 10]
-        axes.scatter(*zip(*points, strict=True), label=peer, marker=marker, s=34, zorder=3)
+        across, down = zip(*points, strict=True)
+        axes.scatter(across, down, label=peer, marker=marker, s=34, zorder=3)
     axes.axvline(1, color="black", linewidth=1)
     axes.axhline(len(results) - 0.5, color="grey", linewidth=0.8)
     axes.set_xscale("log")

@@ -15,6 +15,7 @@ WAITING = {
 COLD = {
     # Compile times are those of a first use: nothing is taken from an earlier process.
     "MESA_SHADER_CACHE_DISABLE": "true",
+    "PYOPENCL_NO_CACHE": "1",
 }
 
 

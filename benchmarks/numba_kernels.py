@@ -3,7 +3,6 @@
 Parameters name buffers, sizes, constants or fields of uniform structures.
 """
 
-# ruff: noqa: ANN001, ANN201
 # mypy: ignore-errors
 
 from __future__ import annotations

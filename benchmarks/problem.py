@@ -120,7 +120,7 @@ class Problem:
 
 
 def load_problems(names: tuple[str, ...], size: str) -> list[Case]:
-    """The cases of that size ("tiny", "quick", "full") for the kernels named, or for all. KeyError for an unknown one."""
+    """The cases of a size ("tiny", "quick", "full") of the kernels named, or of all. KeyError for an unknown kernel."""
     kernels = {kernel.name: kernel for kernel in load_cases(CASES)}
     chosen = [kernels[name] for name in names] if names else list(kernels.values())
     return [case for kernel in chosen for case in kernel.cases if case.name.split(", ")[0] == size]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from ..ir.diagnostics import Diagnostic, ShaderError
+from ..ir.diagnostics import Diagnostic, Severity, ShaderError
 from ..ir.interpreter_state import paused_collection
 from ..ir.source import Source
 from ..ir.wgsl.program import Program
@@ -15,6 +15,9 @@ from .parse import parse
 from .resolve import Resolved, check_pipeline, resolve
 
 __all__ = ["Resolved", "check", "check_pipeline", "load_program", "parse", "resolve"]
+
+MOST_DIAGNOSTICS = 100
+"""Of more, nobody reads the rest."""
 
 
 def load_program(source: Source, *, seconds: dict[str, float] | None = None) -> Program:
@@ -40,11 +43,21 @@ def _run(source: Source, seconds: dict[str, float]) -> tuple[Program | None, tup
     parsed = parse(source)
     seconds["parse"] = time.perf_counter() - started
     if any(diagnostic.is_error for diagnostic in parsed.diagnostics):
-        return None, tuple(parsed.diagnostics)
+        return None, _shown(list(parsed.diagnostics))
     started = time.perf_counter()
     resolved = resolve(source, parsed.unit)
     seconds["resolve"] = time.perf_counter() - started
-    return resolved.program, tuple(sorted((*parsed.diagnostics, *resolved.diagnostics), key=_place))
+    return resolved.program, _shown([*parsed.diagnostics, *resolved.diagnostics])
+
+
+def _shown(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """In the order of the source, errors kept before warnings where there are too many of both."""
+    found.sort(key=_place)
+    if len(found) > MOST_DIAGNOSTICS:
+        kept = sorted(found, key=lambda diagnostic: not diagnostic.is_error)[:MOST_DIAGNOSTICS]
+        message = f"{len(found) - len(kept)} more diagnostics are not shown"
+        found = [*sorted(kept, key=_place), Diagnostic(Severity.INFO, "more-diagnostics", message)]
+    return tuple(found)
 
 
 def _place(diagnostic: Diagnostic) -> int:

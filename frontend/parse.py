@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tree_sitter import Parser
-
 from ..ir.diagnostics import Diagnostic, DiagnosticList
 from ..ir.source import Source, Span
 from ..ir.wgsl import ast
-from .grammar import language
 from .lower import lower
 from .syntax_errors import report_syntax_errors
+from .tree import parse_tree
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -38,7 +36,10 @@ def parse(source: Source) -> ParseResult:
     diagnostics = DiagnosticList()
     if not _is_text(source.data, diagnostics):
         return ParseResult(_empty(source), tuple(diagnostics.items))
-    tree = Parser(language()).parse(source.data)
+    tree = parse_tree(source.data)
+    if tree is None:
+        diagnostics.error("syntax-error", "the text is too malformed to find out where", None)
+        return ParseResult(_empty(source), tuple(diagnostics.items))
     if tree.root_node.has_error:
         report_syntax_errors(tree, source, diagnostics)
     unit = lower(tree, source, diagnostics)

@@ -11,14 +11,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tree_sitter import LogType, Node, Parser, Tree
+from tree_sitter import LogType, Node, Tree
 
 from ..ir.diagnostics import DiagnosticList
 from ..ir.source import Source, Span
 from .grammar import language
+from .tree import parse_tree
 
 LONGEST_LOGGED = 1 << 16
 """Texts of more bytes are not parsed again: their diagnostics say less."""
+LONGEST_LOGGING = 2.0
+"""Seconds after which parsing again is given up, with what the log has told so far."""
 MOST_DIAGNOSTICS = 50
 
 _PROCESS = re.compile(r"process version:\d+, version_count:\d+, state:(\d+), row:(\d+), col:(\d+)")
@@ -96,9 +99,7 @@ def report_syntax_errors(tree: Tree, source: Source, diagnostics: DiagnosticList
 def _faults(source: Source) -> list[_Fault]:
     lines = [0, *(match.end() for match in re.finditer(b"\n", source.data))]
     log = _Log(lines)
-    parser = Parser(language())
-    parser.logger = log
-    parser.parse(source.data)
+    parse_tree(source.data, seconds=LONGEST_LOGGING, logger=log)
     return log.faults
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from unicodedata import combining, east_asian_width
 
-from .source import Source, Span
+from .source import Position, Source, Span
 
 
 class Severity(enum.Enum):
@@ -93,10 +94,10 @@ def not_supported(what: str, span: Span | None) -> Diagnostic:
 
 def render(diagnostic: Diagnostic, source: Source | None) -> str:
     """The diagnostic with the source line and a caret, and so each note."""
-    head = f"{diagnostic.severity.value}[{diagnostic.code}]: {diagnostic.message}"
+    head = f"{diagnostic.severity.value}[{diagnostic.code}]: {_shortened(diagnostic.message)}"
     lines = [head, *_excerpt(diagnostic.span, source)]
     for note in diagnostic.notes:
-        lines += [f"note: {note.message}", *_excerpt(note.span, source)]
+        lines += [f"note: {_shortened(note.message)}", *_excerpt(note.span, source)]
     return "\n".join(lines)
 
 
@@ -106,28 +107,63 @@ def render_all(diagnostics: Iterable[Diagnostic], source: Source | None) -> str:
 
 
 _LONGEST_LINE = 160
+_LONGEST_MESSAGE = 600
+_TAB = "    "
+_ELLIPSIS = "…"
+
+
+def _shortened(message: str) -> str:
+    """A message that quotes a very long name is cut in the middle."""
+    if len(message) <= _LONGEST_MESSAGE:
+        return message
+    half = _LONGEST_MESSAGE // 2
+    return message[:half] + _ELLIPSIS + message[-half:]
 
 
 def _excerpt(span: Span | None, source: Source | None) -> list[str]:
+    """The place, and its first and last line with carets under what the span covers."""
     if span is None or source is None:
         return []
     start, end = source.position(span.start), source.position(span.end)
-    text = source.line_text(start.line)
-    first = start.column - 1
-    last = end.column - 1 if end.line == start.line else len(text)
-    shift = max(0, first - _LONGEST_LINE // 2)  # a very long line is cut around the caret
-    shown = text[shift : shift + _LONGEST_LINE]
-    width = max(1, min(last, shift + _LONGEST_LINE) - first)
-    number = str(start.line)
-    gutter = " " * len(number)
+    if end.line > start.line and end.column == 1:  # up to a line break: nothing of the last line
+        end = Position(end.line - 1, len(source.line_text(end.line - 1)) + 1)
+    gutter = " " * len(str(end.line))
+    place = [f"{gutter}--> {source.name}:{start.line}:{start.column}", f"{gutter} |"]
+    first = source.line_text(start.line)
+    if start.line == end.line:
+        return place + _underlined(gutter, start.line, first, start.column - 1, end.column - 1)
+    last = source.line_text(end.line)
+    between = [] if end.line == start.line + 1 else [f"{gutter} {_ELLIPSIS}"]
     return [
-        f"{gutter}--> {source.name}:{start.line}:{start.column}",
-        f"{gutter} |",
-        f"{number} | {_printable(shown)}",
-        f"{gutter} | {' ' * (first - shift)}{'^' * width}",
+        *place,
+        *_underlined(gutter, start.line, first, start.column - 1, len(first)),
+        *between,
+        *_underlined(gutter, end.line, last, len(last) - len(last.lstrip()), end.column - 1),
+    ]
+
+
+def _underlined(gutter: str, number: int, text: str, first: int, last: int) -> list[str]:
+    """A line with carets under the code points `first` … `last - 1`; a very long one is cut around the first."""
+    shift = max(0, first - _LONGEST_LINE // 2) if len(text) > _LONGEST_LINE else 0
+    stop = shift + _LONGEST_LINE
+    before, marked = _printable(text[shift:first]), _printable(text[first : min(last, stop)])
+    after = _printable(text[max(first, min(last, stop)) : stop])
+    if shift:
+        before = _ELLIPSIS + before
+    if stop < len(text):
+        after += _ELLIPSIS
+    indent, carets = " " * _columns(before), "^" * max(1, _columns(marked))
+    return [
+        f"{number:>{len(gutter)}} | {before}{marked}{after}".rstrip(),
+        f"{gutter} | {indent}{carets}",
     ]
 
 
 def _printable(text: str) -> str:
-    """One column a code point: control characters and tabs become a space."""
-    return "".join(char if char.isprintable() else " " for char in text)
+    """Tabs become four spaces, and whatever else a terminal may not print a space."""
+    return "".join(_TAB if char == "\t" else char if char.isprintable() else " " for char in text)
+
+
+def _columns(text: str) -> int:
+    """How many columns a terminal gives the text: wide characters take two, combining ones none."""
+    return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)

@@ -424,10 +424,14 @@ def element_count(type: Type) -> int | OverrideCount | None:
 
 
 def walk(type: Type) -> Iterator[Type]:
-    """The type and all types in it, outermost first."""
+    """The type and all types in it, outermost first, each once: a structure may hold another many times."""
     pending = [type]
+    seen: set[Type] = set()
     while pending:
         current = pending.pop()
+        if current in seen:
+            continue
+        seen.add(current)
         yield current
         match current:
             case Vector(element=element) | Matrix(element=element) | Atomic(element=element) | Array(element=element):
@@ -442,15 +446,12 @@ def walk(type: Type) -> Iterator[Type]:
 
 def is_constructible(type: Type) -> bool:
     """WGSL, "Constructible Types": what can be made, loaded, stored, passed and returned."""
-    match type:
-        case Scalar() | Vector() | Matrix():
-            return True
-        case Array(element=element, count=count):
-            return isinstance(count, int) and is_constructible(element)
-        case Struct(members=members):
-            return all(is_constructible(member.type) for member in members)
-        case _:
-            return False
+    if isinstance(type, (Scalar, Vector, Matrix)):
+        return True
+    return all(
+        isinstance(part, (Scalar, Vector, Matrix, Struct)) or (isinstance(part, Array) and isinstance(part.count, int))
+        for part in walk(type)
+    )
 
 
 def contains_atomic(type: Type) -> bool:

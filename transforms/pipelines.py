@@ -9,7 +9,13 @@ from ..ir.core.text import print_module
 from ..ir.core.verify import verify
 from ..ir.hercules.entry import EntryPoint
 from ..ir.hercules.nodes import Module as HerculesModule
+from .core.cse import CommonSubexpressionElimination
+from .core.dce import DeadCodeElimination as CoreDeadCodeElimination
+from .core.direct_variable_access import DirectVariableAccess
+from .core.fold_constants import FoldConstants
+from .core.inline import Inline
 from .core.robustness import Robustness
+from .core.simplify_control_flow import SimplifyControlFlow
 from .core.single_entry_point import SingleEntryPoint
 from .core.substitute_overrides import SubstituteOverrides
 from .core.zero_init_workgroup_memory import ZeroInitWorkgroupMemory
@@ -21,7 +27,13 @@ CORE: Stage[Module] = Stage(
     verify=verify,
     text=print_module,
     passes={
+        "cse": CommonSubexpressionElimination,
+        "dce": CoreDeadCodeElimination,
+        "direct_variable_access": DirectVariableAccess,
+        "fold_constants": FoldConstants,
+        "inline": Inline,
         "robustness": Robustness,
+        "simplify_control_flow": SimplifyControlFlow,
         "single_entry_point": SingleEntryPoint,
         "substitute_overrides": SubstituteOverrides,
         "zero_init_workgroup_memory": ZeroInitWorkgroupMemory,

@@ -105,8 +105,24 @@ def _divide(ops: Ops, op: h.BinaryOp, type: h.Integer, lhs: str, rhs: str) -> st
         overflow = ops.binary("and", "i1", least, minus_one)
         bad = ops.binary("or", "i1", bad, overflow)
     divisor = ops.select(bad, scalar, ops.constant(scalar, 1), rhs)
+    if ops.lanes > 1 and type.bits == 32 and not rhs.startswith("splat"):
+        return _divide_vectors(ops, op, type, lhs, divisor)
     name = "div" if op is h.BinaryOp.DIV else "rem"
     return ops.binary(("s" if type.signed else "u") + name, scalar, lhs, divisor)
+
+
+def _divide_vectors(ops: Ops, op: h.BinaryOp, type: h.Integer, lhs: str, divisor: str) -> str:
+    """By way of doubles, since machines have no division of integer vectors.
+
+    The quotient of 32-bit integers is at least 2^-32 away from a whole number that it is not, relatively more than a
+    double's error.
+    """
+    sign = "s" if type.signed else "u"
+    x, y = (ops.convert(f"{sign}itofp", "i32", it, "double") for it in (lhs, divisor))
+    quotient = ops.convert(f"fpto{sign}i", "double", ops.binary("fdiv", "double", x, y), "i32")
+    if op is h.BinaryOp.DIV:
+        return quotient
+    return ops.binary("sub", "i32", lhs, ops.binary("mul", "i32", quotient, divisor))
 
 
 def _float_binary(ops: Ops, op: h.BinaryOp, type: h.Float, lhs: str, rhs: str) -> str:

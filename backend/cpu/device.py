@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from ...ir.hercules.entry import Binding, EntryPoint
 from . import jit
-from .emit import Emitted, emit_function
+from .emit import Emitted, Tier, emit_function
 from .layout import Layout, binding_layout
 from .threads import shared_pool
 from .watchdog import stop_after
@@ -68,10 +69,15 @@ class CompiledFunction:
             shared_pool(workers).run(task, threads, scratch_size)
 
 
-def compile_function(function: h.Function, layouts: Mapping[int, Layout]) -> CompiledFunction:
-    """Compile a function whose parameters have these layouts. Raises ShaderError for what the CPU does not support."""
+def compile_function(
+    function: h.Function, layouts: Mapping[int, Layout], *, tier: Tier | None = None
+) -> CompiledFunction:
+    """Compile a function whose parameters have these layouts. Raises ShaderError for what the CPU does not support.
+
+    Without a `tier`, it is what the environment variable TINCT_CPU_TIER says, else the fastest.
+    """
     started = time.perf_counter()
-    emitted = emit_function(function, layouts)
+    emitted = emit_function(function, layouts, _default_tier() if tier is None else tier)
     code = jit.compile_module(emitted.text, time.perf_counter() - started)
     return CompiledFunction(emitted, code, code.entry())
 
@@ -88,6 +94,16 @@ class CompiledKernel:
     def times(self) -> jit.CompileTimes:
         """Seconds that each stage of the compilation took."""
         return self.function.code.times
+
+    @property
+    def tier(self) -> Tier:
+        """How the invocations of a workgroup run."""
+        return self.function.emitted.tier
+
+    @property
+    def tier_reason(self) -> str:
+        """Why they do not run as gangs; empty if they do."""
+        return self.function.emitted.tier_reason
 
     def llvm(self, *, optimised: bool = True) -> str:
         """The LLVM IR, after LLVM's passes or before."""
@@ -135,15 +151,22 @@ class CompiledKernel:
                 buffer[:] = copy[: buffer.nbytes]
 
 
-def compile_entry(entry_point: EntryPoint) -> CompiledKernel:
-    """Compile an entry point for this machine. Raises ShaderError for what the CPU does not support."""
+def _default_tier() -> Tier:
+    name = os.environ.get("TINCT_CPU_TIER", "lane")
+    if name != "gang" and name != "lane":
+        raise InputError(f"TINCT_CPU_TIER must be 'gang' or 'lane', not {name!r}")
+    return name
+
+
+def compile_entry(entry_point: EntryPoint, *, tier: Tier | None = None) -> CompiledKernel:
+    """Compile an entry point for this machine; see `compile_function`."""
     function = entry_point.function
     layouts = {
         binding.parameter: binding_layout(binding.type, function.parameter_types[binding.parameter])
         for binding in entry_point.bindings
     }
     slots = tuple(_slot(binding) for binding in entry_point.bindings)
-    return CompiledKernel(entry_point, compile_function(function, layouts), slots)
+    return CompiledKernel(entry_point, compile_function(function, layouts, tier=tier), slots)
 
 
 @dataclass(frozen=True, slots=True)

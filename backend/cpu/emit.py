@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
@@ -26,6 +27,7 @@ from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .endless import watched_ends
+from .gangs import GangEmitter, NotGanged, choose_gangs, native_bytes
 from .layout import ArrayLayout, Layout
 from .llvm import FunctionText, ModuleText, Ops
 from .memory import STACK_LIMIT, STORAGE_ALIGN
@@ -33,29 +35,51 @@ from .nodes import NodeEmitter, unsupported
 from .storage import Storage, StoragePlan
 
 
+_METADATA = """!0 = !{}
+!1 = !{!"branch_weights", i32 1000, i32 1}
+"""
+Tier = Literal["gang", "lane"]
+"""Several threads of a fork at once, in the lanes of vectors, or one after another."""
+
+
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """A module's text. `parallel`: the factors whose product is the number of threads that workers share."""
+    """A module's text. `parallel`: the factors whose product is the number of threads that workers share.
+
+    `tier` is how forks over literal factors run; `tier_reason` says why not as gangs.
+    """
 
     text: str
     parallel: tuple[h.DynamicConstant, ...]
     scratch_size: h.DynamicConstant
+    tier: Tier
+    tier_reason: str
 
 
-def emit_function(function: h.Function, bindings: Mapping[int, Layout]) -> Emitted:
+def emit_function(function: h.Function, bindings: Mapping[int, Layout], tier: Tier = "gang") -> Emitted:
     """The LLVM IR of a function whose parameters are bindings with these layouts.
 
-    The function may only return (a product of) the final versions of its parameters. Raises ShaderError for what is not
-    supported.
+    On the gang tier, what gangs cannot run falls back to the lane tier. The function may only return (a product of) the
+    final versions of its parameters. Raises ShaderError for what is not supported.
     """
     placed = schedule(function)
     if placed.problems:
         problem = placed.problems[0]
         raise AssertionError(f"{function.name}: a {type(problem.node).__name__} {problem.message}")
-    emitter = _FunctionEmitter(placed, bindings, _outermost_forks(placed))
+    reason = "the lane tier was asked for"
+    if tier == "gang":
+        try:
+            return _emit(placed, bindings, choose_gangs(placed, native_bytes() // 4), "")
+        except NotGanged as obstacle:
+            reason = str(obstacle)
+    return _emit(placed, bindings, {}, reason)
+
+
+def _emit(placed: Schedule, bindings: Mapping[int, Layout], gangs: Mapping[h.Fork, int], reason: str) -> Emitted:
+    emitter = _FunctionEmitter(placed, bindings, _outermost_forks(placed), gangs)
     if not emitter.carries_only_bindings():
-        emitter = _FunctionEmitter(placed, bindings, ())
-    return emitter.emit()
+        emitter = _FunctionEmitter(placed, bindings, (), gangs)
+    return emitter.emit(reason)
 
 
 def _outermost_forks(placed: Schedule) -> tuple[h.Fork, ...]:
@@ -77,7 +101,14 @@ def _outermost_forks(placed: Schedule) -> tuple[h.Fork, ...]:
 class _FunctionEmitter:
     """Writes one function. A block is named by its leader; that of a fork is the body of its loop."""
 
-    def __init__(self, placed: Schedule, bindings: Mapping[int, Layout], forks: tuple[h.Fork, ...]) -> None:
+    def __init__(
+        self,
+        placed: Schedule,
+        bindings: Mapping[int, Layout],
+        forks: tuple[h.Fork, ...],
+        gangs: Mapping[h.Fork, int],
+    ) -> None:
+        """`forks`: those whose threads workers share; `gangs`: those that run as gangs, with the number of lanes."""
         self._placed = placed
         self._types = placed.types
         self._joins = placed.nest.joins
@@ -99,6 +130,11 @@ class _FunctionEmitter:
         self._phis: dict[h.Node, list[h.Phi | h.Reduce]] = {}
         self._endings: dict[h.Node, list[h.Node]] = {}
         self._find_pinned()
+        self._gangs = {
+            fork: GangEmitter(placed, fork, lanes, self._nodes, self._plan, users, self._end_if_watched)
+            for fork, lanes in gangs.items()
+        }
+        self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
 
     def carries_only_bindings(self) -> bool:
         """Whether workers may share the threads of the outermost forks."""
@@ -113,17 +149,23 @@ class _FunctionEmitter:
     def _is_binding(self, node: h.Node) -> bool:
         return is_collection(self._types[node]) and self._plan.of(node).is_shared
 
-    def emit(self) -> Emitted:
-        """The whole module."""
+    def emit(self, reason: str) -> Emitted:
+        """The whole module; `reason` is why forks are not gangs."""
         self._out.open("entry")
         for leader in self._placed.blocks:
-            self._emit_block(leader)
+            if leader not in self._in_gangs:
+                self._emit_block(leader)
+            elif isinstance(leader, h.Fork) and leader in self._gangs:
+                before = block_leader(leader.control)
+                after = self._labels[self._joins[leader]]
+                self._gangs[leader].emit(self._labels[leader], lambda before=before: self._ends[before], after)
         self._out.open("entry")
         self._out.do(f"br label %{self._labels[self._placed.graph.order[0]]}")
         self._out.open("stopped")
         self._out.do("ret void")
         self._add_functions()
-        return Emitted(str(self._module), tuple(fork.factor for fork in self._forks), self._scratch_size)
+        parallel = tuple(fork.factor for fork in self._forks)
+        return Emitted(str(self._module), parallel, self._scratch_size, "gang" if self._gangs else "lane", reason)
 
     def _find_pinned(self) -> None:
         """Which scalars begin each block, and which collections are handed on at its end."""
@@ -154,7 +196,9 @@ class _FunctionEmitter:
         common = "ptr noalias noundef readonly %dynamic, i64 %begin, i64 %end, ptr noalias noundef align 64 %scratch, "
         common += "ptr %stop"
         self._module.add_function(
-            "body", f"define internal void @body({parameters}{common}) nounwind noinline {{\n{self._out.text()}\n}}\n"
+            "body",
+            f"define internal void @body({parameters}{common}) nounwind noinline "
+            f'"prefer-vector-width"="512" {{\n{self._out.text()}\n}}\n',
         )
         lines: list[str] = []
         for index in range(count):
@@ -166,7 +210,7 @@ class _FunctionEmitter:
         given = "ptr %buffers, ptr %dynamic, i64 %begin, i64 %end, ptr %scratch, ptr %stop"
         head = f"define void @kernel({given}) nounwind"
         body = "\n".join(lines)
-        self._module.add_function("kernel", f"{head} {{\n{body}\n}}\n\n!0 = !{{}}\n")
+        self._module.add_function("kernel", f"{head} {{\n{body}\n}}\n\n{_METADATA}")
 
     # Blocks
 
@@ -184,13 +228,16 @@ class _FunctionEmitter:
         for node in endings:
             if not isinstance(node, h.Phi):
                 self._hand_on(node, leader)
-        if leader in self._watched:
-            self._emit_stop_check()
+        self._end_if_watched(leader)
         self._ends[leader] = self._out.current
         self._out.do(self._terminator(self._placed.exits[leader]))
 
-    def _emit_stop_check(self) -> None:
-        """Leave the function if another thread says so; unordered atomic, for it may say so at any time."""
+    def _end_if_watched(self, leader: h.Node) -> None:
+        """In loops that may never end: leave the function if another thread says so; unordered atomic, for it may say
+        so at any time.
+        """
+        if leader not in self._watched:
+            return
         stop = self._out.value("load atomic volatile i32, ptr %stop unordered, align 4")
         is_going = self._ops.binary("icmp eq", "i32", stop, "0")
         going = self._out.fresh_block("going")

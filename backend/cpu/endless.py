@@ -1,9 +1,9 @@
 """Which loops must look at the stop flag, so that a kernel that never ends can be stopped.
 
-A look keeps LLVM from turning a loop into vector code, so loops that are sure to end soon do without: those whose turns,
-times the turns of all inside, are at most 2^36. That is seconds for most, and about a minute for a slow one that does
-turn so often. A loop that counts up or down by one to any limit turns at most 2^32 times, one that halves or doubles 32
-times; one between constants is known; any other may turn for ever.
+A look keeps LLVM from turning a loop into vector code, so loops that are sure to end soon do without: those whose
+turns, times the turns of all inside, are at most 2^36. That is seconds for most, and about a minute for a slow one that
+does turn so often. A loop that counts up or down by one to any limit turns at most 2^32 times, one that halves or
+doubles 32 times; one between constants is known; any other may turn for ever.
 """
 
 from __future__ import annotations
@@ -154,5 +154,6 @@ def _change(value: h.Node, phi: h.Phi) -> tuple[BinaryOp, int] | None:
 
 
 def _integer(node: h.Node) -> int | None:
-    is_known = isinstance(node, h.ConstantNode) and isinstance(node.value, h.IntegerConstant)
-    return node.value.value if is_known else None
+    if isinstance(node, h.ConstantNode) and isinstance(node.value, h.IntegerConstant):
+        return node.value.value
+    return None

@@ -99,7 +99,8 @@ class Memory:
                 result = self.ops.binary(f"u{constant.op.value}", "i64", lhs, divisor)
                 return self.ops.select(is_zero, "i64", "0", result)
 
-    def _last_position(self, extent: h.DynamicConstant) -> str:
+    def last_position(self, extent: h.DynamicConstant) -> str:
+        """The last position of an array, 0 if it is empty; an i64."""
         if isinstance(extent, h.DynamicLiteral):
             return str(max(extent.value - 1, 0))
         if extent not in self._last:
@@ -162,7 +163,7 @@ class Memory:
         value = self._position(position)
         if self._in_range(position, extent):
             return value
-        return self.ops.intrinsic("llvm.umin", "i64", value, self._last_position(extent))
+        return self.ops.intrinsic("llvm.umin", "i64", value, self.last_position(extent))
 
     # Scalars
 

@@ -5,7 +5,7 @@ What lives in memory is handed on here, too: to the storage of a chain's next ve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
@@ -36,25 +36,7 @@ class NodeEmitter:
 
     def emit(self, node: h.Node) -> None:
         """Write a floating node."""
-        ops = self._ops
         match node:
-            case h.Unary(op=op, operand=operand):
-                result = data.unary(ops, op, self._types[operand], self.value(operand))
-            case h.Binary(op=op, lhs=lhs, rhs=rhs):
-                result = self._binary(op, lhs, rhs)
-            case h.Select(condition=condition, if_true=if_true, if_false=if_false):
-                if is_collection(self._types[node]):
-                    raise unsupported("a select of collections", node)
-                type = data.llvm_type(self._types[node])
-                result = ops.select(self.value(condition), type, self.value(if_true), self.value(if_false))
-            case h.Cast(type=type, operand=operand):
-                result = data.cast(ops, self._types[operand], type, self.value(operand))
-            case h.Bitcast(type=type, operand=operand):
-                result = data.bitcast(ops, self._types[operand], type, self.value(operand))
-            case h.Intrinsic(function=name, type=type, arguments=arguments):
-                if not intrinsics.is_known(name):
-                    raise unsupported(f"the function {name}", node)
-                result = intrinsics.emit(ops, name, type, tuple(map(self.value, arguments)))
             case h.ConstantNode() | h.ProductNode():
                 return  # collections: made where they are consumed
             case h.Read(collection=h.Atomic() as atomic):
@@ -70,18 +52,8 @@ class NodeEmitter:
             case h.Atomic():
                 self._emit_atomic(node)
                 return
-            case h.Call():
-                raise unsupported("a call that was not inlined,", node)
             case _:
-                raise AssertionError(f"{node} has no place of its own")
-        self.values[node] = result
-
-    def _binary(self, op: h.BinaryOp, lhs: h.Node, rhs: h.Node) -> str:
-        type, right_type = self._types[lhs], self._types[rhs]
-        right = self.value(rhs)
-        if isinstance(type, h.Integer) and isinstance(right_type, h.Integer) and type.bits != right_type.bits:
-            right = data.cast(self._ops, right_type, type, right)  # a shift's count
-        return data.binary(self._ops, op, type, self.value(lhs), right)
+                self.values[node] = compute(self._ops, node, self._types, self.value)
 
     def _emit_read(self, node: h.Read) -> None:
         address = self._element(node.collection, node.indices)
@@ -146,6 +118,38 @@ class NodeEmitter:
                 return self.indices[fork]
             case _:
                 return self.values[node]
+
+
+def compute(ops: Ops, node: h.Node, types: Mapping[h.Node, h.Type], value: Callable[[h.Node], str]) -> str:
+    """The result of a pure operation on scalars, or lane by lane on vectors; `value` gives the operands."""
+    match node:
+        case h.Unary(op=op, operand=operand):
+            return data.unary(ops, op, types[operand], value(operand))
+        case h.Binary(op=op, lhs=lhs, rhs=rhs):
+            return _binary(ops, op, (types[lhs], types[rhs]), value(lhs), value(rhs))
+        case h.Select(condition=condition, if_true=if_true, if_false=if_false):
+            if is_collection(types[node]):
+                raise unsupported("a select of collections", node)
+            return ops.select(value(condition), data.llvm_type(types[node]), value(if_true), value(if_false))
+        case h.Cast(type=type, operand=operand):
+            return data.cast(ops, types[operand], type, value(operand))
+        case h.Bitcast(type=type, operand=operand):
+            return data.bitcast(ops, types[operand], type, value(operand))
+        case h.Intrinsic(function=name, type=type, arguments=arguments):
+            if not intrinsics.is_known(name):
+                raise unsupported(f"the function {name}", node)
+            return intrinsics.emit(ops, name, type, tuple(map(value, arguments)))
+        case h.Call():
+            raise unsupported("a call that was not inlined,", node)
+        case _:
+            raise AssertionError(f"{node} has no place of its own")
+
+
+def _binary(ops: Ops, op: h.BinaryOp, types: tuple[h.Type, h.Type], left: str, right: str) -> str:
+    type, right_type = types
+    if isinstance(type, h.Integer) and isinstance(right_type, h.Integer) and type.bits != right_type.bits:
+        right = data.cast(ops, right_type, type, right)  # a shift's count
+    return data.binary(ops, op, type, left, right)
 
 
 def is_in_range(position: h.Node, extent: h.DynamicConstant) -> bool:

@@ -49,7 +49,7 @@ class _OpenCl:
         start = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cl.CompilerWarning)
-            program = cl.Program(context, _source_of(problem.case.kernel)).build(cache_dir=False)
+            program = cl.Program(context, _source_of(problem.case.kernel)).build()
         kernel = getattr(program, problem.case.kernel)
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
         buffers = [cl.Buffer(context, flags, hostbuf=problem.buffers[b.name]) for b in problem.bindings]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tinct.backend.gpu import BufferBinding, GpuDevice, GpuError, default_device
+from collections.abc import Callable
+
+from tinct.backend.gpu import BindingKind, BufferBinding, GpuDevice, GpuError, default_device
 from tinct.reflection import BindingInfo
 
 from ..problem import Problem
@@ -54,16 +56,15 @@ class WgpuVulkan:
         return Prepared(run, compile_seconds + max(0.0, first - second))
 
 
-def _first_and_second(problem: Problem, run: object) -> tuple[float, float]:
-    assert callable(run)
-    times = []
+def _first_and_second(problem: Problem, run: Callable[[], float]) -> tuple[float, float]:
+    times: list[float] = []
     for _ in range(2):
         problem.restore()
-        times.append(float(run()))
+        times.append(run())
     return times[0], times[1]
 
 
-def _kind(info: BindingInfo) -> str:
+def _kind(info: BindingInfo) -> BindingKind:
     if info.space == "uniform":
         return "uniform"
     return "storage" if info.is_written else "read-only-storage"

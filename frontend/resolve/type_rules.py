@@ -66,13 +66,20 @@ def is_host_shareable(type: Type) -> bool:
 
 def nesting_depth(type: Type) -> int:
     """How deep composites nest (WGSL, "Composite Types")."""
+    return _depth(type, {})
+
+
+def _depth(type: Type, known: dict[Struct, int]) -> int:
+    """`known` are the depths of structures already measured, since one may appear many times."""
     depth = 0
     while isinstance(type, Array):
         depth += 1
         type = type.element
     match type:
         case Struct(members=members):
-            return depth + 1 + max([nesting_depth(member.type) for member in members], default=0)
+            if type not in known:
+                known[type] = 1 + max([_depth(member.type, known) for member in members], default=0)
+            return depth + known[type]
         case Matrix():
             return depth + 2
         case Vector():

@@ -133,9 +133,7 @@ def _var(store: Type, arguments: Slots, target: int) -> Operation:
     return run
 
 
-def _access(
-    node: nodes.Access, whole: Type, arguments: Slots, target: int, counts: layout.Counts
-) -> Operation:
+def _access(node: nodes.Access, whole: Type, arguments: Slots, target: int, counts: layout.Counts) -> Operation:
     steps: list[Step] = []
     part: Type = whole
     for index, slot in zip(node.indices, arguments[1:], strict=True):

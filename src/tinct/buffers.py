@@ -112,4 +112,9 @@ def _unpack(info: BindingInfo, data: bytearray, original: object) -> npt.NDArray
 
 def _has_exact_layout(info: BindingInfo, original: npt.NDArray[Any], size: int) -> bool:
     dtype = info.dtype_with(layout.runtime_count(info.type, size))
-    return original.nbytes == size and original.dtype in (dtype, dtype.base)
+    return original.nbytes == size and original.dtype == _innermost(dtype)
+
+
+def _innermost(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of the elements of arrays of arrays: an array in numpy has no other."""
+    return dtype if dtype.subdtype is None else _innermost(dtype.base)

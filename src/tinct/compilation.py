@@ -117,7 +117,7 @@ class Compilation:
 
     @cached_property
     def hercules_unoptimised(self) -> EntryPoint:
-        """Hercules IR as the translation gives it."""
+        """Hercules IR as the translation gives it; `hercules` then changes it in place."""
         from .transforms.to_hercules import translate
 
         specialised = self.specialised

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, u32
 from ...ir.core.names import NameScope
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
-from ...ir.types import U32, IoAttributes, OverrideCount, Struct
+from ...ir.types import U32, IoAttributes, OverrideCount, Pointer, Struct
+from .regions import erase, remove
 
 
 def names_in(module: nodes.Module, function: nodes.Function) -> NameScope:
@@ -54,3 +55,55 @@ def as_u32(builder: Builder, value: Value) -> Value:
     if isinstance(value, nodes.Constant) and isinstance(value.value.value, int):
         return u32(value.value.value & 0xFFFFFFFF)
     return builder.convert(U32, value)
+
+
+def calls_in(function: nodes.Function) -> Sequence[tuple[nodes.Block, nodes.Call]]:
+    """The calls of user functions, each with its block, in the order of the text."""
+    blocks = blocks_of(function)
+    return [(block, it) for block in blocks for it in block.instructions if isinstance(it, nodes.Call)]
+
+
+def drop_uncalled(module: nodes.Module) -> bool:
+    """Drop the functions that no entry point reaches; whether there were any. A module without entry points keeps
+    all.
+    """
+    if not any(function.stage is not None for function in module.functions):
+        return False
+    called: set[nodes.Function] = set()
+    for function in reversed(module.functions):
+        if function.stage is not None or function in called:
+            called.add(function)
+            called |= {call.callee for _, call in calls_in(function)}
+    for function in module.functions:
+        if function not in called:
+            erase(function.start_target)
+            function.drop_operands()
+    changed = len(called) < len(module.functions)
+    module.functions = [function for function in module.functions if function in called]
+    return changed
+
+
+def merge_access_chains(function: nodes.Function) -> bool:
+    """Make a pointer to a part of a part one access; whether there was any."""
+    chained: list[tuple[nodes.Block, nodes.Access]] = []
+    for block in blocks_of(function):
+        for access in block.instructions:
+            if isinstance(access, nodes.Access) and isinstance(access.object, nodes.Access) and _is_pointer(access):
+                inner = access.object
+                access.indices = (*inner.indices, *access.indices)
+                access.object = inner.object
+                chained.append((block, inner))
+    if chained:
+        drop_unused_accesses(function)
+    return bool(chained)
+
+
+def drop_unused_accesses(function: nodes.Function) -> None:
+    """Drop pointers to parts that nothing uses."""
+    for block in reversed(blocks_of(function)):
+        unused = [it for it in block.instructions if isinstance(it, nodes.Access) and _is_pointer(it) and not it.uses]
+        remove(block, unused)
+
+
+def _is_pointer(access: nodes.Access) -> bool:
+    return isinstance(access.type, Pointer)

@@ -16,9 +16,8 @@ from ...ir.core.builder import Builder, block_argument, bool_constant, empty_blo
 from ...ir.core.values import Value
 from ...ir.types import BOOL, VOID, AddressSpace, Pointer
 from .copying import Copier
-from .editing import drop_uncalled, merge_access_chains, names_in
+from .editing import calls_in, drop_uncalled, merge_access_chains, names_in
 from .regions import blocks_from, last_block, nested, region, remove, replace, split, take_over, unreachable_block
-from .structured_blocks import calls_in
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Inline:
         """Whether a call was replaced."""
         changed = False
         for function in module.functions:
-            inlined = [self._inline(module, function, block, call) for block, call in calls_in(function)]
+            inlined = [self._inline(module, function, block, call) for block, call in reversed(calls_in(function))]
             if any(inlined):
                 merge_access_chains(function)
             changed |= any(inlined)
@@ -51,15 +50,8 @@ class Inline:
         passes_pointer = any(isinstance(argument.type, Pointer) for argument in call.arguments)
         if call.callee.diagnostics or (self.only == "pointers" and not passes_pointer):
             return False
-        _Inlining(module, function, call).put_into(_standing_in(function, block, call))
+        _Inlining(module, function, call).put_into(block)
         return True
-
-
-def _standing_in(function: nodes.Function, block: nodes.Block, call: nodes.Call) -> nodes.Block:
-    """The block of a call: calls before it may have moved it on."""
-    if any(it is call for it in block.instructions):
-        return block
-    return next(it for it in blocks_from(function.start_target) if any(call is found for found in it.instructions))
 
 
 class _Inlining:
@@ -149,6 +141,8 @@ class _Inlining:
             self._sink_arm(arm, after)
 
     def _sink_arm(self, arm: nodes.Block, after: nodes.Block) -> None:
+        if not any(map(self._is_return, blocks_from(arm))):
+            return
         end = last_block(arm)
         assert end.branch is not None
         if not self._is_return(end) or any(map(self._returns_within, region(arm))):

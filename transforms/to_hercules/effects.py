@@ -18,9 +18,13 @@ Root = c.Var | c.FunctionParameter
 
 @dataclass(slots=True)
 class Effects:
-    """`written`: roots that may be stored to. `targets`: blocks and terminators that are branched to from inside."""
+    """`has_barrier`: all invocations of the workgroup meet inside, at a barrier or for a subgroup operation.
+    `exchanges`: the latter. `written`: roots that may be stored to. `targets`: blocks and terminators that are branched
+    to from inside.
+    """
 
     has_barrier: bool = False
+    exchanges: bool = False
     written: dict[Root, None] = field(default_factory=dict[Root, None])
     targets: dict[c.Block | c.Terminator, None] = field(default_factory=dict["c.Block | c.Terminator", None])
 
@@ -37,7 +41,7 @@ class EffectsAnalysis:
         if function not in self._functions:
             effects = self.of(function.start_target)
             roots = {root: None for root in effects.written if self._is_visible(root, function)}
-            self._functions[function] = Effects(effects.has_barrier, roots)
+            self._functions[function] = Effects(effects.has_barrier, effects.exchanges, roots)
         return self._functions[function]
 
     def of(self, node: c.Block | c.If | c.Loop | c.Switch) -> Effects:
@@ -61,13 +65,16 @@ class EffectsAnalysis:
                 effects.written[instruction] = None
             case c.BuiltinCall(function=name, arguments=arguments):
                 info = builtin(name)
-                if info is not None and info.flags.is_barrier:
+                if info is not None and info.flags.is_subgroup:
+                    effects.exchanges = True
+                if info is not None and (info.flags.is_barrier or info.flags.is_subgroup):
                     effects.has_barrier = True
                 if info is not None and info.flags.is_atomic:
                     effects.written[root_of(arguments[0])] = None
             case c.Call(callee=callee, arguments=arguments):
                 called = self.of_function(callee)
-                effects.has_barrier = effects.has_barrier or called.has_barrier
+                effects.has_barrier |= called.has_barrier
+                effects.exchanges |= called.exchanges
                 for root in called.written:
                     if isinstance(root, c.FunctionParameter):
                         root = root_of(arguments[callee.parameters.index(root)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...ir import types as wgsl
 from ...ir.core import nodes as c
@@ -19,6 +19,7 @@ from .forks import ForkNest
 from .graph import Graph
 from .instructions import Globals, Instructions
 from .machine import Machine
+from .subgroups import SUBGROUP_SIZE, invocation_id, local_index, subgroup_count, subgroup_id
 from .values import Cell, Designator, Tree, node_of, place_for
 from .walk import LoopValue, Restart, Walk
 
@@ -67,6 +68,9 @@ class _Translation:
         used = {id(resource) for resource in function.resources}
         self.used = [i for i in module.root.instructions if isinstance(i, c.Var) and id(i) in used]
         self.workgroup_ids: tuple[h.Node | None, ...] = ()
+        filters = [*module.diagnostics, *(it for callee in module.functions for it in callee.diagnostics)]
+        is_relaxed = any(it.rule == "subgroup_uniformity" and it.severity != "error" for it in filters)
+        self.is_proved_uniform = not (is_relaxed and effects.of_function(function).exchanges)
 
     def run(self) -> EntryPoint:
         """The whole translation."""
@@ -147,6 +151,7 @@ class _Translation:
 
     def _body(self) -> None:
         has_barrier = self.effects.of_function(self.function).has_barrier
+        self.machine.spreads_arrays = has_barrier
         variables = [variable for variable in self.used if variable.binding is None]
         if not has_barrier:
             self.machine.open_lane()  # private variables are each lane's own from the start
@@ -158,9 +163,14 @@ class _Translation:
                 memory.store(self.machine, self.variables[variable], instructions.get(variable.initializer))
         for parameter in self.function.parameters:
             instructions.computed[parameter] = self._input(parameter)
-        walk = Walk(self.machine, instructions.module_scope, self.effects, self.per_lane)
-        walk.call(self.function, instructions)
-        walk.finish()
+        walk = Walk(
+            self.machine, instructions.module_scope, self.effects, self.per_lane, is_proved=self.is_proved_uniform
+        )
+        try:
+            walk.call(self.function, instructions)
+            walk.finish()
+        except ShaderError as error:
+            raise ShaderError([replace(it, span=it.span or walk.place) for it in error.diagnostics]) from None
 
     # Builtin inputs (WGSL, "Built-in Inputs and Outputs")
 
@@ -181,7 +191,15 @@ class _Translation:
             case "global_invocation_id":
                 return tuple(self._global_id(axis) for axis in range(3))
             case "local_invocation_index":
-                return self._local_index()
+                return local_index(self.machine)
+            case "subgroup_invocation_id":
+                return invocation_id(self.machine)
+            case "subgroup_id":
+                return subgroup_id(self.machine)
+            case "subgroup_size":
+                return self.graph.u32(SUBGROUP_SIZE)
+            case "num_subgroups":
+                return self.graph.u32(subgroup_count(self.machine))
             case name:
                 raise ShaderError([not_supported(f"the builtin input {name} on the CPU", parameter.span)])
 
@@ -202,13 +220,6 @@ class _Translation:
             h.BinaryOp.MUL, self.graph.cast(t.U32, self._workgroup_id(axis)), self.graph.u32(self.size[axis])
         )
         return self.graph.binary(h.BinaryOp.ADD, first, self.graph.cast(t.U32, self._thread_id(axis)))
-
-    def _local_index(self) -> h.Node:
-        """X + y * size.x + z * size.x * size.y."""
-        x, y, z = (self.graph.cast(t.U32, self._thread_id(axis)) for axis in range(3))
-        row = self.graph.binary(h.BinaryOp.MUL, y, self.graph.u32(self.size[0]))
-        layer = self.graph.binary(h.BinaryOp.MUL, z, self.graph.u32(self.size[0] * self.size[1]))
-        return self.graph.binary(h.BinaryOp.ADD, self.graph.binary(h.BinaryOp.ADD, x, row), layer)
 
     # The result
 

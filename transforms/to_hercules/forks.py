@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from ...ir.hercules import nodes as h
 from ...ir.hercules.graph import predecessors
 from .graph import Graph, copy_with
-from .values import Cell
+from .values import Cell, PerLane
 
 CHEAP = 12
 """A value is computed again in a later fork, rather than collected, up to this many nodes."""
@@ -79,7 +79,7 @@ class LaneFork:
     A workgroup of one invocation has a nest without forks: it works the same.
     """
 
-    def __init__(self, graph: Graph, control: h.Node, size: Sequence[int], versions: Mapping[Cell, h.Node]) -> None:
+    def __init__(self, graph: Graph, control: h.Node, size: Sequence[int], versions: dict[Cell, h.Node]) -> None:
         """`versions`: the shared cells' versions before the fork."""
         self.graph = graph
         self.versions = versions
@@ -102,6 +102,15 @@ class LaneFork:
             self._reduces[cell] = self.nest.reduce(version, cell.name)
         return self._reduces[cell][-1]
 
+    def adopt(self, cell: Cell, version: h.Node) -> None:
+        """Count a shared cell that is made now, of nothing inside, among those from before the fork."""
+        self.versions[cell] = version
+
+    def complete(self, state: dict[Cell, h.Node | PerLane]) -> None:
+        """Put in the cells that have been made for all lanes since the state left."""
+        for cell, version in self.versions.items():
+            state.setdefault(cell, version)
+
     def close(self, control: h.Node, versions: Mapping[Cell, h.Node]) -> tuple[h.Node, dict[Cell, h.Node]]:
         """Join the lanes at `control`, where the shared cells have these versions: the control and the versions
         after the join.
@@ -115,7 +124,9 @@ class LaneFork:
         return after, joined
 
     def collect(self, node: h.Node) -> h.Node:
-        """The values a scalar has in each lane, as an array outside of the fork, which must be closed. For reading only."""
+        """The values a scalar has in each lane, as an array outside of the fork, which must be closed. Only for
+        reading.
+        """
         if node not in self._collects:
             self._collects[node] = self.collect_anew(node)
         return self._collects[node]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from ...ir import types as wgsl
-from ...ir.builtins import builtin
+from ...ir.builtins import Flags, builtin
 from ...ir.constants import ConstantValue, zero_constant
 from ...ir.core import nodes as c
 from ...ir.core.values import Value
@@ -15,7 +16,7 @@ from ...ir.hercules import nodes as h
 from . import arithmetic, builtins, memory
 from . import types as t
 from .machine import Machine
-from .values import Designator, Snapshot, Step, Tree, is_tree_array, node_of, parts_of, place_for, scalars_of
+from .values import Cell, Designator, Snapshot, Step, Tree, is_tree_array, node_of, parts_of, place_for, scalars_of
 
 _ATOMICS: dict[str, h.AtomicOp] = {
     "atomicLoad": h.AtomicOp.LOAD,
@@ -69,13 +70,10 @@ class Instructions:
         assert isinstance(designator, Designator)
         return designator
 
-    def translate(self, instruction: c.Instruction, *, in_sequence: bool) -> None:
-        """One instruction that is no call of a user function and no barrier.
-
-        `in_sequence`: at the entry point's own level.
-        """
+    def translate(self, instruction: c.Instruction) -> None:
+        """One instruction that is no call of a user function and no barrier."""
         first_new = len(self.machine.graph.nodes)
-        result = self._translate(instruction, in_sequence=in_sequence)
+        result = self._translate(instruction)
         if result is not None:
             self.values[instruction] = result
         for node in self.machine.graph.nodes[first_new:]:
@@ -83,7 +81,7 @@ class Instructions:
             if node is result:
                 node.label = node.label or (instruction.name or "")
 
-    def _translate(self, instruction: c.Instruction, *, in_sequence: bool) -> Tree | None:
+    def _translate(self, instruction: c.Instruction) -> Tree | None:
         graph = self.machine.graph
         match instruction:
             case c.Unary(op=op, operand=operand):
@@ -105,17 +103,17 @@ class Instructions:
                 memory.store(self.machine, self.pointer(pointer), self.get(value))
                 return None
             case c.Var():
-                return self._var(instruction, in_sequence=in_sequence)
+                return self._var(instruction)
             case c.BuiltinCall():
                 return self._builtin(instruction)
             case _:
                 raise unsupported(type(instruction).__name__, instruction)
 
-    def _var(self, var: c.Var, *, in_sequence: bool) -> Designator:
-        """A function-scope variable. One whose arrays could be wanted after a barrier gets a slice for each lane."""
+    def _var(self, var: c.Var) -> Designator:
+        """A function-scope variable."""
         assert isinstance(var.type, wgsl.Pointer)
         type = var.type.store
-        place = place_for(type, var.name or "var", is_spread=in_sequence and self.module_scope.has_barrier)
+        place = place_for(type, var.name or "var", is_spread=self.machine.spreads_arrays)
         memory.declare(self.machine, place)
         target = Designator(place, (), type)
         if var.initializer is not None:
@@ -140,7 +138,7 @@ class Instructions:
         return tuple(parts)
 
     def _construct_array(self, type: wgsl.Array, parts: list[Tree]) -> Tree:
-        place = place_for(type, "array")
+        place = place_for(type, "array", is_spread=self.machine.spreads_arrays)
         memory.declare(self.machine, place)
         target = Designator(place, (), type)
         for index, part in enumerate(parts):
@@ -207,8 +205,7 @@ class Instructions:
         target = self.pointer(call.arguments[0])
         operands = [node_of(self.get(argument)) for argument in call.arguments[1:]]
         cell = target.place
-        if isinstance(cell, tuple):
-            raise unsupported(f"{call.function} on this variable", call)
+        assert isinstance(cell, Cell), "atomics are in storage and workgroup variables only"
         indices = memory.indices(machine, cell, target.steps)
         atomic = graph.add(h.Atomic(op, machine.read(cell), indices, operands))
         machine.write(cell, graph.add(h.Read(atomic, [h.FieldIndex(0)])))
@@ -248,7 +245,16 @@ def unsupported(what: str, at: Value) -> ShaderError:
 
 def is_barrier(instruction: c.Instruction) -> bool:
     """Whether all invocations of the workgroup meet here."""
-    if not isinstance(instruction, c.BuiltinCall):
-        return False
-    info = builtin(instruction.function)
-    return info is not None and info.flags.is_barrier
+    flags = _flags(instruction)
+    return flags is not None and flags.is_barrier
+
+
+def is_exchange(instruction: c.Instruction) -> TypeGuard[c.BuiltinCall]:
+    """Whether it is a subgroup or quad operation."""
+    flags = _flags(instruction)
+    return flags is not None and flags.is_subgroup
+
+
+def _flags(instruction: c.Instruction) -> Flags | None:
+    info = builtin(instruction.function) if isinstance(instruction, c.BuiltinCall) else None
+    return None if info is None else info.flags

@@ -30,7 +30,10 @@ class Edge:
 
 
 class Machine:
-    """See the module. `control` is None where nothing can be reached."""
+    """See the module. `control` is None where nothing can be reached.
+
+    `spreads_arrays`: a lane's array that is made now may be wanted after a barrier.
+    """
 
     def __init__(self, graph: Graph, size: tuple[int, int, int]) -> None:
         self.graph = graph
@@ -39,6 +42,7 @@ class Machine:
         self.state: State = {}
         self.constants: dict[Cell, h.Node] = {}
         self.lane: LaneFork | None = None
+        self.spreads_arrays = False
         self._lane_values: dict[tuple[LaneFork, h.Node], h.Node] = {}
 
     # Lanes
@@ -109,6 +113,12 @@ class Machine:
             return self.local(version)
         return self.open_lane().shared(cell, node_of(version))
 
+    def declare(self, cell: Cell, version: h.Node) -> None:
+        """A cell that has not been there before; a spread one is made for all lanes before they part."""
+        self.state[cell] = version
+        if cell.is_spread and self.lane is not None:
+            self.lane.adopt(cell, version)
+
     def write(self, cell: Cell, version: h.Node) -> None:
         """A new version."""
         self.state[cell] = version
@@ -135,6 +145,8 @@ class Machine:
     def _merge(self, edges: Sequence[Edge]) -> tuple[Tree, ...]:
         region = h.Region([])
         versions: dict[Cell, list[h.Node | PerLane]] = {}
+        for edge in edges if self.lane is not None else ():
+            self.lane.complete(edge.state)
         for cell in edges[0].state:
             if all(cell in edge.state for edge in edges):
                 versions[cell] = [edge.state[cell] for edge in edges]
@@ -161,6 +173,8 @@ class Machine:
                     self._merge_tree(region, edges, [tree[index] for tree in trees if isinstance(tree, tuple)])
                 )
             return tuple(columns)
+        if isinstance(first, Snapshot) and all(tree == first for tree in trees):
+            return first
         if isinstance(first, Snapshot):
             raise ShaderError([not_supported("a choice between arrays as values", None)])
         return self._merge_scalar(region, edges, [_scalar(tree) for tree in trees], None)

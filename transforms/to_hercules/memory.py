@@ -16,10 +16,7 @@ from .values import Cell, Designator, Place, Snapshot, Step, Tree, is_tree_array
 
 
 def declare(machine: Machine, place: Place) -> None:
-    """Give fresh cells their zero values.
-
-    A spread cell's storage is made at workgroup level, where the caller must be.
-    """
+    """Give fresh cells their zero values."""
     if not isinstance(place, Cell):
         for part in place:
             declare(machine, part)
@@ -28,7 +25,8 @@ def declare(machine: Machine, place: Place) -> None:
     if place.is_spread:
         for extent in machine.size:  # x innermost
             type = h.Array(type, h.DynamicLiteral(extent)) if extent > 1 else type
-    machine.state[place] = machine.graph.zero_collection(type) if place.is_collection else zero_scalar(machine, type)
+    zero = machine.graph.zero_collection(type) if place.is_collection else zero_scalar(machine, type)
+    machine.declare(place, zero)
 
 
 def zero_scalar(machine: Machine, type: h.Type) -> h.Node:
@@ -71,7 +69,7 @@ def _load_from_cell(machine: Machine, cell: Cell, steps: tuple[Step, ...], type:
 
 def take_snapshot(machine: Machine, source: Designator, name: str = "copy") -> Snapshot:
     """The array at a designator, copied to storage that is never written again."""
-    place = place_for(source.type, name)
+    place = place_for(source.type, name, is_spread=machine.spreads_arrays)
     declare(machine, place)
     target = Designator(place, (), source.type)
     copy(machine, target, source)
@@ -199,7 +197,7 @@ def select_tree(machine: Machine, condition: h.Node, if_true: Tree, if_false: Tr
 def _select_snapshot(machine: Machine, condition: h.Node, if_true: Snapshot, if_false: Snapshot) -> Snapshot:
     """A new array, each element chosen in turn."""
     type = if_true.at.type
-    place = place_for(type, "choice")
+    place = place_for(type, "choice", is_spread=machine.spreads_arrays)
     declare(machine, place)
     target = Designator(place, (), type)
     count = wgsl.element_count(type)

@@ -96,6 +96,13 @@ def map_tree(tree: Tree, scalar: Callable[[h.Node | PerLane], Tree]) -> Tree:
             return scalar(tree)
 
 
+def map_snapshots(tree: Tree, change: Callable[[Snapshot], Snapshot]) -> Tree:
+    """The tree with each array value in it replaced, in order."""
+    if isinstance(tree, tuple):
+        return tuple(map_snapshots(part, change) for part in tree)
+    return change(tree) if isinstance(tree, Snapshot) else tree
+
+
 def _map_step(step: Step, scalar: Callable[[h.Node | PerLane], Tree]) -> Step:
     if isinstance(step, int):
         return step
@@ -161,6 +168,21 @@ def cells_of(place: Place) -> Iterator[Cell]:
 def is_tree_array(type: wgsl.Type) -> bool:
     """Whether values of this array type are trees rather than snapshots."""
     return isinstance(type, wgsl.Array) and isinstance(type.count, int) and type.count <= LONGEST_ARRAY_TREE
+
+
+def long_arrays(type: wgsl.Type) -> Iterator[wgsl.Array]:
+    """The types of the snapshots in a value of this type, in order."""
+    match type:
+        case wgsl.Array(element=element, count=int() as count) if is_tree_array(type):
+            for _ in range(count):
+                yield from long_arrays(element)
+        case wgsl.Array():
+            yield type
+        case wgsl.Struct(members=members):
+            for member in members:
+                yield from long_arrays(member.type)
+        case _:
+            return
 
 
 def holds_long_array(type: wgsl.Type) -> bool:

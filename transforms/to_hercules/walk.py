@@ -22,13 +22,30 @@ from ...ir import types as wgsl
 from ...ir.constants import ConstantValue
 from ...ir.core import nodes as c
 from ...ir.core.values import Value
+from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
-from .effects import EffectsAnalysis
-from .instructions import Globals, Instructions, is_barrier, unsupported, zero_tree
+from ...ir.source import Span
+from . import subgroups
+from .effects import EffectsAnalysis, blocks_in
+from .instructions import Globals, Instructions, is_barrier, is_exchange, unsupported, zero_tree
 from .machine import Edge, Machine
-from .memory import load
+from .memory import copy, declare, load
 from .types import scalar_constant
-from .values import Cell, Designator, PerLane, Tree, cells_of, holds_long_array, leaves_of, map_tree, node_of
+from .values import (
+    Cell,
+    Designator,
+    PerLane,
+    Snapshot,
+    Tree,
+    cells_of,
+    holds_long_array,
+    leaves_of,
+    long_arrays,
+    map_snapshots,
+    map_tree,
+    node_of,
+    place_for,
+)
 
 Target: TypeAlias = "c.Block | c.Terminator"
 LoopValue = tuple[int, int]
@@ -41,10 +58,15 @@ class Restart(Exception):
 
 @dataclass(eq=False, slots=True)
 class Label:
-    """A place that branches lead to, with the ways collected so far."""
+    """A place that branches lead to, with the ways collected so far.
+
+    `arrays`: where each way puts the arrays among its arguments, in order, so that the ways need not choose between
+    arrays; empty if there are none, or only one way.
+    """
 
     types: tuple[wgsl.Type, ...]
     is_workgroup: bool
+    arrays: tuple[Cell, ...] = ()
     edges: list[Edge] = field(default_factory=list[Edge])
 
 
@@ -58,16 +80,28 @@ class Frame:
 
 
 class Walk:
-    """See the module. `per_lane` are the loop values known to differ between lanes; it grows before a Restart."""
+    """See the module. `per_lane` are the loop values known to differ between lanes; it grows before a Restart.
+
+    `is_proved`: the front end has proved that control flow at barriers and subgroup operations is uniform. If the
+    program has asked it not to, only what is seen to be uniform here will do.
+    """
 
     def __init__(
-        self, machine: Machine, module_scope: Globals, effects: EffectsAnalysis, per_lane: set[LoopValue]
+        self,
+        machine: Machine,
+        module_scope: Globals,
+        effects: EffectsAnalysis,
+        per_lane: set[LoopValue],
+        *,
+        is_proved: bool,
     ) -> None:
         self.machine = machine
         self.graph = machine.graph
         self.module_scope = module_scope
         self.effects = effects
         self.per_lane = per_lane
+        self.is_proved = is_proved
+        self._at: Value | None = None
         self._exits: list[tuple[Label, Edge]] = []
         self._lane_depth = 0
         self._loops = 0
@@ -86,6 +120,11 @@ class Walk:
             self._leave_lane_level()
         arguments = self._arrive(end)
         return arguments[0] if arguments else None
+
+    @property
+    def place(self) -> Span | None:
+        """Where in the source the translation is."""
+        return None if self._at is None else self._at.span
 
     def finish(self) -> None:
         """Join the lanes at the end of the entry point."""
@@ -120,21 +159,18 @@ class Walk:
     def _instructions(self, frame: Frame, block: c.Block) -> bool:
         """The block's instructions; False when a call among them never returns."""
         for instruction in block.instructions:
+            self._at = instruction
             if is_barrier(instruction):
                 self._barrier(frame, instruction)
+            elif is_exchange(instruction):
+                self._exchange(frame, instruction)
             elif isinstance(instruction, c.Call):
                 self._call(frame, instruction)
                 if self.machine.control is None:
                     return False
             else:
-                self._single(frame, instruction)
+                frame.instructions.translate(instruction)
         return True
-
-    def _single(self, frame: Frame, instruction: c.Instruction) -> None:
-        in_sequence = self._at_workgroup_level and self.module_scope.has_barrier
-        if in_sequence and self.machine.lane is not None and _is_spread_variable(instruction):
-            self._close_lane()  # storage for all lanes is made at workgroup level
-        frame.instructions.translate(instruction, in_sequence=in_sequence)
 
     def _call(self, frame: Frame, call: c.Call) -> None:
         caller = frame.instructions
@@ -156,6 +192,15 @@ class Walk:
             assert isinstance(source, Designator)
             frame.instructions.values[instruction] = self._load_once(source)
 
+    def _exchange(self, frame: Frame, call: c.BuiltinCall) -> None:
+        """Lanes join to show each other their values; the next fork begins with each lane's result."""
+        if self._lane_depth:
+            raise unsupported(f"{call.function} in control flow that may not be uniform, on the CPU", call)
+        arguments = [frame.instructions.raw(argument) for argument in call.arguments]
+        if self.machine.lane is not None:
+            self._close_lane()
+        frame.instructions.values[call] = subgroups.lower(self.machine, call, arguments)
+
     def _load_once(self, source: Designator) -> Tree:
         """A load by one thread of the workgroup, which the joined lanes then share."""
         values = load(self.machine, source)
@@ -174,9 +219,20 @@ class Walk:
             types = tuple(argument.type for argument in target.arguments)
         else:
             types = () if frame.function.return_type is wgsl.VOID else (frame.function.return_type,)
-        label = Label(types, is_workgroup)
+        label = Label(types, is_workgroup, arrays=self._arrays_at(frame, target, types))
         frame.labels[target] = label
         return label
+
+    def _arrays_at(self, frame: Frame, target: Target, types: tuple[wgsl.Type, ...]) -> tuple[Cell, ...]:
+        """Cells for a label's arrays: spread if the label can be beyond a barrier."""
+        is_spread = self.machine.spreads_arrays
+        found = [array for type in types for array in long_arrays(type)]
+        if not found or (not is_spread and _ways_to(target, frame.function) < 2):
+            return ()
+        cells = tuple(cell for array in found for cell in cells_of(place_for(array, "chosen", is_spread=is_spread)))
+        for cell in cells if is_spread else ():
+            declare(self.machine, cell)
+        return cells
 
     def _jump(self, frame: Frame, target: Target, arguments: Sequence[Value]) -> None:
         if isinstance(target, c.Terminator) and target.unreachable:
@@ -187,12 +243,37 @@ class Walk:
         self._leave_to(label, trees)
 
     def _leave_to(self, label: Label, arguments: tuple[Tree, ...]) -> None:
+        if label.arrays:
+            arguments = self._put_arrays(label, arguments)
         if not label.is_workgroup or self.machine.lane is None:
             label.edges.append(self.machine.edge(arguments))
             return
         self._exits.append((label, self.machine.edge(arguments)))
         if self._at_workgroup_level:
             self._close_lane()
+
+    def _put_arrays(self, label: Label, arguments: tuple[Tree, ...]) -> tuple[Tree, ...]:
+        """The arguments with their arrays copied to where the label has them."""
+        cells = iter(label.arrays)
+
+        def put(array: Snapshot) -> Snapshot:
+            cell = next(cells)
+            if not cell.is_spread:
+                declare(self.machine, cell)
+            target = Designator(cell, (), array.at.type)
+            copy(self.machine, target, array.at)
+            return Snapshot(target)
+
+        return tuple(map_snapshots(argument, put) for argument in arguments)
+
+    def _placeholders(self, label: Label) -> list[Tree]:
+        """Arguments on ways that do not lead to the label."""
+        cells = iter(label.arrays)
+
+        def put(array: Snapshot) -> Snapshot:
+            return Snapshot(Designator(next(cells), (), array.at.type))
+
+        return [map_snapshots(zero_tree(self.machine, type), put) for type in label.types]
 
     def _enter(self, frame: Frame, block: c.Block) -> bool:
         """Go on at a block; False when nothing reaches it."""
@@ -241,7 +322,7 @@ class Walk:
         for taken, edge in ways:
             row: list[Tree] = [self.graph.u32(labels.index(taken))]
             for label in real:  # a way that does not lead to a label brings placeholders for it
-                row += edge.arguments if label is taken else [zero_tree(self.machine, type) for type in label.types]
+                row += edge.arguments if label is taken else self._placeholders(label)
             edges.append(Edge(edge.control, edge.state, tuple(row)))
         choice, *values = self.machine.enter(edges)
         arguments: dict[Label, tuple[Tree, ...]] = {}
@@ -252,7 +333,7 @@ class Walk:
 
     def _part(self, labels: list[Label | None], choice: Tree, arguments: dict[Label, tuple[Tree, ...]]) -> None:
         """At workgroup level: go the way the lanes chose."""
-        number = self.machine.uniform(node_of(choice)) if len(labels) > 1 else None
+        number = self._uniform(node_of(choice)) if len(labels) > 1 else None
         for index, label in enumerate(labels):
             if label is None:
                 return  # always the last: control goes on here
@@ -283,9 +364,11 @@ class Walk:
     def _enter_lane_level(self) -> None:
         self.machine.open_lane()
         self._lane_depth += 1
+        self.machine.spreads_arrays = False
 
     def _leave_lane_level(self) -> None:
         self._lane_depth -= 1
+        self.machine.spreads_arrays = self._at_workgroup_level and self.module_scope.has_barrier
 
     def _condition(self, frame: Frame, condition: Value, *, is_workgroup: bool) -> h.Node:
         """The condition of a node that is entered at the given level, which is made ready."""
@@ -295,7 +378,14 @@ class Walk:
         if self.machine.lane is not None:
             self._close_lane()
         value = frame.instructions.raw(condition)
-        return self.machine.uniform(value if isinstance(value, PerLane) else node_of(value))
+        return self._uniform(value if isinstance(value, PerLane) else node_of(value))
+
+    def _uniform(self, choice: h.Node | PerLane) -> h.Node:
+        """What control at workgroup level depends on, as one value."""
+        if not self.is_proved and not self.machine.is_uniform(choice):
+            what = "subgroup operations where control flow is not seen to be uniform, on the CPU"
+            raise ShaderError([not_supported(what, self.place)])
+        return self.machine.uniform(choice)
 
     def _if(self, frame: Frame, node: c.If) -> None:
         is_workgroup = self._is_workgroup(node, frame, node.condition)
@@ -356,6 +446,9 @@ class Walk:
         self._label(frame, loop.merge_target, is_workgroup=is_workgroup)
         self._label(frame, loop.continuing_target, is_workgroup=is_workgroup)
         back = self._label(frame, loop.start_target, is_workgroup=is_workgroup)
+        for argument in arguments:
+            if holds_long_array(argument.type):
+                raise unsupported("a loop that carries an array as a value, on the CPU", argument)
         values = tuple(frame.instructions.raw(argument) for argument in arguments)
         header = _Header(self, self._written_cells(frame, loop), values, is_workgroup=is_workgroup)
         for parameter, value in zip(loop.start_target.arguments, header.arguments, strict=True):
@@ -381,12 +474,15 @@ class Walk:
             designator = frame.instructions.values.get(root) or self.module_scope.variables.get(root)
             if isinstance(designator, Designator):
                 cells.update(dict.fromkeys(cells_of(designator.place)))
+        for target in self.effects.of(loop).targets:
+            if target in frame.labels:
+                cells.update(dict.fromkeys(frame.labels[target].arrays))
         return [cell for cell in cells if cell in self.machine.state]
 
 
-def _is_spread_variable(instruction: c.Instruction) -> bool:
-    type = instruction.type
-    return isinstance(instruction, c.Var) and isinstance(type, wgsl.Pointer) and holds_long_array(type.store)
+def _ways_to(target: Target, function: c.Function) -> int:
+    blocks = blocks_in(function.start_target)
+    return sum(block.branch is not None and block.branch.target is target for block in blocks)
 
 
 class _Header:

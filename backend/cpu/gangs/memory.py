@@ -29,6 +29,10 @@ class Values(Protocol):
         """Its shape."""
         ...
 
+    def is_usable(self, node: h.Node) -> bool:
+        """Whether code here can name the operand of a value that it uses."""
+        ...
+
     def scalar(self, node: h.Node) -> str:
         """A value that does not vary; of an affine one that of the first lane."""
         ...
@@ -156,7 +160,7 @@ class GangMemory:
         """A position as a vector of i32 or i64 (arrays have less than 2^31 elements)."""
         narrow = part.position.operand if isinstance(part.position, h.Cast) else None
         is_narrow = narrow is not None and self._types[narrow] == h.Integer(32, signed=False)
-        if narrow is not None and is_narrow:
+        if narrow is not None and is_narrow and self._values.is_usable(narrow):
             value, width = self._values.vector(narrow), "i32"
         else:
             value, width = self._values.vector(part.position), "i64"

@@ -93,6 +93,11 @@ class Slots:
     def __contains__(self, key: Hashable) -> bool:
         return key in self._known
 
+    def is_usable(self, key: Hashable) -> bool:
+        """Whether code here can name the value, if it is one of these."""
+        known = self._known.get(key)
+        return known is None or known.slot is not None or self._site[: len(known.site)] == known.site
+
     def use(self, key: Hashable) -> str:
         """The value as code here can name it."""
         known = self._known[key]

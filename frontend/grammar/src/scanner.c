@@ -26,6 +26,9 @@ enum Token {
 #define VERDICTS 1000
 #define FAR 256
 
+// How far a discovery reads while the parser recovers from an error, where no verdicts are kept.
+#define RECOVERY_LIMIT 512
+
 typedef struct {
     uint32_t depth;     // how many brackets were open at the candidate
     uint32_t candidate; // its place in the order of discovery
@@ -50,6 +53,7 @@ typedef struct {
     uint32_t depth;      // brackets open
     uint32_t candidates; // candidates met after the first
     uint32_t distance;   // code points read
+    uint32_t limit;      // and how many of them at most
     State verdicts;
 } Discovery;
 
@@ -201,7 +205,7 @@ static bool discover(Discovery *discovery) {
     TSLexer *lexer = discovery->lexer;
     if (!push(discovery, 0)) return false;
     while (discovery->open > 0) {
-        if (lexer->eof(lexer)) return false;
+        if (lexer->eof(lexer) || discovery->distance > discovery->limit) return false;
         int32_t c = lexer->lookahead;
         bool closing = false;
         if (is_blank(c) || c == '/') {
@@ -244,7 +248,7 @@ static bool is_template(Scanner *scanner, TSLexer *lexer, bool recovering) {
         uint16_t next = state->next++;
         return state->verdicts[next / 8] >> (next % 8) & 1;
     }
-    Discovery discovery = {.lexer = lexer, .scanner = scanner};
+    Discovery discovery = {.lexer = lexer, .scanner = scanner, .limit = recovering ? RECOVERY_LIMIT : UINT32_MAX};
     bool found = discover(&discovery);
     *state = discovery.verdicts;
     state->count = (uint16_t)(discovery.candidates < VERDICTS ? discovery.candidates : VERDICTS);

@@ -9,9 +9,10 @@ from typing import TypeAlias
 from ... import layout
 from ...types import Array, Matrix, Pointer, Struct, Type, Vector, element_type
 from .. import nodes
-from ..interp_frame import Frame, Memory
+from ..interp_frame import Frame, PointerValue
 from ..values import Value
 
+_NOWHERE: PointerValue = (bytearray(), 0)
 Report: TypeAlias = Callable[[nodes.Access, Frame, "Outside"], None]
 
 
@@ -23,7 +24,7 @@ class Outside:
     count: int
     whole: Type
     level: int
-    pointer: tuple[Memory, int] | None
+    pointer: PointerValue | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ def bounds_check(
     base = arguments[0] if isinstance(node.object.type, Pointer) else None
 
     def check(frame: Frame) -> None:
-        memory, offset = (b"", 0) if base is None else frame[base]
+        pointer: PointerValue = _NOWHERE if base is None else frame[base]
+        memory, offset = pointer
         for number, level in enumerate(levels):
             if level.slot is None:
                 offset += level.stride
@@ -54,8 +56,8 @@ def bounds_check(
             count = level.count if level.count is not None else max(0, len(memory) - offset) // level.stride
             index = frame[level.slot]
             if not 0 <= index < count:
-                pointer = None if base is None else (memory, offset)
-                report(node, frame, Outside(index, count, level.whole, number, pointer))
+                whole = None if base is None else (memory, offset)
+                report(node, frame, Outside(index, count, level.whole, number, whole))
                 return
             offset += index * level.stride
 

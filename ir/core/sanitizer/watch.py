@@ -33,7 +33,7 @@ class Sanitizer:
         self._buffers: dict[int, Shadow] = {}
         self._shadows: dict[int, Shadow] = {}
         self._group = 0
-        self._epochs = dict.fromkeys((AddressSpace.WORKGROUP, AddressSpace.STORAGE), 0)
+        self._epochs: dict[AddressSpace, int] = {AddressSpace.WORKGROUP: 0, AddressSpace.STORAGE: 0}
 
     def findings(self) -> tuple[Diagnostic, ...]:
         """All there is to say about the run, once it is over."""

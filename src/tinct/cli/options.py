@@ -97,7 +97,7 @@ def for_json(value: Any) -> Any:
 def map_parts(change: Callable[[Any], Any], value: Any) -> Any:
     """A JSON value with its parts changed."""
     if isinstance(value, list):
-        return [change(part) for part in cast("list[Any]", value)]
+        return [change(part) for part in cast("list[object]", value)]
     if isinstance(value, dict):
         return {key: change(part) for key, part in cast("dict[str, Any]", value).items()}
     return value

@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..devices import DEVICES
-from ..shader import Run, Shader
+from ..ir.diagnostics import InputError
+from ..shader import Sanitized, Shader
 from .buffer_specs import make_buffers
+from .check import as_json
 from .options import (
     constants_option,
     file_argument,
@@ -48,6 +50,11 @@ Examples:
 \b
 JSON: an object with, for each buffer that the kernel may write, its value: numbers, lists, objects for structures; not
 a number and the infinities are the words "NaN", "Infinity" and "-Infinity". --buffer takes such values, too.
+
+\b
+--sanitize reports data races between invocations, reads of workgroup memory that nobody has written, indices out of
+bounds, and barriers that some invocations do not reach; with --format json as a list of diagnostics (see tinct check
+--help) in place of the buffers. It exits with 1 if any finding is an error.
 """,
 )
 @file_argument
@@ -57,6 +64,10 @@ a number and the infinities are the words "NaN", "Infinity" and "-Infinity". --b
 @click.option("--workgroups", metavar="N[xM[xK]]", help="Workgroups.")
 @constants_option
 @click.option("--device", type=click.Choice(list(DEVICES)), default="cpu", show_default=True, help="Where to run.")
+@click.option(
+    "--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Stop a dispatch that takes longer."
+)
+@click.option("--sanitize", is_flag=True, help="Look for races and misuse of memory, on the interpreter; see below.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random buffers.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Save the results (.npz).")
 @format_option
@@ -68,26 +79,56 @@ def command(
     workgroups: str | None,
     constants: tuple[str, ...],
     device: str,
+    timeout: float | None,
+    sanitize: bool,
     seed: int,
     output: Path | None,
     form: str,
 ) -> None:
     """Run a compute kernel once and print, or save, the buffers it wrote."""
     kernel = Shader(read_source(file)).kernel(entry)
+    given = make_buffers(kernel, buffers, seed)
+    invocations = None if threads is None else parse_shape(threads, "--threads")
+    groups = None if workgroups is None else parse_shape(workgroups, "--workgroups")
+    values = parse_constants(constants)
+    if sanitize:
+        _check_device(device)
+        watched = kernel.sanitize(given, threads=invocations, workgroups=groups, constants=values, timeout=timeout)
+        _report(watched, output, form)
+        return
     result = kernel.run_timed(
-        make_buffers(kernel, buffers, seed),
-        threads=None if threads is None else parse_shape(threads, "--threads"),
-        workgroups=None if workgroups is None else parse_shape(workgroups, "--workgroups"),
-        constants=parse_constants(constants),
-        device=device,
+        given, threads=invocations, workgroups=groups, constants=values, device=device, timeout=timeout
     )
-    if output is not None:
-        _save(output, result.outputs)
-        click.echo(f"wrote {output}", err=True)
-    else:
-        _print(result, form)
+    _show(result.outputs, output, form)
     timing = result.timing
     click.echo(f"{device}: compiled in {timing.compile * 1e3:.1f} ms, ran in {timing.run * 1e3:.3f} ms", err=True)
+
+
+def _check_device(name: str) -> None:
+    source = click.get_current_context().get_parameter_source("device")
+    if name != "interp" and source is not click.core.ParameterSource.DEFAULT:
+        raise InputError(f"--sanitize runs on the interpreter, not on --device {name}")
+
+
+def _report(watched: Sanitized, output: Path | None, form: str) -> None:
+    """The findings of --sanitize, and the buffers where there is room for them."""
+    findings = watched.findings
+    if form == "json":
+        click.echo(json.dumps([as_json(finding, watched.source) for finding in findings], indent=2))
+    else:
+        click.echo(f"{watched}\n" if findings else "sanitize: nothing found", err=True)
+    if form != "json" or output is not None:
+        _show(watched.outputs, output, form)
+    if any(finding.is_error for finding in findings):
+        raise click.exceptions.Exit(1)
+
+
+def _show(outputs: dict[str, npt.NDArray[Any]], output: Path | None, form: str) -> None:
+    if output is None:
+        _print(outputs, form)
+        return
+    _save(output, outputs)
+    click.echo(f"wrote {output}", err=True)
 
 
 def _save(file: Path, arrays: dict[str, npt.NDArray[Any]]) -> None:
@@ -98,11 +139,11 @@ def _save(file: Path, arrays: dict[str, npt.NDArray[Any]]) -> None:
                 np.lib.format.write_array(member, array, allow_pickle=False)
 
 
-def _print(result: Run, form: str) -> None:
+def _print(outputs: dict[str, npt.NDArray[Any]], form: str) -> None:
     if form == "json":
-        click.echo(json.dumps({name: _as_json(array) for name, array in result.outputs.items()}))
+        click.echo(json.dumps({name: _as_json(array) for name, array in outputs.items()}))
         return
-    for name, array in result.outputs.items():
+    for name, array in outputs.items():
         kind = "structures" if array.dtype.names else str(array.dtype)
         click.echo(f"{name}: {kind} {array.shape}\n{np.array2string(array, threshold=64)}")
 

@@ -1,0 +1,115 @@
+"""Computes each value once, and reads each memory location once as long as nothing may have written it.
+
+Pure operations are shared with everything that sees the first; loads, and what was stored, within one block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from ...ir.core import nodes
+from ...ir.core.effects import has_effects
+from ...ir.core.values import Value
+from ...ir.types import Pointer
+from .purity import SHARED, is_constant_memory, is_pure, may_alias, root_of
+from .regions import nested, region, remove, replace
+
+
+@dataclass(frozen=True)
+class CommonSubexpressionElimination:
+    """Value numbering over the structure of each function."""
+
+    @property
+    def name(self) -> str:
+        """The name in pipelines."""
+        return "cse"
+
+    def run(self, module: nodes.Module) -> bool:
+        """Whether an instruction was replaced by an earlier one."""
+        return any([_Numbering().region(function.start_target, {}) for function in module.functions])
+
+
+class _Numbering:
+    """What is known so far: `known` maps an operation to its result, `memory` a pointer to what is there."""
+
+    def region(self, start: nodes.Block, outer: dict[Hashable, Value]) -> bool:
+        """Share what a region computes; it sees what is in `outer`."""
+        known = dict(outer)
+        changed = False
+        for block in region(start):
+            changed |= self._block(block, known)
+            for inner in nested(block):
+                changed |= self.region(inner, known)
+        return changed
+
+    def _block(self, block: nodes.Block, known: dict[Hashable, Value]) -> bool:
+        memory: dict[Hashable, tuple[Value, Value]] = {}
+        gone: list[nodes.Instruction] = []
+        for instruction in block.instructions:
+            found = self._pure(instruction, known) if is_pure(instruction) else self._memory(instruction, memory)
+            if found is not None:
+                replace(instruction, found)
+                gone.append(instruction)
+        return remove(block, gone)
+
+    def _pure(self, instruction: nodes.Instruction, known: dict[Hashable, Value]) -> Value | None:
+        return _found(known, operation_key(instruction), instruction)
+
+    def _memory(self, instruction: nodes.Instruction, memory: dict[Hashable, tuple[Value, Value]]) -> Value | None:
+        match instruction:
+            case nodes.Load(pointer=pointer):
+                found = memory.get(_operand_key(pointer))
+                if found is not None:
+                    return found[1]
+                memory[_operand_key(pointer)] = (pointer, instruction)
+            case nodes.Store(pointer=pointer, value=value):
+                _forget(memory, root_of(pointer))
+                memory[_operand_key(pointer)] = (pointer, value)
+            case _:
+                if has_effects(instruction):
+                    _forget_all(memory, instruction)
+        return None
+
+
+def _found(known: dict[Hashable, Value], key: Hashable, instruction: nodes.Instruction) -> Value | None:
+    found = known.get(key)
+    if found is None:
+        known[key] = instruction
+    return found
+
+
+def _forget(memory: dict[Hashable, tuple[Value, Value]], root: Value) -> None:
+    for key, (pointer, _) in list(memory.items()):
+        if may_alias(root_of(pointer), root):
+            del memory[key]
+
+
+def _forget_all(memory: dict[Hashable, tuple[Value, Value]], instruction: nodes.Instruction) -> None:
+    """A call may write any memory; a builtin what it is given, and at a barrier others have written what is shared."""
+    written = [root_of(it) for it in instruction.operands if isinstance(it.type, Pointer)]
+    for key, (pointer, _) in list(memory.items()):
+        if is_constant_memory(pointer):
+            continue
+        is_shared = isinstance(pointer.type, Pointer) and pointer.type.space in SHARED
+        if is_shared or isinstance(instruction, nodes.Call) or any(may_alias(root_of(pointer), it) for it in written):
+            del memory[key]
+
+
+def operation_key(instruction: nodes.Instruction) -> Hashable:
+    """Equal for operations that compute the same."""
+    operands = tuple(map(_operand_key, instruction.operands))
+    match instruction:
+        case nodes.Unary(op=op) | nodes.Binary(op=op):
+            what: Hashable = op
+        case nodes.Swizzle(components=components):
+            what = tuple(components)
+        case nodes.BuiltinCall(function=function, template_arguments=template_arguments):
+            what = (function, tuple(template_arguments))
+        case _:
+            what = None
+    return (type(instruction), what, instruction.type, operands)
+
+
+def _operand_key(value: Value) -> Hashable:
+    return value.value if isinstance(value, nodes.Constant) else value

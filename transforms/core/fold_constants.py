@@ -1,0 +1,117 @@
+"""Computes what is known (WGSL, "Value Expression Evaluation" at run time: total, integers wrap, floats round).
+
+A result that no const-expression can have, an infinity or NaN, stays an operation. A constant index out of range
+becomes the last one, as at run time: written as it is, it would be an error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...ir.constants import ConstantValue, RawValue
+from ...ir.core import nodes
+from ...ir.core.builder import u32
+from ...ir.core.evaluate import constant_result
+from ...ir.core.structure import blocks_of
+from ...ir.core.values import Value
+from ...ir.scalars import Mode
+from ...ir.types import Array, Matrix, Pointer, Scalar, Struct, Type, Vector, element_count, element_type
+from .purity import is_pure
+from .regions import branches_to, copy_constant, remove, replace
+
+
+@dataclass(frozen=True)
+class FoldConstants:
+    """Replaces scalars, vectors and matrices of constants; block arguments that are always the same constant too."""
+
+    @property
+    def name(self) -> str:
+        """The name in pipelines."""
+        return "fold_constants"
+
+    def run(self, module: nodes.Module) -> bool:
+        """Whether something was folded."""
+        return any([_fold(function) for function in module.functions])
+
+
+def _fold(function: nodes.Function) -> bool:
+    blocks = blocks_of(function)
+    changed = False
+    for block in blocks:
+        changed |= _fold_arguments(block, blocks) if block.arguments else False
+        folded: list[nodes.Instruction] = []
+        for instruction in block.instructions:
+            constant = folded_value(instruction)
+            if constant is not None:
+                replace(instruction, constant)
+                folded.append(instruction)
+            elif isinstance(instruction, nodes.Access):
+                changed |= _settle_indices(instruction)
+        changed |= remove(block, folded)
+    return changed
+
+
+def folded_value(instruction: nodes.Instruction) -> nodes.Constant | None:
+    """The constant that an instruction is; None if it is none, or cannot be written as one."""
+    if not is_pure(instruction) or not isinstance(instruction.type, (Scalar, Vector, Matrix)):
+        return None
+    found = constant_result(instruction, Mode.RUNTIME)
+    if found is None or not _is_finite(found.value):
+        return None
+    return nodes.Constant(found, found.type, None, span=instruction.span)
+
+
+def _is_finite(value: RawValue) -> bool:
+    if isinstance(value, (bool, int, float)):
+        return math.isfinite(value)
+    return all(map(_is_finite, value))
+
+
+def _fold_arguments(block: nodes.Block, blocks: Sequence[nodes.Block]) -> bool:
+    incoming = branches_to(blocks, block)
+    constants = [_common([branch.arguments[position] for branch in incoming]) for position in range(len(block.arguments))]
+    for argument, constant in zip(block.arguments, constants, strict=True):
+        if constant is not None:
+            replace(argument, constant)
+    kept = [position for position, constant in enumerate(constants) if constant is None]
+    if len(kept) == len(constants):
+        return False
+    for branch in incoming:
+        branch.arguments = [branch.arguments[position] for position in kept]
+    block.arguments = [block.arguments[position] for position in kept]
+    return True
+
+
+def _common(values: Sequence[Value]) -> nodes.Constant | None:
+    constants: list[ConstantValue] = [value.value for value in values if isinstance(value, nodes.Constant)]
+    if not values or len(constants) < len(values) or any(it != constants[0] for it in constants):
+        return None
+    first = values[0]
+    return copy_constant(first) if isinstance(first, nodes.Constant) else None
+
+
+def _settle_indices(access: nodes.Access) -> bool:
+    """Bring constant indices into range."""
+    type: Type = access.object.type.store if isinstance(access.object.type, Pointer) else access.object.type
+    changed = False
+    for position, index in enumerate(access.indices):
+        raw = index.value.value if isinstance(index, nodes.Constant) else None
+        if isinstance(raw, int) and not isinstance(type, Struct):
+            settled = _in_range(type, raw)
+            if settled != raw:
+                access.set_operand(position + 1, u32(settled))
+                changed = True
+        part = element_type(type, raw if isinstance(raw, int) and isinstance(type, Struct) else 0)
+        assert part is not None
+        type = part
+    return changed
+
+
+def _in_range(type: Type, index: int) -> int:
+    count = element_count(type)
+    if isinstance(count, int):
+        return index if 0 <= index < count else count - 1
+    assert isinstance(type, Array)
+    return index & 0xFFFFFFFF
