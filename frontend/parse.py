@@ -38,7 +38,7 @@ def parse(source: Source) -> ParseResult:
         return ParseResult(_empty(source), tuple(diagnostics.items))
     tree = parse_tree(source.data)
     if tree is None:
-        diagnostics.error("syntax-error", "the text is too malformed to find out where", None)
+        diagnostics.error("unexpected-token", "the text is too malformed to find out where", None)
         return ParseResult(_empty(source), tuple(diagnostics.items))
     if tree.root_node.has_error:
         report_syntax_errors(tree, source, diagnostics)

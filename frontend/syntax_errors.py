@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 
 from tree_sitter import LogType, Node, Tree
 
-from ..ir.diagnostics import DiagnosticList
+from ..ir.diagnostics import DiagnosticList, Note
 from ..ir.source import Source, Span
 from .grammar import language
+from .resolve.suggest import closest
 from .tree import parse_tree
 
 LONGEST_LOGGED = 1 << 16
@@ -91,9 +92,26 @@ def report_syntax_errors(tree: Tree, source: Source, diagnostics: DiagnosticList
         elif fault:
             _report_fault(fault, source, diagnostics)
         else:
-            diagnostics.error("syntax-error", "the text is malformed", Span(node.start_byte, node.end_byte))
+            _report_unknown(node, source, diagnostics)
         if len(diagnostics.items) >= MOST_DIAGNOSTICS:
             return
+
+
+_OF_OTHER_LANGUAGES = {"def": "fn", "func": "fn", "function": "fn", "typedef": "alias", "void": "fn"}
+_DECLARING = ("alias", "const", "const_assert", "diagnostic", "enable", "fn", "override", "requires", "struct", "var")
+_WORD = re.compile(rb"\w+|\W")
+
+
+def _report_unknown(node: Node, source: Source, diagnostics: DiagnosticList) -> None:
+    """Report a part of the text that the log tells nothing of, by its first word."""
+    match = _WORD.match(source.data, node.start_byte)
+    end = match.end() if match else node.start_byte
+    word = source.data[node.start_byte : end].decode("utf-8", "replace")
+    is_declaration = node.parent is None or node.parent.parent is None
+    message = "unexpected token, expected a declaration" if is_declaration else "unexpected token"
+    hint = _OF_OTHER_LANGUAGES.get(word) or closest(word, _DECLARING)
+    notes = (Note(f"did you mean '{hint}'?"),) if is_declaration and hint and hint != word else ()
+    diagnostics.error("unexpected-token", message, Span(node.start_byte, end), notes)
 
 
 def _faults(source: Source) -> list[_Fault]:
@@ -117,7 +135,7 @@ def _error_nodes(tree: Tree) -> Iterator[Node]:
 def _report_missing(node: Node, fault: _Fault | None, source: Source, diagnostics: DiagnosticList) -> None:
     """Report a token that is lacking, behind the one before it."""
     if node.type == "identifier":
-        expected = _expected(fault) if fault else "a name"
+        expected = _expected(fault) if fault else "a name or an expression"
     else:
         expected = _describe(node.type)
     if fault and node.type == "identifier":

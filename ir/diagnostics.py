@@ -32,7 +32,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding. `code` names its kind (`unresolved-identifier`); `span` is None when no place of the source is at fault."""
+    """One finding. `code` names its kind (`unresolved-identifier`); `span` is None when no place is at fault."""
 
     severity: Severity
     code: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 # An expression of the deepest nesting that the front end lets through (512 levels) needs a few thousand frames.
@@ -25,7 +25,7 @@ class _Setting:
         self._restore: Callable[[], None] = _nothing
 
     @contextmanager
-    def changed(self) -> Iterator[None]:
+    def changed(self) -> Generator[None, None, None]:
         with self._lock:
             if self._users == 0:
                 self._restore = self._change()

@@ -67,15 +67,22 @@ def _make(name: str, options: str, stage: Stage[IR]) -> Pass[IR]:
     if name not in stage.passes:
         raise InputError(f"no pass {name!r} on {stage.name}; there are: {', '.join(sorted(stage.passes))}")
     kind = stage.passes[name]
-    fields = {it.name: it.type for it in dataclasses.fields(kind) if it.init} if dataclasses.is_dataclass(kind) else {}
+    fields = _options(kind)
     values: dict[str, bool | int | str] = {}
     for option in filter(None, (it.strip() for it in options.split(","))):
         key, equals, value = (it.strip() for it in option.partition("="))
         if key not in fields or not equals:
             known = ", ".join(fields) or "none"
             raise InputError(f"no option {option!r} of {name}; its options are: {known}")
-        values[key] = _value(name, key, str(fields[key]), value)
+        values[key] = _value(name, key, fields[key], value)
     return kind(**values)
+
+
+def _options(kind: type[object]) -> dict[str, str]:
+    """The options of a pass and their types."""
+    return (
+        {it.name: str(it.type) for it in dataclasses.fields(kind) if it.init} if dataclasses.is_dataclass(kind) else {}
+    )
 
 
 def _value(name: str, key: str, kind: str, text: str) -> bool | int | str:

@@ -9,15 +9,21 @@ from ..ir.core.text import print_module
 from ..ir.core.verify import verify
 from ..ir.hercules.entry import EntryPoint
 from ..ir.hercules.nodes import Module as HerculesModule
+from .core.algebraic import Algebraic
 from .core.cse import CommonSubexpressionElimination
 from .core.dce import DeadCodeElimination as CoreDeadCodeElimination
 from .core.direct_variable_access import DirectVariableAccess
 from .core.fold_constants import FoldConstants
 from .core.inline import Inline
+from .core.licm import LoopInvariantCodeMotion
+from .core.mem2reg import MemoryToRegisters
+from .core.reg2mem import RegistersToMemory
 from .core.robustness import Robustness
 from .core.simplify_control_flow import SimplifyControlFlow
 from .core.single_entry_point import SingleEntryPoint
+from .core.strength_reduction import StrengthReduction
 from .core.substitute_overrides import SubstituteOverrides
+from .core.unroll import Unroll
 from .core.zero_init_workgroup_memory import ZeroInitWorkgroupMemory
 from .hercules import HERCULES, ConditionalConstantPropagation, DeadCodeElimination, GlobalValueNumbering
 from .passes import Pass, Stage, run_passes
@@ -27,15 +33,21 @@ CORE: Stage[Module] = Stage(
     verify=verify,
     text=print_module,
     passes={
+        "algebraic": Algebraic,
         "cse": CommonSubexpressionElimination,
         "dce": CoreDeadCodeElimination,
         "direct_variable_access": DirectVariableAccess,
         "fold_constants": FoldConstants,
         "inline": Inline,
+        "licm": LoopInvariantCodeMotion,
+        "mem2reg": MemoryToRegisters,
+        "reg2mem": RegistersToMemory,
         "robustness": Robustness,
         "simplify_control_flow": SimplifyControlFlow,
         "single_entry_point": SingleEntryPoint,
+        "strength_reduction": StrengthReduction,
         "substitute_overrides": SubstituteOverrides,
+        "unroll": Unroll,
         "zero_init_workgroup_memory": ZeroInitWorkgroupMemory,
     },
 )

@@ -42,6 +42,11 @@ def watched_ends(placed: Schedule) -> frozenset[h.Node]:
     return frozenset(_Turns(placed).watched())
 
 
+def most_turns(placed: Schedule, loop: Loop) -> float:
+    """A bound of how often a loop turns each time it is entered."""
+    return _Turns(placed).own_turns(loop)
+
+
 class _Turns:
     def __init__(self, placed: Schedule) -> None:
         self._placed = placed
@@ -54,14 +59,15 @@ class _Turns:
         turns: dict[Loop | h.Fork, float] = {}
         for loop in sorted(self._bodies, key=lambda it: len(self._bodies[it])):
             inside = sum(turns[it] for it in turns if _head(it) in self._bodies[loop])
-            turns[loop] = self._own_turns(loop) * max(1.0, inside)
+            turns[loop] = self.own_turns(loop) * max(1.0, inside)
             if turns[loop] > _AT_MOST:
                 yield from map(block_leader, self._ends(loop))
 
     def _ends(self, loop: Loop | h.Fork) -> Iterable[h.Node]:
         return loop.latches if isinstance(loop, Loop) else [self._placed.nest.joins[loop].control]
 
-    def _own_turns(self, loop: Loop | h.Fork) -> float:
+    def own_turns(self, loop: Loop | h.Fork) -> float:
+        """A bound of the turns of a loop or fork, without what is around it."""
         if isinstance(loop, h.Fork):
             return loop.factor.value if isinstance(loop.factor, h.DynamicLiteral) else _WORKGROUPS
         return min((self._turns_until(node, loop) for node in loop.body if isinstance(node, h.If)), default=math.inf)

@@ -155,6 +155,9 @@ def _double_to_half(ops: Ops, value: str) -> str:
 
 
 def _inverse_sqrt(call: _Call) -> str:
+    """Two roundings: within 1.5 ULP of the 2 that WGSL allows."""
+    if call.scalar == "float":
+        return call.op("fdiv", call.c(1.0), call.intrinsic("sqrt", call.arguments[0]))
     root = call.ops.intrinsic("llvm.sqrt", "double", widen(call.ops, call.scalar, call.arguments[0]))
     inverse = call.ops.binary("fdiv", "double", call.ops.constant("double", 1.0), root)
     return narrow(call.ops, inverse, call.scalar)

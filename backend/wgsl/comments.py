@@ -1,7 +1,8 @@
 """Comments, which the syntax tree only lists, put back between the tokens of printed text.
 
-Printed text has the tokens of its source in their order, but for separators that mean nothing: a last comma, an empty
-statement, the colon of a `case`, the empty brackets of an attribute. So each comment finds the token that stood before it and the one behind it.
+Printed text has the tokens of its source in their order, but for those that mean nothing: a last comma, an empty
+statement, the colon of a `case`, the empty brackets of an attribute, brackets that the printer adds for other readers'
+sake. So each comment finds the token that stood before it and the one behind it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ...ir.source import Source
 from ...ir.wgsl import ast
 from .tokens import SourceToken, Token, line_of, tokens_of_source
 
-_ONLY_PRINTED = frozenset(",:;")
+_ONLY_PRINTED = frozenset(",:;()")
 _ONLY_IN_SOURCE = frozenset({",", ";", ":", "case", "(", ")"})
 _CLOSING = frozenset(",;)]}")
 

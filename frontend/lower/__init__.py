@@ -93,17 +93,18 @@ class _Lowering:
     comments: list[ast.Comment] = field(default_factory=list[ast.Comment])
 
     def run(self, cursor: TreeCursor) -> ast.TranslationUnit:
-        root = Parts(0, Span(0, len(self.source.data)), None, "", self.diagnostics)
+        root = Parts(0, Span(0, len(self.source.data)), None, "", self.diagnostics, [])
         if cursor.goto_first_child():
             self._fold(cursor, root)
         return self._translation_unit(root)
 
     def _fold(self, cursor: TreeCursor, root: Parts) -> None:
         """Lower the siblings from the cursor on, with all below them, into `root`."""
-        builders = _kinds().builders
+        kinds = _kinds()
+        builders = kinds.builders
         open_parts = [root]
         while True:
-            parts = self._enter(cursor, open_parts[-1])
+            parts = self._enter(cursor, open_parts[-1], kinds)
             if parts is not None and cursor.goto_first_child():
                 open_parts.append(parts)
                 continue
@@ -116,18 +117,18 @@ class _Lowering:
                 done = open_parts.pop()
                 _leave(done, open_parts[-1], builders)
 
-    def _enter(self, cursor: TreeCursor, parent: Parts) -> Parts | None:
+    def _enter(self, cursor: TreeCursor, parent: Parts, kinds: _Kinds) -> Parts | None:
         """The Parts of the node under the cursor; None where it makes no node of its own."""
         node = cursor.node
         if node is None:
             return None
-        kind, kinds = node.kind_id, _kinds()
+        kind = node.kind_id
         if kind in kinds.builders:
-            span = Span(node.start_byte, node.end_byte)
-            if span.start == span.end:
+            start, end = node.byte_range
+            if start == end:
                 return None  # a token that the parser has made up
-            text = "" if node.child_count else self._text(span)
-            return Parts(kind, span, cursor.field_name, text, self.diagnostics)
+            text = "" if node.child_count else self.source.data[start:end].decode()
+            return Parts(kind, Span(start, end), cursor.field_name, text, self.diagnostics, [])
         if kind in kinds.operators:
             span = Span(node.start_byte, node.end_byte)
             parent.values.append((cursor.field_name, Operator(kinds.operators[kind], span)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from ...ir.diagnostics import DiagnosticList
@@ -47,7 +47,7 @@ class Parts:
     slot: str | None
     text: str
     diagnostics: DiagnosticList
-    values: list[tuple[str | None, Value]] = field(default_factory=list["tuple[str | None, Value]"])
+    values: list[tuple[str | None, Value]]
 
     def error(self, code: str, message: str, span: Span | None = None) -> None:
         """Report an error, at this node unless a span is given."""

@@ -65,11 +65,15 @@ RULES = {
 
 
 class AttributeSet:
-    """The attributes of one declaration or statement, by name; `diagnostic` alone may be repeated."""
+    """The attributes of one declaration or statement, by name; `diagnostic` alone may be repeated.
+
+    `is_faulty`: one has been refused, which may be the one that is missed.
+    """
 
     def __init__(self) -> None:
         self.by_name: dict[str, ast.Attribute] = {}
         self.diagnostics: list[ast.Attribute] = []
+        self.is_faulty = False
 
     def get(self, name: str) -> ast.Attribute | None:
         """The attribute of that name."""
@@ -90,6 +94,7 @@ def collect(context: Context, attributes: Iterable[ast.Attribute], place: Place)
     for attribute in attributes:
         fault = _fault(context, attribute, place)
         if fault is not None:
+            found.is_faulty = True
             context.error("invalid-attribute", fault, attribute.span, _hint(attribute))
         elif attribute.name == "diagnostic":
             found.diagnostics.append(attribute)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...ir.diagnostics import not_supported
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import DiagnosticFilter
 from . import attributes
@@ -9,6 +10,9 @@ from .context import Context
 from .suggest import did_you_mean
 
 ENABLE_EXTENSIONS = frozenset({"f16", "clip_distances", "dual_source_blending", "subgroups", "primitive_index"})
+
+UNSUPPORTED_EXTENSIONS = frozenset({"subgroup_size_control"})
+UNSUPPORTED_FEATURES = frozenset({"buffer_view", "fragment_depth", "immediate_address_space"})
 
 LANGUAGE_FEATURES = frozenset(
     {
@@ -33,15 +37,27 @@ def resolve_directives(context: Context, unit: ast.TranslationUnit) -> tuple[tup
     for directive in unit.directives:
         match directive:
             case ast.Enable():
-                _check(context, directive.extensions, ENABLE_EXTENSIONS, "extension", directive)
+                _refuse(context, directive.extensions, UNSUPPORTED_EXTENSIONS, "extension", directive)
+                known = ENABLE_EXTENSIONS | UNSUPPORTED_EXTENSIONS
+                _check(context, directive.extensions, known, "extension", directive)
                 enables |= dict.fromkeys(directive.extensions)
             case ast.Requires():
-                _check(context, directive.features, LANGUAGE_FEATURES, "language feature", directive)
+                _refuse(context, directive.features, UNSUPPORTED_FEATURES, "language feature", directive)
+                known = LANGUAGE_FEATURES | UNSUPPORTED_FEATURES
+                _check(context, directive.features, known, "language feature", directive)
                 requires |= dict.fromkeys(directive.features)
             case ast.DiagnosticDirective():
                 _filter(context, directive)
     context.enables.update(enables)
     return tuple(enables), tuple(requires)
+
+
+def _refuse(
+    context: Context, names: tuple[str, ...], newer: frozenset[str], what: str, node: ast.Enable | ast.Requires
+) -> None:
+    for name in names:
+        if name in newer:
+            context.diagnostics.add(not_supported(f"the {what} '{name}'", node.span))
 
 
 def _check(

@@ -68,7 +68,7 @@ def _stage(context: Context, found: AttributeSet) -> Stage | None:
 
 def _parameters(context: Context, node: ast.Function, stage: Stage | None) -> tuple[Variable, ...]:
     if len(node.parameters) > MOST_PARAMETERS:
-        context.fail("invalid-function", f"a function has more than {MOST_PARAMETERS} parameters", node.name_span)
+        context.fail("limit-exceeded", f"a function has more than {MOST_PARAMETERS} parameters", node.name_span)
     parameters: list[Variable] = []
     for parameter in node.parameters:
         try:
@@ -143,7 +143,7 @@ def _workgroup_size(
     """The sizes, all i32 or all u32, const- or override-expressions (WGSL, "workgroup_size")."""
     attribute = found.get("workgroup_size")
     if attribute is None:
-        if stage is Stage.COMPUTE:
+        if stage is Stage.COMPUTE and not found.is_faulty:
             message = "a compute shader needs the attribute 'workgroup_size'"
             context.error("missing-workgroup-size", message, node.name_span)
         return ()

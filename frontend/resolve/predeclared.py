@@ -67,6 +67,9 @@ _TEXEL_FORMATS = """
 TEXEL_FORMATS = frozenset(_TEXEL_FORMATS.split())
 ENUMERANTS = frozenset({*ACCESS_MODES, *ADDRESS_SPACES, *TEXEL_FORMATS})
 
+UNSUPPORTED = frozenset({"bufferArrayView", "bufferLength", "bufferView", "immediate"})
+"""Predeclared names of newer language features."""
+
 
 def is_predeclared(name: str) -> bool:
     """Whether the name denotes something without a declaration."""

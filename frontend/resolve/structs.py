@@ -17,10 +17,8 @@ MOST_MEMBERS = 16383
 
 def resolve_struct(context: Context, node: ast.Struct) -> Struct:
     """The structure; every member is looked at before an error gives it up."""
-    if not node.members:
-        context.fail("invalid-struct", "a structure needs at least one member", node.name_span)
     if len(node.members) > MOST_MEMBERS:
-        context.fail("invalid-struct", f"a structure has more than {MOST_MEMBERS} members", node.name_span)
+        context.fail("limit-exceeded", f"a structure has more than {MOST_MEMBERS} members", node.name_span)
     members: list[StructMember] = []
     names: dict[str, ast.Member] = {}
     for member in node.members:

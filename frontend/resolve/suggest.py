@@ -31,9 +31,24 @@ def closest(name: str, candidates: Iterable[str]) -> str | None:
     if len(name) > 64:
         return None
     limit = 1 if len(name) < 4 else max(2, len(name) // 3)
-    scored = ((edit_distance(name.lower(), candidate.lower(), limit), candidate) for candidate in set(candidates))
+    names = set(candidates)
+    scored = ((edit_distance(name.lower(), candidate.lower(), limit), candidate) for candidate in names)
     distance, best = min(scored, default=(limit + 1, None))
-    return best if distance <= limit else None
+    return best if distance <= limit else _longer(name, names)
+
+
+def _longer(name: str, candidates: Iterable[str]) -> str | None:
+    """The shortest candidate that `name` abbreviates: `warn` for `warning`, `global_id` for `global_invocation_id`."""
+    if len(name) < 4:
+        return None
+    found = [other for other in candidates if len(other) <= 3 * len(name) and _abbreviates(name, other)]
+    return min(found, key=lambda other: (len(other), other), default=None)
+
+
+def _abbreviates(name: str, other: str) -> bool:
+    """Whether the parts of a name between underscores begin the parts of another, in order."""
+    parts = iter(other.split("_"))
+    return all(any(part.startswith(short) for part in parts) for short in name.split("_"))
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> tuple[Note, ...]:

@@ -39,7 +39,7 @@ def _check_selectors(context: Context, node: ast.Switch) -> None:
         written = [selector for selector in case.selectors if not isinstance(selector, ast.DefaultSelector)]
         selectors.append([_selector(context, selector) for selector in written])
     if sum(map(len, selectors)) > MOST_SELECTORS:
-        context.fail("invalid-switch", f"a switch has more than {MOST_SELECTORS} selectors", node.span)
+        context.fail("limit-exceeded", f"a switch has more than {MOST_SELECTORS} selectors", node.span)
     type = _type(context, node, subject, [operand for case in selectors for operand in case])
     convert_to(context, subject, type, "the subject of a switch")
     seen: dict[RawValue, Span] = {}

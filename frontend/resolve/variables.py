@@ -201,7 +201,7 @@ def _binding(context: Context, node: ast.Var, found: AttributeSet, space: Addres
             message = f"attribute '{name}' is for resources, not for address space '{space.value}'"
             context.error("invalid-attribute", message, found.by_name[name].span)
         return None
-    if len(names) < 2:
+    if len(names) < 2 and not found.is_faulty:
         message = "a resource needs the attributes 'group' and 'binding'"
         context.error("missing-binding", message, node.name_span)
     return None if group is None or binding is None else BindingPoint(group, binding)

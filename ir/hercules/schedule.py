@@ -367,7 +367,7 @@ class _Scheduler:
         if latest is None:
             return
         versions = [version for version, use in looked_at(node, self.types) if use.control is None]
-        takers = [at for use in self.consumers.get(node, ()) if (at := self._placed_at(use)) is not None]
+        takers = [block for use in self.consumers.get(node, ()) if (block := self._placed_at(use)) is not None]
         if takers:
             self.place[node] = self._in_nest(node, latest, self._nest_of(reduce(self.tree.common, takers)))
         else:

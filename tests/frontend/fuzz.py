@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.conformance.records import ROOT, folder, read
+
 from tinct.frontend import check
 from tinct.ir.diagnostics import Diagnostic, render_all
 from tinct.ir.source import Source
@@ -30,11 +31,11 @@ _EVERY_RECORD = 97
 _COMMENT = b"/*\xc3\xa9*/\n"
 _TOKEN = re.compile(rb"\s+|[A-Za-z_]\w*|[0-9][\w.]*|[-+*/%&|^<>=!]=?|.", re.DOTALL)
 _SALT = (
-    *(b"( ) [ ] { } < > , ; : . @ & * - = == && || << >> -> /* */ // _ 0 -1 1u 0x1p-149 1e38 1h 0xffffffff".split()),
-    *(b"vec3 vec3f mat2x2<f32> array<i32,4> array ptr<function,i32> atomic<u32> f16 bool texture_2d<f32> sampler".split()),
-    *(b"var let const override fn struct alias if else loop continuing break switch case default for while return".split()),
-    *(b"discard const_assert enable requires diagnostic @compute @builtin(position) @location(0) workgroupBarrier()".split()),
-    *(b"\x00 \xff \xc3 \xe2\x80\xa8 \xef\xbb\xbf \xf0\x9f\x98\x80".split(b" ")),
+    *b"( ) [ ] { } < > , ; : . @ & * - = == && || << >> -> /* */ // _ 0 -1 1u 0x1p-149 1e38 1h 0xffffffff".split(),
+    *b"vec3 vec3f mat2x2<f32> array<i32,4> array ptr<function,i32> atomic<u32> f16 bool texture_2d<f32>".split(),
+    *b"sampler var let const override fn struct alias if else loop continuing break switch case default".split(),
+    *b"for while return discard const_assert enable requires diagnostic @compute @builtin(position)".split(),
+    *b"@location(0) workgroupBarrier() \x00 \xff \xc3 \xe2\x80\xa8 \xef\xbb\xbf \xf0\x9f\x98\x80".split(b" "),
 )
 
 

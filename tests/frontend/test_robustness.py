@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import random
+import sys
 import time
+from itertools import islice
 from pathlib import Path
 
 import pytest
+from tests.frontend.fuzz import examine, mutants, seeds
 
-from tinct.frontend import check
+from tinct.frontend import check, load_program
 from tinct.frontend.resolve.suggest import closest, edit_distance
 from tinct.ir.source import Source
 
@@ -56,10 +60,60 @@ def test_structures_may_not_nest_without_end() -> None:
     assert codes("struct S0 { a: i32 }" + links) == {"nesting-too-deep"}
 
 
+def test_structures_that_hold_one_another_twice_are_not_unfolded() -> None:
+    links = "".join(f"struct S{index + 1} {{ a: S{index}, b: S{index} }}" for index in range(60))
+    assert codes("struct S0 { a: i32 }" + links + "fn f(p: ptr<private, S60>) { let x = (*p).a.b.a; }") == set()
+
+
+def test_long_chains_of_overrides_take_memory_in_proportion() -> None:
+    links = "".join(f"override o{index + 1} = o{index} + 1;" for index in range(5000))
+    text = links + "override o0 = 0; @compute @workgroup_size(o5000) fn main() {}"
+    program = load_program(Source.from_text(text))
+    assert [variable.name for variable in program.entry_points[0].resources[:2]] == ["o1", "o2"]
+    assert len(program.entry_points[0].resources) == 5001
+
+
+def test_many_functions() -> None:
+    assert codes("".join(f"fn f{index}() {{ f{index + 1}(); }}\n" for index in range(5000)) + "fn f5000() {}") == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("const a = " + "9" * 10**6 + ";", {"value-out-of-range"}, id="integer"),
+        pytest.param("const a = 0x" + "f" * 10**6 + "p0;", {"value-out-of-range"}, id="hexadecimal float"),
+        pytest.param("const a = 0." + "0" * 10**6 + "1;", set(), id="tiny float"),
+        pytest.param("const a = 1e" + "9" * 10**6 + ";", {"value-out-of-range"}, id="exponent"),
+        pytest.param("const " + "a" * 10**6 + " = 1;", set(), id="name"),
+        pytest.param("\0" * 10**6, {"invalid-character"}, id="nulls"),
+        pytest.param("/*" * 10**5 + "*/" * 10**5, set(), id="comments"),
+        pytest.param("fn f() { a" + "<b" * 4000 + "; }", {"unexpected-token"}, id="template lists without end"),
+        pytest.param("@" * 10**5, {"unexpected-token"}, id="attributes without names"),
+    ],
+)
+def test_large_tokens_and_heaps_of_them(text: str, expected: set[str]) -> None:
+    start = time.thread_time()
+    assert codes(text) == expected
+    assert time.thread_time() - start < 10
+
+
+def test_settings_of_the_interpreter_are_put_back() -> None:
+    before = sys.getrecursionlimit(), gc.isenabled()
+    assert codes("const a = " + "(" * 400 + "1" + ")" * 400 + ";") == set()
+    assert codes("const a = " + "(" * 4000 + "1" + ")" * 4000 + ";") == {"nesting-too-deep"}
+    assert (sys.getrecursionlimit(), gc.isenabled()) == before
+
+
+def test_mutants_are_answered() -> None:
+    """A few of those that `python -m tests.frontend.fuzz` makes."""
+    for text in islice(mutants(seeds(), random.Random(2)), 150):
+        assert examine(text, seconds=20)[1] is None, text
+
+
 def test_many_unresolved_names_take_little_time() -> None:
     start = time.perf_counter()
     found = codes("fn f() {" + "".join(f"let a{index} = b{index};" for index in range(1000)) + "}")
-    assert found == {"unresolved-identifier"}
+    assert found == {"unresolved-identifier", "more-diagnostics"}
     assert time.perf_counter() - start < 10
 
 

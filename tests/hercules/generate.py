@@ -63,9 +63,9 @@ class Generator:
 
     def statements(self, scope: Scope, count: int) -> None:
         for _ in range(self.random.randint(1, count)):
-            kinds = [self.arithmetic, self.arithmetic, self.read, self.write, self.local]
+            kinds = [self.arithmetic, self.arithmetic, self.read, self.write, self.near, self.local]
             if self.budget > 0:
-                kinds += [self.branch, self.loop, self.fork, self.atomic]
+                kinds += [self.branch, self.loop, self.fork, self.atomic, self.guarded]
             self.random.choice(kinds)(scope)
 
     def scalar(self, scope: Scope, type: Type) -> Node:
@@ -127,6 +127,13 @@ class Generator:
         where = position(self.scalar(scope, U64))
         scope.arrays[number] = self.builder.write(scope.arrays[number], value, where)
 
+    def near(self, scope: Scope) -> None:
+        """Accesses at what was computed last, often the number of a thread or of a turn."""
+        number, where = self.pick(scope), scope.scalars[U64][-1]
+        self.keep(scope, scope.elements[number], self.builder.read(scope.arrays[number], position(where)))
+        value = self.scalar(scope, scope.elements[number])
+        scope.arrays[number] = self.builder.write(scope.arrays[number], value, position(where))
+
     def atomic(self, scope: Scope) -> None:
         number = self.pick(scope)
         element = scope.elements[number]
@@ -159,6 +166,29 @@ class Generator:
         type = self.random.choice(NUMBERS)
         self.keep(scope, type, b.phi(region, [self.scalar(arm, type) for arm in arms]))
 
+    def guarded(self, scope: Scope) -> None:
+        """Accesses under a comparison of their position, which may be in range then."""
+        self.budget -= 1
+        b = self.builder
+        number, type = self.pick(scope), self.random.choice((U32, U64))
+        where = self.scalar(scope, type)
+        limit = b.dynamic(self.random.choice((self.n, dynamic.literal(1), dynamic.literal(3))))
+        condition = b.binary(self.random.choice(COMPARISONS), where, limit if type is U64 else b.cast(U32, limit))
+        if self.random.random() < 0.3:
+            condition = b.binary(self.random.choice((BinaryOp.AND, BinaryOp.OR)), condition, self.scalar(scope, BOOL))
+        ways = b.if_(scope.control, condition)
+        arm = scope.inner(ways[1])
+        if self.random.random() < 0.3:
+            where = b.binary(self.random.choice((*ARITHMETIC, *BITS)), where, self.constant(type))
+        at = position(where if type is U64 else b.cast(U64, where))
+        value = b.read(arm.arrays[number], at)
+        self.keep(arm, scope.elements[number], value)
+        arm.arrays[number] = b.write(arm.arrays[number], self.scalar(arm, scope.elements[number]), at)
+        scope.control = region = b.region(ways[0], arm.control)
+        scope.arrays[number] = b.phi(region, [scope.arrays[number], arm.arrays[number]])
+        before = self.scalar(scope, scope.elements[number])
+        self.keep(scope, scope.elements[number], b.phi(region, [before, value]))
+
     def loop(self, scope: Scope) -> None:
         self.budget -= 1
         b = self.builder
@@ -168,7 +198,8 @@ class Generator:
         carried = b.phi(region, [self.scalar(scope, type)])
         scope.arrays = list[Node](b.phi(region, [it]) for it in scope.arrays)
         phis = [it for it in scope.arrays if isinstance(it, Phi)]
-        more = b.binary(BinaryOp.LESS, counter, b.integer(U64, self.random.choice((0, 1, 3))))
+        bound = self.random.choice((b.integer(U64, 0), b.integer(U64, 1), b.integer(U64, 3), b.dynamic(self.n)))
+        more = b.binary(BinaryOp.LESS, counter, bound)
         leave, enter = b.if_(region, more)
         body = scope.inner(enter)
         self.keep(body, type, carried)

@@ -8,7 +8,8 @@ from ...ir.core import nodes
 from ...ir.core.builder import empty_block
 from ...ir.core.names import NameScope
 from ...ir.core.values import Value
-from .regions import blocks_from, copy_constant
+from .regions import blocks_from
+from .replacing import copy_constant, settle_indices
 
 
 class Copier:
@@ -35,14 +36,18 @@ class Copier:
 
     def region(self, start: nodes.Block) -> nodes.Block:
         """A copy of a region and all in it; branches that leave it lead where the original's do."""
-        blocks = blocks_from(start)
+        self.regions(start)
+        return self.block_of(start)
+
+    def regions(self, *starts: nodes.Block) -> None:
+        """Copy regions that lead to one another: see `block_of`."""
+        blocks = [block for start in starts for block in blocks_from(start)]
         self._blocks |= {id(block): empty_block(map(self._argument, block.arguments)) for block in blocks}
         for block in blocks:
             copy = self.block_of(block)
             self.append(copy, block.instructions)
             assert block.branch is not None
             copy.branch = self._branch(block.branch)
-        return self.block_of(start)
 
     def append(self, block: nodes.Block, instructions: Iterable[nodes.Instruction]) -> None:
         """Put copies of instructions at the end of a block."""
@@ -93,4 +98,6 @@ def copy_instruction(instruction: nodes.Instruction, operand: Callable[[Value], 
     copy.fill({info.name: getattr(instruction, info.name) for info in instruction.FIELDS})
     for index, original in enumerate(instruction.operands):
         copy.set_operand(index, operand(original))
+    if isinstance(copy, nodes.Access):
+        settle_indices(copy)
     return copy

@@ -13,7 +13,8 @@ from ...ir.core.effects import has_effects
 from ...ir.core.values import Value
 from ...ir.types import Pointer
 from .purity import SHARED, is_constant_memory, is_pure, may_alias, root_of
-from .regions import nested, region, remove, replace
+from .regions import nested, region, remove
+from .replacing import replace
 
 
 @dataclass(frozen=True)

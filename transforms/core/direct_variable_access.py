@@ -17,7 +17,8 @@ from ...ir.core.values import Value
 from ...ir.types import AddressSpace, IoAttributes, Pointer, Struct, Type, element_type
 from .copying import Copier
 from .editing import calls_in, drop_unused_accesses, merge_access_chains, names_in
-from .regions import copy_constant, erase
+from .regions import erase
+from .replacing import copy_constant
 
 
 @dataclass(frozen=True)

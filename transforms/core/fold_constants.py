@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 from ...ir.constants import ConstantValue, RawValue
 from ...ir.core import nodes
-from ...ir.core.builder import u32
 from ...ir.core.evaluate import constant_result
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.scalars import Mode
-from ...ir.types import Array, Matrix, Pointer, Scalar, Struct, Type, Vector, element_count, element_type
+from ...ir.types import Matrix, Scalar, Vector
 from .purity import is_pure
-from .regions import branches_to, copy_constant, remove, replace
+from .regions import branches_to, remove
+from .replacing import copy_constant, replace, settle_indices
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def _fold(function: nodes.Function) -> bool:
                 replace(instruction, constant)
                 folded.append(instruction)
             elif isinstance(instruction, nodes.Access):
-                changed |= _settle_indices(instruction)
+                changed |= settle_indices(instruction)
         changed |= remove(block, folded)
     return changed
 
@@ -90,28 +90,3 @@ def _common(values: Sequence[Value]) -> nodes.Constant | None:
         return None
     first = values[0]
     return copy_constant(first) if isinstance(first, nodes.Constant) else None
-
-
-def _settle_indices(access: nodes.Access) -> bool:
-    """Bring constant indices into range."""
-    type: Type = access.object.type.store if isinstance(access.object.type, Pointer) else access.object.type
-    changed = False
-    for position, index in enumerate(access.indices):
-        raw = index.value.value if isinstance(index, nodes.Constant) else None
-        if isinstance(raw, int) and not isinstance(type, Struct):
-            settled = _in_range(type, raw)
-            if settled != raw:
-                access.set_operand(position + 1, u32(settled))
-                changed = True
-        part = element_type(type, raw if isinstance(raw, int) and isinstance(type, Struct) else 0)
-        assert part is not None
-        type = part
-    return changed
-
-
-def _in_range(type: Type, index: int) -> int:
-    count = element_count(type)
-    if isinstance(count, int):
-        return index if 0 <= index < count else count - 1
-    assert isinstance(type, Array)
-    return index & 0xFFFFFFFF

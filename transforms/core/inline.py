@@ -17,7 +17,8 @@ from ...ir.core.values import Value
 from ...ir.types import BOOL, VOID, AddressSpace, Pointer
 from .copying import Copier
 from .editing import calls_in, drop_uncalled, merge_access_chains, names_in
-from .regions import blocks_from, last_block, nested, region, remove, replace, split, take_over, unreachable_block
+from .regions import blocks_from, last_block, nested, region, remove, split, take_over, unreachable_block
+from .replacing import replace
 
 
 @dataclass(frozen=True)

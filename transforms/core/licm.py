@@ -48,6 +48,7 @@ class _Hoisting:
         self.front = front
         self.loop = loop
         self.inside: set[Value] = {*values_from(loop.start_target), *values_from(loop.continuing_target)}
+        self.here: set[Value] = set()
         self.effects = [
             it
             for start in (loop.start_target, loop.continuing_target)
@@ -63,9 +64,10 @@ class _Hoisting:
 
     def _block(self, block: nodes.Block) -> bool:
         moved: list[nodes.Instruction] = []
+        self.here = set(block.instructions)
         for instruction in block.instructions:
             if self._is_invariant(instruction):
-                moved += self._pointers_of(instruction, block)
+                moved += self._pointer_of(instruction)
                 moved.append(instruction)
                 self.inside.discard(instruction)
         ids = {id(it) for it in moved}
@@ -80,10 +82,11 @@ class _Hoisting:
         return is_pure(instruction) and not is_pointer and all(it not in self.inside for it in instruction.operands)
 
     def _is_known(self, pointer: Value) -> bool:
-        """Whether a pointer is from outside, or can be computed there."""
+        """Whether a pointer is from outside, or is made right here of what is."""
         if pointer not in self.inside:
             return True
-        return isinstance(pointer, nodes.Access) and all(map(self._is_known, pointer.operands))
+        is_here = isinstance(pointer, nodes.Access) and pointer in self.here
+        return is_here and all(it not in self.inside for it in pointer.operands)
 
     def _is_unwritten(self, pointer: Value) -> bool:
         if is_constant_memory(pointer):
@@ -93,15 +96,13 @@ class _Hoisting:
         is_own = isinstance(root, nodes.Var) and root.type.space in (AddressSpace.FUNCTION, AddressSpace.PRIVATE)
         return is_own and not any(_may_write(it, root) for it in self.effects)
 
-    def _pointers_of(self, instruction: nodes.Instruction, block: nodes.Block) -> Sequence[nodes.Instruction]:
+    def _pointer_of(self, instruction: nodes.Instruction) -> Sequence[nodes.Instruction]:
         """The pointer that a load needs, if it is still inside."""
         if not isinstance(instruction, nodes.Load) or instruction.pointer not in self.inside:
             return ()
-        pointer = instruction.pointer
-        if not any(pointer is it for it in block.instructions) or not isinstance(pointer, nodes.Access):
-            raise AssertionError("a pointer to a part stands in another block than its load")
-        self.inside.discard(pointer)
-        return (pointer,)
+        assert isinstance(instruction.pointer, nodes.Access)
+        self.inside.discard(instruction.pointer)
+        return (instruction.pointer,)
 
 
 def _may_write(instruction: nodes.Instruction, root: Value) -> bool:

@@ -19,7 +19,8 @@ from ...ir.core.values import Value
 from ...ir.types import AddressSpace, Matrix, Pointer, Scalar, Type, Vector, element_count, element_type, is_constructible
 from .editing import names_in
 from .purity import root_of
-from .regions import blocks_from, destination, is_unreachable, nested, region, replace
+from .regions import blocks_from, branches_to, destination, is_unreachable, last_block, nested, region
+from .replacing import replace
 
 _MOST_PARTS = 4
 """Storing a part of a value builds it anew from all parts."""
@@ -147,7 +148,9 @@ class _Promotion:
             case nodes.Var(initializer=initializer) if instruction in self.variables:
                 self.current[instruction] = _zero(instruction) if initializer is None else initializer
             case nodes.Access(object=nodes.Var() as variable) if variable in self.variables:
-                return True  # its operands are given up with its last use
+                if not instruction.uses:
+                    instruction.drop_operands()
+                return True  # else its operands are given up with its last use
             case nodes.Load(pointer=pointer) if self._variable(pointer) is not None:
                 replace(instruction, self._loaded(pointer))
             case nodes.Store(pointer=pointer, value=value) if (variable := self._variable(pointer)) is not None:
@@ -220,11 +223,12 @@ class _Promotion:
         self._give(entering, carried)
         merged = {} if is_unreachable(node.merge_target) else self._take(node.merge_target, carried)
         continued = [it for it in in_body if it in before] + self._used_after_body(node, before)
-        at_continuing = {} if is_unreachable(node.continuing_target) else self._take(node.continuing_target, continued)
+        at_continuing = self._take(node.continuing_target, continued) if _is_a_meeting(node) else {}
         start = self._take(node.start_target, carried)
         self.current = before | start
         self._region(node.start_target)
-        self.current = before | start | at_continuing
+        at_end = {variable: self.current[variable] for variable in continued if variable in self.current}
+        self.current = before | start | (at_continuing or at_end)
         self._region(node.continuing_target)
         self.current = before | merged
 
@@ -253,6 +257,12 @@ class _Promotion:
                     found |= self._stored_in(inner)
             self.stored[id(start)] = found
         return self.stored[id(start)]
+
+
+def _is_a_meeting(node: nodes.Loop) -> bool:
+    """Whether the continuing part is reached otherwise than from the end of the body, all of whose values it sees."""
+    ways = branches_to(blocks_from(node.start_target), node.continuing_target)
+    return bool(ways) and ways != [last_block(node.start_target).branch]
 
 
 def _indices(pointer: Value) -> Sequence[int]:

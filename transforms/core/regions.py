@@ -11,6 +11,7 @@ from ...ir.core import nodes
 from ...ir.core.builder import empty_block
 from ...ir.core.structure import entered_blocks
 from ...ir.core.values import User, Value
+from .replacing import replace
 
 
 def merge_of(block: nodes.Block) -> nodes.Block | None:
@@ -104,22 +105,6 @@ def split(block: nodes.Block, index: int, arguments: Iterable[nodes.BlockArgumen
     del block.instructions[index:]
     block.branch = None
     return rest
-
-
-def replace(old: Value, new: Value) -> None:
-    """Put `new` wherever `old` is used: of a constant a new one each time. A name is passed on where `new` has none."""
-    if isinstance(new, nodes.Constant):
-        for use in old.uses:
-            use.user.set_operand(use.index, copy_constant(new))
-        return
-    old.replace_all_uses_with(new)
-    if new.name is None and old.name is not None:
-        new.name, old.name = old.name, None
-
-
-def copy_constant(constant: nodes.Constant) -> nodes.Constant:
-    """Another operand with the same value."""
-    return nodes.Constant(constant.value, constant.type, None, span=constant.span)
 
 
 def remove(block: nodes.Block, gone: Iterable[nodes.Instruction]) -> bool:

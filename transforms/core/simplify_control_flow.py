@@ -21,20 +21,8 @@ from ...ir.core.rules import RuleError, builtin_type
 from ...ir.core.structure import blocks_of, entered_blocks
 from ...ir.core.values import Value
 from ...ir.types import Scalar, Vector
-from .regions import (
-    blocks_from,
-    branches_to,
-    destination,
-    erase,
-    is_unreachable,
-    last_block,
-    nested,
-    prune,
-    region,
-    replace,
-    take_over,
-    values_from,
-)
+from .regions import blocks_from, branches_to, destination, erase, is_unreachable, last_block, nested, prune, region, take_over, values_from
+from .replacing import replace
 
 
 @dataclass(frozen=True)

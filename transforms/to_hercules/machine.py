@@ -145,8 +145,9 @@ class Machine:
     def _merge(self, edges: Sequence[Edge]) -> tuple[Tree, ...]:
         region = h.Region([])
         versions: dict[Cell, list[h.Node | PerLane]] = {}
-        for edge in edges if self.lane is not None else ():
-            self.lane.complete(edge.state)
+        if self.lane is not None:
+            for edge in edges:
+                self.lane.complete(edge.state)
         for cell in edges[0].state:
             if all(cell in edge.state for edge in edges):
                 versions[cell] = [edge.state[cell] for edge in edges]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ....ir.hercules import nodes as h
 from ..data import llvm_type
 from ..layout import ScalarLayout
 from ..memory import Address, Memory
-from .memory import GangMemory, Place
+from .memory import GangMemory, Lanes, Place
 
 _REDUCTIONS = {
     h.AtomicOp.ADD: "add",
@@ -35,7 +36,57 @@ def emit_atomic(
         total = _combined(gang, op, place.leaf, operands[0], mask)
         memory.atomic(op, Address(place.pointer, place.leaf), [total], is_shared=is_shared)
         return None
-    return _one_by_one(gang, memory, op, place, operands, mask, is_shared=is_shared)
+    lanes = gang.lanes_of(place) if place.parts else None
+    access = _Access(gang, memory, op, place, lanes, operands, is_shared, is_used)
+    if mask is None:
+        return _unrolled(access)
+    out = gang.vec.out
+    every, some, done = (out.fresh_block(name) for name in ("every", "some", "atomics.done"))
+    is_full = gang.one.binary("icmp eq", f"i{gang.lanes}", gang.bits(mask), "-1")
+    out.do(f"br i1 {is_full}, label %{every}, label %{some}")
+    ways: list[tuple[str, str]] = []
+    for block, old in ((every, lambda: _unrolled(access)), (some, lambda: _loop(access, mask))):
+        out.open(block)
+        ways.append((old(), out.current))
+        out.do(f"br label %{done}")
+    out.open(done)
+    return out.phi(gang.vec.type(llvm_type(place.leaf.type)), lambda: ways) if is_used else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """One operation of each lane; `lanes` says where, None for one place for all."""
+
+    gang: GangMemory
+    memory: Memory
+    op: h.AtomicOp
+    place: Place
+    lanes: Lanes | None
+    operands: Sequence[str]
+    is_shared: bool
+    is_used: bool
+
+    def of_lane(self, number: str, old: str) -> str:
+        """The operation of a lane; puts what it found into the vector `old`."""
+        gang, out = self.gang, self.gang.vec.out
+        scalar, pointer = llvm_type(self.place.leaf.type), self.place.pointer
+        if self.lanes is not None:
+            lanes = self.lanes
+            index = gang.lane(lanes.index_type, lanes.index, number)
+            pointer = out.value(f"getelementptr [{lanes.unit} x i8], ptr {pointer}, {lanes.index_type} {index}")
+        mine = [gang.lane(scalar, it, number) for it in self.operands]
+        found = self.memory.atomic(self.op, Address(pointer, self.place.leaf), mine, is_shared=self.is_shared)
+        if not self.is_used:
+            return old
+        return out.value(f"insertelement {gang.vec.type(scalar)} {old}, {scalar} {found}, i64 {number}")
+
+
+def _unrolled(access: _Access) -> str:
+    """All lanes, one after another."""
+    old = "zeroinitializer"
+    for number in range(access.gang.lanes):
+        old = access.of_lane(str(number), old)
+    return old
 
 
 def _combined(gang: GangMemory, op: h.AtomicOp, leaf: ScalarLayout, operand: str, mask: str | None) -> str:
@@ -54,21 +105,12 @@ def _combined(gang: GangMemory, op: h.AtomicOp, leaf: ScalarLayout, operand: str
     return vec.out.value(f"call {scalar} @{full}({vec.type(scalar)} {operand})")
 
 
-def _one_by_one(
-    gang: GangMemory,
-    memory: Memory,
-    op: h.AtomicOp,
-    place: Place,
-    operands: Sequence[str],
-    mask: str | None,
-    *,
-    is_shared: bool,
-) -> str:
-    """A loop over the lanes of the mask."""
+def _loop(access: _Access, mask: str) -> str:
+    """A loop over the lanes of a mask that is not empty."""
+    gang = access.gang
     vec, one, out = gang.vec, gang.one, gang.vec.out
-    scalar, width = llvm_type(place.leaf.type), f"i{gang.lanes}"
-    lanes = gang.lanes_of(place) if place.parts else None
-    bits = gang.bits(mask) if mask is not None else "-1"
+    scalar, width = llvm_type(access.place.leaf.type), f"i{gang.lanes}"
+    bits = gang.bits(mask)
     before, loop, done = out.current, out.fresh_block("lane"), out.fresh_block("lanes.done")
     out.do(f"br label %{loop}")
     out.open(loop)
@@ -79,13 +121,7 @@ def _one_by_one(
     number = one.intrinsic("llvm.cttz", width, left, flags=("true",))
     if gang.lanes < 64:
         number = one.convert("zext", width, number, "i64")
-    pointer = place.pointer
-    if lanes is not None:
-        index = gang.lane(lanes.index_type, lanes.index, number)
-        pointer = out.value(f"getelementptr [{lanes.unit} x i8], ptr {pointer}, {lanes.index_type} {index}")
-    mine = [gang.lane(scalar, it, number) for it in operands]
-    result = memory.atomic(op, Address(pointer, place.leaf), mine, is_shared=is_shared)
-    after = out.value(f"insertelement {vec.type(scalar)} {old}, {scalar} {result}, i64 {number}")
+    after = access.of_lane(number, old)
     rest = one.binary("and", width, left, one.binary("sub", width, left, "1"))
     turns.append((rest, out.current))
     old_values.append((after, out.current))

@@ -6,6 +6,10 @@ from ....ir.hercules import nodes as h
 from ....ir.hercules.schedule import Schedule
 
 
+_FEW = 20
+"""So many operations in a loop leave most registers free."""
+
+
 class NotGanged(Exception):
     """A function that gangs cannot run yet; says why."""
 
@@ -22,7 +26,7 @@ def choose_gangs(placed: Schedule, native: int) -> dict[h.Fork, int]:
         while (inner := _perfectly_inside(placed, fork, join)) is not None:
             fork, join = inner
         assert isinstance(fork.factor, h.DynamicLiteral)
-        lanes = min(native, 1 << (fork.factor.value - 1).bit_length())
+        lanes = min(native * _vectors(placed, fork), 1 << (fork.factor.value - 1).bit_length())
         if lanes > 1:
             chosen[fork] = lanes
     if not chosen:
@@ -37,3 +41,17 @@ def _perfectly_inside(placed: Schedule, fork: h.Fork, join: h.Join) -> tuple[h.F
             inner = placed.nest.joins[following]
             return (following, inner) if isinstance(following.factor, h.DynamicLiteral) else None
     return None
+
+
+def _vectors(placed: Schedule, fork: h.Fork) -> int:
+    """How many vectors a value of a gang should be: several chains of operations at a time, where each waits for the
+    one before, as long as there are registers for what a loop holds.
+    """
+    inside = [node for node, at in placed.place.items() if fork in placed.nest.around[at]]
+    in_loops = [it for it in inside if placed.loops.around[placed.place[it]]]
+    own = [
+        it for it in in_loops if any(fork in placed.nest.around[loop.header] for loop in placed.loops.around[placed.place[it]])
+    ]
+    if not own or any(isinstance(it, h.Atomic) for it in inside):
+        return 1
+    return 4 if len(own) <= _FEW else 2 if len(own) <= 2 * _FEW else 1

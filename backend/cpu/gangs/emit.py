@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ....ir.hercules import nodes as h
-from ....ir.hercules.analyses import block_leader
+from ....ir.hercules.analyses import Loop, block_leader
 from ....ir.hercules.schedule import Schedule
 from ....ir.hercules.types import is_collection
 from ....ir.hercules.versions import is_version_projection
 from .. import data, math
+from ..endless import most_turns
 from ..layout import Layout, ScalarLayout, constant_size
 from ..llvm import Ops
 from ..memory import STORAGE_ALIGN
@@ -29,6 +30,8 @@ from .slots import Slots
 
 _PRIVATE_LIMIT = 1 << 17
 """The most bytes of a collection that each lane has for itself, on the stack."""
+_UNROLLED = 400
+"""Loops that turn a known number of times are unrolled up to this many operations in all."""
 _SMALL = 10
 """Up to this cost, code under a mask has no jump around it."""
 
@@ -80,6 +83,8 @@ class GangEmitter:
         self._here: h.Node = fork
         self._key: Key = self._shapes.keys[fork]
         self._base = "0"
+        self._act = "true"
+        """Whether any lane passes the block that is written, where there is no jump around it."""
 
     def _find_phis(self) -> None:
         for node in self._placed.function.nodes:
@@ -176,7 +181,7 @@ class GangEmitter:
         mask, exit = self._mask_text(self._key), self._placed.exits[leader]
         masks = self._vec.type("i1")
         for edge in edges:
-            act, taken = "true", mask
+            act, taken = self._act, mask
             if isinstance(exit, h.If):
                 act, taken = self._branch(exit, edge, mask)
                 if self._shapes.edge_keys[edge] is not self._key and not self._leaves_divergent(edge):
@@ -192,12 +197,11 @@ class GangEmitter:
         """Whether any lane takes a way out of a branch, and which."""
         is_true = isinstance(edge.target, h.Read) and edge.target.indices == [h.ControlIndex(1)]
         if self.shape(branch.condition) == UNIFORM:
-            act = self.scalar(branch.condition)
+            act, type = self.scalar(branch.condition), self._vec.type("i1")
             if not is_true:
                 act = self._one.binary("xor", "i1", act, "true")
-            zero = "zeroinitializer"
-            type = self._vec.type("i1")
-            return act, self._out.value(f"select i1 {act}, {type} {mask}, {type} {zero}")
+            taken = self._out.value(f"select i1 {act}, {type} {mask}, {type} zeroinitializer")
+            return act if self._act == "true" else self._one.binary("and", "i1", act, self._act), taken
         condition = self.vector(branch.condition)
         if not is_true:
             condition = self._vec.binary("xor", "i1", condition, self._all)
@@ -234,11 +238,12 @@ class GangEmitter:
         """Whether any lane passes an item; None if that is sure, or the item needs no jump around it."""
         key = self._shapes.item_keys[item]
         if item.leader is level.header:
-            self._acts[item], self._is_exact[item] = True, False
+            self._acts[item], self._is_exact[item], self._act = True, False, "true"
             return None
         if item.twin is not None:
             self._acts[item], self._is_exact[item] = self._acts[item.twin], self._is_exact[item.twin]
             if self._acts[item]:
+                self._act = "true"
                 return None
             act = self._slots.use(item.twin)
         else:
@@ -251,6 +256,7 @@ class GangEmitter:
             act = self._or(self._one, [self._slots.load("i1", it) for it, _ in slots])
         self._slots.define(item, act, "i1")
         is_small = item.inner is None and self._is_exact[item] and self._cost(item.leader) <= _SMALL
+        self._act = act if is_small else "true"
         return None if is_small else act
 
     def _has_own_mask(self, item: Item) -> bool:
@@ -310,8 +316,20 @@ class GangEmitter:
         act = self._or(self._one, [slots.load("i1", it) for it, _ in edges])
         if live is not None:
             slots.store(masks, self._or(self._vec, [slots.load(masks, it) for _, it in edges]), live)
-        out.do(f"br i1 {act}, label %{head}, label %{done}")
+        unrolled = "" if is_divergent else self._unrolled(level)
+        out.do(f"br i1 {act}, label %{head}, label %{done}{unrolled}")
         out.open(done)
+
+    def _unrolled(self, level: Level) -> str:
+        """What tells LLVM to unroll a short loop."""
+        assert isinstance(level.container, Loop)
+        size = sum(len(self._placed.blocks[it]) for it in level.leaders)
+        if most_turns(self._placed, level.container) * size > _UNROLLED:
+            return ""
+        number = int(self._out.name()[2:]) + 10
+        text = f'!{number} = distinct !{{!{number}, !{number}0000000}}\n!{number}0000000 = !{{!"llvm.loop.unroll.full"}}\n'
+        self._out.module.add_function(f"loop {number}", text)
+        return f", !llvm.loop !{number}"
 
     def _emit_inner_fork(self, level: Level) -> None:
         fork = level.container
@@ -444,7 +462,7 @@ class GangEmitter:
                 return
             case h.Read(collection=h.Atomic() as atomic):
                 if not is_version_projection(node):
-                    self._define(node, self.vector(atomic))
+                    self._define(node, self._old_value(atomic))
             case h.Read():
                 self._emit_read(node)
             case h.Write():
@@ -488,6 +506,16 @@ class GangEmitter:
         if result is not None:
             scalar = data.llvm_type(place.leaf.type)
             self._slots.define(node, result, self._vec.type(scalar))
+            if any(self._shapes.is_left_behind(node, it) for it in self._use_blocks(node)):
+                self._keep_for_later(node, scalar, result)
+
+    def _old_value(self, atomic: h.Atomic) -> str:
+        """What lanes found in memory."""
+        if not self._shapes.is_left_behind(atomic, self._here):
+            return self._slots.use(atomic)
+        element = self._types[atomic]
+        assert isinstance(element, h.Product)
+        return self._slots.load(self._vec.type(data.llvm_type(element.fields[1])), self._out_slots[atomic])
 
     def _define(self, node: h.Node, text: str) -> None:
         scalar = data.llvm_type(self._types[node])
@@ -497,14 +525,14 @@ class GangEmitter:
             node, text, self._vec.type(scalar) if is_vector else scalar, is_local=blocks <= {self._here}
         )
         if any(self._shapes.is_left_behind(node, it) for it in blocks):
-            self._keep_for_later(node, scalar)
+            self._keep_for_later(node, scalar, self.vector(node))
 
-    def _keep_for_later(self, node: h.Node, scalar: str) -> None:
+    def _keep_for_later(self, node: h.Node, scalar: str, lanes: str) -> None:
         """What each lane had last, for after a loop that lanes leave at different times."""
         type = self._vec.type(scalar)
         if node not in self._out_slots:
             self._out_slots[node] = self._slots.make(type)
-        slot, lanes = self._out_slots[node], self.vector(node)
+        slot = self._out_slots[node]
         mask = self._mask(self._key)
         if mask is not None:
             lanes = self._vec.select(mask, scalar, lanes, self._slots.load(type, slot))
@@ -537,6 +565,29 @@ class GangEmitter:
         """Whether code here can name a value that its block need not use."""
         left_behind = self._shapes.is_left_behind(node, self._here)
         return node in self._out_slots if left_behind else self._slots.is_usable(node)
+
+    def is_almost_affine(self, node: h.Node, depth: int = 10) -> bool:
+        """See `memory.Values`."""
+        shape = self._shapes.at(node, self._placed.place.get(node, self._fork))
+        if shape.kind in (Kind.AFFINE, Kind.WIDENED):
+            return shape.stride == 1
+        if shape == UNIFORM or depth == 0:
+            return False
+        match node:
+            case h.Cast(operand=operand) | h.Bitcast(operand=operand):
+                return self.is_almost_affine(operand, depth - 1)
+            case h.Binary(op=h.BinaryOp.ADD, lhs=lhs, rhs=rhs):
+                return self.is_almost_affine(lhs, depth - 1) or self.is_almost_affine(rhs, depth - 1)
+            case h.Binary(op=h.BinaryOp.SUB | h.BinaryOp.REM, lhs=lhs):
+                return self.is_almost_affine(lhs, depth - 1)
+            case h.Intrinsic(function="clamp" | "min" | "max", arguments=arguments):
+                return any(self.is_almost_affine(it, depth - 1) for it in arguments)
+            case h.Select(if_true=if_true, if_false=if_false):
+                return self.is_almost_affine(if_true, depth - 1) and self.is_almost_affine(if_false, depth - 1)
+            case h.Phi(values=values):
+                return any(self.is_almost_affine(it, depth - 5) for it in values if depth > 5)
+            case _:
+                return False
 
     def scalar(self, node: h.Node) -> str:
         """The value of one that does not vary; of an affine one that of the first lane."""

@@ -33,6 +33,10 @@ class Values(Protocol):
         """Whether code here can name the operand of a value that it uses."""
         ...
 
+    def is_almost_affine(self, node: h.Node) -> bool:
+        """Whether it is a sum with a lane's number in it that is cut to a range or taken modulo something."""
+        ...
+
     def scalar(self, node: h.Node) -> str:
         """A value that does not vary; of an affine one that of the first lane."""
         ...
@@ -222,7 +226,10 @@ class GangMemory:
                 return self._from_memory(place.leaf, self._load_vector(place.pointer, place.leaf, None)), True
             return self._memory.load(Address(place.pointer, place.leaf)), False
         if not self._is_consecutive(place):
-            return self._from_memory(place.leaf, self._gather(self.lanes_of(place), place.leaf, mask)), True
+            lanes = self.lanes_of(place)
+            if self._may_follow(place):
+                return self._from_memory(place.leaf, self._load_tested(lanes, place.leaf, mask)), True
+            return self._from_memory(place.leaf, self._gather(lanes, place.leaf, mask)), True
         results: list[tuple[str, str]] = []
         for pointer in self._ways(place):
             value = (
@@ -269,6 +276,34 @@ class GangMemory:
             return False
         shape = self._values.shape(place.parts[0].position)
         return shape.kind in (Kind.AFFINE, Kind.WIDENED) and shape.stride == 1
+
+    def _may_follow(self, place: Place) -> bool:
+        """Whether it is likely that lanes access elements that follow one another, though that is not sure."""
+        return (
+            not place.is_private
+            and len(place.parts) == 1
+            and place.parts[0].stride == place.leaf.size
+            and self._values.is_almost_affine(place.parts[0].position)
+        )
+
+    def _load_tested(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> str:
+        """One vector if the lanes' elements turn out to follow one another, else a gather."""
+        out, type = self._out, lanes.index_type
+        first = self.lane(type, lanes.index, "0")
+        expected = self.vec.binary("add", type, self.splat(first, type), self.lane_numbers(type))
+        same = self.vec.binary("icmp eq", type, lanes.index, expected)
+        follows = self.one.binary("icmp eq", f"i{self.lanes}", self.bits(same), "-1")
+        fast, slow, done = (out.fresh_block(name) for name in ("follows", "strewn", "loaded"))
+        out.do(f"br i1 {follows}, label %{fast}, label %{slow}, !prof !1")
+        out.open(fast)
+        pointer = out.value(f"getelementptr [{lanes.unit} x i8], ptr {lanes.pointer}, {type} {first}")
+        results = [(self._load_vector(pointer, leaf, mask), fast)]
+        out.do(f"br label %{done}")
+        out.open(slow)
+        results.append((self._gather(lanes, leaf, mask), slow))
+        out.do(f"br label %{done}")
+        out.open(done)
+        return out.phi(self.vec.type(_memory_type(leaf)), lambda: results)
 
     def _ways(self, place: Place) -> Generator[str | None]:
         """The pointer to the first of consecutive elements that are all in range; if that is not sure, also None, for

@@ -229,7 +229,7 @@ class FunctionWriter(InstructionWriter):
     def _loop(self, node: nodes.Loop, branch: nodes.Branch) -> None:
         self.gather(branch.arguments, Effect.WRITE, is_statement=True)
         initial = [self.expressions.of(value) for value in branch.arguments]
-        for argument in node.merge_target.arguments:
+        for argument in (*node.merge_target.arguments, *node.continuing_target.arguments):
             self._declare(argument, None)
         for argument, value in zip(node.start_target.arguments, initial, strict=True):
             self._declare(argument, value)

@@ -23,8 +23,9 @@ def integer(value: int, suffix: str = "") -> ast.Expression:
 
 
 def unary(op: UnaryOp, operand: ast.Expression) -> ast.Unary:
-    """`op operand`."""
-    return ast.Unary(op, operand, NOWHERE)
+    """`op operand`; `-(-x)` in parentheses."""
+    is_double = isinstance(operand, ast.Unary) and operand.op is op is UnaryOp.NEGATE
+    return ast.Unary(op, ast.Paren(operand, NOWHERE) if is_double else operand, NOWHERE)
 
 
 def binary(op: BinaryOp, lhs: ast.Expression, rhs: ast.Expression) -> ast.Binary:

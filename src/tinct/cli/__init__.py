@@ -1,4 +1,4 @@
-"""The command line: `tinct check`, `reflect`, `compile`, `run` and `compare`.
+"""The command line: `tinct check`, `compile`, `run`, `compare` and so on.
 
 Exit codes: 0, all is well; 1, the shader is at fault (it is invalid, or devices disagree); 2, the command line is (a
 missing file, a bad flag, buffers that do not fit); 3, a device failed; 70, a bug of tinct; 130, interrupted; 141, who
@@ -29,6 +29,10 @@ _COMMANDS = {
     "compile": "print any stage between WGSL and machine code",
     "run": "run a kernel on the CPU, the GPU or an interpreter",
     "compare": "run kernels on all devices and compare the answers",
+    "fmt": "format shaders",
+    "minify": "write shaders as short as they can be",
+    "opt": "run passes on core IR and print what comes of it",
+    "bisect": "find the pass, and the function, that changes an answer",
 }
 
 

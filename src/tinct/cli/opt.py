@@ -1,0 +1,103 @@
+"""`tinct opt`: passes on core IR."""
+
+from __future__ import annotations
+
+import click
+
+from ..core_origin import CoreOrigin
+from ..ir.core.builder_impl import build
+from ..ir.core.nodes import Module
+from ..ir.source import Source
+from .options import file_argument, read_source
+
+
+@click.command(
+    name="opt",
+    epilog="""\b
+A pipeline is a list of passes, some with options: "inline,mem2reg,unroll{limit=8},dce". --list names them all.
+
+\b
+Examples:
+  tinct opt kernel.wgsl --passes mem2reg,cse,dce
+  tinct opt kernel.core --passes robustness --emit core --verify-each
+  tinct opt kernel.wgsl --passes inline,mem2reg,dce --dump-after mem2reg
+
+\b
+Dumps go to standard error, the result to standard output.
+""",
+)
+@file_argument
+@click.option("--passes", "pipeline", default="", help="The passes to run, in order.")
+@click.option(
+    "--from", "start", type=click.Choice(["wgsl", "core"]), help="What FILE holds; core if its name ends so, else wgsl."
+)
+@click.option("--emit", type=click.Choice(["wgsl", "core"]), default="wgsl", show_default=True, help="What to print.")
+@click.option("--dump-each", is_flag=True, help="Print the IR after each pass.")
+@click.option("--dump-after", multiple=True, metavar="PASS", help="Print the IR after this pass; may be repeated.")
+@click.option("--verify-each", is_flag=True, help="Verify the module before the first and after each pass.")
+@click.option("--list", "is_list", is_flag=True, help="Print the names of all passes and what they do.")
+def command(
+    file: str,
+    pipeline: str,
+    start: str | None,
+    emit: str,
+    dump_each: bool,
+    dump_after: tuple[str, ...],
+    verify_each: bool,
+    is_list: bool,
+) -> None:
+    """Run passes on a shader's core IR and print what comes of it, as WGSL or as IR."""
+    from ..transforms.passes import Pass, parse_pipeline, run_passes
+    from ..transforms.pipelines import CORE
+
+    if is_list:
+        click.echo(list_of_passes(), nl=False)
+        return
+    passes = parse_pipeline(pipeline, CORE)
+    check_names(dump_after)
+    module = read_module(read_source(file), start)
+
+    def dump(step: Pass[Module], module: Module) -> None:
+        if dump_each or step.name in dump_after:
+            click.echo(f"// after {step.name}\n{CORE.text(module)}", err=True)
+
+    run_passes(module, passes, CORE, verify_each=verify_each, after_each=dump)
+    click.echo(CORE.text(module) if emit == "core" else wgsl_text(module), nl=False)
+
+
+def read_module(source: Source, start: str | None) -> Module:
+    """The module of a WGSL file, or of a text of core IR. Raises ShaderError."""
+    if start == "core" or (start is None and source.name.endswith(".core")):
+        return CoreOrigin(source).core()
+    from ..frontend import load_program
+
+    return build(load_program(source))
+
+
+def wgsl_text(module: Module) -> str:
+    """A module as WGSL."""
+    from ..backend.wgsl.printer import print_unit
+    from ..ir.core.to_program import to_unit
+
+    return print_unit(to_unit(module))
+
+
+def check_names(names: tuple[str, ...]) -> None:
+    """Raise InputError for a name that no pass has."""
+    from ..hints import unknown_name
+    from ..ir.diagnostics import InputError
+    from ..transforms.pipelines import CORE
+
+    for name in names:
+        if name not in CORE.passes:
+            raise InputError(unknown_name(f"no pass is named {name!r}", name, CORE.passes))
+
+
+def list_of_passes() -> str:
+    """A line for each pass: its name and the first sentence about it."""
+    from ..transforms.pipelines import CORE
+
+    width = max(map(len, CORE.passes))
+    return "".join(
+        f"{name:<{width}}  {(kind.__doc__ or '').strip().splitlines()[0]}\n" for name, kind in sorted(CORE.passes.items())
+    )

@@ -1,0 +1,3 @@
+const a = 10;
+const b = a / (a - 10);
+// an expression that is evaluated early has no value, such as a division by zero

@@ -1,0 +1,6 @@
+@compute @workgroup_size(1)
+fn main() {
+    let v = vec2f();
+    let p = &v;
+}
+// the address is taken of what has none

@@ -1,0 +1,2 @@
+var<private> x: array<f32, 3 - 3>;
+// the element count of an array is not a positive number that is known early

@@ -1,0 +1,3 @@
+var<private> mut: i32;
+const __size = 1;
+// a word cannot be used as a name

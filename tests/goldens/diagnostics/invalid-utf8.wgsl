@@ -1,0 +1,2 @@
+const name = "ÿþ";
+// the text is not valid UTF-8

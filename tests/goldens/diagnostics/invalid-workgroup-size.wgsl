@@ -1,0 +1,6 @@
+override width = 32;
+
+@compute @workgroup_size(width, 16)
+fn main() {
+}
+// the size of a workgroup is over a limit of the device

@@ -1,0 +1,2 @@
+diagnostic(off);
+// a diagnostic filter is not a severity and a rule

@@ -1,0 +1,3 @@
+const a = 1;
+enable f16;
+// a directive stands behind a declaration

@@ -1,0 +1,2 @@
+var<private> x;
+// a declaration has neither type nor initial value

@@ -1,0 +1,4 @@
+@compute
+fn main() {
+}
+// a compute shader lacks its attribute `workgroup_size`

@@ -1,0 +1,6 @@
+// entry: mian
+@compute @workgroup_size(1)
+fn main() {
+    
+}
+// the module has no entry point of that name

@@ -1,0 +1,4 @@
+@compute @compute @workgroup_size(1)
+fn main() {
+}
+// an attribute is given twice

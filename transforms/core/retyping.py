@@ -1,0 +1,56 @@
+"""Replacing types all over a module: types are immutable and shared, so a changed structure is another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from ...ir.constants import ConstantValue
+from ...ir.core import nodes
+from ...ir.core.structure import blocks_of
+from ...ir.core.values import Value
+from ...ir.types import Array, Pointer, Struct, Type, array, pointer
+from .reachability import users_in
+
+
+def retype(module: nodes.Module, structs: Mapping[Struct, Struct]) -> None:
+    """Put structures in the place of others, member by member alike, wherever their types occur."""
+    module.structs = [structs.get(struct, struct) for struct in module.structs]
+    for value in _values(module):
+        value.type = mapped(value.type, structs)
+        if isinstance(value, nodes.Constant):
+            value.value = ConstantValue(value.type, value.value.value)
+    for function in module.functions:
+        function.return_type = mapped(function.return_type, structs)
+
+
+def mapped(type: Type, structs: Mapping[Struct, Struct]) -> Type:
+    """A type with structures replaced."""
+    match type:
+        case Struct():
+            return structs.get(type, type)
+        case Array(element=element, count=count):
+            return array(mapped(element, structs), count)
+        case Pointer(space=space, store=store, access=access):
+            return pointer(space, mapped(store, structs), access)
+        case _:
+            return type
+
+
+def _values(module: nodes.Module) -> Iterator[nodes.AnyValue]:
+    yield from _with_constants(module.root.instructions)
+    for function in module.functions:
+        yield from function.parameters
+        for block in blocks_of(function):
+            yield from block.arguments
+            yield from block.instructions
+        yield from _constants(operand for user in users_in(function) for operand in user.operands)
+
+
+def _with_constants(instructions: Iterable[nodes.Instruction]) -> Iterator[nodes.AnyValue]:
+    for instruction in instructions:
+        yield instruction
+        yield from _constants(instruction.operands)
+
+
+def _constants(values: Iterable[Value]) -> Iterator[nodes.Constant]:
+    return (it for it in values if isinstance(it, nodes.Constant))
