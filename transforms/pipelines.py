@@ -10,6 +10,7 @@ from ..ir.core.verify import verify
 from ..ir.hercules.entry import EntryPoint
 from ..ir.hercules.nodes import Module as HerculesModule
 from .core.algebraic import Algebraic
+from .core.array_length_from_uniform import ArrayLengthFromUniform
 from .core.cse import CommonSubexpressionElimination
 from .core.dce import DeadCodeElimination as CoreDeadCodeElimination
 from .core.direct_variable_access import DirectVariableAccess
@@ -17,13 +18,20 @@ from .core.fold_constants import FoldConstants
 from .core.inline import Inline
 from .core.licm import LoopInvariantCodeMotion
 from .core.mem2reg import MemoryToRegisters
+from .core.polyfill import Polyfill
+from .core.preserve_padding import PreservePadding
+from .core.prevent_infinite_loops import PreventInfiniteLoops
 from .core.reg2mem import RegistersToMemory
+from .core.remove_continue_in_switch import RemoveContinueInSwitch
+from .core.rename import Rename
 from .core.robustness import Robustness
+from .core.scalarize import Scalarize
 from .core.simplify_control_flow import SimplifyControlFlow
 from .core.single_entry_point import SingleEntryPoint
 from .core.strength_reduction import StrengthReduction
 from .core.substitute_overrides import SubstituteOverrides
 from .core.unroll import Unroll
+from .core.vectorize import Vectorize
 from .core.zero_init_workgroup_memory import ZeroInitWorkgroupMemory
 from .hercules import HERCULES, ConditionalConstantPropagation, DeadCodeElimination, GlobalValueNumbering
 from .passes import Pass, Stage, run_passes
@@ -34,6 +42,7 @@ CORE: Stage[Module] = Stage(
     text=print_module,
     passes={
         "algebraic": Algebraic,
+        "array_length_from_uniform": ArrayLengthFromUniform,
         "cse": CommonSubexpressionElimination,
         "dce": CoreDeadCodeElimination,
         "direct_variable_access": DirectVariableAccess,
@@ -41,13 +50,20 @@ CORE: Stage[Module] = Stage(
         "inline": Inline,
         "licm": LoopInvariantCodeMotion,
         "mem2reg": MemoryToRegisters,
+        "polyfill": Polyfill,
+        "preserve_padding": PreservePadding,
+        "prevent_infinite_loops": PreventInfiniteLoops,
         "reg2mem": RegistersToMemory,
+        "remove_continue_in_switch": RemoveContinueInSwitch,
+        "rename": Rename,
         "robustness": Robustness,
+        "scalarize": Scalarize,
         "simplify_control_flow": SimplifyControlFlow,
         "single_entry_point": SingleEntryPoint,
         "strength_reduction": StrengthReduction,
         "substitute_overrides": SubstituteOverrides,
         "unroll": Unroll,
+        "vectorize": Vectorize,
         "zero_init_workgroup_memory": ZeroInitWorkgroupMemory,
     },
 )

@@ -30,6 +30,10 @@ _ALIGN = 16
 """What the machine code may assume of a binding's address."""
 
 
+_LARGEST = (1 << 32) - 4
+"""The most bytes of a binding, as WebGPU has it: gangs compute with 32-bit indices of scalars."""
+
+
 @dataclass(frozen=True, slots=True)
 class CompiledFunction:
     """Machine code of a Hercules function whose parameters are buffers."""
@@ -132,6 +136,8 @@ class CompiledKernel:
         if len(buffers) != len(slots):
             raise InputError(f"{len(slots)} buffers are needed, not {len(buffers)}")
         given = [_as_bytes(buffer) for buffer in buffers]
+        if any(buffer.nbytes > _LARGEST for buffer in given):
+            raise InputError(f"buffers have at most {_LARGEST} bytes on the CPU")
         if lengths is None:
             pairs = zip(slots, given, strict=True)
             lengths = [slot.count(buffer.nbytes) for slot, buffer in pairs if slot.length is not None]

@@ -10,11 +10,12 @@ A `Range` holds numbers `low … high`, and for some dynamic constants `D` a num
 for bounds that one side lacks.
 
 The solver is a fixed point over the nodes: ranges only grow, those of phis jump to the ends of their type when they
-grow again, and two more rounds shrink what the jumps overshot.
+have grown a few times, and two more rounds shrink what the jumps overshot.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -31,7 +32,6 @@ from .nodes import (
     DynamicConstant,
     DynamicConstantNode,
     DynamicLiteral,
-    FieldIndex,
     Fork,
     Index,
     Integer,
@@ -124,6 +124,7 @@ def _positions(type: Type | None, indices: Sequence[Index]) -> Iterable[tuple[in
 
 
 _NARROWEST = 8  # bits: shift counts are taken modulo the width of their type
+_PATIENCE = 3  # a phi's range may grow so many times before it jumps
 _DEPTH = 4
 """How far a value's operands are looked at again with the facts of another block."""
 
@@ -135,6 +136,7 @@ class Ranges:
         self.plan = plan
         self._facts = facts(plan)
         self._known: dict[Node, Range] = {}
+        self._growths: Counter[Node] = Counter()
         self._users = def_use(plan.function)
         self._nodes = [node for node in plan.function.nodes if node in plan.place and self._is_integer(node)]
         self._solve()
@@ -188,6 +190,9 @@ class Ranges:
         return True
 
     def _widened(self, node: Node, old: Range, new: Range) -> Range:
+        self._growths[node] += new != old
+        if self._growths[node] <= _PATIENCE:
+            return new
         ends = self._limits(node)
         low = new.low if new.low == old.low else ends.low
         high = new.high if new.high == old.high else ends.high

@@ -204,6 +204,8 @@ class Generator:
         body = scope.inner(enter)
         self.keep(body, type, carried)
         self.keep(body, U64, counter)
+        if self.random.random() < 0.5:
+            self.near(body)
         self.statements(body, 4)
         b.add_predecessor(region, body.control)
         b.add_value(counter, b.binary(BinaryOp.ADD, counter, b.integer(U64, 1)))
@@ -226,6 +228,8 @@ class Generator:
         body = scope.inner(fork)
         self.keep(body, type, carried)
         self.keep(body, U64, b.thread_id(fork))
+        if self.random.random() < 0.5:
+            self.near(body)
         self.statements(body, 4)
         b.close_join(join, body.control)
         carried.update = self.scalar(body, type)

@@ -22,7 +22,7 @@ from .support import copy_of, load, node_of, same_value
 INPUTS = Path(__file__).parent / "passes"
 GOLDENS = Path(__file__).parents[1] / "goldens" / "hercules" / "passes"
 SAMPLES = ["dot", "matmul", "saxpy", "loop", "match", "calls", "histogram", "exchange", "taken_late"]
-PIPELINES = ["dce", "ccp", "gvn", "ccp,gvn,dce", "gvn,ccp,gvn,ccp"]
+PIPELINES = ["dce", "ccp", "gvn", "ccp,gvn,dce", "gvn,ccp,gvn,ccp", "ranges,ccp"]
 
 
 def transformed(module: Module, pipeline: str) -> Module:
@@ -115,7 +115,7 @@ def test_verify_each_names_the_pass_that_breaks() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("dcf", "no pass 'dcf' on hercules; there are: breaker, ccp, dce, gvn"),
+        ("dcf", "no pass 'dcf' on hercules; there are: breaker, ccp, dce, gvn, ranges"),
         ("dce{n=1}", "no option 'n=1' of dce; its options are: none"),
         ("breaker{times}", "no option 'times' of breaker; its options are: times"),
         ("breaker{times=many}", "the option 'times' of breaker is an integer, not 'many'"),

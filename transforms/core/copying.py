@@ -81,9 +81,7 @@ class Copier:
                 arms = self.block_of(true), self.block_of(false)
                 return nodes.If(self.of(condition), *arms, self._merge(merge), span=span)
             case nodes.Switch(condition=condition, cases=cases, merge_target=merge, span=span):
-                copies = [
-                    nodes.SwitchCase(list(it.selectors), it.is_default, self.block_of(it.target)) for it in cases
-                ]
+                copies = [nodes.SwitchCase(list(it.selectors), it.is_default, self.block_of(it.target)) for it in cases]
                 return nodes.Switch(self.of(condition), copies, self._merge(merge), span=span)
             case nodes.Loop(start_target=start, continuing_target=continuing, merge_target=merge, span=span):
                 return nodes.Loop(*map(self.block_of, (start, continuing, merge)), span=span)

@@ -71,7 +71,9 @@ def _is_finite(value: RawValue) -> bool:
 
 def _fold_arguments(block: nodes.Block, blocks: Sequence[nodes.Block]) -> bool:
     incoming = branches_to(blocks, block)
-    constants = [_common([branch.arguments[position] for branch in incoming]) for position in range(len(block.arguments))]
+    constants = [
+        _common([branch.arguments[position] for branch in incoming]) for position in range(len(block.arguments))
+    ]
     for argument, constant in zip(block.arguments, constants, strict=True):
         if constant is not None:
             replace(argument, constant)

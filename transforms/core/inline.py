@@ -111,7 +111,9 @@ class _Inlining:
             if not self._returns_within(block):
                 continue
             node = block.branch.target
-            if not isinstance(node, nodes.If) or not all(map(self._ends_or_passes, (node.true_target, node.false_target))):
+            if not isinstance(node, nodes.If) or not all(
+                map(self._ends_or_passes, (node.true_target, node.false_target))
+            ):
                 return False
             if node.merge_target is None:
                 return all(map(self._ends_in_arms, (node.true_target, node.false_target)))

@@ -16,7 +16,17 @@ from ...ir.core.builder import Builder, u32
 from ...ir.core.names import NameScope
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
-from ...ir.types import AddressSpace, Matrix, Pointer, Scalar, Type, Vector, element_count, element_type, is_constructible
+from ...ir.types import (
+    AddressSpace,
+    Matrix,
+    Pointer,
+    Scalar,
+    Type,
+    Vector,
+    element_count,
+    element_type,
+    is_constructible,
+)
 from .editing import names_in
 from .purity import root_of
 from .regions import blocks_from, branches_to, destination, is_unreachable, last_block, nested, region

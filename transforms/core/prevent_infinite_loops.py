@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from ...ir.constants import zero_constant
 from ...ir.core import nodes
-from ...ir.core.builder import Builder, u32, variable_type
+from ...ir.core.builder import Builder, empty_block, u32, variable_type
 from ...ir.core.structure import blocks_of
 from ...ir.ops import BinaryOp
-from ...ir.types import U32, AddressSpace
+from ...ir.types import U32, VOID, AddressSpace
 from .editing import names_in
 from .regions import is_unreachable, split
 
@@ -35,32 +35,44 @@ class PreventInfiniteLoops:
         """Whether there is a loop that goes round."""
         changed = False
         for function in module.functions:
-            names = names_in(module, function)
             for block in blocks_of(function):
                 node = None if block.branch is None else block.branch.target
                 if isinstance(node, nodes.Loop) and not is_unreachable(node.continuing_target):
-                    self._limit(module, block, node, names.unique("rounds"))
+                    self._limit(module, function, block, node)
                     changed = True
         return changed
 
-    def _limit(self, module: nodes.Module, block: nodes.Block, loop: nodes.Loop, name: str) -> None:
+    def _limit(self, module: nodes.Module, function: nodes.Function, block: nodes.Block, loop: nodes.Loop) -> None:
+        name = names_in(module, function).unique("rounds")
         counter = nodes.Var(None, variable_type(AddressSpace.FUNCTION, U32), name, span=loop.span)
         block.instructions.append(counter)
-        if is_unreachable(loop.merge_target):
-            return  # left by returns alone: the way out below would make code that never returns
         builder = Builder(module)
         builder.span = loop.span
+        if is_unreachable(loop.merge_target):
+            loop.merge_target = _returning(function, builder)
         rest = split(loop.start_target, 0)
         with builder.at(loop.start_target):
             rounds = builder.load(counter)
             node = builder.enter_if(builder.binary(BinaryOp.EQUAL, rounds, u32(self.limit)))
-            node.merge_target = rest
+            node.merge_target = counting = empty_block()
             with builder.at(node.true_target):
-                zeros = [nodes.Constant(zero_constant(it.type), it.type, None) for it in loop.merge_target.arguments]
-                builder.branch(loop.merge_target, zeros)
+                builder.branch(loop.merge_target, _zeros(loop.merge_target))
             with builder.at(node.false_target):
-                builder.branch(rest)
-        following = nodes.Binary(BinaryOp.ADD, rounds, u32(1), U32, None, span=loop.span)
-        with builder.at(nodes.Block([], [following], None)) as _:
-            store = builder.store(counter, following)
-        rest.instructions[:0] = [following, store]
+                builder.branch(counting)
+        with builder.at(counting):
+            builder.store(counter, builder.binary(BinaryOp.ADD, rounds, u32(1)))
+        counting.instructions += rest.instructions
+        counting.branch = rest.branch
+
+
+def _returning(function: nodes.Function, builder: Builder) -> nodes.Block:
+    """Where a loop goes that only returns leave: nothing comes after it."""
+    block = empty_block()
+    with builder.at(block):
+        type = function.return_type
+        builder.return_(function, None if type is VOID else nodes.Constant(zero_constant(type), type, None))
+    return block
+
+
+def _zeros(block: nodes.Block) -> list[nodes.Constant]:
+    return [nodes.Constant(zero_constant(it.type), it.type, None) for it in block.arguments]

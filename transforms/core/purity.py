@@ -40,7 +40,9 @@ def is_constant_memory(pointer: Value) -> bool:
     space = pointer.type.space
     if space in (AddressSpace.UNIFORM, AddressSpace.HANDLE):
         return True
-    return space is AddressSpace.STORAGE and pointer.type.access is Access.READ and isinstance(root_of(pointer), nodes.Var)
+    return (
+        space is AddressSpace.STORAGE and pointer.type.access is Access.READ and isinstance(root_of(pointer), nodes.Var)
+    )
 
 
 def may_alias(left: Value, right: Value) -> bool:

@@ -21,7 +21,19 @@ from ...ir.core.rules import RuleError, builtin_type
 from ...ir.core.structure import blocks_of, entered_blocks
 from ...ir.core.values import Value
 from ...ir.types import Scalar, Vector
-from .regions import blocks_from, branches_to, destination, erase, is_unreachable, last_block, nested, prune, region, take_over, values_from
+from .regions import (
+    blocks_from,
+    branches_to,
+    destination,
+    erase,
+    is_unreachable,
+    last_block,
+    nested,
+    prune,
+    region,
+    take_over,
+    values_from,
+)
 from .replacing import replace
 
 
@@ -156,9 +168,7 @@ class _Function:
                     self.changed |= _drop_argument(block, target, position, incoming.get(id(target), []))
 
 
-def _drop_argument(
-    entering: nodes.Block, block: nodes.Block, position: int, incoming: Sequence[nodes.Branch]
-) -> bool:
+def _drop_argument(entering: nodes.Block, block: nodes.Block, position: int, incoming: Sequence[nodes.Branch]) -> bool:
     """Replace an argument of a block of the control-flow node that `entering` enters."""
     argument = block.arguments[position]
     values = {branch.arguments[position] for branch in incoming} - {argument}
@@ -245,5 +255,3 @@ def _flatten_loop(block: nodes.Block, node: nodes.Loop) -> bool:
     assert end.branch is not None
     take_over(end, node.merge_target, end.branch.arguments)
     return True
-
-

@@ -9,13 +9,25 @@ from ..passes import Stage
 from .ccp import ConditionalConstantPropagation
 from .dce import DeadCodeElimination
 from .gvn import GlobalValueNumbering
+from .ranges import RangeSimplification
 
 HERCULES: Stage[Module] = Stage(
     name="hercules",
     verify=check,
     text=print_module,
-    passes={"dce": DeadCodeElimination, "ccp": ConditionalConstantPropagation, "gvn": GlobalValueNumbering},
+    passes={
+        "dce": DeadCodeElimination,
+        "ccp": ConditionalConstantPropagation,
+        "gvn": GlobalValueNumbering,
+        "ranges": RangeSimplification,
+    },
 )
 """The stage `hercules`."""
 
-__all__ = ["HERCULES", "ConditionalConstantPropagation", "DeadCodeElimination", "GlobalValueNumbering"]
+__all__ = [
+    "HERCULES",
+    "ConditionalConstantPropagation",
+    "DeadCodeElimination",
+    "GlobalValueNumbering",
+    "RangeSimplification",
+]

@@ -127,6 +127,19 @@ def _has_merge(block: nodes.Block) -> bool:
             return False
 
 
+def is_idle(node: nodes.If) -> bool:
+    """Whether an If does nothing and yields nothing, so that its condition matters only for its effects."""
+    merge = node.merge_target
+    arms = (node.true_target, node.false_target)
+    return merge is not None and not merge.arguments and all(_only_goes_to(arm, merge) for arm in arms)
+
+
+def _only_goes_to(arm: nodes.Block, merge: nodes.Block) -> bool:
+    if arm.branch is None or arm.branch.target is not merge:
+        return False
+    return not any(it.name is not None or isinstance(it, nodes.Var) or has_effects(it) for it in arm.instructions)
+
+
 def _roots(block: nodes.Block, function: nodes.Function) -> Iterable[Value]:
     """What is needed whoever uses it. A named value is kept for its name."""
     for argument in block.arguments:
@@ -138,6 +151,8 @@ def _roots(block: nodes.Block, function: nodes.Function) -> Iterable[Value]:
     if block.branch is None:
         return
     match block.branch.target:
+        case nodes.If() as node if is_idle(node):
+            pass
         case nodes.If(condition=condition) | nodes.Switch(condition=condition):
             yield condition
         case nodes.Terminator() as end if end is function.end_target:

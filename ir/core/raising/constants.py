@@ -12,6 +12,7 @@ from ...builtins import builtin, check_arguments
 from ...constants import ConstantValue, RawValue
 from ...operators import check_right_operand
 from ...scalars import EvaluationError, Mode
+from ...types import Pointer, Type, element_count, element_type
 from .. import nodes
 from ..evaluate import pure_evaluator
 from ..structure import blocks_of
@@ -96,8 +97,23 @@ def _is_accepted(instruction: nodes.Instruction, operands: Sequence[RawValue | N
                 if function is not None and function.checks:
                     types = tuple(argument.type for argument in arguments)
                     check_arguments(name, types, operands, tuple(template_arguments))
+            case nodes.Access():
+                return _is_in_range(instruction, operands[1:])
             case _:
                 pass
     except EvaluationError:
         return False
+    return True
+
+
+def _is_in_range(access: nodes.Access, indices: Sequence[RawValue | None]) -> bool:
+    """Whether no known index is out of range (WGSL, "Vector Access Expression" and the like)."""
+    type: Type | None = access.object.type
+    type = type.store if isinstance(type, Pointer) else type
+    for index in indices:
+        assert type is not None
+        count = element_count(type)
+        if isinstance(index, int) and (index < 0 or (isinstance(count, int) and index >= count)):
+            return False
+        type = element_type(type, index if isinstance(index, int) else 0)
     return True

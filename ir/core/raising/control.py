@@ -11,6 +11,7 @@ from ...wgsl import ast
 from .. import nodes
 from ..values import Value
 from . import shapes, syntax
+from .analysis import is_idle
 from .expressions import ShortCircuit
 from .ordering import Effect, Tree
 from .regions import InstructionWriter, NotAnExpressionError
@@ -121,6 +122,8 @@ class FunctionWriter(InstructionWriter):
     # If.
 
     def _if(self, node: nodes.If) -> None:
+        if is_idle(node):
+            return
         merge = node.merge_target
         if merge is not None and len(merge.arguments) == 1:
             if not self.analysis.is_live(merge.arguments[0]) and self._is_idle(node):

@@ -139,7 +139,7 @@ class Expressions:
             if isinstance(type, Struct):
                 assert number is not None
                 whole = syntax.member(whole, type.members[number].name)
-            elif isinstance(type, Vector) and number is not None:
+            elif isinstance(type, Vector) and number is not None and (access, position) not in self.hidden:
                 whole = syntax.member(whole, _COMPONENTS[number])
             else:
                 whole = syntax.index(whole, self.operand(access, position))
