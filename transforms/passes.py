@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Generic, Protocol, TypeVar
 
 from ..ir.diagnostics import InputError
@@ -33,12 +33,15 @@ class Pass(Protocol[IR_contra]):
 
 @dataclass(frozen=True)
 class Stage(Generic[IR]):
-    """A stage: how its modules are verified (an exception if they are wrong) and printed, and the passes on it."""
+    """A stage: how its modules are verified (an exception if they are wrong) and printed, the passes on it, and
+    pipelines of these that have a name.
+    """
 
     name: str
     verify: Callable[[IR], None]
     text: Callable[[IR], str]
     passes: Mapping[str, type[Pass[IR]]]
+    pipelines: Mapping[str, tuple[Pass[IR], ...]] = field(default_factory=dict[str, "tuple[Pass[IR], ...]"])
 
 
 class BrokenPassError(Exception):
@@ -49,7 +52,9 @@ _ITEM: Final = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*(?:,|\Z)")
 
 
 def parse_pipeline(text: str, stage: Stage[IR]) -> tuple[Pass[IR], ...]:
-    """The passes of a text such as `"dce,unroll{n=4}"`. Raises InputError."""
+    """The passes of a text such as `"dce,unroll{n=4}"`, in which the stage's pipelines may be named. Raises
+    InputError.
+    """
     passes: list[Pass[IR]] = []
     position, end = 0, len(text.rstrip())
     while position < end:
@@ -58,14 +63,18 @@ def parse_pipeline(text: str, stage: Stage[IR]) -> tuple[Pass[IR], ...]:
             raise InputError(
                 f"cannot read the pipeline at {text[position:].strip()!r}: expected name or name{{option=value}}"
             )
-        passes.append(_make(match[1], match[2] or "", stage))
+        if match[1] in stage.pipelines and match[2] is None:
+            passes.extend(stage.pipelines[match[1]])
+        else:
+            passes.append(_make(match[1], match[2] or "", stage))
         position = match.end()
     return tuple(passes)
 
 
 def _make(name: str, options: str, stage: Stage[IR]) -> Pass[IR]:
     if name not in stage.passes:
-        raise InputError(f"no pass {name!r} on {stage.name}; there are: {', '.join(sorted(stage.passes))}")
+        known = ", ".join(sorted({*stage.passes, *stage.pipelines}))
+        raise InputError(f"no pass {name!r} on {stage.name}; there are: {known}")
     kind = stage.passes[name]
     fields = _options(kind)
     values: dict[str, bool | int | str] = {}

@@ -28,6 +28,7 @@ from .core.robustness import Robustness
 from .core.scalarize import Scalarize
 from .core.simplify_control_flow import SimplifyControlFlow
 from .core.single_entry_point import SingleEntryPoint
+from .core.std140 import Std140
 from .core.strength_reduction import StrengthReduction
 from .core.substitute_overrides import SubstituteOverrides
 from .core.unroll import Unroll
@@ -35,6 +36,55 @@ from .core.vectorize import Vectorize
 from .core.zero_init_workgroup_memory import ZeroInitWorkgroupMemory
 from .hercules import HERCULES, ConditionalConstantPropagation, DeadCodeElimination, GlobalValueNumbering
 from .passes import Pass, Stage, run_passes
+
+O0: tuple[Pass[Module], ...] = ()
+"""Nothing: the module as it was written."""
+
+O1: tuple[Pass[Module], ...] = (
+    FoldConstants(),
+    SimplifyControlFlow(),
+    Algebraic(),
+    CommonSubexpressionElimination(),
+    CoreDeadCodeElimination(),
+)
+"""Less work, in code that still looks like the source."""
+
+O2: tuple[Pass[Module], ...] = (
+    Inline(),
+    MemoryToRegisters(),
+    FoldConstants(),
+    SimplifyControlFlow(),
+    Algebraic(),
+    LoopInvariantCodeMotion(),
+    Unroll(),
+    FoldConstants(),
+    SimplifyControlFlow(),
+    Algebraic(),
+    StrengthReduction(),
+    CommonSubexpressionElimination(),
+    CoreDeadCodeElimination(),
+)
+"""Inlined and in SSA form; the second round folds what unrolling has made constant."""
+
+CPU: tuple[Pass[Module], ...] = (FoldConstants(), SimplifyControlFlow(), CoreDeadCodeElimination())
+"""What the translation to Hercules IR need not see; that makes values of variables itself."""
+
+GPU: tuple[Pass[Module], ...] = (DirectVariableAccess(), Robustness(), ZeroInitWorkgroupMemory())
+"""What WGSL promises and a GPU's compiler may not keep, written out.
+
+Pointer parameters go first: clamps in the callee need the array that an index is for, and naga refuses pointers to
+storage, and aborts on pointers to elements. The code that zeroes workgroup memory comes last: its indices are in
+range, and need no clamps.
+"""
+
+MINIFY: tuple[Pass[Module], ...] = (
+    FoldConstants(),
+    SimplifyControlFlow(),
+    Algebraic(),
+    CoreDeadCodeElimination(),
+    Rename(),
+)
+"""Shorter text."""
 
 CORE: Stage[Module] = Stage(
     name="core",
@@ -60,14 +110,16 @@ CORE: Stage[Module] = Stage(
         "scalarize": Scalarize,
         "simplify_control_flow": SimplifyControlFlow,
         "single_entry_point": SingleEntryPoint,
+        "std140": Std140,
         "strength_reduction": StrengthReduction,
         "substitute_overrides": SubstituteOverrides,
         "unroll": Unroll,
         "vectorize": Vectorize,
         "zero_init_workgroup_memory": ZeroInitWorkgroupMemory,
     },
+    pipelines={"O0": O0, "O1": O1, "O2": O2, "cpu": CPU, "gpu": GPU, "minify": MINIFY},
 )
-"""Core IR and its passes."""
+"""Core IR, its passes and its named pipelines."""
 
 OPTIMISING: tuple[Pass[HerculesModule], ...] = (
     ConditionalConstantPropagation(),
@@ -83,11 +135,8 @@ def specialising(entry: str, constants: Mapping[str, float]) -> tuple[Pass[Modul
 
 
 def preparing_for_gpu(entry: str, constants: Mapping[str, float]) -> tuple[Pass[Module], ...]:
-    """What WGSL promises and a GPU's compiler may not keep is written out.
-
-    The code that zeroes workgroup memory comes last: its indices are in range, and need no clamps.
-    """
-    return (*specialising(entry, constants), Robustness(), ZeroInitWorkgroupMemory())
+    """One entry point for a GPU: see `GPU`."""
+    return (*specialising(entry, constants), *GPU)
 
 
 def specialise(module: Module, entry: str, constants: Mapping[str, float]) -> Module:

@@ -158,10 +158,12 @@ class CompiledKernel:
 
 
 def _default_tier() -> Tier:
-    name = os.environ.get("TINCT_CPU_TIER", "lane")
-    if name != "gang" and name != "lane":
-        raise InputError(f"TINCT_CPU_TIER must be 'gang' or 'lane', not {name!r}")
-    return name
+    name = os.environ.get("TINCT_CPU_TIER", "gang")
+    match name:
+        case "gang" | "lane":
+            return name
+        case _:
+            raise InputError(f"TINCT_CPU_TIER must be 'gang' or 'lane', not {name!r}")
 
 
 def compile_entry(entry_point: EntryPoint, *, tier: Tier | None = None) -> CompiledKernel:

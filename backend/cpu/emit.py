@@ -27,16 +27,16 @@ from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .endless import watched_ends
-from .gangs import GangEmitter, NotGanged, choose_gangs, native_bytes
+from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, native_bytes
 from .layout import ArrayLayout, Layout
 from .llvm import FunctionText, ModuleText, Ops
 from .memory import STACK_LIMIT, STORAGE_ALIGN
 from .nodes import NodeEmitter, unsupported
 from .storage import Storage, StoragePlan
 
-
 _METADATA = """!0 = !{}
 !1 = !{!"branch_weights", i32 1000, i32 1}
+!2 = !{!"llvm.loop.unroll.full"}
 """
 Tier = Literal["gang", "lane"]
 """Several threads of a fork at once, in the lanes of vectors, or one after another."""
@@ -72,10 +72,10 @@ def emit_function(function: h.Function, bindings: Mapping[int, Layout], tier: Ti
             return _emit(placed, bindings, choose_gangs(placed, native_bytes() // 4), "")
         except NotGanged as obstacle:
             reason = str(obstacle)
-    return _emit(placed, bindings, {}, reason)
+    return _emit(placed, bindings, (), reason)
 
 
-def _emit(placed: Schedule, bindings: Mapping[int, Layout], gangs: Mapping[h.Fork, int], reason: str) -> Emitted:
+def _emit(placed: Schedule, bindings: Mapping[int, Layout], gangs: Sequence[Gang], reason: str) -> Emitted:
     emitter = _FunctionEmitter(placed, bindings, _outermost_forks(placed), gangs)
     if not emitter.carries_only_bindings():
         emitter = _FunctionEmitter(placed, bindings, (), gangs)
@@ -106,9 +106,9 @@ class _FunctionEmitter:
         placed: Schedule,
         bindings: Mapping[int, Layout],
         forks: tuple[h.Fork, ...],
-        gangs: Mapping[h.Fork, int],
+        gangs: Sequence[Gang],
     ) -> None:
-        """`forks`: those whose threads workers share; `gangs`: those that run as gangs, with the number of lanes."""
+        """`forks`: those whose threads workers share."""
         self._placed = placed
         self._types = placed.types
         self._joins = placed.nest.joins
@@ -131,8 +131,8 @@ class _FunctionEmitter:
         self._endings: dict[h.Node, list[h.Node]] = {}
         self._find_pinned()
         self._gangs = {
-            fork: GangEmitter(placed, fork, lanes, self._nodes, self._plan, users, self._end_if_watched)
-            for fork, lanes in gangs.items()
+            gang.forks[0]: GangEmitter(placed, gang, self._nodes, self._plan, users, self._end_if_watched)
+            for gang in gangs
         }
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
 
@@ -156,9 +156,7 @@ class _FunctionEmitter:
             if leader not in self._in_gangs:
                 self._emit_block(leader)
             elif isinstance(leader, h.Fork) and leader in self._gangs:
-                before = block_leader(leader.control)
-                after = self._labels[self._joins[leader]]
-                self._gangs[leader].emit(self._labels[leader], lambda before=before: self._ends[before], after)
+                self._emit_gang(leader)
         self._out.open("entry")
         self._out.do(f"br label %{self._labels[self._placed.graph.order[0]]}")
         self._out.open("stopped")
@@ -166,6 +164,10 @@ class _FunctionEmitter:
         self._add_functions()
         parallel = tuple(fork.factor for fork in self._forks)
         return Emitted(str(self._module), parallel, self._scratch_size, "gang" if self._gangs else "lane", reason)
+
+    def _emit_gang(self, fork: h.Fork) -> None:
+        before, after = block_leader(fork.control), self._labels[self._joins[fork]]
+        self._gangs[fork].emit(self._labels[fork], lambda: self._ends[before], after)
 
     def _find_pinned(self) -> None:
         """Which scalars begin each block, and which collections are handed on at its end."""

@@ -18,7 +18,8 @@ from ...ir.hercules.schedule import Schedule
 
 _AT_MOST = 2.0**36
 _ALL_NUMBERS = 2.0**32
-_BITS = 32
+HALVINGS = 32
+"""How often a number can be halved or doubled."""
 _HALF = 2**30
 _WORKGROUPS = 2.0**20
 """How many turns of a fork with a dynamic factor one call of the machine code makes, more or less."""
@@ -121,9 +122,9 @@ def _bound(op: BinaryOp, change: tuple[BinaryOp, int], start: int | None, limit:
         case BinaryOp.LESS, (BinaryOp.ADD, step) if limit is not None and 0 < step <= _HALF and limit <= _HALF:
             return (_ALL_NUMBERS if start is None else limit - start) / step + 1
         case BinaryOp.LESS, (BinaryOp.MUL | BinaryOp.SHIFT_LEFT, _) if limit is not None and limit <= _HALF:
-            return _BITS if start is not None and start > 0 else math.inf
+            return HALVINGS if start is not None and start > 0 else math.inf
         case BinaryOp.GREATER, (BinaryOp.DIV | BinaryOp.SHIFT_RIGHT, _) if limit is not None and limit >= 0:
-            return _BITS
+            return HALVINGS
         case _:
             return math.inf
 

@@ -15,8 +15,9 @@ from ...ir.source import Source
 from ...ir.wgsl import ast
 from .tokens import SourceToken, Token, line_of, tokens_of_source
 
-_ONLY_PRINTED = frozenset(",:;()")
-_ONLY_IN_SOURCE = frozenset({",", ";", ":", "case", "(", ")"})
+_PRINTED_SEPARATORS = frozenset(",:;")
+_SEPARATORS = frozenset({",", ";", ":", "case"})
+_BRACKETS = frozenset("()")
 _CLOSING = frozenset(",;)]}")
 
 
@@ -89,11 +90,12 @@ def _match(printed: Sequence[Token], given: Sequence[SourceToken]) -> list[Sourc
                 found.append(_joined(given[position : position + width]))
                 position += width
                 break
-            if token.text in _ONLY_PRINTED:
+            other = given[position].text if position < len(given) else ""
+            is_added = token.text in _BRACKETS and other not in _SEPARATORS
+            if token.text in _PRINTED_SEPARATORS or is_added:
                 found.append(None)
                 break
-            assert position < len(given), f"the source ends before {token.text!r}"
-            assert given[position].text in _ONLY_IN_SOURCE, f"{given[position]} is not printed, but {token.text!r}"
+            assert other in _SEPARATORS | _BRACKETS, f"{token.text!r} is printed where the source has {other!r}"
             position += 1
     return found
 

@@ -130,10 +130,12 @@ def _has_operator(node: ast.Expression, ops: frozenset[BinaryOp]) -> bool:
 
 
 def _unary(node: ast.Unary) -> str:
-    """`- -x` keeps its space: `--` is one token, and `&&` another."""
+    """`- -x` keeps its space, for `--` is one token; `&(&x)`, which `&` cannot take anyway, its parentheses."""
     text = _at_least(node.operand, Form.UNARY)
-    is_split = node.op in (UnaryOp.NEGATE, UnaryOp.ADDRESS_OF) and text.startswith(node.op.value)
-    return f"{node.op.value} {text}" if is_split else f"{node.op.value}{text}"
+    if node.op is UnaryOp.NEGATE and text.startswith("-"):
+        return f"- {text}"
+    is_double = node.op is UnaryOp.ADDRESS_OF and text.startswith("&")
+    return f"&({text})" if is_double else f"{node.op.value}{text}"
 
 
 def _binary(node: ast.Binary) -> str:

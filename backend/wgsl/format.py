@@ -72,13 +72,14 @@ class _Text:
 
 
 def _pieces(tokens: Sequence[Token], spots: Sequence[Spot]) -> Iterator[Piece]:
-    """Tokens and comments in order; behind a comment there is a space."""
+    """Tokens and comments in order; behind a comment there is a space, but before what closes."""
     follows_comment = False
     for token, spot in zip(tokens, spots, strict=True):
         for note in spot.before:
             yield comment_piece(note)
             follows_comment = True
-        yield Piece(token.text, token.spaced or follows_comment, token.is_operator)
+        is_closing = token.text in (",", ";", ")", "]")
+        yield Piece(token.text, token.spaced or (follows_comment and not is_closing), token.is_operator)
         follows_comment = False
         for note in spot.after:
             yield comment_piece(note)

@@ -17,14 +17,19 @@ from ...ir.schema.runtime import SchemaNode
 from ...ir.schema.traverse import rewrite, walk
 from ...ir.wgsl import ast
 
-_KEYWORDS = frozenset({"as", "asm", "do", "fn", "for", "get", "if", "let", "mod", "mut", "new", "nil", "of", "pub", "ref"})
+_KEYWORDS = frozenset(
+    {"as", "asm", "do", "fn", "for", "get", "if", "let", "mod", "mut", "new", "nil", "of", "pub", "ref"}
+)
 _MORE_KEYWORDS = frozenset({"set", "std", "try", "use", "var"})
-_BUILTINS = frozenset({"abs", "all", "any", "cos", "dot", "exp", "fma", "log", "max", "min", "mix", "pow", "sin", "tan"})
+_BUILTINS = frozenset(
+    {"abs", "all", "any", "cos", "dot", "exp", "fma", "log", "max", "min", "mix", "pow", "sin", "tan"}
+)
 _TYPES = frozenset({"f16", "f32", "i32", "ptr", "u32"})
 _UNUSABLE = _KEYWORDS | _MORE_KEYWORDS | _BUILTINS | _TYPES
 """All words of up to three letters that have a meaning; no module has more names than fit in that."""
 
 _Declaration: TypeAlias = ast.Let | ast.Var | ast.Const | ast.Parameter
+_Named: TypeAlias = _Declaration | ast.Identifier | ast.Override | ast.Function | ast.Struct | ast.Alias
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +114,16 @@ def _locals(declaration: ast.Declaration) -> Iterable[str]:
     return (it.name for it in walk(declaration) if isinstance(it, _Declaration))
 
 
-def _renamed(
-    declaration: ast.Declaration, short: Mapping[_Name, str], members: Mapping[str, str]
-) -> ast.Declaration:
+def _renamed(declaration: ast.Declaration, short: Mapping[_Name, str], members: Mapping[str, str]) -> ast.Declaration:
     function = declaration.name if isinstance(declaration, ast.Function) else None
 
     def name_of(text: str) -> str:
         return short.get(_Name(text, function)) or short.get(_Name(text), text)
 
     def rename(node: SchemaNode) -> SchemaNode:
-        match node:
-            case ast.Member() | ast.MemberAccess():
-                return _with_member(node, members)
-            case ast.Identifier() | ast.Let() | ast.Var() | ast.Const() | ast.Override() | ast.Parameter():
-                return _with_name(node, name_of)
-            case ast.Function() | ast.Struct() | ast.Alias():
-                return _with_name(node, name_of)
-            case _:
-                return node
+        if isinstance(node, (ast.Member, ast.MemberAccess)):
+            return _with_member(node, members)
+        return _with_name(node, name_of) if isinstance(node, _Named) else node
 
     renamed = rewrite(declaration, rename)
     assert isinstance(renamed, ast.Declaration)
@@ -134,14 +131,13 @@ def _renamed(
 
 
 def _with_member(node: ast.Member | ast.MemberAccess, members: Mapping[str, str]) -> SchemaNode:
-    field = "name" if isinstance(node, ast.Member) else "member"
-    name: object = getattr(node, field)
-    return _with(node, field, members.get(str(name), str(name)))
+    if isinstance(node, ast.Member):
+        return _with(node, "name", members.get(node.name, node.name))
+    return _with(node, "member", members.get(node.member, node.member))
 
 
-def _with_name(node: SchemaNode, name_of: Callable[[str], str]) -> SchemaNode:
-    name: object = getattr(node, "name")
-    return _with(node, "name", name_of(str(name)))
+def _with_name(node: _Named, name_of: Callable[[str], str]) -> SchemaNode:
+    return _with(node, "name", name_of(node.name))
 
 
 def _with(node: SchemaNode, field: str, value: str) -> SchemaNode:

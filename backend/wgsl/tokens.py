@@ -68,7 +68,9 @@ def tokens_of_source(source: Source, comments: Sequence[ast.Comment]) -> list[So
     """The tokens of a source that parses, between its comments."""
     starts = [0, *(comment.span.end for comment in comments)]
     ends = [*(comment.span.start for comment in comments), len(source.data)]
-    return [token for start, end in zip(starts, ends, strict=True) for token in _tokens_between(source.data, start, end)]
+    return [
+        token for start, end in zip(starts, ends, strict=True) for token in _tokens_between(source.data, start, end)
+    ]
 
 
 def _tokens_between(data: bytes, start: int, end: int) -> Iterator[SourceToken]:

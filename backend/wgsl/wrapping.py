@@ -18,7 +18,14 @@ _MANY_ITEMS = 8
 
 _OPENERS = frozenset("([{")
 _CLOSERS = frozenset(")]}")
-_PRECEDENCE = (("||", "&&"), ("<", ">", "<=", ">=", "==", "!="), ("|", "^", "&"), ("<<", ">>"), ("+", "-"), ("*", "/", "%"))
+_PRECEDENCE = (
+    ("||", "&&"),
+    ("<", ">", "<=", ">=", "==", "!="),
+    ("|", "^", "&"),
+    ("<<", ">>"),
+    ("+", "-"),
+    ("*", "/", "%"),
+)
 _LEVELS = {operator: level for level, operators in enumerate(_PRECEDENCE) for operator in operators}
 
 
@@ -135,9 +142,10 @@ def _split_at(pieces: Sequence[Piece], operators: Sequence[int], indent: int) ->
 
 def _open_out(pieces: Sequence[Piece], group: range, indent: int) -> list[str]:
     """The inside of a bracket on lines of its own."""
-    head, tail = pieces[: group.start], pieces[group.stop :]
+    start = next((index for index in group if pieces[index].place is not Place.LAST), group.stop)
+    head, tail = pieces[:start], pieces[group.stop :]
     is_list = pieces[group.start - 1].text == "(" and not pieces[group.start - 1].spaced
-    items = _items(pieces[group.start : group.stop], ";" if _is_for(head) else ",")
+    items = _items(pieces[start : group.stop], ";" if _is_for(pieces[: group.start]) else ",")
     if is_list and len(items) > 1:
         items[-1] = _with_comma(items[-1])
     inside = _filled(items, indent + INDENT) if _is_table(items) else None
@@ -188,14 +196,14 @@ def _filled(items: Sequence[Sequence[Piece]], indent: int) -> list[str]:
 
 def _broken_at_comments(pieces: Sequence[Piece], indent: int) -> Iterator[str]:
     """Nothing to break at but the comments that end a line."""
-    inner = indent + INDENT
     for number, run in enumerate(_runs(pieces)):
         own = _own_comments(run)
-        yield from (_line([comment], inner) for comment in run[:own])
         rest = run[own:]
+        goes_on = number > 0 and not (rest and rest[0].text in ("}", "else", "{"))
+        is_inside = goes_on or (rest and rest[0].text == "}")
+        yield from (_line([comment], indent + INDENT if is_inside else indent) for comment in run[:own])
         if rest:
-            is_outer = number == 0 or rest[0].text in ("}", "else", "{")
-            yield _line(rest, indent if is_outer else inner)
+            yield _line(rest, indent + INDENT if goes_on else indent)
 
 
 def _runs(pieces: Sequence[Piece]) -> Iterator[Sequence[Piece]]:

@@ -106,7 +106,7 @@ def print_type(type: Type) -> str:
         case Array(element=element, count=None):
             return f"array<{print_type(element)}>"
         case Array(element=element, count=OverrideCount() as count):
-            return f"array<{print_type(element)}, {_print_count(count)}>"
+            return f"array<{print_type(element)}, {print_count(count)}>"
         case Array(element=element, count=count):
             return f"array<{print_type(element)}, {count}>"
         case Pointer(space=space, store=store, access=access):
@@ -117,7 +117,19 @@ def print_type(type: Type) -> str:
             return str(type)
 
 
-def _print_count(count: OverrideCount) -> str:
+def print_struct(struct: Struct) -> list[str]:
+    """The lines of a structure without their indentation: the name and `{`, the members, and `}`."""
+    return [f"{struct.name} {{", *map(_print_member, struct.members), "}"]
+
+
+def _print_member(member: StructMember) -> str:
+    align = "" if member.align is None else f" @align({member.align})"
+    size = "" if member.size is None else f" @size({member.size})"
+    return f"{member.name}: {print_type(member.type)}{align}{size}{print_io(member.io)}"
+
+
+def print_count(count: OverrideCount) -> str:
+    """An override-sized array count: its name, with the number that keeps it apart from others of that name."""
     return f"'{count.name}'" + (f"#{count.key}" if count.key else "")
 
 
@@ -208,18 +220,14 @@ class _Printer:
         for rule in module.diagnostics:
             self.line(0, f"diagnostic({rule.severity}, {rule.rule})")
         for struct in module.structs:
-            self.struct(struct)
+            head, *members, end = print_struct(struct)
+            self.line(0, f"struct {head}")
+            for member in members:
+                self.line(1, member)
+            self.line(0, end)
         self.root()
         for function in module.functions:
             self.function(function)
-
-    def struct(self, struct: Struct) -> None:
-        self.line(0, f"struct {struct.name} {{")
-        for member in struct.members:
-            align = "" if member.align is None else f" @align({member.align})"
-            size = "" if member.size is None else f" @size({member.size})"
-            self.line(1, f"{member.name}: {print_type(member.type)}{align}{size}{_print_io(member.io)}")
-        self.line(0, "}")
 
     def root(self) -> None:
         self.places[id(self.module.root)] = len(self.lines)
@@ -229,7 +237,7 @@ class _Printer:
         for instruction in self.module.root.instructions:
             self.instruction(1, instruction)
         for count in self.module.counts:
-            self.line(1, f"count {_print_count(count.count)} = {self.value(count.value)}", count)
+            self.line(1, f"count {print_count(count.count)} = {self.value(count.value)}", count)
         if self.module.root.branch is not None:
             self.branch(1, self.module.root.branch)
         self.line(0, "}")
@@ -242,9 +250,9 @@ class _Printer:
         if attributes:
             self.line(0, attributes)
         parameters = ", ".join(
-            f"{self.define(it)}: {print_type(it.type)}{_print_io(it.io)}" for it in function.parameters
+            f"{self.define(it)}: {print_type(it.type)}{print_io(it.io)}" for it in function.parameters
         )
-        result = f"{print_type(function.return_type)}{_print_io(function.return_io)}"
+        result = f"{print_type(function.return_type)}{print_io(function.return_io)}"
         self.line(0, f"fn @{function.name}({parameters}) -> {result} {{", function)
         self.block(1, function.start_target, function)
         self.line(0, "}")
@@ -390,7 +398,8 @@ def _print_case(case: nodes.SwitchCase) -> str:
     return f"case {', '.join(words)}"
 
 
-def _print_io(io: IoAttributes) -> str:
+def print_io(io: IoAttributes) -> str:
+    """Attributes of an input or output, with a space before each."""
     words = [f"@builtin({io.builtin})"] if io.builtin is not None else []
     numbers = {"location": io.location, "blend_src": io.blend_src, "color": io.color}
     words += [f"@{name}({number})" for name, number in numbers.items() if number is not None]
@@ -448,6 +457,45 @@ def _tokens(source: Source) -> list[_Token]:
 
 def _fail(source: Source, message: str, span: Span) -> NoReturn:
     raise ShaderError([Diagnostic(Severity.ERROR, "core-text", message, span)], source)
+
+
+class Fragments:
+    """Reads parts of a module's text. Later parts know the structures of earlier ones by name.
+
+    A structure declared just like one of `structs` is that one. All methods raise ShaderError.
+    """
+
+    def __init__(self, structs: Iterable[Struct] = ()) -> None:
+        self._known_structs = list(structs)
+        self._structs: dict[str, Struct] = {}
+
+    def type(self, text: str) -> Type:
+        """What `print_type` wrote."""
+        return self._whole(text, _Parser.type_)
+
+    def struct(self, text: str) -> Struct:
+        """What `print_struct` wrote, its lines joined by spaces."""
+        return self._whole(text, _Parser.struct)
+
+    def constant(self, text: str) -> ConstantValue:
+        """What `print_constant` wrote."""
+        return self._whole(text, _Parser.constant)
+
+    def count(self, text: str) -> OverrideCount:
+        """What `print_count` wrote."""
+        return self._whole(text, _Parser.count)
+
+    def io(self, text: str) -> IoAttributes:
+        """What `print_io` wrote."""
+        return self._whole(text, _Parser.io)
+
+    def _whole(self, text: str, read: Callable[[_Parser], T]) -> T:
+        parser = _Parser(Source.from_text(text, "<core>"), self._known_structs)
+        parser.structs = self._structs
+        result = read(parser)
+        if parser.token.kind != "end":
+            parser.fail("expected the end of the text")
+        return result
 
 
 class _Parser:

@@ -344,8 +344,9 @@ def _use_findings(module: nodes.Module, structures: Iterable[Structure]) -> Iter
     known: dict[int, set[tuple[int, int]]] = {}
     for user in users:
         for index, operand in enumerate(user.operands):
-            recorded = known.setdefault(id(operand), {(id(use.user), use.index) for use in operand.uses})
-            if (id(user), index) not in recorded:
+            if id(operand) not in known:
+                known[id(operand)] = {(id(use.user), use.index) for use in operand.uses}
+            if (id(user), index) not in known[id(operand)]:
                 yield user, "an operand does not know this use"
     for structure in structures:
         yield from ((value, "a use is left of what is gone") for value in structure.values if _has_lost(value,

@@ -37,6 +37,7 @@ Modules here:
 - `text`: printer and parser. `verify`: the rules. `interp`: the reference interpreter; `arithmetic` and `storage` are
   its values, `dispatch` runs whole entry points.
 - `analyses`: dominance, forks, loops. `versions`: who consumes and reads collections. `schedule`: a place for each
-  node.
+  node. `conditions`: what branches say of integers; `ranges`: what is proved of them, and of positions.
+- `dot`: pictures.
 - `entry`: what a backend gets for a WGSL entry point.
 """

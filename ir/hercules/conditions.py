@@ -59,7 +59,7 @@ def facts(plan: Schedule) -> Mapping[Node, Facts]:
     found: dict[Node, Facts] = {}
     for leader in plan.blocks:
         above = plan.nest.forks[leader] if isinstance(leader, Join) else plan.dominators.parent.get(leader)
-        inherited = found[_leader(plan, above)] if above is not None else {}
+        inherited: Facts = found[_leader(plan, above)] if above is not None else {}
         new = dict[Node, list[Fact]]()
         for op, lhs, rhs in _entering(plan, leader, found):
             if isinstance(lhs, Reduce) or isinstance(rhs, Reduce):
@@ -125,7 +125,7 @@ def _of_way(
     """
     known = list(_implied(plan, value, truth, found))
     if region.predecessors[way] in plan.graph.predecessors:
-        before = found.get(_leader(plan, region.predecessors[way]), {})
+        before: Facts = found.get(_leader(plan, region.predecessors[way]), {})
         known += [(op, node, other) for node, them in before.items() for op, other in them]
     for op, lhs, rhs in known:
         if _is_above(plan, lhs, region) and _is_above(plan, rhs, region):

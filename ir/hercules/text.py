@@ -1,4 +1,5 @@
 """The text form of Hercules IR, printer and parser: `parse(print_module(m))` is the same as `m`, for every module.
+Both are in this file, long as it is: each line of the one answers to a line of the other.
 
     fn dot<n>(a: array<f32, n>, b: array<f32, n>) -> f32 {
       zero = constant(f32 0.0)
@@ -132,6 +133,15 @@ def print_function(function: Function, notes: Mapping[Node, Iterable[str]] | Non
             lines.append(f"  {names[node]} = {_expression(node, names, function)}")
         lines += [f"  ^ {names[node]}: {note}" for note in (notes or {}).get(node, ())]
     return "\n".join([*lines, "}", ""])
+
+
+def node_lines(function: Function) -> dict[Node, str]:
+    """The line of each node: its name, and after Start and parameters what it computes."""
+    names = node_names(function)
+    return {
+        node: name if isinstance(node, (Start, Parameter)) else f"{name} = {_expression(node, names, function)}"
+        for node, name in names.items()
+    }
 
 
 def node_names(function: Function) -> dict[Node, str]:

@@ -2,7 +2,7 @@
 
 Rules come in groups, and a group is looked at only where all before it hold: a rule may rely on what earlier groups
 guarantee. The last group is `schedule`, which finds values that do not dominate their uses and collections that are not
-used linearly.
+used linearly. All rules are in this file, long as it is, so that there is one place to look what is allowed.
 """
 
 from __future__ import annotations

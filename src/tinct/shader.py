@@ -231,7 +231,7 @@ class Kernel:
         runner = device_named(device)
         compilation = self.shader.compilation(self.info.name, constants or {})
         packed = pack_buffers(self.bindings, buffers)
-        count = _dispatch(workgroups, threads, compilation)
+        count = dispatch_size(workgroups, threads, compilation)
         timing = runner.run(compilation, self.bindings, packed, count, timeout)
         return Run(unpack_buffers(self.bindings, packed, buffers), timing)
 
@@ -249,12 +249,12 @@ class Kernel:
 
         compilation = self.shader.compilation(self.info.name, constants or {})
         packed = pack_buffers(self.bindings, buffers)
-        count = _dispatch(workgroups, threads, compilation)
+        count = dispatch_size(workgroups, threads, compilation)
         findings = sanitize(compilation.specialised, compilation.entry, packed, count, timeout=timeout)
         return Sanitized(unpack_buffers(self.bindings, packed, buffers), findings, self.shader.source)
 
 
-def _dispatch(workgroups: Extent | None, threads: Extent | None, compilation: Compilation) -> tuple[int, int, int]:
+def dispatch_size(workgroups: Extent | None, threads: Extent | None, compilation: Compilation) -> tuple[int, int, int]:
     """The number of workgroups. Raises InputError."""
     if (workgroups is None) == (threads is None):
         raise InputError("give the size of the dispatch either as workgroups or as threads")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tinct.ir.diagnostics import InputError
-from tinct.ir.hercules.interp import run
+from tinct.ir.hercules.interp import backward, run, shuffled
 from tinct.ir.hercules.nodes import Module, Return
 from tinct.ir.hercules.text import parse
 from tinct.ir.hercules.verify import check
@@ -22,7 +22,7 @@ from .support import copy_of, load, node_of, same_value
 INPUTS = Path(__file__).parent / "passes"
 GOLDENS = Path(__file__).parents[1] / "goldens" / "hercules" / "passes"
 SAMPLES = ["dot", "matmul", "saxpy", "loop", "match", "calls", "histogram", "exchange", "taken_late"]
-PIPELINES = ["dce", "ccp", "gvn", "ccp,gvn,dce", "gvn,ccp,gvn,ccp", "ranges,ccp"]
+PIPELINES = ["dce", "ccp", "gvn", "ccp,gvn,dce", "gvn,ccp,gvn,ccp", "ranges,ccp", "predication,gvn", "forkify,dce"]
 
 
 def transformed(module: Module, pipeline: str) -> Module:
@@ -115,7 +115,7 @@ def test_verify_each_names_the_pass_that_breaks() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("dcf", "no pass 'dcf' on hercules; there are: breaker, ccp, dce, gvn, ranges"),
+        ("dcf", "no pass 'dcf' on hercules; there are: breaker, ccp, dce, forkify, gvn, predication, ranges"),
         ("dce{n=1}", "no option 'n=1' of dce; its options are: none"),
         ("breaker{times}", "no option 'times' of breaker; its options are: times"),
         ("breaker{times=many}", "the option 'times' of breaker is an integer, not 'many'"),
@@ -139,3 +139,12 @@ def test_a_reduce_inside_and_after_is_not_one_value() -> None:
     after = transformed(module, "gvn")
     assert run(after.functions[0], [3], [[1, 2, 3], 10, 20]) == before
     assert node_of(after.functions[0], "inside") is not node_of(after.functions[0], "outside")
+
+
+def test_the_turns_that_became_threads_have_no_order() -> None:
+    module = parse((INPUTS / "forkify.hir").read_text(encoding="utf-8"))
+    after = transformed(module, "forkify")
+    arguments = [[1, -2, 3, 40], [0.5, 0.25, 3.0, 0.125]]
+    expected = run(module.functions[0], [4], arguments)
+    for order in (backward, shuffled(1), shuffled(2)):
+        assert same_value(run(after.functions[0], [4], arguments, order), expected)

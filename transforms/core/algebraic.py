@@ -55,7 +55,7 @@ def neutral_integer(node: nodes.Instruction, builder: Builder) -> Value | None:
 def _is_neutral(op: BinaryOp, number: bool | int | float | None) -> bool:
     match op:
         case BinaryOp.ADD | BinaryOp.SUBTRACT | BinaryOp.OR | BinaryOp.XOR | BinaryOp.SHIFT_LEFT | BinaryOp.SHIFT_RIGHT:
-            return number == 0 and number is not None
+            return number == 0
         case BinaryOp.MULTIPLY | BinaryOp.DIVIDE:
             return number == 1
         case BinaryOp.AND:
@@ -69,7 +69,7 @@ def absorbing_integer(node: nodes.Instruction, builder: Builder) -> Value | None
     if not isinstance(node, nodes.Binary) or not is_integer(node.type):
         return None
     numbers = number_of(node.lhs), number_of(node.rhs)
-    is_zero = node.op in (BinaryOp.MULTIPLY, BinaryOp.AND) and any(it == 0 and it is not None for it in numbers)
+    is_zero = node.op in (BinaryOp.MULTIPLY, BinaryOp.AND) and 0 in numbers
     return splat(node.type, 0) if is_zero or (node.op is BinaryOp.REMAINDER and numbers[1] == 1) else None
 
 

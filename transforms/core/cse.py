@@ -12,6 +12,7 @@ from ...ir.core import nodes
 from ...ir.core.effects import has_effects
 from ...ir.core.values import Value
 from ...ir.types import Pointer
+from .editing import any_of
 from .purity import SHARED, is_constant_memory, is_pure, may_alias, root_of
 from .regions import nested, region, remove
 from .replacing import replace
@@ -28,34 +29,46 @@ class CommonSubexpressionElimination:
 
     def run(self, module: nodes.Module) -> bool:
         """Whether an instruction was replaced by an earlier one."""
-        return any([_Numbering().region(function.start_target, {}) for function in module.functions])
+        return any_of(_Numbering().region(function.start_target) for function in module.functions)
 
 
 class _Numbering:
-    """What is known so far: `known` maps an operation to its result, `memory` a pointer to what is there."""
+    """What is known so far: `known` maps each operation that is seen from here to its result."""
 
-    def region(self, start: nodes.Block, outer: dict[Hashable, Value]) -> bool:
-        """Share what a region computes; it sees what is in `outer`."""
-        known = dict(outer)
+    def __init__(self) -> None:
+        self.known: dict[Hashable, Value] = {}
+        self.made: list[Hashable] = []
+
+    def region(self, start: nodes.Block) -> bool:
+        """Share what a region computes; it sees what the regions around it have computed before."""
+        outer = len(self.made)
         changed = False
         for block in region(start):
-            changed |= self._block(block, known)
+            changed |= self._block(block)
             for inner in nested(block):
-                changed |= self.region(inner, known)
+                changed |= self.region(inner)
+        for key in self.made[outer:]:
+            del self.known[key]
+        del self.made[outer:]
         return changed
 
-    def _block(self, block: nodes.Block, known: dict[Hashable, Value]) -> bool:
+    def _block(self, block: nodes.Block) -> bool:
         memory: dict[Hashable, tuple[Value, Value]] = {}
         gone: list[nodes.Instruction] = []
         for instruction in block.instructions:
-            found = self._pure(instruction, known) if is_pure(instruction) else self._memory(instruction, memory)
+            found = self._pure(instruction) if is_pure(instruction) else self._memory(instruction, memory)
             if found is not None:
                 replace(instruction, found)
                 gone.append(instruction)
         return remove(block, gone)
 
-    def _pure(self, instruction: nodes.Instruction, known: dict[Hashable, Value]) -> Value | None:
-        return _found(known, operation_key(instruction), instruction)
+    def _pure(self, instruction: nodes.Instruction) -> Value | None:
+        key = operation_key(instruction)
+        found = self.known.get(key)
+        if found is None:
+            self.known[key] = instruction
+            self.made.append(key)
+        return found
 
     def _memory(self, instruction: nodes.Instruction, memory: dict[Hashable, tuple[Value, Value]]) -> Value | None:
         match instruction:
@@ -71,13 +84,6 @@ class _Numbering:
                 if has_effects(instruction):
                     _forget_all(memory, instruction)
         return None
-
-
-def _found(known: dict[Hashable, Value], key: Hashable, instruction: nodes.Instruction) -> Value | None:
-    found = known.get(key)
-    if found is None:
-        known[key] = instruction
-    return found
 
 
 def _forget(memory: dict[Hashable, tuple[Value, Value]], root: Value) -> None:

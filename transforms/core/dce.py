@@ -1,4 +1,4 @@
-"""Drops what nothing can notice: unused values, stores to variables that are never read, functions never called."""
+"""Drops what nothing can notice: unused values, stores that nothing needed reads, functions never called."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...ir.core.effects import has_effects
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.types import AddressSpace, Pointer
-from .editing import drop_uncalled
+from .editing import any_of, drop_uncalled
 from .purity import removable_functions, root_of
 from .regions import destination, nested, region, remove, take_over
 
@@ -44,7 +44,7 @@ def _drop_empty(start: nodes.Block) -> bool:
     """Drop the Ifs and Switches in a region that do nothing and yield nothing."""
     changed = False
     for block in region(start):
-        changed |= any([_drop_empty(inner) for inner in nested(block)])
+        changed |= any_of(_drop_empty(inner) for inner in nested(block))
         while _is_empty(block):
             assert block.branch is not None
             node = block.branch.target
@@ -80,6 +80,10 @@ class _Function:
             argument: (block, position) for block in self.blocks for position, argument in enumerate(block.arguments)
         }
         self.live: set[Value] = set()
+        self.stores: dict[Value, list[nodes.Instruction]] = {}
+        for instruction in (it for block in self.blocks for it in block.instructions):
+            if isinstance(instruction, nodes.Store) and _is_tracked(root_of(instruction.pointer)):
+                self.stores.setdefault(root_of(instruction.pointer), []).append(instruction)
 
     def clean(self) -> bool:
         """Whether something was dropped."""
@@ -96,6 +100,8 @@ class _Function:
             if value in self.live:
                 continue
             self.live.add(value)
+            if isinstance(value, nodes.Load):
+                pending.extend(self.stores.get(root_of(value.pointer), ()))
             if isinstance(value, nodes.BlockArgument):
                 block, position = self.arguments[value]
                 pending.extend(branch.arguments[position] for branch in self.incoming.get(id(block), ()))
@@ -118,7 +124,7 @@ class _Function:
             case nodes.Call(callee=callee):
                 return callee not in self.quiet
             case nodes.Store(pointer=pointer):
-                return not _is_never_read(root_of(pointer))
+                return root_of(pointer) not in self.stores
             case _:
                 return has_effects(instruction)
 
@@ -132,17 +138,17 @@ class _Function:
         return True
 
 
-def _is_never_read(root: Value) -> bool:
-    """Whether a variable of the function is only ever stored to."""
+def _is_tracked(root: Value) -> bool:
+    """Whether all that reads a variable is loads in its function: a store is then noticed by these alone."""
     if not isinstance(root, nodes.Var) or not isinstance(root.type, Pointer):
         return False
-    return root.type.space is AddressSpace.FUNCTION and _is_only_stored(root)
+    return root.type.space is AddressSpace.FUNCTION and _is_plain(root)
 
 
-def _is_only_stored(pointer: Value) -> bool:
+def _is_plain(pointer: Value) -> bool:
     return all(
-        _is_only_stored(use.user)
+        _is_plain(use.user)
         if isinstance(use.user, nodes.Access) and use.index == 0
-        else isinstance(use.user, nodes.Store) and use.index == 0
+        else isinstance(use.user, nodes.Load) or (isinstance(use.user, nodes.Store) and use.index == 0)
         for use in pointer.uses
     )

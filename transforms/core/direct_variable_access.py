@@ -79,29 +79,32 @@ class _Specialising:
         position = len(self.module.functions) - 1
         while position >= 0:
             function = self.module.functions[position]
-            if function not in self.replaced or self._is_called(function):
-                merge_access_chains(function)
-                calls = [(block, call) for block, call in calls_in(function) if _passes_pointers(call)]
-                before = len(self.module.functions)
-                for block, call in calls:
-                    self._call(function, block, call)
-                if calls:
-                    drop_unused_accesses(function)
-                position += len(self.module.functions) - before
-            position -= 1
-        for function in [it for it in reversed(self.module.functions) if it in self.replaced]:
-            if not self._is_called(function):
+            if function in self.replaced and not self._is_called(function):
                 erase(function.start_target)
                 self.module.functions.remove(function)
+            else:
+                position += self._function(function)
+            position -= 1
         return bool(self.copies)
+
+    def _function(self, function: nodes.Function) -> int:
+        """Change the calls in a function; how many copies were put in front of it."""
+        before = len(self.module.functions)
+        merge_access_chains(function)
+        calls = [call for _, call in calls_in(function) if _passes_pointers(call)]
+        for call in calls:
+            self._call(function, call)
+        if calls:
+            drop_unused_accesses(function)
+        return len(self.module.functions) - before
 
     def _is_called(self, function: nodes.Function) -> bool:
         return any(call.callee is function for caller in self.module.functions for _, call in calls_in(caller))
 
-    def _call(self, caller: nodes.Function, block: nodes.Block, call: nodes.Call) -> None:
+    def _call(self, caller: nodes.Function, call: nodes.Call) -> None:
         """Let a call name a copy for the places that its arguments point to."""
         places = [_place(it) if isinstance(it.type, Pointer) else None for it in call.arguments]
-        if all(place is None or place.is_direct for place in places):
+        if all(place is None or place.is_direct for place in places) or any(map(_is_unknown, places)):
             return
         key = (call.callee, tuple(None if place is None else place.key for place in places))
         if key not in self.copies:
@@ -176,6 +179,11 @@ def _place(pointer: Value) -> _Place:
         assert part is not None
         type = part
     return _Place(pointer.object, tuple(shape), pointer.indices)
+
+
+def _is_unknown(place: _Place | None) -> bool:
+    """Whether a place is wherever a caller says, of a function that nobody calls."""
+    return place is not None and not place.is_local and not isinstance(place.root, nodes.Var)
 
 
 def _passed(place: _Place) -> Sequence[Value]:

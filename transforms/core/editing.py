@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, u32
@@ -11,6 +11,11 @@ from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.types import U32, IoAttributes, OverrideCount, Pointer, Struct
 from .regions import erase, remove
+
+
+def any_of(changes: Iterable[bool]) -> bool:
+    """Make all changes; whether any was one. (`any` stops at the first.)"""
+    return True in list(changes)
 
 
 def names_in(module: nodes.Module, function: nodes.Function) -> NameScope:

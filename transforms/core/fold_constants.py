@@ -17,6 +17,7 @@ from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.scalars import Mode
 from ...ir.types import Matrix, Scalar, Vector
+from .editing import any_of
 from .purity import is_pure
 from .regions import branches_to, remove
 from .replacing import copy_constant, replace, settle_indices
@@ -33,7 +34,7 @@ class FoldConstants:
 
     def run(self, module: nodes.Module) -> bool:
         """Whether something was folded."""
-        return any([_fold(function) for function in module.functions])
+        return any_of(_fold(function) for function in module.functions)
 
 
 def _fold(function: nodes.Function) -> bool:

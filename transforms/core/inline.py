@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from ...ir.constants import zero_constant
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, block_argument, bool_constant, empty_block, variable_type
+from ...ir.core.names import NameScope
 from ...ir.core.values import Value
 from ...ir.types import BOOL, VOID, AddressSpace, Pointer
 from .copying import Copier
-from .editing import calls_in, drop_uncalled, merge_access_chains, names_in
+from .editing import any_of, calls_in, drop_uncalled, merge_access_chains, names_in
 from .regions import blocks_from, last_block, nested, region, remove, split, take_over, unreachable_block
 from .replacing import replace
 
@@ -39,32 +40,32 @@ class Inline:
         """Whether a call was replaced."""
         changed = False
         for function in module.functions:
-            inlined = [self._inline(module, function, block, call) for block, call in reversed(calls_in(function))]
-            if any(inlined):
+            calls = [(block, call) for block, call in reversed(calls_in(function)) if self._fits(call)]
+            names = names_in(module, function) if calls else NameScope()
+            for block, call in calls:
+                _Inlining(module, names, call).put_into(block)
+            if calls:
                 merge_access_chains(function)
-            changed |= any(inlined)
+                changed = True
         if changed:
             drop_uncalled(module)
         return changed
 
-    def _inline(self, module: nodes.Module, function: nodes.Function, block: nodes.Block, call: nodes.Call) -> bool:
+    def _fits(self, call: nodes.Call) -> bool:
         passes_pointer = any(isinstance(argument.type, Pointer) for argument in call.arguments)
-        if call.callee.diagnostics or (self.only == "pointers" and not passes_pointer):
-            return False
-        _Inlining(module, function, call).put_into(block)
-        return True
+        return not call.callee.diagnostics and (self.only != "pointers" or passes_pointer)
 
 
 class _Inlining:
     """The body of one callee in the place of one call."""
 
-    def __init__(self, module: nodes.Module, function: nodes.Function, call: nodes.Call) -> None:
+    def __init__(self, module: nodes.Module, names: NameScope, call: nodes.Call) -> None:
         self.call = call
         self.callee = call.callee
         self.builder = Builder(module)
         self.builder.span = call.span
         self.end = nodes.Terminator()
-        self.copier = Copier(names_in(module, function))
+        self.copier = Copier(names)
         self.copier.map_end(self.callee.end_target, self.end)
         self.copier.values |= dict(zip(self.callee.parameters, call.arguments, strict=True))
 
@@ -149,9 +150,9 @@ class _Inlining:
         end = last_block(arm)
         assert end.branch is not None
         if not self._is_return(end) or any(map(self._returns_within, region(arm))):
-            end = empty_block(block_argument(it.type) for it in after.arguments)
-            self._sink(arm, end)
-            end.branch = nodes.Branch(after, end.arguments, span=self.call.span)
+            merge = empty_block(block_argument(it.type) for it in after.arguments)
+            self._sink(arm, merge)
+            merge.branch = nodes.Branch(after, merge.arguments, span=self.call.span)
         else:
             end.branch.target = after
 
@@ -189,7 +190,7 @@ class _LeavingLoop:
                 case nodes.Switch() as node:
                     found |= self._lower_switch(node, exit)
                 case nodes.If():
-                    found |= any([self._lower(arm, exit) for arm in nested(block)])
+                    found |= any_of(self._lower(arm, exit) for arm in nested(block))
                 case nodes.Terminator() as end if end is self.end:
                     found = True
                     self._leave(block, exit)
@@ -199,7 +200,7 @@ class _LeavingLoop:
 
     def _lower_switch(self, node: nodes.Switch, exit: nodes.Block | None) -> bool:
         merge = unreachable_block() if node.merge_target is None else node.merge_target
-        if not any([self._lower(case.target, merge) for case in node.cases]):
+        if not any_of(self._lower(case.target, merge) for case in node.cases):
             return False
         node.merge_target = merge
         self._go_on(merge, exit)

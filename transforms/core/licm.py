@@ -13,6 +13,7 @@ from ...ir.core import nodes
 from ...ir.core.effects import has_effects
 from ...ir.core.values import Value
 from ...ir.types import AddressSpace, Pointer
+from .editing import any_of
 from .purity import is_constant_memory, is_pure, may_alias, root_of
 from .regions import blocks_from, nested, region, values_from
 
@@ -28,7 +29,7 @@ class LoopInvariantCodeMotion:
 
     def run(self, module: nodes.Module) -> bool:
         """Whether something moved."""
-        return any([_region(function.start_target) for function in module.functions])
+        return any_of(_region(function.start_target) for function in module.functions)
 
 
 def _region(start: nodes.Block) -> bool:
@@ -60,7 +61,7 @@ class _Hoisting:
     def run(self) -> bool:
         """Whether something moved."""
         blocks = [*region(self.loop.start_target), *region(self.loop.continuing_target)]
-        return any([self._block(block) for block in blocks])
+        return any_of(self._block(block) for block in blocks)
 
     def _block(self, block: nodes.Block) -> bool:
         moved: list[nodes.Instruction] = []

@@ -27,7 +27,7 @@ from ...ir.types import (
     element_type,
     is_constructible,
 )
-from .editing import names_in
+from .editing import any_of, names_in
 from .purity import root_of
 from .regions import blocks_from, branches_to, destination, is_unreachable, last_block, nested, region
 from .replacing import replace
@@ -47,7 +47,7 @@ class MemoryToRegisters:
 
     def run(self, module: nodes.Module) -> bool:
         """Whether a variable was promoted."""
-        return any([_promote(module, function) for function in module.functions])
+        return any_of(_promote(module, function) for function in module.functions)
 
 
 def _promote(module: nodes.Module, function: nodes.Function) -> bool:
@@ -163,8 +163,8 @@ class _Promotion:
                 return True  # else its operands are given up with its last use
             case nodes.Load(pointer=pointer) if self._variable(pointer) is not None:
                 replace(instruction, self._loaded(pointer))
-            case nodes.Store(pointer=pointer, value=value) if (variable := self._variable(pointer)) is not None:
-                self.current[variable] = self._with(self.current[variable], _indices(pointer), value)
+            case nodes.Store(pointer=pointer, value=value) if (target := self._variable(pointer)) is not None:
+                self.current[target] = self._with(self.current[target], _indices(pointer), value)
             case _:
                 return False
         pointers = [it for it in instruction.operands if isinstance(it, nodes.Access)]

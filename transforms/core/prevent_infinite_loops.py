@@ -35,15 +35,18 @@ class PreventInfiniteLoops:
         """Whether there is a loop that goes round."""
         changed = False
         for function in module.functions:
+            names = names_in(module, function)
             for block in blocks_of(function):
                 node = None if block.branch is None else block.branch.target
                 if isinstance(node, nodes.Loop) and not is_unreachable(node.continuing_target):
-                    self._limit(module, function, block, node)
+                    self._limit(module, function, block, names.unique("rounds"))
                     changed = True
         return changed
 
-    def _limit(self, module: nodes.Module, function: nodes.Function, block: nodes.Block, loop: nodes.Loop) -> None:
-        name = names_in(module, function).unique("rounds")
+    def _limit(self, module: nodes.Module, function: nodes.Function, block: nodes.Block, name: str) -> None:
+        assert block.branch is not None
+        loop = block.branch.target
+        assert isinstance(loop, nodes.Loop)
         counter = nodes.Var(None, variable_type(AddressSpace.FUNCTION, U32), name, span=loop.span)
         block.instructions.append(counter)
         builder = Builder(module)

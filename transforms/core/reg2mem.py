@@ -12,6 +12,7 @@ from ...ir.core.builder import variable_type
 from ...ir.core.structure import blocks_of, entered_blocks
 from ...ir.core.values import Value
 from ...ir.types import VOID, AddressSpace
+from .editing import any_of
 from .regions import destination
 
 
@@ -26,7 +27,7 @@ class RegistersToMemory:
 
     def run(self, module: nodes.Module) -> bool:
         """Whether a block had arguments."""
-        return any([_demote(function) for function in module.functions])
+        return any_of(_demote(function) for function in module.functions)
 
 
 def _demote(function: nodes.Function) -> bool:

@@ -12,7 +12,7 @@ from ...ir.constants import zero_constant
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, bool_constant, empty_block, variable_type
 from ...ir.types import BOOL, AddressSpace
-from .editing import names_in
+from .editing import any_of, names_in
 from .regions import nested, region, split
 
 
@@ -27,7 +27,7 @@ class RemoveContinueInSwitch:
 
     def run(self, module: nodes.Module) -> bool:
         """Whether there was such a Switch."""
-        return any([_Removal(module, function).region(function.start_target, None) for function in module.functions])
+        return any_of(_Removal(module, function).region(function.start_target, None) for function in module.functions)
 
 
 class _Removal:
@@ -45,7 +45,7 @@ class _Removal:
                 changed |= self.region(node.start_target, node.continuing_target)
                 changed |= self.region(node.continuing_target, None)
                 continue
-            changed |= any([self.region(inner, continuing) for inner in nested(block)])
+            changed |= any_of(self.region(inner, continuing) for inner in nested(block))
             if isinstance(node, nodes.Switch) and continuing is not None:
                 changed |= self._switch(block, node, continuing)
         return changed

@@ -18,7 +18,9 @@ from .regions import values_from
 from .retyping import mapped, retype
 
 _FIRST = string.ascii_letters
-_WORDS = frozenset("as do if fn or is in of on to no i32 u32 f32 f16 ptr".split())
+_WORDS = frozenset(
+    ("as", "do", "if", "fn", "or", "is", "in", "of", "on", "to", "no", "i32", "u32", "f32", "f16", "ptr")
+)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from ...ir.core import nodes
 from ...ir.core.builder import Builder, constant
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
-from ...ir.types import Matrix, Scalar, Type, Vector, scalar_of
+from ...ir.types import Scalar, Type, Vector, scalar_of
 from .regions import remove
 from .replacing import replace
 
@@ -87,5 +87,4 @@ def is_float(type: Type) -> bool:
 def splat(type: Type, number: bool | int | float) -> nodes.Constant:
     """The constant of a scalar or vector type with that number in all components."""
     assert isinstance(type, (Scalar, Vector))
-    assert not isinstance(type, Matrix)
     return constant(type, (number,) * type.width if isinstance(type, Vector) else number)

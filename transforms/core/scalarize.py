@@ -13,9 +13,51 @@ from ...ir.types import Matrix, Scalar, Type, Vector
 from .rewriting import Rule, rewrite
 
 COMPONENTWISE = frozenset(
-    "abs acos acosh asin asinh atan atanh atan2 ceil clamp cos cosh countLeadingZeros countOneBits countTrailingZeros "
-    "degrees exp exp2 firstLeadingBit firstTrailingBit floor fma fract inverseSqrt log log2 max min pow radians "
-    "reverseBits round saturate select sign sin sinh smoothstep sqrt step tan tanh trunc".split()
+    (
+        "abs",
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atanh",
+        "atan2",
+        "ceil",
+        "clamp",
+        "cos",
+        "cosh",
+        "countLeadingZeros",
+        "countOneBits",
+        "countTrailingZeros",
+        "degrees",
+        "exp",
+        "exp2",
+        "firstLeadingBit",
+        "firstTrailingBit",
+        "floor",
+        "fma",
+        "fract",
+        "inverseSqrt",
+        "log",
+        "log2",
+        "max",
+        "min",
+        "pow",
+        "radians",
+        "reverseBits",
+        "round",
+        "saturate",
+        "select",
+        "sign",
+        "sin",
+        "sinh",
+        "smoothstep",
+        "sqrt",
+        "step",
+        "tan",
+        "tanh",
+        "trunc",
+    )
 )
 """Builtin functions that treat the components of vectors each on their own."""
 

@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...ir.core import nodes
-from ...ir.core.builder import bool_constant
 from ...ir.core.rules import RuleError, builtin_type
 from ...ir.core.structure import blocks_of, entered_blocks
 from ...ir.core.values import Value
 from ...ir.types import Scalar, Vector
+from .editing import any_of
 from .regions import (
     blocks_from,
     branches_to,
@@ -48,7 +48,7 @@ class SimplifyControlFlow:
 
     def run(self, module: nodes.Module) -> bool:
         """Whether a rule applied."""
-        return any([_Function(function).simplify() for function in module.functions])
+        return any_of(_Function(function).simplify() for function in module.functions)
 
 
 class _Function:

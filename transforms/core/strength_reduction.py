@@ -64,11 +64,11 @@ def divide_float_by_power(node: nodes.Instruction, builder: Builder) -> Value | 
     if not isinstance(node, nodes.Binary) or node.op is not BinaryOp.DIVIDE or not is_float(node.type):
         return None
     number = number_of(node.rhs)
-    if not isinstance(number, float) or number == 0 or not math.isfinite(number):
+    if not isinstance(number, float) or number == 0.0 or not math.isfinite(number):
         return None
     fraction, exponent = math.frexp(number)
     least = 14 if scalar_of(node.type) is F16 else 126
-    if abs(fraction) != 0.5 or number in (1.0, -1.0) or not -least < exponent - 1 < least:
+    if abs(fraction) != 0.5 or abs(number) == 1.0 or not -least < exponent - 1 < least:
         return None
     return builder.binary(BinaryOp.MULTIPLY, node.lhs, splat(node.rhs.type, 1 / number))
 

@@ -17,7 +17,7 @@ from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.scalars import Mode
 from .copying import Copier
-from .editing import names_in
+from .editing import any_of, names_in
 from .purity import is_pure
 from .regions import blocks_from, branches_to, erase, is_unreachable, last_block, prune, region, take_over
 
@@ -37,14 +37,16 @@ class Unroll:
 
     def run(self, module: nodes.Module) -> bool:
         """Whether a loop was unrolled."""
-        changed = False
-        for function in module.functions:
-            for block in reversed(blocks_of(function)):
-                changed |= self._unroll(module, function, block)
+        return any_of(self._function(module, function) for function in module.functions)
+
+    def _function(self, module: nodes.Module, function: nodes.Function) -> bool:
+        names = names_in(module, function)
+        changed = any_of(self._unroll(names, block) for block in reversed(blocks_of(function)))
+        if changed:
             prune(function.start_target)
         return changed
 
-    def _unroll(self, module: nodes.Module, function: nodes.Function, block: nodes.Block) -> bool:
+    def _unroll(self, names: NameScope, block: nodes.Block) -> bool:
         if block.branch is None or not isinstance(block.branch.target, nodes.Loop):
             return False
         loop = block.branch.target
@@ -54,7 +56,7 @@ class Unroll:
         rounds = _Counting(loop, exit).rounds(block.branch.arguments, self.n)
         if rounds is None or (rounds + 1) * _size(loop) > _MOST_INSTRUCTIONS:
             return False
-        _Unrolling(loop, exit, names_in(module, function)).run(block, rounds)
+        _Unrolling(loop, exit, names).run(block, rounds)
         return True
 
 
@@ -108,7 +110,8 @@ class _Counting:
         inside = [*blocks_from(loop.start_target), *blocks_from(loop.continuing_target)]
         (into_continuing,) = branches_to(inside, loop.continuing_target)
         (self.back,) = branches_to(inside, loop.start_target)
-        self.passed = dict(zip(loop.continuing_target.arguments, into_continuing.arguments, strict=True))
+        arguments = zip(loop.continuing_target.arguments, into_continuing.arguments, strict=True)
+        self.passed: dict[Value, Value] = dict(arguments)
         self.known: dict[Value, ConstantValue | None] = {}
 
     def rounds(self, initial: Sequence[Value], most: int) -> int | None:

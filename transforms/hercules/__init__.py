@@ -8,7 +8,9 @@ from ...ir.hercules.verify import check
 from ..passes import Stage
 from .ccp import ConditionalConstantPropagation
 from .dce import DeadCodeElimination
+from .forkify import Forkify
 from .gvn import GlobalValueNumbering
+from .predication import Predication
 from .ranges import RangeSimplification
 
 HERCULES: Stage[Module] = Stage(
@@ -19,6 +21,8 @@ HERCULES: Stage[Module] = Stage(
         "dce": DeadCodeElimination,
         "ccp": ConditionalConstantPropagation,
         "gvn": GlobalValueNumbering,
+        "forkify": Forkify,
+        "predication": Predication,
         "ranges": RangeSimplification,
     },
 )
@@ -28,6 +32,8 @@ __all__ = [
     "HERCULES",
     "ConditionalConstantPropagation",
     "DeadCodeElimination",
+    "Forkify",
     "GlobalValueNumbering",
+    "Predication",
     "RangeSimplification",
 ]

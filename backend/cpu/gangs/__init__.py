@@ -4,8 +4,8 @@
 for what only some lanes do, `memory` and `atomics` its accesses.
 """
 
-from .choose import NotGanged, choose_gangs
+from .choose import Gang, NotGanged, choose_gangs
 from .emit import GangEmitter
 from .machine import native_bytes
 
-__all__ = ["GangEmitter", "NotGanged", "choose_gangs", "native_bytes"]
+__all__ = ["Gang", "GangEmitter", "NotGanged", "choose_gangs", "native_bytes"]

@@ -45,9 +45,9 @@ def emit_atomic(
     is_full = gang.one.binary("icmp eq", f"i{gang.lanes}", gang.bits(mask), "-1")
     out.do(f"br i1 {is_full}, label %{every}, label %{some}")
     ways: list[tuple[str, str]] = []
-    for block, old in ((every, lambda: _unrolled(access)), (some, lambda: _loop(access, mask))):
+    for block in (every, some):
         out.open(block)
-        ways.append((old(), out.current))
+        ways.append((_unrolled(access) if block is every else _loop(access, mask), out.current))
         out.do(f"br label %{done}")
     out.open(done)
     return out.phi(gang.vec.type(llvm_type(place.leaf.type)), lambda: ways) if is_used else None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ....ir.hercules import nodes as h
 from ....ir.hercules.schedule import Schedule
-
 
 _FEW = 20
 """So many operations in a loop leave most registers free."""
@@ -14,24 +15,64 @@ class NotGanged(Exception):
     """A function that gangs cannot run yet; says why."""
 
 
-def choose_gangs(placed: Schedule, native: int) -> dict[h.Fork, int]:
-    """For each nest of forks over literal factors, the innermost one and its gangs' lanes; `native` is the lanes of a
-    vector register. Raises NotGanged where there is nothing to gain.
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """Forks, perfectly nested, outermost first, whose threads are numbered together, the innermost's fastest, and run
+    as gangs of so many lanes.
     """
-    chosen: dict[h.Fork, int] = {}
+
+    forks: tuple[h.Fork, ...]
+    lanes: int
+
+    @property
+    def factors(self) -> tuple[int, ...]:
+        """The number of threads of each fork."""
+        return tuple(fork.factor.value for fork in self.forks if isinstance(fork.factor, h.DynamicLiteral))
+
+    @property
+    def row(self) -> int:
+        """How many lanes follow one another in the innermost fork."""
+        return self.lanes if len(self.forks) == 1 else self.factors[-1]
+
+
+def choose_gangs(placed: Schedule, native: int) -> list[Gang]:
+    """For each nest of forks over literal factors, those that become gangs; `native` is the lanes of a vector register.
+
+    That is the innermost, and if it is short, those around it, unless loops access memory, which one row of lanes does
+    best. Raises NotGanged where there is nothing to gain.
+    """
+    chosen: list[Gang] = []
     for fork, join in placed.nest.joins.items():
         outer = placed.nest.around[fork][:-1]
-        if not isinstance(fork.factor, h.DynamicLiteral) or any(isinstance(it.factor, h.DynamicLiteral) for it in outer):
+        if not isinstance(fork.factor, h.DynamicLiteral) or any(
+            isinstance(it.factor, h.DynamicLiteral) for it in outer
+        ):
             continue
+        nest = [fork]
         while (inner := _perfectly_inside(placed, fork, join)) is not None:
             fork, join = inner
-        assert isinstance(fork.factor, h.DynamicLiteral)
-        lanes = min(native * _vectors(placed, fork), 1 << (fork.factor.value - 1).bit_length())
-        if lanes > 1:
-            chosen[fork] = lanes
+            nest.append(fork)
+        nest = nest if _computes_in_loops(placed, fork) else nest[-1:]
+        gang = _of_nest(nest, native * _vectors(placed, fork))
+        if gang.lanes > 1:
+            chosen.append(gang)
     if not chosen:
         raise NotGanged("the workgroups have one invocation")
     return chosen
+
+
+def _of_nest(nest: list[h.Fork], wanted: int) -> Gang:
+    """The forks from the inside on whose threads fill a gang; each but the outermost a power of two, so that rows are
+    whole.
+    """
+    forks = nest[-1:]
+    count = Gang(tuple(forks), 1).factors[0]
+    for fork in reversed(nest[:-1]):
+        if count >= wanted or count & (count - 1):
+            break
+        forks.insert(0, fork)
+        count *= Gang((fork,), 1).factors[0]
+    return Gang(tuple(forks), min(wanted, 1 << (count - 1).bit_length()))
 
 
 def _perfectly_inside(placed: Schedule, fork: h.Fork, join: h.Join) -> tuple[h.Fork, h.Join] | None:
@@ -43,15 +84,27 @@ def _perfectly_inside(placed: Schedule, fork: h.Fork, join: h.Join) -> tuple[h.F
     return None
 
 
+def _loop_nodes(placed: Schedule, fork: h.Fork) -> list[h.Node]:
+    """What the threads of a fork do in loops of their own."""
+    found: list[h.Node] = []
+    for node, at in placed.place.items():
+        if any(fork in placed.nest.around[loop.header] for loop in placed.loops.around[at]):
+            found.append(node)
+    return found
+
+
+def _computes_in_loops(placed: Schedule, fork: h.Fork) -> bool:
+    """Whether the threads have loops, in which they do not access memory."""
+    nodes = _loop_nodes(placed, fork)
+    return len(nodes) > 0 and not any(isinstance(it, (h.Read, h.Write, h.Atomic)) for it in nodes)
+
+
 def _vectors(placed: Schedule, fork: h.Fork) -> int:
     """How many vectors a value of a gang should be: several chains of operations at a time, where each waits for the
     one before, as long as there are registers for what a loop holds.
     """
-    inside = [node for node, at in placed.place.items() if fork in placed.nest.around[at]]
-    in_loops = [it for it in inside if placed.loops.around[placed.place[it]]]
-    own = [
-        it for it in in_loops if any(fork in placed.nest.around[loop.header] for loop in placed.loops.around[placed.place[it]])
-    ]
-    if not own or any(isinstance(it, h.Atomic) for it in inside):
+    nodes = _loop_nodes(placed, fork)
+    inside = (it for it, at in placed.place.items() if fork in placed.nest.around[at])
+    if not nodes or any(isinstance(it, h.Atomic) for it in inside):
         return 1
-    return 4 if len(own) <= _FEW else 2 if len(own) <= 2 * _FEW else 1
+    return 4 if len(nodes) <= _FEW else 2 if len(nodes) <= 2 * _FEW else 1

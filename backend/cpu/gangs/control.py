@@ -26,7 +26,10 @@ class Edge:
 
 @dataclass(eq=False, slots=True)
 class Item:
-    """A block, or a whole inner level; `leader` is its first block. `twin` is an earlier item that the same lanes pass."""
+    """A block, or a whole inner level; `leader` is its first block.
+
+    `twin` is an earlier item that the same lanes pass.
+    """
 
     leader: h.Node
     level: Level
@@ -73,8 +76,9 @@ class Body:
         return result
 
 
-def find_body(placed: Schedule, fork: h.Fork) -> Body:
-    """The structure of what a fork's threads do."""
+def find_body(placed: Schedule, forks: Sequence[h.Fork]) -> Body:
+    """The structure of what the threads of perfectly nested forks do, as if they were one fork."""
+    fork = forks[0]
     leaders = [it for it in placed.blocks if fork in placed.nest.around[it]]
     inside = set(leaders)
     flow: dict[h.Node, list[Edge]] = {it: [] for it in leaders}
@@ -84,16 +88,16 @@ def find_body(placed: Schedule, fork: h.Fork) -> Body:
             for following in placed.graph.successors[node]:
                 if block_leader(following) is following:
                     flow[leader].append(Edge(leader, following))
-    paths = {it: _containers(placed, fork, it) for it in leaders}
+    paths = {it: _containers(placed, forks, it) for it in leaders}
     body = Body(fork, Level(fork, fork, None), [], {}, flow)
     _build(body, body.top, leaders, paths, 1)
     return body
 
 
-def _containers(placed: Schedule, fork: h.Fork, leader: h.Node) -> list[Container]:
+def _containers(placed: Schedule, own: Sequence[h.Fork], leader: h.Node) -> list[Container]:
     """The loops and forks inside the gang's fork, that fork included, around a block; outermost first."""
-    around = placed.nest.around[leader]
-    forks: list[Container] = list(around[around.index(fork) :])
+    fork, around = own[0], placed.nest.around[leader]
+    forks: list[Container] = [fork, *(it for it in around[around.index(fork) :] if it not in own)]
     loops: list[Container] = [it for it in placed.loops.around[leader] if fork in placed.nest.around[it.header]]
     return sorted([*forks, *loops], key=lambda it: _depth(placed, it))
 

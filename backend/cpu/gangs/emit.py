@@ -8,24 +8,26 @@ values and branches that are the same for all lanes stay scalar.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
 
+from ....ir.hercules import dynamic
 from ....ir.hercules import nodes as h
 from ....ir.hercules.analyses import Loop, block_leader
 from ....ir.hercules.schedule import Schedule
 from ....ir.hercules.types import is_collection
 from ....ir.hercules.versions import is_version_projection
 from .. import data, math
-from ..endless import most_turns
-from ..layout import Layout, ScalarLayout, constant_size
+from ..endless import HALVINGS, most_turns
+from ..layout import ArrayLayout, ScalarLayout, constant_size, natural_layout
 from ..llvm import Ops
-from ..memory import STORAGE_ALIGN
+from ..memory import STORAGE_ALIGN, Address
 from ..nodes import NodeEmitter, compute
 from ..storage import Storage, StoragePlan
 from .atomics import emit_atomic
-from .choose import NotGanged
+from .choose import Gang, NotGanged
 from .control import Body, Edge, Item, Level, find_body
 from .memory import GangMemory, Place
-from .shapes import UNIFORM, VARYING, Key, Kind, Shape, Shapes
+from .shapes import ROW_UNIFORM, UNIFORM, Key, Kind, Shape, Shapes, greatest
 from .slots import Slots
 
 _PRIVATE_LIMIT = 1 << 17
@@ -42,8 +44,7 @@ class GangEmitter:
     def __init__(
         self,
         placed: Schedule,
-        fork: h.Fork,
-        lanes: int,
+        gang: Gang,
         nodes: NodeEmitter,
         plan: StoragePlan,
         users: Mapping[h.Node, Sequence[h.Node]],
@@ -53,25 +54,26 @@ class GangEmitter:
         out = nodes.memory.ops.out
         self._at_end = at_end
         self._placed = placed
-        self._fork = fork
+        self._gang = gang
+        self._fork = fork = gang.forks[0]
         self._out = out
         self._nodes = nodes
         self._plan = plan
         self._users = users
         self._types = placed.types
-        self.body: Body = find_body(placed, fork)
+        self.body: Body = find_body(placed, gang.forks)
         self.private = _private_storages(placed, self.body, plan)
-        thread_ids = [it for it in placed.function.nodes if isinstance(it, h.ThreadID) and it.fork is fork]
-        lane_shapes = dict.fromkeys(thread_ids, Shape(Kind.AFFINE, 1))
+        self._thread_ids = [it for it in placed.function.nodes if isinstance(it, h.ThreadID) and it.fork in gang.forks]
+        lane_shapes: dict[h.Node, Shape] = {it: self._lane_shape(it) for it in self._thread_ids}
         self._shapes = Shapes(placed, self.body, plan, self.private, lane_shapes)
         self._phis: dict[h.Node, list[h.Phi]] = {}
         self._endings: dict[h.Node, list[h.Phi]] = {}
         self._find_phis()
-        self._vec = Ops(out, lanes)
+        self._vec = Ops(out, gang.lanes)
         self._one = Ops(out)
         self._slots = Slots(out)
         self._private_at: dict[Storage, str] = {}
-        self._memory = GangMemory(self._vec, nodes.memory, placed.types, self, self._private_pointer)
+        self._memory = GangMemory(self._vec, nodes.memory, placed.types, self, self._private_pointer, gang.row)
         self._masks: dict[Key, str | None] = {}
         """Where a key's mask is None, it is all lanes; else it is defined in the slots."""
         self._acts: dict[Item, bool] = {}
@@ -85,6 +87,11 @@ class GangEmitter:
         self._base = "0"
         self._act = "true"
         """Whether any lane passes the block that is written, where there is no jump around it."""
+
+    def _lane_shape(self, thread_id: h.ThreadID) -> Shape:
+        if len(self._gang.forks) == 1:
+            return Shape(Kind.AFFINE, 1)
+        return Shape(Kind.ROWS, 1) if thread_id.fork is self._gang.forks[-1] else ROW_UNIFORM
 
     def _find_phis(self) -> None:
         for node in self._placed.function.nodes:
@@ -107,9 +114,14 @@ class GangEmitter:
                             raise NotGanged("a collection copied in a fork")
                 case h.Collect(join=h.Join() as join):
                     fork = self._placed.nest.forks[join]
-                    if fork is not self._fork and fork in self.body.level_of:
+                    if fork not in self._gang.forks and fork in self.body.level_of:
                         raise NotGanged("a fork inside that collects")
-                    if fork is self._fork and is_collection(self._types[node.value]):
+                    if fork in self._gang.forks[:-1]:
+                        if not isinstance(node.value, h.Collect) or self._plan.of(
+                            node.value
+                        ).parent is not self._plan.of(node):
+                            raise NotGanged("a collection collected over several forks")
+                    elif fork is self._gang.forks[-1] and is_collection(self._types[node.value]):
                         raise NotGanged("collections that are collected")
                 case _:
                     pass
@@ -119,8 +131,7 @@ class GangEmitter:
     def emit(self, label: str, before: Callable[[], str], after: str) -> None:
         """The whole fork, from the block `label`, whose predecessor is `before`, to the jump to `after`."""
         out = self._out
-        assert isinstance(self._fork.factor, h.DynamicLiteral)
-        count, lanes = self._fork.factor.value, self._vec.lanes
+        count, lanes = prod(self._gang.factors), self._vec.lanes
         out.open(label)
         if count <= lanes:
             self._emit_gang("0", count)
@@ -137,7 +148,10 @@ class GangEmitter:
 
     def _emit_gang(self, index: str, count: int) -> None:
         self._base = index
-        self._nodes.indices[self._fork] = index
+        if len(self._gang.forks) == 1:
+            self._nodes.indices[self._fork] = index
+        else:
+            self._define_thread_ids(index)
         mask = None
         if count % self._vec.lanes:
             numbers = self._memory.lane_numbers("i64")
@@ -146,6 +160,25 @@ class GangEmitter:
             mask = self._vec.binary("icmp ult", "i64", numbers, self._vec.constant("i64", count))
         self._set_mask(self._shapes.keys[self._fork], mask)
         self._emit_level(self.body.top)
+
+    def _define_thread_ids(self, index: str) -> None:
+        """The lanes' indices in each fork, from their number in all."""
+        numbers = self._memory.lane_numbers("i64")
+        if index != "0":
+            numbers = self._vec.binary("add", "i64", self._memory.splat(index, "i64"), numbers)
+        factors, type = self._gang.factors, self._vec.type("i64")
+        for thread_id in self._thread_ids:
+            at = next(number for number, fork in enumerate(self._gang.forks) if fork is thread_id.fork)
+            inner = prod(factors[at + 1 :])
+            value = (
+                numbers if inner == 1 else self._vec.binary("udiv", "i64", numbers, self._vec.constant("i64", inner))
+            )
+            if at > 0:
+                value = self._vec.binary("urem", "i64", value, self._vec.constant("i64", factors[at]))
+            if at == len(factors) - 1:  # gangs begin with whole rows
+                lanes = ", ".join(f"i64 {lane % factors[at]}" for lane in range(self._vec.lanes))
+                value = f"<{lanes}>"
+            self._slots.define(thread_id, value, type)
 
     # Masks
 
@@ -206,7 +239,20 @@ class GangEmitter:
         if not is_true:
             condition = self._vec.binary("xor", "i1", condition, self._all)
         taken = condition if mask == self._all else self._vec.select(mask, "i1", condition, "zeroinitializer")
-        return self._memory.any(taken), taken
+        first = self._first_is_below(branch.condition) if is_true and mask == self._all else None
+        return first or self._memory.any(taken), taken
+
+    def _first_is_below(self, condition: h.Node) -> str | None:
+        """Whether any lane's number is below a limit, where only that of the first needs to be asked."""
+        match condition:
+            case h.Binary(op=h.BinaryOp.LESS, lhs=lhs, rhs=rhs) if self.shape(rhs) == UNIFORM:
+                type, bound = self._types[lhs], greatest(lhs, self._types)
+                is_rising = self.shape(lhs) == Shape(Kind.AFFINE, 1) and bound is not None and bound < 1 << 31
+                if not is_rising or not self.is_usable(lhs) or not self.is_usable(rhs):
+                    return None
+                return self._one.binary("icmp ult", data.llvm_type(type), self.scalar(lhs), self.scalar(rhs))
+            case _:
+                return None
 
     def _leaves_divergent(self, edge: Edge) -> bool:
         """Whether the edge leaves a loop that lanes leave at different times."""
@@ -295,7 +341,10 @@ class GangEmitter:
         return total + (float("inf") if self._has_copies(leader) else 0)
 
     def _has_copies(self, leader: h.Node) -> bool:
-        return any(is_collection(self._types[phi]) and any(self._transfers(phi, leader)) for phi in self._endings.get(leader, ()))
+        return any(
+            is_collection(self._types[phi]) and any(self._transfers(phi, leader))
+            for phi in self._endings.get(leader, ())
+        )
 
     def _emit_loop(self, item: Item, level: Level) -> None:
         out, slots, masks = self._out, self._slots, self._vec.type("i1")
@@ -316,18 +365,26 @@ class GangEmitter:
         act = self._or(self._one, [slots.load("i1", it) for it, _ in edges])
         if live is not None:
             slots.store(masks, self._or(self._vec, [slots.load(masks, it) for _, it in edges]), live)
-        unrolled = "" if is_divergent else self._unrolled(level)
+        unrolled = self._unrolled(level)
         out.do(f"br i1 {act}, label %{head}, label %{done}{unrolled}")
         out.open(done)
 
+    def _is_short(self, level: Level) -> bool:
+        """Whether a loop, and all in it, turns a small number of times that is known."""
+        if not isinstance(level.container, Loop) or level in self._shapes.divergent:
+            return False
+        turns = most_turns(self._placed, level.container)
+        size = sum(len(self._placed.blocks[it]) for it in level.leaders)
+        is_counted = turns < HALVINGS and [edge.source for edge in level.exits] == [level.header]
+        inner = [it.inner for it in level.items if it.inner is not None]
+        return is_counted and turns * size <= _UNROLLED and all(self._is_short(it) for it in inner)
+
     def _unrolled(self, level: Level) -> str:
         """What tells LLVM to unroll a short loop."""
-        assert isinstance(level.container, Loop)
-        size = sum(len(self._placed.blocks[it]) for it in level.leaders)
-        if most_turns(self._placed, level.container) * size > _UNROLLED:
+        if not self._is_short(level):
             return ""
         number = int(self._out.name()[2:]) + 10
-        text = f'!{number} = distinct !{{!{number}, !{number}0000000}}\n!{number}0000000 = !{{!"llvm.loop.unroll.full"}}\n'
+        text = f"!{number} = distinct !{{!{number}, !2}}\n"
         self._out.module.add_function(f"loop {number}", text)
         return f", !llvm.loop !{number}"
 
@@ -382,9 +439,9 @@ class GangEmitter:
             return
         target = self._plan.of(phi)
         for other, _ in all:
-            if is_collection(self._types[other]) and not isinstance(other, h.ConstantNode):
-                if other is not value and self._plan.of(other) is target:
-                    raise NotGanged("private arrays that change places")
+            is_array = is_collection(self._types[other]) and not isinstance(other, h.ConstantNode)
+            if is_array and other is not value and self._plan.of(other) is target:
+                raise NotGanged("private arrays that change places")
         self._transfer(value, phi)
 
     def _transfer(self, source: h.Node, target: h.Node) -> None:
@@ -407,12 +464,19 @@ class GangEmitter:
         for node in self._placed.function.nodes:
             if not isinstance(node, h.Collect) or node not in self._placed.live or not isinstance(node.join, h.Join):
                 continue
-            if self._placed.nest.forks[node.join] is not self._fork or block_leader(node.join.control) is not leader:
+            is_mine = self._placed.nest.forks[node.join] is self._gang.forks[-1]
+            if not is_mine or block_leader(node.join.control) is not leader:
                 continue
-            memory = self._nodes.memory
-            array = memory.address(self._plan.of(node))
-            target = memory.slot(array, self._base)
-            place = Place(target.pointer, (), _leaf(target.layout), is_private=False)
+            storage = self._plan.of(node)
+            for _ in self._gang.forks[1:]:
+                if storage.parent is None:
+                    raise NotGanged("a collection collected over several forks")
+                storage = storage.parent
+            leaf = natural_layout(self._types[node.value])
+            assert isinstance(leaf, ScalarLayout)
+            first = Address(self._nodes.memory.address(storage).pointer, ArrayLayout(leaf, dynamic.ZERO, leaf.size))
+            target = self._nodes.memory.slot(first, self._base)
+            place = Place(target.pointer, (), leaf, is_private=False)
             self._memory.store_lanes(self.vector(node.value), place, self._mask(self._key))
 
     # Phis
@@ -421,7 +485,7 @@ class GangEmitter:
         if phi not in self._phi_slots:
             assert isinstance(phi.region, h.Region)
             scalar = data.llvm_type(self._types[phi])
-            type = self._vec.type(scalar) if self._shapes.at(phi, phi.region) == VARYING else scalar
+            type = self._vec.type(scalar) if self._shapes.at(phi, phi.region).is_vector else scalar
             level = self.body.level_of[phi.region]
             is_header = level.header is phi.region
             depth = None if is_header else len(self.body.enclosing(phi.region)) - 1
@@ -441,7 +505,7 @@ class GangEmitter:
         type, slot = self._phi_slot(phi)
         region = phi.region
         assert isinstance(region, h.Region)
-        if self._shapes.at(phi, region) != VARYING:
+        if not self._shapes.at(phi, region).is_vector:
             self._slots.store(type, self.scalar(value), slot)
             return
         edge = Edge(leader, region)
@@ -471,7 +535,7 @@ class GangEmitter:
                 self._memory.store(node.value, place, self._mask(self._key))
             case h.Atomic():
                 self._emit_atomic(node)
-            case _ if self.shape(node) == VARYING:
+            case _ if self.shape(node).is_vector:
                 self._define(node, compute(self._vec, node, self._types, self.vector))
             case _:
                 self._define(node, compute(self._one, node, self._types, self.scalar))
@@ -484,7 +548,7 @@ class GangEmitter:
         else:
             place = self._memory.place(self._plan.of(node.collection), node.indices)
         value, is_vector = self._memory.load(place, self._mask(self._key))
-        assert is_vector == (self.shape(node) == VARYING)
+        assert is_vector == self.shape(node).is_vector
         self._define(node, value)
 
     def _emit_atomic(self, node: h.Atomic) -> None:
@@ -519,11 +583,9 @@ class GangEmitter:
 
     def _define(self, node: h.Node, text: str) -> None:
         scalar = data.llvm_type(self._types[node])
-        is_vector = self.shape(node) == VARYING
+        is_vector = self.shape(node).is_vector
         blocks = set(self._use_blocks(node))
-        self._slots.define(
-            node, text, self._vec.type(scalar) if is_vector else scalar, is_local=blocks <= {self._here}
-        )
+        self._slots.define(node, text, self._vec.type(scalar) if is_vector else scalar, is_local=blocks <= {self._here})
         if any(self._shapes.is_left_behind(node, it) for it in blocks):
             self._keep_for_later(node, scalar, self.vector(node))
 
@@ -569,7 +631,7 @@ class GangEmitter:
     def is_almost_affine(self, node: h.Node, depth: int = 10) -> bool:
         """See `memory.Values`."""
         shape = self._shapes.at(node, self._placed.place.get(node, self._fork))
-        if shape.kind in (Kind.AFFINE, Kind.WIDENED):
+        if shape.kind in (Kind.AFFINE, Kind.WIDENED, Kind.ROWS):
             return shape.stride == 1
         if shape == UNIFORM or depth == 0:
             return False
@@ -591,7 +653,7 @@ class GangEmitter:
 
     def scalar(self, node: h.Node) -> str:
         """The value of one that does not vary; of an affine one that of the first lane."""
-        assert self.shape(node) != VARYING, f"{node} varies"
+        assert not self.shape(node).is_vector, f"{node} varies"
         if node not in self._slots:
             return self._nodes.value(node)
         text = self._slots.use(node)
@@ -603,7 +665,7 @@ class GangEmitter:
         shape, scalar = self.shape(node), data.llvm_type(self._types[node])
         if self._shapes.is_left_behind(node, self._here):
             return self._slots.load(self._vec.type(scalar), self._out_slots[node])
-        if shape == VARYING:
+        if shape.is_vector:
             return self._slots.use(node)
         if shape == UNIFORM:
             return self._memory.splat(self.scalar(node), scalar)
@@ -630,11 +692,6 @@ class GangEmitter:
                     f"alloca [{max(size, 1) * self._vec.lanes} x i8], align {STORAGE_ALIGN}"
                 )
         return self._private_at[storage]
-
-
-def _leaf(layout: Layout) -> ScalarLayout:
-    assert isinstance(layout, ScalarLayout)
-    return layout
 
 
 def _private_storages(placed: Schedule, body: Body, plan: StoragePlan) -> frozenset[Storage]:

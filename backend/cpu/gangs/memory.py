@@ -8,8 +8,7 @@ or scattered. A lane-private collection lies with the lanes' copies of each scal
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from ....ir.hercules import nodes as h
@@ -19,7 +18,7 @@ from ..llvm import Ops
 from ..memory import Address, Memory
 from ..storage import Storage
 from .choose import NotGanged
-from .shapes import UNIFORM, Kind, Shape, greatest
+from .shapes import ROW_UNIFORM, UNIFORM, Kind, Shape, greatest
 
 
 class Values(Protocol):
@@ -85,7 +84,10 @@ class GangMemory:
         types: Mapping[h.Node, h.Type],
         values: Values,
         private: Callable[[Storage], str | None],
+        row: int,
     ) -> None:
+        """`row`: how many lanes may follow one another."""
+        self._row = row
         self.vec = ops
         self.one = Ops(ops.out)
         self._out = ops.out
@@ -143,7 +145,8 @@ class GangMemory:
         if isinstance(extent, h.DynamicLiteral):
             bound = greatest(position, self._types)
             return bound is not None and bound < extent.value
-        return isinstance(position, h.ThreadID) and position.fork.factor == extent  # type: ignore[attr-defined]
+        fork = position.fork if isinstance(position, h.ThreadID) else None
+        return isinstance(fork, h.Fork) and fork.factor == extent
 
     def lanes_of(self, place: Place) -> Lanes:
         """The clamped index of each lane."""
@@ -171,7 +174,11 @@ class GangMemory:
         if not self.is_in_range(part.position, part.extent):
             last = self._memory.last_position(part.extent)
             if not last.isdigit():
-                last = self.splat(self.one.convert("trunc", "i64", last, width), width) if width == "i32" else self.splat(last, width)
+                last = (
+                    self.splat(self.one.convert("trunc", "i64", last, width), width)
+                    if width == "i32"
+                    else self.splat(last, width)
+                )
             else:
                 last = self.vec.constant(width, int(last))
             value = self.vec.intrinsic("llvm.umin", width, value, last)
@@ -227,6 +234,10 @@ class GangMemory:
             return self._memory.load(Address(place.pointer, place.leaf)), False
         if not self._is_consecutive(place):
             lanes = self.lanes_of(place)
+            if self._is_row_uniform(place):
+                return self._from_memory(place.leaf, self._load_for_rows(lanes, place.leaf)), True
+            if self._is_in_rows(place):
+                return self._from_memory(place.leaf, self._load_rows(lanes, place.leaf, mask)), True
             if self._may_follow(place):
                 return self._from_memory(place.leaf, self._load_tested(lanes, place.leaf, mask)), True
             return self._from_memory(place.leaf, self._gather(lanes, place.leaf, mask)), True
@@ -250,7 +261,11 @@ class GangMemory:
         scalar = llvm_type(place.leaf.type)
         if not place.parts and not place.is_private:
             shape = self._values.shape(value)
-            one = self._values.scalar(value) if shape == UNIFORM else self.a_lane(scalar, self._values.vector(value), mask)
+            one = (
+                self._values.scalar(value)
+                if shape == UNIFORM
+                else self.a_lane(scalar, self._values.vector(value), mask)
+            )
             self._memory.store(one, Address(place.pointer, place.leaf))
             return
         self.store_lanes(self._values.vector(value), place, mask)
@@ -261,7 +276,13 @@ class GangMemory:
         if not place.parts:
             self._store_vector(data, place.pointer, place.leaf, mask)
         elif not self._is_consecutive(place):
-            self._scatter(data, self.lanes_of(place), place.leaf, mask)
+            indices = self.lanes_of(place)
+            if self._is_in_rows(place):
+                self._store_rows(data, indices, place.leaf, mask)
+            elif self._may_follow(place):
+                self._store_tested(data, indices, place.leaf, mask)
+            else:
+                self._scatter(data, indices, place.leaf, mask)
         else:
             for pointer in self._ways(place):
                 if pointer is None:
@@ -286,18 +307,109 @@ class GangMemory:
             and self._values.is_almost_affine(place.parts[0].position)
         )
 
-    def _load_tested(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> str:
-        """One vector if the lanes' elements turn out to follow one another, else a gather."""
+    def _is_row_uniform(self, place: Place) -> bool:
+        """Whether each row of lanes accesses one element."""
+        return not place.is_private and all(self._values.shape(part.position) == ROW_UNIFORM for part in place.parts)
+
+    def _is_in_rows(self, place: Place) -> bool:
+        """Whether the lanes of a row are sure to access elements that follow one another."""
+        shapes = [self._values.shape(part.position) for part in place.parts]
+        if place.is_private or any(it.kind is not Kind.ROWS for it in shapes):
+            return False
+        moving = [part for part, shape in zip(place.parts, shapes, strict=True) if shape != ROW_UNIFORM]
+        return (
+            len(moving) == 1
+            and self._values.shape(moving[0].position).stride == 1
+            and moving[0].stride == place.leaf.size
+            and self.is_in_range(moving[0].position, moving[0].extent)
+        )
+
+    def _row_pointers(self, lanes: Lanes) -> list[str]:
+        """The address of the first lane of each row."""
+        pointers: list[str] = []
+        for first in range(0, self.lanes, self._row):
+            index = self.lane(lanes.index_type, lanes.index, str(first))
+            pointers.append(
+                self._out.value(f"getelementptr [{lanes.unit} x i8], ptr {lanes.pointer}, {lanes.index_type} {index}")
+            )
+        return pointers
+
+    def _load_for_rows(self, lanes: Lanes, leaf: ScalarLayout) -> str:
+        """One element for each row of lanes; all indices are in range, so that it need not be asked who wants it."""
+        scalar = _memory_type(leaf)
+        type, vector = self.vec.type(scalar), "poison"
+        for row, pointer in enumerate(self._row_pointers(lanes)):
+            element = self._out.value(f"load {scalar}, ptr {pointer}, align {leaf.align}")
+            vector = self._out.value(f"insertelement {type} {vector}, {scalar} {element}, i64 {row}")
+        numbers = ", ".join(f"i32 {lane // self._row}" for lane in range(self.lanes))
+        return self._out.value(f"shufflevector {type} {vector}, {type} poison, <{self.lanes} x i32> <{numbers}>")
+
+    def _row_mask(self, mask: str | None, row: int) -> str | None:
+        return None if mask is None else self._row_of("i1", mask, row)
+
+    def _row_of(self, scalar: str, vector: str, row: int) -> str:
+        """The lanes of a row."""
+        type, first = self.vec.type(scalar), row * self._row
+        numbers = ", ".join(f"i32 {lane}" for lane in range(first, first + self._row))
+        return self._out.value(f"shufflevector {type} {vector}, {type} poison, <{self._row} x i32> <{numbers}>")
+
+    def _load_rows(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> str:
+        """A vector for each row of lanes, put together."""
+        pointers, scalar = self._row_pointers(lanes), _memory_type(leaf)
+        if len(pointers) == 1:
+            return self._load_vector(pointers[0], leaf, mask)
+        part = Ops(self._out, self._row)
+        rows = [
+            self._load_vector(pointer, leaf, self._row_mask(mask, row), part) for row, pointer in enumerate(pointers)
+        ]
+        while len(rows) > 1:
+            numbers = ", ".join(f"i32 {lane}" for lane in range(2 * part.lanes))
+            type = part.type(scalar)
+            rows = [
+                self._out.value(f"shufflevector {type} {left}, {type} {right}, <{2 * part.lanes} x i32> <{numbers}>")
+                for left, right in zip(rows[::2], rows[1::2], strict=True)
+            ]
+            part = Ops(self._out, 2 * part.lanes)
+        return rows[0]
+
+    def _store_rows(self, data: str, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> None:
+        """Each row of lanes as a vector."""
+        part = Ops(self._out, self._row)
+        for row, pointer in enumerate(self._row_pointers(lanes)):
+            piece = self._row_of(_memory_type(leaf), data, row)
+            self._store_vector(piece, pointer, leaf, self._row_mask(mask, row), part)
+
+    def _store_tested(self, data: str, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> None:
+        """Rows of vectors if the lanes' elements turn out to follow one another, else a scatter."""
+        out = self._out
+        fast, slow, done = (out.fresh_block(name) for name in ("follows", "strewn", "stored"))
+        out.do(f"br i1 {self._follows(lanes)}, label %{fast}, label %{slow}, !prof !1")
+        out.open(fast)
+        self._store_rows(data, lanes, leaf, mask)
+        out.do(f"br label %{done}")
+        out.open(slow)
+        self._scatter(data, lanes, leaf, mask)
+        out.do(f"br label %{done}")
+        out.open(done)
+
+    def _follows(self, lanes: Lanes) -> str:
+        """Whether the lanes of each row access elements that follow one another."""
         out, type = self._out, lanes.index_type
-        first = self.lane(type, lanes.index, "0")
-        expected = self.vec.binary("add", type, self.splat(first, type), self.lane_numbers(type))
+        rows = ", ".join(f"i32 {lane // self._row * self._row}" for lane in range(self.lanes))
+        vector = self.vec.type(type)
+        first = out.value(f"shufflevector {vector} {lanes.index}, {vector} poison, <{self.lanes} x i32> <{rows}>")
+        numbers = ", ".join(f"{type} {lane % self._row}" for lane in range(self.lanes))
+        expected = self.vec.binary("add", type, first, f"<{numbers}>")
         same = self.vec.binary("icmp eq", type, lanes.index, expected)
-        follows = self.one.binary("icmp eq", f"i{self.lanes}", self.bits(same), "-1")
+        return self.one.binary("icmp eq", f"i{self.lanes}", self.bits(same), "-1")
+
+    def _load_tested(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> str:
+        """Rows of vectors if the lanes' elements turn out to follow one another, else a gather."""
+        out, follows = self._out, self._follows(lanes)
         fast, slow, done = (out.fresh_block(name) for name in ("follows", "strewn", "loaded"))
         out.do(f"br i1 {follows}, label %{fast}, label %{slow}, !prof !1")
         out.open(fast)
-        pointer = out.value(f"getelementptr [{lanes.unit} x i8], ptr {lanes.pointer}, {type} {first}")
-        results = [(self._load_vector(pointer, leaf, mask), fast)]
+        results = [(self._load_rows(lanes, leaf, mask), fast)]
         out.do(f"br label %{done}")
         out.open(slow)
         results.append((self._gather(lanes, leaf, mask), slow))
@@ -339,26 +451,28 @@ class GangMemory:
     def _load_strided(self, pointer: str, place: Place, mask: str | None) -> str:
         return self._gather(self._strided(pointer, place), place.leaf, mask)
 
-    def _load_vector(self, pointer: str, leaf: ScalarLayout, mask: str | None) -> str:
-        scalar = _memory_type(leaf)
-        type = self.vec.type(scalar)
+    def _load_vector(self, pointer: str, leaf: ScalarLayout, mask: str | None, part: Ops | None = None) -> str:
+        scalar, vec = _memory_type(leaf), self.vec if part is None else part
+        type = vec.type(scalar)
         if mask is None:
             return self._out.value(f"load {type}, ptr {pointer}, align {leaf.align}")
-        name = f"llvm.masked.load.{self.vec.suffix(scalar)}.p0"
-        masks = self.vec.type("i1")
+        name = f"llvm.masked.load.{vec.suffix(scalar)}.p0"
+        masks = vec.type("i1")
         self._out.module.declare(f"{type} @{name}(ptr, {masks}, {type})")
         return self._out.value(
             f"call {type} @{name}(ptr align {leaf.align} {pointer}, {masks} {mask}, {type} zeroinitializer)"
         )
 
-    def _store_vector(self, data: str, pointer: str, leaf: ScalarLayout, mask: str | None) -> None:
-        scalar = _memory_type(leaf)
-        type = self.vec.type(scalar)
+    def _store_vector(
+        self, data: str, pointer: str, leaf: ScalarLayout, mask: str | None, part: Ops | None = None
+    ) -> None:
+        scalar, vec = _memory_type(leaf), self.vec if part is None else part
+        type = vec.type(scalar)
         if mask is None:
             self._out.do(f"store {type} {data}, ptr {pointer}, align {leaf.align}")
             return
-        name = f"llvm.masked.store.{self.vec.suffix(scalar)}.p0"
-        masks = self.vec.type("i1")
+        name = f"llvm.masked.store.{vec.suffix(scalar)}.p0"
+        masks = vec.type("i1")
         self._out.module.declare(f"void @{name}({type}, ptr, {masks})")
         self._out.do(f"call void @{name}({type} {data}, ptr align {leaf.align} {pointer}, {masks} {mask})")
 
@@ -404,8 +518,7 @@ class GangMemory:
         pointer = self._private(storage)
         assert pointer is not None
         for leaf_pointer, leaf in self._leaves(pointer, storage.layout):
-            zero = f"{'zeroinitializer'}"
-            self._store_vector(zero, leaf_pointer, leaf, mask)
+            self._store_vector("zeroinitializer", leaf_pointer, leaf, mask)
 
     def copy(self, source: Storage, target: Storage, mask: str | None) -> None:
         """Copy between lane-private collections of one layout."""

@@ -26,6 +26,8 @@ class Kind(Enum):
     """Lane i has that of lane 0 plus i times `stride`, modulo 2^bits."""
     WIDENED = auto()
     """A u64 from an affine u32: it may wrap at 2^32 somewhere in the gang."""
+    ROWS = auto()
+    """As affine within each row of lanes; from row to row it varies. Of stride 0: one value a row."""
     VARYING = auto()
 
 
@@ -36,8 +38,14 @@ class Shape:
     kind: Kind
     stride: int = 0
 
+    @property
+    def is_vector(self) -> bool:
+        """Whether each lane's value is at hand, not only that of the first."""
+        return self.kind in (Kind.ROWS, Kind.VARYING)
+
 
 UNIFORM = Shape(Kind.UNIFORM)
+ROW_UNIFORM = Shape(Kind.ROWS)
 VARYING = Shape(Kind.VARYING)
 
 
@@ -50,7 +58,12 @@ class Shapes:
     """The shapes of all values in a body."""
 
     def __init__(
-        self, placed: Schedule, body: Body, plan: StoragePlan, private: frozenset[Storage], lanes: Mapping[h.Node, Shape]
+        self,
+        placed: Schedule,
+        body: Body,
+        plan: StoragePlan,
+        private: frozenset[Storage],
+        lanes: Mapping[h.Node, Shape],
     ) -> None:
         self._placed = placed
         self.body = body
@@ -96,7 +109,8 @@ class Shapes:
                 for node in nodes:
                     shape = self._shape(node)
                     if shape is not None and shape != self._known.get(node):
-                        shape = shape if node not in self._known else VARYING
+                        is_first = self._known.get(node, UNIFORM) == UNIFORM and shape == ROW_UNIFORM
+                        shape = shape if node not in self._known or is_first else VARYING
                         changed = changed or self._known.get(node) != shape
                         self._known[node] = shape
             if before == self._known and loops == len(self.divergent):
@@ -141,9 +155,7 @@ class Shapes:
         return isinstance(exit, h.If) and self.at(exit.condition, leader) != UNIFORM
 
     def _leaves_divergent(self, edge: Edge) -> bool:
-        return any(
-            it in self.divergent and edge.target not in it.leaders for it in self.body.enclosing(edge.source)
-        )
+        return any(it in self.divergent and edge.target not in it.leaders for it in self.body.enclosing(edge.source))
 
     # Shapes of values
 
@@ -172,13 +184,13 @@ class Shapes:
                 return self._cast(self.at(operand, home), self._placed.types[operand], type)
             case h.Bitcast(type=type, operand=operand):
                 shape = self.at(operand, home)
-                is_linear = shape.kind is Kind.AFFINE and isinstance(type, h.Integer)
-                return shape if shape == UNIFORM or is_linear else VARYING
+                is_linear = shape.kind in (Kind.AFFINE, Kind.ROWS) and isinstance(type, h.Integer)
+                return shape if shape in (UNIFORM, ROW_UNIFORM) or is_linear else VARYING
             case h.Unary(operand=operand):
                 return self._all_uniform([operand], home)
             case h.Select(condition=condition, if_true=if_true, if_false=if_false):
                 if self.at(condition, home) != UNIFORM:
-                    return VARYING
+                    return self._all_uniform([condition, if_true, if_false], home)
                 return _common([self.at(if_true, home), self.at(if_false, home)])
             case h.Intrinsic(arguments=arguments):
                 return self._all_uniform(arguments, home)
@@ -186,33 +198,39 @@ class Shapes:
                 return VARYING
 
     def _all_uniform(self, operands: Sequence[h.Node], home: h.Node) -> Shape:
-        return UNIFORM if all(self.at(it, home) == UNIFORM for it in operands) else VARYING
+        shapes = [UNIFORM, *(self.at(it, home) for it in operands)]
+        return _common(shapes)
 
     def _binary(self, op: h.BinaryOp, lhs: h.Node, rhs: h.Node, home: h.Node) -> Shape:
         left, right = self.at(lhs, home), self.at(rhs, home)
         if left == UNIFORM and right == UNIFORM:
             return UNIFORM
-        linear = (Kind.UNIFORM, Kind.AFFINE)
+        if left in (UNIFORM, ROW_UNIFORM) and right in (UNIFORM, ROW_UNIFORM):
+            return ROW_UNIFORM
+        linear = (Kind.UNIFORM, Kind.AFFINE, Kind.ROWS)
         if left.kind not in linear or right.kind not in linear:
             return VARYING
+        in_rows = Kind.ROWS in (left.kind, right.kind)
         match op:
             case h.BinaryOp.ADD:
-                return _affine(left.stride + right.stride)
+                return _affine(left.stride + right.stride, in_rows=in_rows)
             case h.BinaryOp.SUB:
-                return _affine(left.stride - right.stride)
+                return _affine(left.stride - right.stride, in_rows=in_rows)
             case h.BinaryOp.MUL if (factor := constant_value(rhs)) is not None:
-                return _affine(left.stride * factor)
+                return _affine(left.stride * factor, in_rows=in_rows)
             case h.BinaryOp.MUL if (factor := constant_value(lhs)) is not None:
-                return _affine(right.stride * factor)
+                return _affine(right.stride * factor, in_rows=in_rows)
             case h.BinaryOp.SHIFT_LEFT if (count := constant_value(rhs)) is not None and count < 16:
-                return _affine(left.stride << count)
+                return _affine(left.stride << count, in_rows=in_rows)
             case _:
                 return VARYING
 
     @staticmethod
     def _cast(shape: Shape, source: h.Type, target: h.Type) -> Shape:
-        if shape == UNIFORM:
-            return UNIFORM
+        if shape in (UNIFORM, ROW_UNIFORM):
+            return shape
+        if shape.kind is Kind.ROWS and isinstance(source, h.Integer) and isinstance(target, h.Integer):
+            return shape if target.bits <= source.bits or (source, target) == (U32, U64) else VARYING
         if shape.kind is Kind.AFFINE and isinstance(source, h.Integer) and isinstance(target, h.Integer):
             if target.bits <= source.bits:
                 return shape
@@ -248,14 +266,18 @@ class Shapes:
         return _common(shapes) if shapes else None
 
 
-def _affine(stride: int) -> Shape:
+def _affine(stride: int, *, in_rows: bool) -> Shape:
     """Of small strides only: others are of no use."""
+    if in_rows:
+        return Shape(Kind.ROWS, stride) if abs(stride) < 1 << 20 else VARYING
     if stride == 0:
         return UNIFORM
     return Shape(Kind.AFFINE, stride) if abs(stride) < 1 << 20 else VARYING
 
 
 def _common(shapes: Sequence[Shape]) -> Shape:
+    if all(it in (UNIFORM, ROW_UNIFORM) for it in shapes) and ROW_UNIFORM in shapes:
+        return ROW_UNIFORM
     return shapes[0] if all(it == shapes[0] for it in shapes) else VARYING
 
 

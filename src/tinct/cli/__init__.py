@@ -32,6 +32,7 @@ _COMMANDS = {
     "fmt": "format shaders",
     "minify": "write shaders as short as they can be",
     "opt": "run passes on core IR and print what comes of it",
+    "hercules": "check, print and run files of Hercules IR",
     "bisect": "find the pass, and the function, that changes an answer",
 }
 

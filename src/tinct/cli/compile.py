@@ -14,7 +14,8 @@ from ..core_origin import CoreOrigin
 from ..ir.diagnostics import InputError
 from ..ir.source import Source
 from ..shader import Shader, choose_entry
-from .options import constants_option, file_argument, format_option, parse_constants, read_source
+from .options import constants_option, file_argument, parse_constants, read_source
+from .trees import TREES
 
 
 def _ast(compilation: Compilation) -> str:
@@ -80,7 +81,8 @@ Examples:
   tinct compile kernel.wgsl --emit core | tinct compile - --from core --emit ast
 
 \b
-JSON: {"stage": …, "text": …}, or, with --timings, an object of seconds by stage.
+JSON: {"stage": …, "text": …}, for ast, core and hercules with "tree", which is as the schema (ir/schema) has it; or,
+with --timings, an object of seconds by stage. ATerms: that tree as a term.
 """,
 )
 @file_argument
@@ -92,7 +94,14 @@ JSON: {"stage": …, "text": …}, or, with --timings, an object of seconds by s
 @constants_option
 @click.option("--timings", is_flag=True, help="Print the time of each stage instead of the text.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of the terminal.")
-@format_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "aterm"]),
+    default="text",
+    show_default=True,
+    help="For people or for programs.",
+)
 def command(
     file: str,
     emit: str,
@@ -106,10 +115,15 @@ def command(
     """Print a stage of the compilation: syntax tree, core IR, WGSL, Hercules IR, LLVM IR or assembly."""
     job = _Job(read_source(file), entry, parse_constants(constants), is_whole=emit in _WHOLE_MODULE)
     seconds, compilation = job.from_core() if start == "core" else job.from_wgsl()
+    if form == "aterm" and emit not in TREES:
+        raise InputError(f"only {', '.join(TREES)} can be written as a term")
     text = STAGES[emit](compilation)
     seconds |= compilation.seconds
     if form == "json":
-        text = json.dumps(seconds if timings else {"stage": emit, "text": text}, indent=2)
+        tree = {"tree": json.loads(TREES[emit](compilation).json())} if emit in TREES else {}
+        text = json.dumps(seconds if timings else {"stage": emit, "text": text, **tree}, indent=2)
+    elif form == "aterm" and not timings:
+        text = TREES[emit](compilation).aterm()
     elif timings:
         text = _timings_text(seconds)
     if output is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from ..core_origin import CoreOrigin
@@ -9,6 +11,19 @@ from ..ir.core.builder_impl import build
 from ..ir.core.nodes import Module
 from ..ir.source import Source
 from .options import file_argument, read_source
+
+
+def print_passes(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """A line for each pass: its name and what it does."""
+    from ..transforms.pipelines import CORE
+
+    if not wanted:
+        return
+    width = max(map(len, CORE.passes))
+    for name, kind in sorted(CORE.passes.items()):
+        about = (sys.modules[kind.__module__].__doc__ or "").splitlines()[0]
+        click.echo(f"{name:<{width}}  {about}")
+    ctx.exit()
 
 
 @click.command(
@@ -35,7 +50,14 @@ Dumps go to standard error, the result to standard output.
 @click.option("--dump-each", is_flag=True, help="Print the IR after each pass.")
 @click.option("--dump-after", multiple=True, metavar="PASS", help="Print the IR after this pass; may be repeated.")
 @click.option("--verify-each", is_flag=True, help="Verify the module before the first and after each pass.")
-@click.option("--list", "is_list", is_flag=True, help="Print the names of all passes and what they do.")
+@click.option(
+    "--list",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=print_passes,
+    help="Print what passes there are.",
+)
 def command(
     file: str,
     pipeline: str,
@@ -44,15 +66,11 @@ def command(
     dump_each: bool,
     dump_after: tuple[str, ...],
     verify_each: bool,
-    is_list: bool,
 ) -> None:
     """Run passes on a shader's core IR and print what comes of it, as WGSL or as IR."""
     from ..transforms.passes import Pass, parse_pipeline, run_passes
     from ..transforms.pipelines import CORE
 
-    if is_list:
-        click.echo(list_of_passes(), nl=False)
-        return
     passes = parse_pipeline(pipeline, CORE)
     check_names(dump_after)
     module = read_module(read_source(file), start)
@@ -91,13 +109,3 @@ def check_names(names: tuple[str, ...]) -> None:
     for name in names:
         if name not in CORE.passes:
             raise InputError(unknown_name(f"no pass is named {name!r}", name, CORE.passes))
-
-
-def list_of_passes() -> str:
-    """A line for each pass: its name and the first sentence about it."""
-    from ..transforms.pipelines import CORE
-
-    width = max(map(len, CORE.passes))
-    return "".join(
-        f"{name:<{width}}  {(kind.__doc__ or '').strip().splitlines()[0]}\n" for name, kind in sorted(CORE.passes.items())
-    )

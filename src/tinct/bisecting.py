@@ -1,0 +1,150 @@
+"""Finding the pass that changes an answer, and in it the function.
+
+A shader runs in the interpreter of core IR as it was written, and again after each pass. The first pass after which the
+answer is no longer the expected one is at fault. Then its work is taken back, but for one function at a time: a
+function that alone spoils the answer is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from .buffers import pack_buffers, unpack_buffers
+from .compare import EXACT, Comparison, Tolerance, compare
+from .ir.core.interp import run
+from .ir.core.nodes import Module
+from .ir.core.text import parse, print_module
+from .ir.core.verify import VerifyError, verify
+from .ir.diagnostics import TinctError
+from .shader import Buffer, Constants, Extent, Kernel, dispatch_size
+from .transforms.passes import Pass
+
+Arrays = Mapping[str, "npt.NDArray[Any]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """What to run. Exactly one of `workgroups` and `threads` is given."""
+
+    kernel: Kernel
+    buffers: Mapping[str, Buffer]
+    constants: Constants
+    workgroups: Extent | None = None
+    threads: Extent | None = None
+
+    def on(self, device: str) -> Arrays:
+        """What a device computes."""
+        return self.kernel.run(
+            self.buffers,
+            workgroups=self.workgroups,
+            threads=self.threads,
+            constants=self.constants,
+            device=device,
+        )
+
+    def interpreted(self, module: Module) -> Arrays:
+        """What the interpreter computes with the entry point of a module."""
+        compilation = self.kernel.shader.compilation(self.kernel.info.name, self.constants)
+        packed = pack_buffers(self.kernel.bindings, self.buffers)
+        run(module, compilation.entry, packed, dispatch_size(self.workgroups, self.threads, compilation))
+        return unpack_buffers(self.kernel.bindings, packed, self.buffers)
+
+    def module(self) -> Module:
+        """A fresh module, with the overrides' values in place: what the passes start from."""
+        return self._copy(self.kernel.shader.compilation(self.kernel.info.name, self.constants).specialised)
+
+    @staticmethod
+    def _copy(module: Module) -> Module:
+        return parse(print_module(module))
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """The answer that is right, and how far another may be from it; exact for buffers without a tolerance."""
+
+    arrays: Arrays
+    tolerances: Mapping[str, Tolerance]
+
+    def fault(self, found: Arrays) -> str | None:
+        """What is wrong with an answer; None if nothing is."""
+        for name, expected in self.arrays.items():
+            comparison = compare(expected, found[name], self.tolerances.get(name, EXACT))
+            if not comparison.agrees:
+                return _described(name, comparison)
+        return None
+
+
+def _described(name: str, comparison: Comparison) -> str:
+    first = "" if comparison.first is None else f", first {name}{comparison.first}"
+    return f"{comparison.mismatches} of {comparison.compared} differ{first}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The pass at fault, by its place in the pipeline (None: the answer is wrong before any), and what is wrong.
+
+    `functions` are those that spoil the answer alone; none, if the pass cannot be taken apart.
+    """
+
+    position: int | None
+    step: Pass[Module] | None
+    fault: str
+    functions: tuple[str, ...] = ()
+
+
+def bisect(dispatch: Dispatch, passes: Sequence[Pass[Module]], expected: Expectation) -> Finding | None:
+    """The first pass after which the interpreter's answer is wrong; None if there is none."""
+    module = dispatch.module()
+    fault = expected.fault(dispatch.interpreted(module))
+    if fault is not None:
+        return Finding(None, None, fault)
+    for position, step in enumerate(passes, 1):
+        before = print_module(module)
+        fault = _fault_of_pass(step, module, dispatch, expected)
+        if fault is not None:
+            return Finding(position, step, fault, tuple(_guilty(before, print_module(module), dispatch, expected)))
+    return None
+
+
+def _fault_of_pass(step: Pass[Module], module: Module, dispatch: Dispatch, expected: Expectation) -> str | None:
+    step.run(module)
+    try:
+        verify(module)
+        return expected.fault(dispatch.interpreted(module))
+    except (VerifyError, TinctError) as error:
+        return str(error)
+
+
+def _guilty(before: str, after: str, dispatch: Dispatch, expected: Expectation) -> Iterator[str]:
+    """The functions that, changed alone, spoil the answer; a mix that is no valid module says nothing."""
+    old, new = _sections(before), _sections(after)
+    for name, text in new.items():
+        if not name or name not in old or old[name] == text:
+            continue
+        try:
+            module = parse("".join({**old, "": new[""], name: text}.values()))
+            verify(module)
+            fault = expected.fault(dispatch.interpreted(module))
+        except (VerifyError, TinctError):
+            continue
+        if fault is not None:
+            yield name
+
+
+def _sections(text: str) -> dict[str, str]:
+    """The text of each function by its name, and under "" all before the first."""
+    found: dict[str, str] = {"": ""}
+    name, pending = "", ""
+    for line in text.splitlines(keepends=True):
+        if line.startswith("@"):
+            pending = line
+            continue
+        if line.startswith("fn @"):
+            name = line[len("fn @") : line.index("(")]
+        found[name] = found.get(name, "") + pending + line
+        pending = ""
+    return found

@@ -1,0 +1,174 @@
+"""`tinct hercules`: functions of Hercules IR in files of their own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from ..ir.diagnostics import InputError
+from .options import file_argument, read_source
+
+if TYPE_CHECKING:
+    from ..ir.hercules.nodes import Function, Module, Type
+
+
+@click.command(
+    name="hercules",
+    epilog="""\b
+Examples:
+  tinct hercules dot.hir
+  tinct hercules dot.hir --passes ccp,gvn,dce
+  tinct hercules dot.hir --run --args '[[1, 2, 3], [4, 5, 6]]'
+  tinct hercules saxpy.hir --run --args '[2.0, [1, 2], [3, 4]]' --set wg_x=1 --device cpu
+
+\b
+Dynamic constants that are the extents of arguments need not be set.
+""",
+)
+@file_argument
+@click.option("--passes", "pipeline", default="", help="The passes to run first, in order.")
+@click.option(
+    "--format",
+    type=click.Choice(["text", "dot", "svg"]),
+    default="text",
+    show_default=True,
+    help="How to print: as text, or one function as a graph for Graphviz, or as the picture that Graphviz draws.",
+)
+@click.option("--run", "is_run", is_flag=True, help="Run a function and print what it returns, as JSON.")
+@click.option("--fn", "name", default="", help="The function to run or draw.  [default: the last one]")
+@click.option("--args", "arguments", default="[]", metavar="JSON", help="The list of its arguments.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=NUMBER", help="A dynamic constant; may be repeated.")
+@click.option(
+    "--device", type=click.Choice(["interp", "cpu"]), default="interp", show_default=True, help="What to run it on."
+)
+def command(
+    file: str,
+    pipeline: str,
+    format: str,
+    is_run: bool,
+    name: str,
+    arguments: str,
+    settings: tuple[str, ...],
+    device: str,
+) -> None:
+    """Check a file of Hercules IR, run passes on it, and print or run it."""
+    from ..ir.hercules.text import TextError, parse
+    from ..ir.hercules.verify import VerifyError, check
+    from ..transforms.hercules import HERCULES
+    from ..transforms.passes import parse_pipeline, run_passes
+
+    passes = parse_pipeline(pipeline, HERCULES)
+    try:
+        module = parse(read_source(file).data.decode("utf-8", "replace"))
+        check(module)
+    except (TextError, VerifyError) as error:
+        raise InputError(f"{file}: {error}") from None
+    run_passes(module, passes, HERCULES)
+    if not is_run:
+        _print(module, format, name)
+        return
+    function = _function(module, name)
+    values = _arguments(arguments)
+    constants = dynamic_constants(function, values, settings)
+    click.echo(json.dumps(run(function, constants, values, device)))
+
+
+def _function(module: Module, name: str) -> Function:
+    function = next((it for it in reversed(module.functions) if name in ("", it.name)), None)
+    if function is None:
+        raise InputError(f"no function {name!r}; there are: {', '.join(it.name for it in module.functions)}")
+    return function
+
+
+def _print(module: Module, format: str, name: str) -> None:
+    from ..ir.hercules.dot import draw
+    from ..ir.hercules.text import print_module
+
+    if format == "text":
+        sys.stdout.write(print_module(module))
+    elif format == "dot":
+        sys.stdout.write(draw(_function(module, name)))
+    else:
+        sys.stdout.write(_picture(draw(_function(module, name))))
+
+
+def _picture(graph: str) -> str:
+    """The SVG that Graphviz makes of a graph. Raises InputError without it."""
+    program = shutil.which("dot")
+    if program is None:
+        raise InputError(
+            "pictures are drawn by Graphviz, whose program `dot` is not installed; --format dot needs none"
+        )
+    return subprocess.run([program, "-Tsvg"], input=graph, capture_output=True, text=True, check=True).stdout
+
+
+def run(function: Function, constants: list[int], values: list[object], device: str) -> object:
+    """What a function returns, in Python's own types, on `interp` or `cpu`. It may be changed.
+
+    Raises InputError.
+    """
+    from ..ir.hercules.interp import InterpreterError
+    from ..ir.hercules.interp import run as interpret
+
+    try:
+        if device == "interp":
+            fitted = [_fitted(*pair) for pair in zip(function.parameter_types, values, strict=False)]
+            return interpret(function, constants, fitted if len(fitted) == len(values) else values)
+    except InterpreterError as error:
+        raise InputError(str(error)) from None
+    from .hercules_values import run_values
+
+    return run_values(function, constants, values)
+
+
+def _fitted(type: Type, value: object) -> object:
+    """A value of JSON with its integers as floats where the type says so."""
+    from ..ir.hercules.nodes import Array, Float, Product
+
+    match type:
+        case Float() if isinstance(value, int) and not isinstance(value, bool):
+            return float(value)
+        case Array(element=element) if isinstance(value, list):
+            return [_fitted(element, it) for it in cast("list[object]", value)]
+        case Product(fields=fields) if isinstance(value, list):
+            parts = cast("list[object]", value)
+            if len(fields) != len(parts):
+                return parts
+            return [_fitted(*pair) for pair in zip(fields, parts, strict=True)]
+        case _:
+            return value
+
+
+def _arguments(text: str) -> list[object]:
+    try:
+        values: object = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"--args is not JSON: {error}") from None
+    if not isinstance(values, list):
+        raise InputError("--args is a list of arguments, such as '[[1, 2, 3], 4]'")
+    return cast("list[object]", values)
+
+
+def dynamic_constants(function: Function, values: list[object], settings: tuple[str, ...]) -> list[int]:
+    """The dynamic constants: as set, else the lengths of arguments whose extents they are. Raises InputError."""
+    from ..ir.hercules.nodes import Array, DynamicParameter
+
+    known: dict[str, int] = {}
+    for type, value in zip(function.parameter_types, values, strict=False):
+        if isinstance(type, Array) and isinstance(type.extent, DynamicParameter) and isinstance(value, list):
+            known.setdefault(function.dynamic_constants[type.extent.index], len(cast("list[object]", value)))
+    for setting in settings:
+        name, equals, number = setting.partition("=")
+        if name not in function.dynamic_constants or not equals or not number.isdecimal():
+            names = ", ".join(function.dynamic_constants) or "none"
+            raise InputError(f"--set {setting}: expected NAME=NUMBER with one of the dynamic constants: {names}")
+        known[name] = int(number)
+    missing = [name for name in function.dynamic_constants if name not in known]
+    if missing:
+        raise InputError(f"the dynamic constant {missing[0]!r} is not known: --set {missing[0]}=…")
+    return [known[name] for name in function.dynamic_constants]

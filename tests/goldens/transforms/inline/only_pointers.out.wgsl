@@ -1,0 +1,12 @@
+@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+
+fn twice(x: u32) -> u32 {
+    return 2u * x;
+}
+
+@compute @workgroup_size(4)
+fn main(@builtin(local_invocation_index) i: u32) {
+    var x = i;
+    x = twice(x);
+    data[i] = twice(x);
+}

@@ -1,0 +1,20 @@
+@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+
+@compute @workgroup_size(4)
+fn main(@builtin(local_invocation_index) i: u32) {
+    let t = i32(i) - 2;
+    var t_1: i32;
+    if t < 0 {
+        t_1 = -1;
+    } else {
+        var t_2: i32;
+        if t == 0 {
+            t_2 = 0;
+        } else {
+            data[7] = 1u;
+            t_2 = 1;
+        }
+        t_1 = t_2;
+    }
+    data[i] = u32(t_1 + 5);
+}

@@ -1,0 +1,127 @@
+"""`opt`, `bisect`, `minify` and `fmt` from the command line, and bisecting a pass that is wrong on purpose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from tinct.bisecting import Dispatch, Expectation, bisect
+from tinct.cli import tinct
+from tinct.frontend import check
+from tinct.ir.core.nodes import Binary, Module
+from tinct.ir.core.structure import blocks_of
+from tinct.ir.ops import BinaryOp
+from tinct.ir.source import Source
+from tinct.shader import Shader
+from tinct.transforms.core.dce import DeadCodeElimination
+
+SHADERS = Path(__file__).parents[2] / "shaders"
+SCAN = SHADERS / "scan" / "scan_blelloch.wgsl"
+TEXT = """
+@group(0) @binding(0) var<storage, read_write> data: array<i32>;
+fn plus(a: i32) -> i32 { return a + 7; }
+fn times(a: i32) -> i32 { return a * 3; }
+@compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3u) {
+    data[id.x] = times(plus(data[id.x]));
+}
+"""
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(tinct, [str(it) for it in arguments])
+
+
+@dataclass(frozen=True)
+class Spoil:
+    """Turns products into sums."""
+
+    name: str = "spoil"
+
+    def run(self, module: Module) -> bool:
+        for function in module.functions:
+            for block in blocks_of(function):
+                for instruction in block.instructions:
+                    if isinstance(instruction, Binary) and instruction.op is BinaryOp.MULTIPLY:
+                        instruction.op = BinaryOp.ADD
+        return True
+
+
+def dispatch() -> Dispatch:
+    kernel = Shader(Source.from_text(TEXT)).kernel()
+    return Dispatch(kernel, {"data": np.arange(4, dtype=np.int32)}, {}, threads=4)
+
+
+def test_bisect_names_pass_and_function() -> None:
+    job = dispatch()
+    finding = bisect(job, (DeadCodeElimination(), Spoil(), DeadCodeElimination()), Expectation(job.on("interp"), {}))
+    assert finding is not None
+    assert (finding.position, finding.functions) == (2, ("times",))
+    assert finding.fault == "4 of 4 differ, first data[0]: expected 21, got 10"
+
+
+def test_bisect_finds_nothing() -> None:
+    job = dispatch()
+    assert bisect(job, (DeadCodeElimination(),), Expectation(job.on("cpu"), {})) is None
+
+
+def test_bisect_when_it_was_wrong_before() -> None:
+    finding = bisect(dispatch(), (), Expectation({"data": np.zeros(4, np.int32)}, {}))
+    assert finding is not None
+    assert finding.position is None
+
+
+@pytest.mark.parametrize("against", ["reference", "interp", "cpu"])
+def test_bisect_a_case_file(against: str) -> None:
+    result = run("bisect", SCAN.with_suffix(".toml"), "--against", against, "--passes", "inline,robustness,dce")
+    assert result.exit_code == 0, result.output
+    assert "the same answer after each of 3 passes" in result.output
+
+
+def test_opt_writes_wgsl_that_is_valid() -> None:
+    result = run("opt", SCAN, "--passes", "inline,mem2reg,cse,licm,dce", "--verify-each")
+    assert result.exit_code == 0, result.output
+    assert not [it for it in check(Source.from_text(result.stdout)) if it.is_error]
+
+
+def test_opt_takes_its_own_ir(tmp_path: Path) -> None:
+    core = run("opt", SCAN, "--emit", "core").stdout
+    path = tmp_path / "scan.core"
+    path.write_text(core, encoding="utf-8")
+    assert run("opt", path, "--emit", "core").stdout == core
+
+
+def test_opt_dumps() -> None:
+    result = run("opt", SCAN, "--passes", "mem2reg,dce", "--dump-after", "dce")
+    assert result.stderr.startswith("// after dce\n")
+    assert run("opt", SCAN, "--passes", "mem2reg,dce", "--dump-each").stderr.count("// after ") == 2
+
+
+def test_opt_lists_passes() -> None:
+    lines = run("opt", "--list").stdout.splitlines()
+    assert any(line.startswith("dce ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--passes", "no_such_pass"), ("--dump-after", "mem2rag"), ("--passes", "dce{n=1}")]
+)
+def test_opt_refuses(arguments: tuple[str, ...]) -> None:
+    assert run("opt", SCAN, *arguments).exit_code == 2
+
+
+def test_minify_table() -> None:
+    result = run("minify", SCAN, "--table")
+    assert result.exit_code == 0
+    assert "scan_blelloch.wgsl" in result.output
+
+
+def test_fmt_check_and_write(tmp_path: Path) -> None:
+    path = tmp_path / "a.wgsl"
+    path.write_text("fn f(){}", encoding="utf-8")
+    assert run("fmt", "--check", path).exit_code == 1
+    assert run("fmt", "--write", path).exit_code == 0
+    assert path.read_text(encoding="utf-8") == "fn f() {}\n"
+    assert run("fmt", "--check", path).exit_code == 0

@@ -1,0 +1,99 @@
+"""What the tests of core passes share: modules from text, pipelines, and answers on seeded inputs."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from pathlib import Path
+
+from tinct.backend.wgsl import print_unit
+from tinct.frontend import load_program
+from tinct.ir import layout
+from tinct.ir.core import Module, from_program, run, verify
+from tinct.ir.core.nodes import Function, Var
+from tinct.ir.core.to_program import to_unit
+from tinct.ir.source import Source
+from tinct.ir.types import Access, BindingPoint, Pointer, Stage
+from tinct.ir.wgsl.program import Program
+from tinct.transforms.passes import parse_pipeline, run_passes
+from tinct.transforms.pipelines import CORE
+
+ROOT = Path(__file__).parents[3]
+GOLDENS = ROOT / "tests" / "goldens" / "transforms"
+SHADERS = sorted((ROOT / "shaders").glob("*/*.wgsl"))
+
+PIPELINES = [
+    "algebraic",
+    "cse",
+    "dce",
+    "direct_variable_access",
+    "fold_constants",
+    "inline",
+    "licm",
+    "mem2reg",
+    "mem2reg,licm",
+    "mem2reg,reg2mem",
+    "mem2reg,remove_continue_in_switch",
+    "mem2reg,unroll",
+    "polyfill",
+    "preserve_padding",
+    "prevent_infinite_loops",
+    "remove_continue_in_switch",
+    "rename",
+    "robustness",
+    "scalarize,algebraic,vectorize",
+    "std140",
+    "simplify_control_flow",
+    "strength_reduction",
+    "zero_init_workgroup_memory",
+    "O1",
+    "O2",
+    "cpu",
+    "gpu",
+    "minify",
+]
+"""Every pass that changes no interface, after those that make it work, and every named pipeline."""
+
+
+@cache
+def program_of(text: str) -> Program:
+    return load_program(Source.from_text(text))
+
+
+def module_of(text: str) -> Module:
+    module = from_program(program_of(text))
+    verify(module)
+    return module
+
+
+def written(module: Module) -> str:
+    return print_unit(to_unit(module))
+
+
+def transformed(module: Module, pipeline: str) -> bool:
+    """Run a pipeline, verifying around each pass; whether it changed the module."""
+    return run_passes(module, parse_pipeline(pipeline, CORE), CORE, verify_each=True)
+
+
+def entry_points(module: Module) -> list[Function]:
+    return [function for function in module.functions if function.stage is Stage.COMPUTE]
+
+
+def answers(module: Module, entry: str, seed: int = 1) -> dict[BindingPoint, bytes]:
+    """What a dispatch leaves in buffers that start with seeded small words."""
+    function = next(function for function in module.functions if function.name == entry)
+    bound = [it for it in function.resources if isinstance(it, Var) and it.binding is not None]
+    buffers = {it.binding: seeded_buffer(it, seed) for it in bound if it.binding is not None}
+    run(module, entry, buffers, (1, 1, 1), step_limit=3_000_000)
+    written_ = {it.binding for it in bound if isinstance(it.type, Pointer) and it.type.access is not Access.READ}
+    return {point: bytes(buffer) for point, buffer in buffers.items() if point in written_}
+
+
+def seeded_buffer(variable: Var, seed: int) -> bytearray:
+    """Words 0 to 6: small as integers, denormal as floats; a few elements of a runtime-sized array."""
+    assert isinstance(variable.type, Pointer)
+    point = variable.binding
+    assert point is not None
+    numbers = random.Random(100 * seed + point.binding)
+    words = max(16, layout.minimum_size(variable.type.store) // 4 + 12)
+    return bytearray(b"".join(numbers.randrange(7).to_bytes(4, "little") for _ in range(words)))

@@ -1,0 +1,106 @@
+"""Named pipelines: by name, on naga, and through Hercules IR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.differential.generate import Generator
+
+from tinct.backend.gpu import GpuDevice
+from tinct.ir.core.nodes import Var
+from tinct.ir.diagnostics import InputError
+from tinct.ir.hercules.dispatch import run_entry_point
+from tinct.ir.types import BindingPoint
+from tinct.transforms.core.dce import DeadCodeElimination
+from tinct.transforms.core.unroll import Unroll
+from tinct.transforms.passes import parse_pipeline
+from tinct.transforms.pipelines import CORE, O1, for_gpu, specialise
+from tinct.transforms.to_hercules import translate
+
+from .support import PIPELINES, SHADERS, answers, entry_points, module_of, seeded_buffer, transformed, written
+
+
+def test_every_pass_is_tried() -> None:
+    needs_options = {"array_length_from_uniform", "single_entry_point", "substitute_overrides"}
+    tried = {name for line in PIPELINES for name in line.split(",")}
+    assert tried >= ({*CORE.passes, *CORE.pipelines} - needs_options - {"O0"})
+
+
+def test_names() -> None:
+    assert parse_pipeline("O1", CORE) == O1
+    assert parse_pipeline("dce, O1 ,unroll{n=4}", CORE) == (DeadCodeElimination(), *O1, Unroll(4))
+    assert parse_pipeline("O0", CORE) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("O3", "no pass 'O3' on core; there are: O0, O1, O2,"),
+        ("O1{n=2}", "no pass 'O1'"),
+        ("unroll{m=2}", "its options are: n"),
+    ],
+)
+def test_wrong_names(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse_pipeline(text, CORE)
+
+
+POINTERS = """
+    struct Row { count: u32, cells: array<u32, 4> }
+    @group(0) @binding(0) var<storage, read_write> rows: array<Row>;
+    fn bump(cell: ptr<storage, u32, read_write>, by: ptr<function, u32>) -> u32 {
+        *cell += *by;
+        *by += 1;
+        return *cell;
+    }
+    @compute @workgroup_size(4) fn main(@builtin(local_invocation_index) i: u32) {
+        var a = array(1u, 2u);
+        rows[i].count = bump(&rows[i].cells[i], &a[i & 1]) + a[1];
+    }
+"""
+
+
+@pytest.fixture(scope="module")
+def naga() -> Iterator[GpuDevice]:
+    if GpuDevice.available() is None:
+        pytest.skip(f"no GPU to ask naga: {GpuDevice.unavailable_reason()}")
+    device = GpuDevice()
+    yield device
+    device.close()
+
+
+@pytest.mark.parametrize("path", SHADERS, ids=lambda path: path.stem)
+def test_naga_accepts_kernels(path: Path, naga: GpuDevice) -> None:
+    text = path.read_text(encoding="utf-8")
+    for entry in entry_points(module_of(text)):
+        assert naga.validate(written(for_gpu(module_of(text), entry.name, {}))) is None
+        module = specialise(module_of(text), entry.name, {})
+        transformed(module, "O2,gpu")
+        assert naga.validate(written(module)) is None
+
+
+def test_naga_accepts_what_was_passed_by_pointer(naga: GpuDevice) -> None:
+    text = written(for_gpu(module_of(POINTERS), "main", {}))
+    assert "ptr<storage" not in text
+    assert naga.validate(text) is None
+
+
+@pytest.mark.parametrize("pipeline", ["cpu", "O1", "O2"])
+def test_hercules_after(pipeline: str) -> None:
+    """What the passes make is still what the translation to Hercules IR takes."""
+    for seed in range(4):
+        text = Generator(seed).kernel()
+        module = specialise(module_of(text), "main", {})
+        transformed(module, pipeline)
+        expected = answers(module_of(text), "main")
+        buffers = {BindingPoint(0, it): bytearray(data) for it, data in _inputs(text).items()}
+        run_entry_point(translate(module, "main"), buffers, (1, 1, 1))
+        assert {point: bytes(buffers[point]) for point in expected} == expected
+
+
+def _inputs(text: str) -> dict[int, bytes]:
+    function = entry_points(module_of(text))[0]
+    bound = [it for it in function.resources if isinstance(it, Var) and it.binding is not None]
+    return {it.binding.binding: bytes(seeded_buffer(it, 1)) for it in bound if it.binding is not None}
