@@ -8,8 +8,8 @@ The way of a function: `ir.hercules.schedule` gives every node a place, `storage
 addresses and copies in `memory`, all as text through `llvm`), `jit` has LLVM optimise and load it, `device` binds
 buffers, `threads` shares the workgroups out.
 
-Here one lane runs at a time. SIMD gangs are another way of writing a fork: `llvm.Ops` already computes with any
-number of lanes, and nothing but `emit` knows how forks run.
+`gangs` writes a fork over literal factors for several of its threads at once, each a lane of a vector; what it cannot
+do yet runs one thread after another (`CompiledKernel.tier` and `tier_reason` say which and why).
 """
 
 from .device import CompiledFunction, CompiledKernel, compile_entry, compile_function
