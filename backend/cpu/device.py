@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy
@@ -129,8 +130,8 @@ class CompiledKernel:
         """Dispatch over the buffers, one for each binding in order, changing the written ones in place.
 
         `lengths` are the element counts of the runtime-sized arrays, in the order of their bindings; if they are left
-        out, as many elements as fit the buffers. Buffers too small for that are an InputError, more than `timeout`
-        seconds a DeviceError.
+        out, as many elements as fit the buffers. Buffers too small for that, or a written one that overlaps another,
+        are an InputError, more than `timeout` seconds a DeviceError.
         """
         slots = self.slots
         if len(buffers) != len(slots):
@@ -141,6 +142,7 @@ class CompiledKernel:
         if lengths is None:
             pairs = zip(slots, given, strict=True)
             lengths = [slot.count(buffer.nbytes) for slot, buffer in pairs if slot.length is not None]
+        _check_apart([slot.binding for slot in slots], given)
         constants = [*workgroups, *lengths]
         addresses = [0] * len(slots)
         copies: list[tuple[Bytes, Bytes]] = []
@@ -155,6 +157,16 @@ class CompiledKernel:
         for buffer, copy in copies:
             if buffer.flags.writeable:
                 buffer[:] = copy[: buffer.nbytes]
+
+
+def _check_apart(bindings: Sequence[Binding], buffers: Sequence[Bytes]) -> None:
+    """Refuse a written buffer that overlaps another, as WebGPU does: the machine code takes bindings to be apart."""
+    spans = sorted(
+        (_address(buffer), buffer.nbytes, index) for index, buffer in enumerate(buffers) if buffer.nbytes > 0
+    )
+    for (start, size, first), (following, _, second) in pairwise(spans):
+        if start + size > following and (bindings[first].is_written or bindings[second].is_written):
+            raise InputError(f"the buffers for '{bindings[first].name}' and '{bindings[second].name}' overlap")
 
 
 def _default_tier() -> Tier:

@@ -349,8 +349,9 @@ def _use_findings(module: nodes.Module, structures: Iterable[Structure]) -> Iter
             if (id(user), index) not in known[id(operand)]:
                 yield user, "an operand does not know this use"
     for structure in structures:
-        yield from ((value, "a use is left of what is gone") for value in structure.values if _has_lost(value,
-        standing))
+        yield from (
+            (value, "a use is left of what is gone") for value in structure.values if _has_lost(value, standing)
+        )
 
 
 def _has_lost(value: Value, standing: set[int]) -> bool:

@@ -73,6 +73,19 @@ def test_too_small_and_too_few_buffers() -> None:
         compiled.run([], (1, 1, 1))
 
 
+def test_overlapping_buffers_are_refused_where_one_is_written() -> None:
+    copy = """
+@group(0) @binding(0) var<storage> source: array<u32>;
+@group(0) @binding(1) var<storage, read_write> target_: array<u32>;
+@compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3u) { target_[id.x] = source[id.x]; }
+"""
+    memory = np.arange(8, dtype=np.uint32).view(np.uint8)
+    with pytest.raises(InputError, match="the buffers for 'source' and 'target_' overlap"):
+        kernel(copy).run([memory[:16], memory[12:]], (1, 1, 1))
+    kernel(copy).run([memory[:16], memory[16:]], (4, 1, 1))
+    assert memory.view(np.uint32).tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
+
+
 def test_layouts_of_structures_matrices_and_vectors() -> None:
     text = """
     struct Inner { flag: u32, direction: vec3f, last: f32 }
