@@ -19,13 +19,14 @@ override forever = true;
 @compute @workgroup_size(64)
 fn main(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) w: vec3u) {
 """
+# The words that a condition reads (0 … 3) are written by no body that would end by it, in whatever order lanes run.
 BODIES = {
     "while": "while data[0] == 0 { }",
     "writes": "while data[1] != 9 { data[i + 64 * w.x] += 2; }",
-    "step that misses": "for (var k = 0u; k < data[2]; k += 2) { data[i] = k; }",
-    "not above": "for (var k = 0u; k <= data[2]; k++) { data[i] = k; }",
+    "step that misses": "for (var k = 0u; k < data[2]; k += 2) { data[i + 8] = k; }",
+    "not above": "for (var k = 0u; k <= data[2]; k++) { data[i + 8] = k; }",
     "nested": """for (var a = 0u; a < data[2]; a++) {
-        for (var b = 0u; b < data[3]; b++) { data[i] ^= a * b + (data[i] >> 3); } }""",
+        for (var b = 0u; b < data[3]; b++) { data[i + 8] ^= a * b + (data[i + 8] >> 3); } }""",
     "only one lane": "if i == 63 { while data[0] == 0 { data[i] += 1; } }",
     "barriers": """loop {
         if i == 0 { shared_word = data[0]; }
