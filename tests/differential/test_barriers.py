@@ -243,3 +243,19 @@ def test_a_workgroup_of_one() -> None:
         "1",
     )
     assert_agree(wgsl, buffers(), 3)
+
+
+def test_reads_in_a_loop_come_before_an_atomic_of_the_same_memory() -> None:
+    wgsl = """
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@group(0) @binding(1) var<uniform> n: u32;
+struct Mixed { words: vec2u, count: atomic<i32> }
+var<workgroup> mixed: Mixed;
+@compute @workgroup_size(1)
+fn main() {
+    for (var k = 0u; k < 2u + n; k++) { if (mixed.words[k] != 0u) { out[0] = 1u; } }
+    if (atomicLoad(&mixed.count) == 0) { out[1] = 2u; }
+}
+"""
+    outputs = assert_agree(wgsl, {"out": np.zeros(2, np.uint32), "n": np.uint32(0)})
+    assert outputs["out"].tolist() == [0, 2]
