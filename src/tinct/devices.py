@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from .compilation import Compilation, Timing
 from .hints import unknown_name
@@ -16,113 +17,76 @@ from .reflection import BindingInfo
 if TYPE_CHECKING:
     from .backend.gpu import BindingKind
 
-Buffers = Mapping[BindingPoint, bytearray]
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """A kernel to run on buffers: the writable ones change in place.
+
+    A dispatch that takes longer than `timeout` seconds, compiling aside, is stopped and raises DeviceError.
+    """
+
+    compilation: Compilation
+    bindings: Sequence[BindingInfo]
+    buffers: Mapping[BindingPoint, bytearray]
+    workgroups: tuple[int, int, int]
+    timeout: float | None = None
 
 
-class Device(Protocol):
-    """Runs a dispatch on buffers in place. Raises ShaderError, InputError or DeviceError."""
-
-    def run(
-        self,
-        compilation: Compilation,
-        bindings: Sequence[BindingInfo],
-        buffers: Buffers,
-        workgroups: tuple[int, int, int],
-        timeout: float | None = None,
-    ) -> Timing:
-        """Dispatch `workgroups`; the writable buffers hold the result afterwards.
-
-        A dispatch that takes longer than `timeout` seconds, compiling aside, is stopped and raises DeviceError.
-        """
-        ...
+Device: TypeAlias = Callable[[Dispatch], Timing]
+"""Runs a dispatch. Raises ShaderError, InputError or DeviceError."""
 
 
-class CpuDevice:
+def run_on_cpu(dispatch: Dispatch) -> Timing:
     """Machine code from LLVM on all cores."""
-
-    def run(
-        self,
-        compilation: Compilation,
-        bindings: Sequence[BindingInfo],
-        buffers: Buffers,
-        workgroups: tuple[int, int, int],
-        timeout: float | None = None,
-    ) -> Timing:
-        """See `Device`."""
-        start = time.perf_counter()
-        kernel = compilation.cpu
-        compiled = time.perf_counter()
-        used = compilation.hercules.bindings
-        lengths = [runtime_count(b.type, len(buffers[b.point])) for b in used if b.length is not None]
-        kernel.run([buffers[binding.point] for binding in used], workgroups, lengths, timeout=timeout)
-        return Timing(compiled - start, time.perf_counter() - compiled)
+    start = time.perf_counter()
+    kernel = dispatch.compilation.cpu
+    compiled = time.perf_counter()
+    used = dispatch.compilation.hercules.bindings
+    buffers = [dispatch.buffers[binding.point] for binding in used]
+    pairs = zip(used, buffers, strict=True)
+    lengths = [runtime_count(binding.type, len(buffer)) for binding, buffer in pairs if binding.length is not None]
+    kernel.run(buffers, dispatch.workgroups, lengths, timeout=dispatch.timeout)
+    return Timing(compiled - start, time.perf_counter() - compiled)
 
 
-class InterpreterDevice:
+def run_interpreted(dispatch: Dispatch) -> Timing:
     """The reference interpreter of core IR: slow and exact."""
+    from .ir.core.interp import run
 
-    def run(
-        self,
-        compilation: Compilation,
-        bindings: Sequence[BindingInfo],
-        buffers: Buffers,
-        workgroups: tuple[int, int, int],
-        timeout: float | None = None,
-    ) -> Timing:
-        """See `Device`."""
-        from .ir.core.interp import run
-
-        start = time.perf_counter()
-        module = compilation.specialised
-        built = time.perf_counter()
-        run(module, compilation.entry, buffers, workgroups, timeout=timeout)
-        return Timing(built - start, time.perf_counter() - built)
+    start = time.perf_counter()
+    module = dispatch.compilation.specialised
+    built = time.perf_counter()
+    run(module, dispatch.compilation.entry, dispatch.buffers, dispatch.workgroups, timeout=dispatch.timeout)
+    return Timing(built - start, time.perf_counter() - built)
 
 
-class HerculesDevice:
+def run_hercules(dispatch: Dispatch) -> Timing:
     """The reference interpreter of Hercules IR, on the graph that the CPU's code is made from."""
+    from .ir.hercules.dispatch import run_entry_point
 
-    def run(
-        self,
-        compilation: Compilation,
-        bindings: Sequence[BindingInfo],
-        buffers: Buffers,
-        workgroups: tuple[int, int, int],
-        timeout: float | None = None,
-    ) -> Timing:
-        """See `Device`."""
-        from .ir.hercules.dispatch import run_entry_point
-
-        start = time.perf_counter()
-        entry = compilation.hercules
-        built = time.perf_counter()
-        run_entry_point(entry, buffers, workgroups, timeout=timeout)
-        return Timing(built - start, time.perf_counter() - built)
+    start = time.perf_counter()
+    entry = dispatch.compilation.hercules
+    built = time.perf_counter()
+    run_entry_point(entry, dispatch.buffers, dispatch.workgroups, timeout=dispatch.timeout)
+    return Timing(built - start, time.perf_counter() - built)
 
 
-class GpuDevice:
+def run_on_gpu(dispatch: Dispatch) -> Timing:
     """The WebGPU adapter that wgpu finds, in a process of its own."""
+    from .backend.gpu import DEFAULT_SECONDS, BufferBinding, default_device
 
-    def run(
-        self,
-        compilation: Compilation,
-        bindings: Sequence[BindingInfo],
-        buffers: Buffers,
-        workgroups: tuple[int, int, int],
-        timeout: float | None = None,
-    ) -> Timing:
-        """See `Device`."""
-        from .backend.gpu import DEFAULT_SECONDS, BufferBinding, default_device
-
-        start = time.perf_counter()
-        wgsl = compilation.wgsl
-        written = time.perf_counter()
-        given = [BufferBinding(b.group, b.binding, _kind(b), bytes(buffers[b.point])) for b in bindings]
-        seconds = DEFAULT_SECONDS if timeout is None else timeout
-        result = default_device().run(wgsl, compilation.entry, given, workgroups, timeout=seconds)
-        for (group, binding), data in result.outputs.items():
-            buffers[BindingPoint(group, binding)][:] = data
-        return Timing(written - start + result.compile_seconds, result.run_seconds)
+    start = time.perf_counter()
+    wgsl = dispatch.compilation.wgsl
+    written = time.perf_counter()
+    given = [
+        BufferBinding(info.group, info.binding, _kind(info), bytes(dispatch.buffers[info.point]))
+        for info in dispatch.bindings
+    ]
+    seconds = DEFAULT_SECONDS if dispatch.timeout is None else dispatch.timeout
+    result = default_device().run(wgsl, dispatch.compilation.entry, given, dispatch.workgroups, timeout=seconds)
+    for (group, binding), data in result.outputs.items():
+        dispatch.buffers[BindingPoint(group, binding)][:] = data
+    return Timing(written - start + result.compile_seconds, result.run_seconds)
 
 
 def _kind(info: BindingInfo) -> BindingKind:
@@ -132,10 +96,10 @@ def _kind(info: BindingInfo) -> BindingKind:
 
 
 DEVICES: dict[str, Device] = {
-    "cpu": CpuDevice(),
-    "gpu": GpuDevice(),
-    "interp": InterpreterDevice(),
-    "hercules": HerculesDevice(),
+    "cpu": run_on_cpu,
+    "gpu": run_on_gpu,
+    "interp": run_interpreted,
+    "hercules": run_hercules,
 }
 """All devices by name; `interp` and `hercules` are the interpreters of core IR and of Hercules IR."""
 

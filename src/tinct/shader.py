@@ -20,7 +20,7 @@ import numpy.typing as npt
 from . import frontend
 from .buffers import pack_buffers, unpack_buffers
 from .compilation import Compilation, ProgramOrigin, Timing
-from .devices import device_named
+from .devices import Dispatch, device_named
 from .hints import unknown_name
 from .ir.diagnostics import Diagnostic, InputError, render_all
 from .ir.source import Source
@@ -232,7 +232,7 @@ class Kernel:
         compilation = self.shader.compilation(self.info.name, constants or {})
         packed = pack_buffers(self.bindings, buffers)
         count = dispatch_size(workgroups, threads, compilation)
-        timing = runner.run(compilation, self.bindings, packed, count, timeout)
+        timing = runner(Dispatch(compilation, self.bindings, packed, count, timeout))
         return Run(unpack_buffers(self.bindings, packed, buffers), timing)
 
     def sanitize(

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable
 
 from tinct import frontend
-from tinct.devices import device_named
+from tinct.devices import Dispatch, device_named
 from tinct.ir.diagnostics import Diagnostic, ShaderError, TinctError
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
@@ -65,7 +65,7 @@ def _dispatch(
     kernel: Kernel = shader.kernel(record.get("entryPoint"))
     compilation = shader.compilation(kernel.info.name, record.get("constants") or {})
     used = {info.point: buffers[info.point] for info in kernel.bindings}
-    device_named(device).run(compilation, kernel.bindings, used, workgroups)
+    device_named(device)(Dispatch(compilation, kernel.bindings, used, workgroups))
 
 
 def _expr(record: Record, device: str) -> str | None:

@@ -11,7 +11,7 @@ import pytest
 
 from tinct.buffers import pack_buffers
 from tinct.cases import Case, load_cases
-from tinct.devices import device_named
+from tinct.devices import Dispatch, device_named
 from tinct.frontend import load_program
 from tinct.ir.core import from_program, run
 from tinct.ir.diagnostics import ShaderError
@@ -78,7 +78,7 @@ def bytes_after(shader: Shader, original: Shader, case: Case) -> dict[BindingPoi
     buffers = pack_buffers(bindings, inputs)
     compilation = shader.compilation(kernel.info.name, case.constants)
     workgroups = dispatch_size(case.workgroups, case.threads, compilation)
-    device_named("interp").run(compilation, kernel.bindings, buffers, workgroups)
+    device_named("interp")(Dispatch(compilation, kernel.bindings, buffers, workgroups))
     return buffers
 
 
