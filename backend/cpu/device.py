@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
-import math
-import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
@@ -16,14 +12,11 @@ import numpy.typing
 
 from ...ir import layout as wgsl_layout
 from ...ir.diagnostics import InputError
-from ...ir.hercules import dynamic
-from ...ir.hercules import nodes as h
 from ...ir.hercules.entry import Binding, EntryPoint
 from . import jit
-from .emit import Emitted, Tier, emit_function
-from .layout import Layout, binding_layout
-from .threads import shared_pool
-from .watchdog import stop_after
+from .emit import Tier
+from .function import CompiledFunction, compile_function
+from .layout import binding_layout
 
 Bytes = numpy.typing.NDArray[numpy.uint8]
 Buffer: TypeAlias = "Bytes | bytearray | memoryview"
@@ -33,58 +26,6 @@ _ALIGN = 16
 
 _LARGEST = (1 << 32) - 4
 """The most bytes of a binding, as WebGPU has it: gangs compute with 32-bit indices of scalars."""
-
-
-@dataclass(frozen=True, slots=True)
-class CompiledFunction:
-    """Machine code of a Hercules function whose parameters are buffers."""
-
-    emitted: Emitted
-    code: jit.MachineCode
-    _entry: Callable[[int, int, int, int, int, int], None]
-
-    def run(
-        self,
-        addresses: Sequence[int],
-        constants: Sequence[int],
-        *,
-        workers: int | None = None,
-        timeout: float | None = None,
-    ) -> None:
-        """Run on the buffers at these addresses, with these dynamic constants; return when all is done.
-
-        Buffers must be as large as the layouts and the constants say, and 16-byte aligned. After `timeout` seconds the
-        run is stopped half done, with a DeviceError.
-        """
-        factors = (dynamic.evaluate(it, constants) for it in self.emitted.parallel)
-        threads = math.prod(factors)
-        if threads == 0:
-            return
-        buffers = (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
-        numbers = (ctypes.c_uint64 * max(len(constants), 1))(*constants)
-        buffers_at, numbers_at, entry = ctypes.addressof(buffers), ctypes.addressof(numbers), self._entry
-
-        scratch_size = dynamic.evaluate(self.emitted.scratch_size, constants)
-        with stop_after(timeout) as stop:
-
-            def task(begin: int, end: int, scratch: int) -> None:
-                if not stop.value:
-                    entry(buffers_at, numbers_at, begin, end, scratch, stop.address)
-
-            shared_pool(workers).run(task, threads, scratch_size)
-
-
-def compile_function(
-    function: h.Function, layouts: Mapping[int, Layout], *, tier: Tier | None = None
-) -> CompiledFunction:
-    """Compile a function whose parameters have these layouts. Raises ShaderError for what the CPU does not support.
-
-    Without a `tier`, it is what the environment variable TINCT_CPU_TIER says, else the fastest.
-    """
-    started = time.perf_counter()
-    emitted = emit_function(function, layouts, _default_tier() if tier is None else tier)
-    code = jit.compile_module(emitted.text, time.perf_counter() - started)
-    return CompiledFunction(emitted, code, code.entry())
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,15 +108,6 @@ def _check_apart(bindings: Sequence[Binding], buffers: Sequence[Bytes]) -> None:
     for (start, size, first), (following, _, second) in pairwise(spans):
         if start + size > following and (bindings[first].is_written or bindings[second].is_written):
             raise InputError(f"the buffers for '{bindings[first].name}' and '{bindings[second].name}' overlap")
-
-
-def _default_tier() -> Tier:
-    name = os.environ.get("TINCT_CPU_TIER", "gang")
-    match name:
-        case "gang" | "lane":
-            return name
-        case _:
-            raise InputError(f"TINCT_CPU_TIER must be 'gang' or 'lane', not {name!r}")
 
 
 def compile_entry(entry_point: EntryPoint, *, tier: Tier | None = None) -> CompiledKernel:

@@ -32,6 +32,7 @@ from .layout import ArrayLayout, Layout
 from .llvm import FunctionText, ModuleText, Ops
 from .memory import STACK_LIMIT, STORAGE_ALIGN
 from .nodes import NodeEmitter, unsupported
+from .privatise import Private, private_bindings
 from .storage import Storage, StoragePlan
 
 _METADATA = """!0 = !{}
@@ -46,20 +47,26 @@ Tier = Literal["gang", "lane"]
 class Emitted:
     """A module's text. `parallel`: the factors whose product is the number of threads that workers share.
 
-    `tier` is how forks over literal factors run; `tier_reason` says why not as gangs.
+    `privates`: the bindings for which every worker but one must be given memory of its own, cleared at first and
+    merged in the end; the other may be given the binding itself. `tier` is how forks over literal factors run;
+    `tier_reason` says why not as gangs.
     """
 
     text: str
     parallel: tuple[h.DynamicConstant, ...]
     scratch_size: h.DynamicConstant
+    privates: tuple[Private, ...]
     tier: Tier
     tier_reason: str
 
 
-def emit_function(function: h.Function, bindings: Mapping[int, Layout], tier: Tier = "gang") -> Emitted:
+def emit_function(
+    function: h.Function, bindings: Mapping[int, Layout], tier: Tier = "gang", *, privatise: bool = True
+) -> Emitted:
     """The LLVM IR of a function whose parameters are bindings with these layouts.
 
-    On the gang tier, what gangs cannot run falls back to the lane tier. The function may only return (a product of) the
+    On the gang tier, what gangs cannot run falls back to the lane tier. Without `privatise`, all workers share all
+    bindings. The function may only return (a product of) the
     final versions of its parameters. Raises ShaderError for what is not supported.
     """
     placed = schedule(function)
@@ -69,16 +76,19 @@ def emit_function(function: h.Function, bindings: Mapping[int, Layout], tier: Ti
     reason = "the lane tier was asked for"
     if tier == "gang":
         try:
-            return _emit(placed, bindings, choose_gangs(placed, native_bytes() // 4), "")
+            gangs = choose_gangs(placed, native_bytes() // 4)
+            return _emit(placed, bindings, gangs, "", privatise=privatise)
         except NotGanged as obstacle:
             reason = str(obstacle)
-    return _emit(placed, bindings, (), reason)
+    return _emit(placed, bindings, (), reason, privatise=privatise)
 
 
-def _emit(placed: Schedule, bindings: Mapping[int, Layout], gangs: Sequence[Gang], reason: str) -> Emitted:
-    emitter = _FunctionEmitter(placed, bindings, _outermost_forks(placed), gangs)
+def _emit(
+    placed: Schedule, bindings: Mapping[int, Layout], gangs: Sequence[Gang], reason: str, *, privatise: bool
+) -> Emitted:
+    emitter = _FunctionEmitter(placed, bindings, _outermost_forks(placed), gangs, privatise=privatise)
     if not emitter.carries_only_bindings():
-        emitter = _FunctionEmitter(placed, bindings, (), gangs)
+        emitter = _FunctionEmitter(placed, bindings, (), gangs, privatise=privatise)
     return emitter.emit(reason)
 
 
@@ -107,6 +117,8 @@ class _FunctionEmitter:
         bindings: Mapping[int, Layout],
         forks: tuple[h.Fork, ...],
         gangs: Sequence[Gang],
+        *,
+        privatise: bool,
     ) -> None:
         """`forks`: those whose threads workers share."""
         self._placed = placed
@@ -118,6 +130,8 @@ class _FunctionEmitter:
         self._live = [node for node in placed.function.nodes if node in placed.live]
         users = def_use(placed.function)
         self._plan = StoragePlan(self._live, placed.types, bindings, users, placed.nest.forks)
+        self._privates = tuple(private_bindings(placed, self._plan, users, bindings)) if privatise else ()
+        self._plan.privatise({it.parameter for it in self._privates})
         self._module = ModuleText()
         self._out = FunctionText(self._module)
         self._ops = Ops(self._out)
@@ -147,7 +161,7 @@ class _FunctionEmitter:
         return True
 
     def _is_binding(self, node: h.Node) -> bool:
-        return is_collection(self._types[node]) and self._plan.of(node).is_shared
+        return is_collection(self._types[node]) and self._plan.of(node).is_binding
 
     def emit(self, reason: str) -> Emitted:
         """The whole module; `reason` is why forks are not gangs."""
@@ -163,7 +177,8 @@ class _FunctionEmitter:
         self._out.do("ret void")
         self._add_functions()
         parallel = tuple(fork.factor for fork in self._forks)
-        return Emitted(str(self._module), parallel, self._scratch_size, "gang" if self._gangs else "lane", reason)
+        tier: Tier = "gang" if self._gangs else "lane"
+        return Emitted(str(self._module), parallel, self._scratch_size, self._privates, tier, reason)
 
     def _emit_gang(self, fork: h.Fork) -> None:
         before, after = block_leader(fork.control), self._labels[self._joins[fork]]
@@ -317,7 +332,7 @@ class _FunctionEmitter:
             is_empty = self._types[field] == UNIT
             if not is_empty and (not is_collection(self._types[field]) or isinstance(field, h.ConstantNode)):
                 raise unsupported("a result that is not a parameter", node)
-            if not is_empty and not self._plan.of(field).is_shared:
+            if not is_empty and not self._plan.of(field).is_binding:
                 raise unsupported("a result that is not a parameter", node)
 
     def _hand_on(self, node: h.Node, leader: h.Node) -> None:
@@ -359,7 +374,7 @@ def _assign_scratch(storages: Sequence[Storage]) -> tuple[dict[Storage, h.Dynami
     known_first = sorted(storages, key=lambda it: it.constant_size is None)
     for storage in known_first:
         size = storage.constant_size
-        if storage.is_shared or storage.parent is not None or (size is not None and size <= STACK_LIMIT):
+        if storage.is_binding or storage.parent is not None or (size is not None and size <= STACK_LIMIT):
             continue
         offsets[storage] = end
         end = dynamic.add(end, _rounded_size(storage, size))

@@ -23,10 +23,11 @@ from ..llvm import Ops
 from ..memory import STORAGE_ALIGN, Address
 from ..nodes import NodeEmitter, compute
 from ..storage import Storage, StoragePlan
-from .atomics import emit_atomic
+from .atomics import GangAtomic
 from .choose import Gang, NotGanged
 from .control import Body, Edge, Item, Level, find_body
 from .memory import GangMemory, Place
+from .prefixes import Operand
 from .shapes import ROW_UNIFORM, UNIFORM, Key, Kind, Shape, Shapes, greatest
 from .slots import Slots
 
@@ -555,9 +556,11 @@ class GangEmitter:
         self._transfer(node.collection, node)
         storage = self._plan.of(node)
         place = self._memory.place(storage, node.indices)
-        operands = [self.vector(it) for it in node.operands]
+        operands = [
+            Operand(self.vector(it), self.scalar(it) if self.shape(it) == UNIFORM else None) for it in node.operands
+        ]
         old = [it for it in self._users[node] if it in self._placed.live and not is_version_projection(it)]
-        result = emit_atomic(
+        result = GangAtomic(
             self._memory,
             self._nodes.memory,
             node.op,
@@ -566,7 +569,7 @@ class GangEmitter:
             self._mask(self._key),
             is_shared=storage.is_shared,
             is_used=any(isinstance(it, h.Read) and it.indices == [h.FieldIndex(1)] for it in old),
-        )
+        ).emit()
         if result is not None:
             scalar = data.llvm_type(place.leaf.type)
             self._slots.define(node, result, self._vec.type(scalar))

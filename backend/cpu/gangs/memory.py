@@ -298,6 +298,15 @@ class GangMemory:
         shape = self._values.shape(place.parts[0].position)
         return shape.kind in (Kind.AFFINE, Kind.WIDENED) and shape.stride == 1
 
+    def consecutive(self, place: Place) -> Generator[str | None] | None:
+        """The ways to the elements of lanes that follow one another (see `_ways`); None if that is not so."""
+        is_dense = self._is_consecutive(place) and place.parts[0].stride == place.leaf.size
+        return self._ways(place) if is_dense else None
+
+    def load_vector(self, pointer: str, leaf: ScalarLayout, mask: str | None) -> str:
+        """The elements that follow one another from a pointer on; zeros in lanes that are not in the mask."""
+        return self._load_vector(pointer, leaf, mask)
+
     def _may_follow(self, place: Place) -> bool:
         """Whether it is likely that lanes access elements that follow one another, though that is not sure."""
         return (

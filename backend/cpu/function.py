@@ -1,0 +1,149 @@
+"""Compiled functions: machine code, and the workers that run it on buffers at addresses."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...ir.diagnostics import InputError
+from ...ir.hercules import dynamic
+from ...ir.hercules import nodes as h
+from . import jit
+from .emit import Emitted, Tier, emit_function
+from .layout import Layout
+from .privatise import Private
+from .threads import Pool, RangeTask, shared_pool
+from .watchdog import StopFlag, stop_after
+
+_Entry = Callable[[int, int, int, int, int, int], None]
+_LARGEST_COPIES = 1 << 23
+"""The most bytes of the private copies of all workers together."""
+_SECONDS_PER_BYTE = 2e-10
+"""What clearing and merging a private copy takes, more or less."""
+_ALIGN = 64
+
+
+@dataclass(slots=True)
+class CompiledFunction:
+    """Machine code of a Hercules function whose parameters are buffers."""
+
+    emitted: Emitted
+    code: jit.MachineCode
+    _entry: _Entry
+    _sharing: _Later
+    """What all workers run on the bindings themselves, where copies would be too large."""
+
+    def run(
+        self,
+        addresses: Sequence[int],
+        constants: Sequence[int],
+        *,
+        workers: int | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Run on the buffers at these addresses, with these dynamic constants; return when all is done.
+
+        Buffers must be as large as the layouts and the constants say, and 16-byte aligned. After `timeout` seconds the
+        run is stopped half done, with a DeviceError.
+        """
+        pool = shared_pool(workers)
+        copies = [(it, dynamic.evaluate(it.size, constants)) for it in self.emitted.privates]
+        if pool.workers > 1 and sum(size for _, size in copies) * pool.workers > _LARGEST_COPIES:
+            self._sharing.get().run(addresses, constants, workers=workers, timeout=timeout)
+            return
+        threads = math.prod(dynamic.evaluate(it, constants) for it in self.emitted.parallel)
+        if threads > 0:
+            scratch_size = dynamic.evaluate(self.emitted.scratch_size, constants)
+            with stop_after(timeout) as stop:
+                _Run(self._entry, addresses, constants, stop, copies, scratch_size).run(pool, threads)
+
+
+class _Later:
+    """A function that is compiled when it is first asked for."""
+
+    def __init__(self, make: Callable[[], CompiledFunction]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._made: CompiledFunction | None = None
+
+    def get(self) -> CompiledFunction:
+        """The function."""
+        with self._lock:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run: what its workers share, and the private copies that are left to merge."""
+
+    entry: _Entry
+    addresses: Sequence[int]
+    constants: Sequence[int]
+    stop: StopFlag
+    copies: Sequence[tuple[Private, int]]
+    scratch_size: int
+    _unmerged: list[tuple[Private, int, int]] = field(default_factory=list[tuple[Private, int, int]])
+
+    def run(self, pool: Pool, threads: int) -> None:
+        """Do all threads, and merge."""
+        copied = sum(size for _, size in self.copies)
+        room = self.scratch_size + copied + _ALIGN * (len(self.copies) + 1) if self.copies else self.scratch_size
+        pool.run(self._start, threads, room, overhead=copied * _SECONDS_PER_BYTE, cancel=self.stop.raise_)
+        for private, address, size in self._unmerged:
+            private.merge(self.addresses[private.parameter], address, size)
+
+    def _start(self, worker: int, scratch: int) -> RangeTask:
+        """The first worker works on the bindings themselves, the others on copies of those that are private."""
+        addresses = list(self.addresses)
+        end = scratch + self.scratch_size
+        for private, size in self.copies if worker > 0 else ():
+            begin = -(-end // _ALIGN) * _ALIGN
+            end = begin + size
+            private.clear(begin, size)
+            addresses[private.parameter] = begin
+            self._unmerged.append((private, begin, size))
+        entry, stop = self.entry, self.stop
+        buffers = (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
+        numbers = (ctypes.c_uint64 * max(len(self.constants), 1))(*self.constants)
+        buffers_at, numbers_at = ctypes.addressof(buffers), ctypes.addressof(numbers)
+
+        def task(begin: int, end: int) -> None:
+            assert buffers, numbers  # they live as long as this
+            if not stop.value:
+                entry(buffers_at, numbers_at, begin, end, scratch, stop.address)
+
+        return task
+
+
+def compile_function(
+    function: h.Function, layouts: Mapping[int, Layout], *, tier: Tier | None = None
+) -> CompiledFunction:
+    """Compile a function whose parameters have these layouts. Raises ShaderError for what the CPU does not support.
+
+    Without a `tier`, it is what the environment variable TINCT_CPU_TIER says, else the fastest.
+    """
+    return _compile(function, layouts, _default_tier() if tier is None else tier, privatise=True)
+
+
+def _compile(function: h.Function, layouts: Mapping[int, Layout], tier: Tier, *, privatise: bool) -> CompiledFunction:
+    started = time.perf_counter()
+    emitted = emit_function(function, layouts, tier, privatise=privatise)
+    code = jit.compile_module(emitted.text, time.perf_counter() - started)
+    sharing = _Later(lambda: _compile(function, layouts, tier, privatise=False))
+    return CompiledFunction(emitted, code, code.entry(), sharing)
+
+
+def _default_tier() -> Tier:
+    name = os.environ.get("TINCT_CPU_TIER", "gang")
+    match name:
+        case "gang" | "lane":
+            return name
+        case _:
+            raise InputError(f"TINCT_CPU_TIER must be 'gang' or 'lane', not {name!r}")
