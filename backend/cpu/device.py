@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
@@ -13,9 +13,11 @@ import numpy.typing
 from ...ir import layout as wgsl_layout
 from ...ir.diagnostics import InputError
 from ...ir.hercules.entry import Binding, EntryPoint
+from ...ir.types import BindingPoint
 from . import jit
-from .emit import Tier
-from .function import CompiledFunction, compile_function
+from .emit import Interface, Tier
+from .function import CompiledFunction, Source, compile_function, restored_function
+from .jit import MachineCode
 from .layout import binding_layout
 
 Bytes = numpy.typing.NDArray[numpy.uint8]
@@ -32,7 +34,6 @@ _LARGEST = (1 << 32) - 4
 class CompiledKernel:
     """An entry point as machine code. It may be run by several threads, one at a time."""
 
-    entry_point: EntryPoint
     function: CompiledFunction
     slots: tuple[Slot, ...]
 
@@ -44,20 +45,21 @@ class CompiledKernel:
     @property
     def tier(self) -> Tier:
         """How the invocations of a workgroup run."""
-        return self.function.emitted.tier
+        return self.function.interface.tier
 
     @property
     def tier_reason(self) -> str:
         """Why they do not run as gangs; empty if they do."""
-        return self.function.emitted.tier_reason
+        return self.function.interface.tier_reason
 
     def llvm(self, *, optimised: bool = True) -> str:
         """The LLVM IR, after LLVM's passes or before."""
-        return self.function.code.optimised if optimised else self.function.emitted.text
+        text = self.function.recipe.emit().text
+        return jit.optimised_text(text) if optimised else text
 
     def assembly(self) -> str:
         """The machine code as text."""
-        return jit.assembly(self.function.code.optimised)
+        return jit.assembly(self.function.recipe.emit().text)
 
     def run(
         self,
@@ -83,7 +85,7 @@ class CompiledKernel:
         if lengths is None:
             pairs = zip(slots, given, strict=True)
             lengths = [slot.count(buffer.nbytes) for slot, buffer in pairs if slot.length is not None]
-        _check_apart([slot.binding for slot in slots], given)
+        _check_apart(slots, given)
         constants = [*workgroups, *lengths]
         addresses = [0] * len(slots)
         copies: list[tuple[Bytes, Bytes]] = []
@@ -93,39 +95,54 @@ class CompiledKernel:
                 copy = _aligned_copy(buffer, slot.needed(constants))
                 copies.append((buffer, copy))
                 address = _address(copy)
-            addresses[slot.binding.parameter] = address
+            addresses[slot.parameter] = address
         self.function.run(addresses, constants, workers=workers, timeout=timeout)
         for buffer, copy in copies:
             if buffer.flags.writeable:
                 buffer[:] = copy[: buffer.nbytes]
 
 
-def _check_apart(bindings: Sequence[Binding], buffers: Sequence[Bytes]) -> None:
+def _check_apart(slots: Sequence[Slot], buffers: Sequence[Bytes]) -> None:
     """Refuse a written buffer that overlaps another, as WebGPU does: the machine code takes bindings to be apart."""
     spans = sorted(
         (_address(buffer), buffer.nbytes, index) for index, buffer in enumerate(buffers) if buffer.nbytes > 0
     )
     for (start, size, first), (following, _, second) in pairwise(spans):
-        if start + size > following and (bindings[first].is_written or bindings[second].is_written):
-            raise InputError(f"the buffers for '{bindings[first].name}' and '{bindings[second].name}' overlap")
+        if start + size > following and (slots[first].is_written or slots[second].is_written):
+            raise InputError(f"the buffers for '{slots[first].name}' and '{slots[second].name}' overlap")
 
 
 def compile_entry(entry_point: EntryPoint, *, tier: Tier | None = None) -> CompiledKernel:
     """Compile an entry point for this machine; see `compile_function`."""
+    slots = tuple(_slot(binding) for binding in entry_point.bindings)
+    return CompiledKernel(compile_function(*_source(entry_point), tier=tier), slots)
+
+
+def restored_kernel(
+    interface: Interface, code: MachineCode, slots: tuple[Slot, ...], entry_point: Callable[[], EntryPoint]
+) -> CompiledKernel:
+    """A kernel that was compiled before; the entry point is asked for only where that is not enough."""
+    return CompiledKernel(restored_function(interface, code, lambda: _source(entry_point())), slots)
+
+
+def _source(entry_point: EntryPoint) -> Source:
     function = entry_point.function
-    layouts = {
+    return function, {
         binding.parameter: binding_layout(binding.type, function.parameter_types[binding.parameter])
         for binding in entry_point.bindings
     }
-    slots = tuple(_slot(binding) for binding in entry_point.bindings)
-    return CompiledKernel(entry_point, compile_function(function, layouts, tier=tier), slots)
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """How large a binding's buffer must be: `fixed` bytes, then `stride` for each element of a runtime-sized array."""
+    """A binding of a kernel, and how large its buffer must be: `fixed` bytes, then `stride` for each element of a
+    runtime-sized array, whose number is the dynamic constant `length`.
+    """
 
-    binding: Binding
+    name: str
+    point: BindingPoint
+    parameter: int
+    is_written: bool
     fixed: int
     stride: int
     length: int | None
@@ -143,7 +160,7 @@ class Slot:
         count = 0 if self.length is None else constants[self.length]
         least = self.fixed + self.stride * count
         if size < least:
-            raise InputError(f"the buffer for '{self.binding.name}' has {size} bytes, but {least} are needed")
+            raise InputError(f"the buffer for '{self.name}' has {size} bytes, but {least} are needed")
         return count == 0 and size < self.fixed + self.stride
 
     def needed(self, constants: Sequence[int]) -> int:
@@ -154,9 +171,10 @@ class Slot:
 def _slot(binding: Binding) -> Slot:
     tail = wgsl_layout.runtime_array(binding.type)
     if tail is None:
-        return Slot(binding, wgsl_layout.size_of(binding.type), 0, None)
-    offset, array = tail
-    return Slot(binding, offset, wgsl_layout.stride_of(array), binding.length)
+        fixed, stride, length = wgsl_layout.size_of(binding.type), 0, None
+    else:
+        fixed, stride, length = tail[0], wgsl_layout.stride_of(tail[1]), binding.length
+    return Slot(binding.name, binding.point, binding.parameter, binding.is_written, fixed, stride, length)
 
 
 def _as_bytes(buffer: Buffer) -> Bytes:

@@ -44,20 +44,27 @@ Tier = Literal["gang", "lane"]
 
 
 @dataclass(frozen=True, slots=True)
-class Emitted:
-    """A module's text. `parallel`: the factors whose product is the number of threads that workers share.
+class Interface:
+    """What running a module takes. `parallel`: the factors whose product is the number of threads that workers share.
 
     `privates`: the bindings for which every worker but one must be given memory of its own, cleared at first and
     merged in the end; the other may be given the binding itself. `tier` is how forks over literal factors run;
     `tier_reason` says why not as gangs.
     """
 
-    text: str
     parallel: tuple[h.DynamicConstant, ...]
     scratch_size: h.DynamicConstant
     privates: tuple[Private, ...]
     tier: Tier
     tier_reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """A module's text, and what running it takes."""
+
+    text: str
+    interface: Interface
 
 
 def emit_function(
@@ -178,7 +185,8 @@ class _FunctionEmitter:
         self._add_functions()
         parallel = tuple(fork.factor for fork in self._forks)
         tier: Tier = "gang" if self._gangs else "lane"
-        return Emitted(str(self._module), parallel, self._scratch_size, self._privates, tier, reason)
+        interface = Interface(parallel, self._scratch_size, self._privates, tier, reason)
+        return Emitted(str(self._module), interface)
 
     def _emit_gang(self, fork: h.Fork) -> None:
         before, after = block_leader(fork.control), self._labels[self._joins[fork]]

@@ -14,7 +14,7 @@ from ...ir.diagnostics import InputError
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from . import jit
-from .emit import Emitted, Tier, emit_function
+from .emit import Emitted, Interface, Tier, emit_function
 from .layout import Layout
 from .privatise import Private
 from .threads import Pool, RangeTask, shared_pool
@@ -32,11 +32,10 @@ _ALIGN = 64
 class CompiledFunction:
     """Machine code of a Hercules function whose parameters are buffers."""
 
-    emitted: Emitted
+    interface: Interface
     code: jit.MachineCode
+    recipe: Recipe
     _entry: _Entry
-    _sharing: _Later
-    """What all workers run on the bindings themselves, where copies would be too large."""
 
     def run(
         self,
@@ -52,31 +51,47 @@ class CompiledFunction:
         run is stopped half done, with a DeviceError.
         """
         pool = shared_pool(workers)
-        copies = [(it, dynamic.evaluate(it.size, constants)) for it in self.emitted.privates]
+        copies = [(it, dynamic.evaluate(it.size, constants)) for it in self.interface.privates]
         if pool.workers > 1 and sum(size for _, size in copies) * pool.workers > _LARGEST_COPIES:
-            self._sharing.get().run(addresses, constants, workers=workers, timeout=timeout)
+            self.recipe.sharing().run(addresses, constants, workers=workers, timeout=timeout)
             return
-        threads = math.prod(dynamic.evaluate(it, constants) for it in self.emitted.parallel)
+        threads = math.prod(dynamic.evaluate(it, constants) for it in self.interface.parallel)
         if threads > 0:
-            scratch_size = dynamic.evaluate(self.emitted.scratch_size, constants)
+            scratch_size = dynamic.evaluate(self.interface.scratch_size, constants)
             with stop_after(timeout) as stop:
                 _Run(self._entry, addresses, constants, stop, copies, scratch_size).run(pool, threads)
 
 
-class _Later:
-    """A function that is compiled when it is first asked for."""
+Source = tuple[h.Function, Mapping[int, Layout]]
+"""A function, and the layouts of its parameters."""
 
-    def __init__(self, make: Callable[[], CompiledFunction]) -> None:
-        self._make = make
+
+class Recipe:
+    """How a function is compiled, for what is seldom asked for; `source` is called when it is."""
+
+    def __init__(self, source: Callable[[], Source], tier: Tier) -> None:
+        self._source = source
+        self._tier: Tier = tier
         self._lock = threading.Lock()
-        self._made: CompiledFunction | None = None
+        self._sharing: CompiledFunction | None = None
 
-    def get(self) -> CompiledFunction:
-        """The function."""
+    def emit(self, *, privatise: bool = True) -> Emitted:
+        """Its LLVM IR."""
+        return emit_function(*self._source(), self._tier, privatise=privatise)
+
+    def compile(self, *, privatise: bool = True) -> CompiledFunction:
+        """Its machine code."""
+        started = time.perf_counter()
+        emitted = self.emit(privatise=privatise)
+        code = jit.compile_module(emitted.text, time.perf_counter() - started)
+        return CompiledFunction(emitted.interface, code, self, code.entry())
+
+    def sharing(self) -> CompiledFunction:
+        """What all workers run on the bindings themselves, where copies would be too large."""
         with self._lock:
-            if self._made is None:
-                self._made = self._make()
-            return self._made
+            if self._sharing is None:
+                self._sharing = self.compile(privatise=False)
+            return self._sharing
 
 
 @dataclass(slots=True)
@@ -129,18 +144,16 @@ def compile_function(
 
     Without a `tier`, it is what the environment variable TINCT_CPU_TIER says, else the fastest.
     """
-    return _compile(function, layouts, _default_tier() if tier is None else tier, privatise=True)
+    return Recipe(lambda: (function, layouts), default_tier() if tier is None else tier).compile()
 
 
-def _compile(function: h.Function, layouts: Mapping[int, Layout], tier: Tier, *, privatise: bool) -> CompiledFunction:
-    started = time.perf_counter()
-    emitted = emit_function(function, layouts, tier, privatise=privatise)
-    code = jit.compile_module(emitted.text, time.perf_counter() - started)
-    sharing = _Later(lambda: _compile(function, layouts, tier, privatise=False))
-    return CompiledFunction(emitted, code, code.entry(), sharing)
+def restored_function(interface: Interface, code: jit.MachineCode, source: Callable[[], Source]) -> CompiledFunction:
+    """A function that was compiled before."""
+    return CompiledFunction(interface, code, Recipe(source, interface.tier), code.entry())
 
 
-def _default_tier() -> Tier:
+def default_tier() -> Tier:
+    """What TINCT_CPU_TIER says."""
     name = os.environ.get("TINCT_CPU_TIER", "gang")
     match name:
         case "gang" | "lane":

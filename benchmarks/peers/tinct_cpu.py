@@ -36,7 +36,7 @@ class TinctCpu:
             raise Unsupported(error.diagnostics[0].message) from error
         compile_seconds = time.perf_counter() - start
         by_point = {info.point: problem.buffers[info.name] for info in problem.bindings}
-        buffers = [by_point[binding.point] for binding in kernel.entry_point.bindings]
+        buffers = [by_point[slot.point] for slot in kernel.slots]
         workgroups = problem.workgroups
         return Prepared(timed(lambda: kernel.run(buffers, workgroups)), compile_seconds)
 

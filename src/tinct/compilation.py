@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -47,6 +47,10 @@ class Origin(Protocol):
         """Raise ShaderError for an entry point that is over a limit, InputError for constants that do not fit."""
         ...
 
+    def workgroup_size(self, entry: str) -> Sequence[int] | None:
+        """The sizes that are written, None if overrides decide one of them."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class ProgramOrigin:
@@ -71,6 +75,13 @@ class ProgramOrigin:
             raise InputError("\n\n".join(_without_head(render_all([diagnostic], self.source)) for diagnostic in given))
         if found:
             raise ShaderError(found, self.source)
+
+    def workgroup_size(self, entry: str) -> Sequence[int] | None:
+        """See `Origin`."""
+        function = next(it for it in self.program.entry_points if it.name == entry)
+        constants = [self.program.facts.expressions[it].constant for it in function.workgroup_size]
+        sizes = [it.value for it in constants if it is not None and isinstance(it.value, int)]
+        return sizes if len(sizes) == len(constants) else None
 
 
 def _without_head(rendered: str) -> str:
@@ -110,9 +121,12 @@ class Compilation:
     @cached_property
     def workgroup_size(self) -> tuple[int, int, int]:
         """Invocations a workgroup along x, y and z."""
-        function = next(function for function in self.specialised.functions if function.name == self.entry)
-        sizes = [size.value.value for size in function.workgroup_size if isinstance(size, Constant)]
-        x, y, z = (*(size for size in sizes if isinstance(size, int)), 1, 1, 1)[:3]
+        sizes = self.origin.workgroup_size(self.entry)
+        if sizes is None:
+            function = next(function for function in self.specialised.functions if function.name == self.entry)
+            values = [size.value.value for size in function.workgroup_size if isinstance(size, Constant)]
+            sizes = [size for size in values if isinstance(size, int)]
+        x, y, z = (*sizes, 1, 1, 1)[:3]
         return x, y, z
 
     @cached_property
@@ -133,7 +147,22 @@ class Compilation:
 
     @cached_property
     def cpu(self) -> CompiledKernel:
-        """Machine code."""
+        """Machine code: from the cache on disk, if it is there."""
+        from .backend.cpu import kernel_cache
+
+        start = time.perf_counter()
+        language = type(self.origin).__name__
+        name = kernel_cache.kernel_name(language, self.origin.source.data, self.entry, self.constants)
+        kernel = None if name is None else kernel_cache.restore(name, lambda: self.hercules)
+        if kernel is not None:
+            self.seconds["machine code"] = time.perf_counter() - start
+            return kernel
+        kernel = self._compile_for_cpu()
+        if name is not None:
+            kernel_cache.keep(name, kernel)
+        return kernel
+
+    def _compile_for_cpu(self) -> CompiledKernel:
         from .backend.cpu.device import compile_entry
 
         entry = self.hercules

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from .compilation import Compilation, Timing
 from .hints import unknown_name
 from .ir.diagnostics import InputError
-from .ir.layout import runtime_count
 from .ir.types import BindingPoint
 from .reflection import BindingInfo
 
@@ -41,11 +40,8 @@ def run_on_cpu(dispatch: Dispatch) -> Timing:
     start = time.perf_counter()
     kernel = dispatch.compilation.cpu
     compiled = time.perf_counter()
-    used = dispatch.compilation.hercules.bindings
-    buffers = [dispatch.buffers[binding.point] for binding in used]
-    pairs = zip(used, buffers, strict=True)
-    lengths = [runtime_count(binding.type, len(buffer)) for binding, buffer in pairs if binding.length is not None]
-    kernel.run(buffers, dispatch.workgroups, lengths, timeout=dispatch.timeout)
+    buffers = [dispatch.buffers[slot.point] for slot in kernel.slots]
+    kernel.run(buffers, dispatch.workgroups, timeout=dispatch.timeout)
     return Timing(compiled - start, time.perf_counter() - compiled)
 
 

@@ -79,7 +79,7 @@ def test_operations_whose_results_nobody_uses(
     head = HEAD.replace("TYPE", wgsl_type).replace("read_write> before", "read> before")
     body = f"if id.x < arrayLength(&values) && {condition} {{ {operation}(&total, values[id.x] + before[0]); }} }}"
     compiled = kernel(head + body, tier)
-    assert [it.parameter for it in compiled.function.emitted.privates] == [1]
+    assert [it.parameter for it in compiled.function.interface.privates] == [1]
     total = values[:1].copy()
     index = np.arange(COUNT)
     taken = {"true": index >= 0, "id.x > 900u": index > 900}.get(condition, index % 3 == 1)
@@ -95,7 +95,7 @@ def test_old_values_at_one_place(operation: str, condition: str, values: npt.NDA
     body = f"""if id.x < arrayLength(&values) && {condition} {{
         before[id.x] = {operation}(&total, values[id.x]); }} }}"""
     compiled = kernel(HEAD.replace("TYPE", wgsl_type) + body)
-    assert not compiled.function.emitted.privates
+    assert not compiled.function.interface.privates
     total, before = values[:1].copy(), np.zeros(COUNT, values.dtype)
     run(compiled, values, total, before, workers=1)
     now, expected = values[0], np.zeros(COUNT, values.dtype)
@@ -233,7 +233,7 @@ def test_bindings_that_workers_share(body: str) -> None:
 @group(0) @binding(0) var<storage, read_write> counts: array<atomic<u32>, 2>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {{ {body} out[id.x] += 1u; }}""")
-    assert not compiled.function.emitted.privates
+    assert not compiled.function.interface.privates
     counts, out = np.zeros(2, np.uint32), np.zeros(64 * GROUPS, np.uint32)
     run(compiled, counts, out)
     assert counts[0] == 64 * GROUPS
