@@ -80,18 +80,18 @@ class CompiledKernel:
         if len(buffers) != len(slots):
             raise InputError(f"{len(slots)} buffers are needed, not {len(buffers)}")
         given = [_as_bytes(buffer) for buffer in buffers]
-        if any(buffer.nbytes > _LARGEST for buffer in given):
-            raise InputError(f"buffers have at most {_LARGEST} bytes on the CPU")
+        spans = [(_address(buffer), buffer.nbytes) for buffer in given]
         if lengths is None:
-            pairs = zip(slots, given, strict=True)
-            lengths = [slot.count(buffer.nbytes) for slot, buffer in pairs if slot.length is not None]
-        _check_apart(slots, given)
-        constants = [*workgroups, *lengths]
+            pairs = zip(slots, spans, strict=True)
+            lengths = [slot.count(size) for slot, (_, size) in pairs if slot.length is not None]
+        _check_apart(slots, spans)
+        constants = (*workgroups, *lengths)
         addresses = [0] * len(slots)
         copies: list[tuple[Bytes, Bytes]] = []
-        for slot, buffer in zip(slots, given, strict=True):
-            address = _address(buffer)
-            if slot.needs_copy(buffer.nbytes, constants) or address % _ALIGN:
+        for slot, buffer, (address, size) in zip(slots, given, spans, strict=True):
+            if size > _LARGEST:
+                raise InputError(f"buffers have at most {_LARGEST} bytes on the CPU")
+            if slot.needs_copy(size, constants) or address % _ALIGN:
                 copy = _aligned_copy(buffer, slot.needed(constants))
                 copies.append((buffer, copy))
                 address = _address(copy)
@@ -102,12 +102,15 @@ class CompiledKernel:
                 buffer[:] = copy[: buffer.nbytes]
 
 
-def _check_apart(slots: Sequence[Slot], buffers: Sequence[Bytes]) -> None:
-    """Refuse a written buffer that overlaps another, as WebGPU does: the machine code takes bindings to be apart."""
-    spans = sorted(
-        (_address(buffer), buffer.nbytes, index) for index, buffer in enumerate(buffers) if buffer.nbytes > 0
-    )
-    for (start, size, first), (following, _, second) in pairwise(spans):
+def _check_apart(slots: Sequence[Slot], spans: Sequence[tuple[int, int]]) -> None:
+    """Refuse a written buffer that overlaps another, as WebGPU does: the machine code takes bindings to be apart.
+
+    A buffer is its address and its bytes.
+    """
+    if len(spans) < 2:
+        return
+    ordered = sorted((address, size, index) for index, (address, size) in enumerate(spans) if size > 0)
+    for (start, size, first), (following, _, second) in pairwise(ordered):
         if start + size > following and (slots[first].is_written or slots[second].is_written):
             raise InputError(f"the buffers for '{slots[first].name}' and '{slots[second].name}' overlap")
 

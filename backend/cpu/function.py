@@ -36,6 +36,8 @@ class CompiledFunction:
     code: jit.MachineCode
     recipe: Recipe
     _entry: _Entry
+    _sizes: _Sizes | None = None
+    """Those of the last run."""
 
     def run(
         self,
@@ -50,16 +52,18 @@ class CompiledFunction:
         Buffers must be as large as the layouts and the constants say, and 16-byte aligned. After `timeout` seconds the
         run is stopped half done, with a DeviceError.
         """
-        pool = shared_pool(workers)
-        copies = [(it, dynamic.evaluate(it.size, constants)) for it in self.interface.privates]
-        if pool.workers > 1 and sum(size for _, size in copies) * pool.workers > _LARGEST_COPIES:
+        pool, sizes = shared_pool(workers), self._sizes
+        if sizes is None or sizes.constants != constants:
+            sizes = self._sizes = _Sizes.of(self.interface, constants)
+        if pool.workers > 1 and sizes.copied * pool.workers > _LARGEST_COPIES:
             self.recipe.sharing().run(addresses, constants, workers=workers, timeout=timeout)
+        elif sizes.threads == 0:
             return
-        threads = math.prod(dynamic.evaluate(it, constants) for it in self.interface.parallel)
-        if threads > 0:
-            scratch_size = dynamic.evaluate(self.interface.scratch_size, constants)
+        elif timeout is None:
+            _Run(self._entry, addresses, sizes, StopFlag()).run(pool)
+        else:
             with stop_after(timeout) as stop:
-                _Run(self._entry, addresses, constants, stop, copies, scratch_size).run(pool, threads)
+                _Run(self._entry, addresses, sizes, stop).run(pool)
 
 
 Source = tuple[h.Function, Mapping[int, Layout]]
@@ -94,31 +98,61 @@ class Recipe:
             return self._sharing
 
 
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """What follows from the dynamic constants of a run. `numbers` has them for the machine code. `copied` bytes are in
+    each worker's private copies.
+    """
+
+    constants: Sequence[int]
+    numbers: ctypes.Array[ctypes.c_uint64]
+    threads: int
+    scratch: int
+    copies: Sequence[tuple[Private, int]]
+    copied: int
+
+    @classmethod
+    def of(cls, interface: Interface, constants: Sequence[int]) -> _Sizes:
+        """For these dynamic constants."""
+        copies = [(it, dynamic.evaluate(it.size, constants)) for it in interface.privates]
+        return cls(
+            tuple(constants),
+            (ctypes.c_uint64 * max(len(constants), 1))(*constants),
+            math.prod(dynamic.evaluate(it, constants) for it in interface.parallel),
+            dynamic.evaluate(interface.scratch_size, constants),
+            copies,
+            sum(size for _, size in copies),
+        )
+
+    @property
+    def room(self) -> int:
+        """The bytes that a worker needs for itself."""
+        return self.scratch + self.copied + _ALIGN * (len(self.copies) + 1) if self.copies else self.scratch
+
+
 @dataclass(slots=True)
 class _Run:
     """One run: what its workers share, and the private copies that are left to merge."""
 
     entry: _Entry
     addresses: Sequence[int]
-    constants: Sequence[int]
+    sizes: _Sizes
     stop: StopFlag
-    copies: Sequence[tuple[Private, int]]
-    scratch_size: int
     _unmerged: list[tuple[Private, int, int]] = field(default_factory=list[tuple[Private, int, int]])
 
-    def run(self, pool: Pool, threads: int) -> None:
+    def run(self, pool: Pool) -> None:
         """Do all threads, and merge."""
-        copied = sum(size for _, size in self.copies)
-        room = self.scratch_size + copied + _ALIGN * (len(self.copies) + 1) if self.copies else self.scratch_size
-        pool.run(self._start, threads, room, overhead=copied * _SECONDS_PER_BYTE, cancel=self.stop.raise_)
+        sizes = self.sizes
+        overhead = sizes.copied * _SECONDS_PER_BYTE
+        pool.run(self._start, sizes.threads, sizes.room, overhead=overhead, cancel=self.stop.raise_)
         for private, address, size in self._unmerged:
             private.merge(self.addresses[private.parameter], address, size)
 
     def _start(self, worker: int, scratch: int) -> RangeTask:
         """The first worker works on the bindings themselves, the others on copies of those that are private."""
         addresses = list(self.addresses)
-        end = scratch + self.scratch_size
-        for private, size in self.copies if worker > 0 else ():
+        end = scratch + self.sizes.scratch
+        for private, size in self.sizes.copies if worker > 0 else ():
             begin = -(-end // _ALIGN) * _ALIGN
             end = begin + size
             private.clear(begin, size)
@@ -126,13 +160,11 @@ class _Run:
             self._unmerged.append((private, begin, size))
         entry, stop = self.entry, self.stop
         buffers = (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
-        numbers = (ctypes.c_uint64 * max(len(self.constants), 1))(*self.constants)
-        buffers_at, numbers_at = ctypes.addressof(buffers), ctypes.addressof(numbers)
+        numbers_at = ctypes.addressof(self.sizes.numbers)
 
         def task(begin: int, end: int) -> None:
-            assert buffers, numbers  # they live as long as this
             if not stop.value:
-                entry(buffers_at, numbers_at, begin, end, scratch, stop.address)
+                entry(ctypes.addressof(buffers), numbers_at, begin, end, scratch, stop.address)
 
         return task
 

@@ -27,6 +27,7 @@ class TinctCpu:
         return f"{tinct.__version__}, LLVM {llvm} for {processor}, {len(os.sched_getaffinity(0))} threads"
 
     def prepare(self, problem: Problem) -> Prepared:
+        os.environ["TINCT_CACHE"] = "off"
         _load_compiler()
         start = time.perf_counter()
         shader = tinct.load(problem.case.kernel_path)

@@ -98,12 +98,12 @@ def unpack_buffers(
 
 
 def _unpack(info: BindingInfo, data: bytearray, original: object) -> npt.NDArray[Any]:
-    array = layout.unpack(info.type, bytes(data))
-    if not isinstance(original, np.ndarray):
-        return array
-    given = cast("npt.NDArray[Any]", original)
-    if _has_exact_layout(info, given, len(data)):
+    given = cast("npt.NDArray[Any]", original) if isinstance(original, np.ndarray) else None
+    if given is not None and _has_exact_layout(info, given, len(data)):
         return np.frombuffer(data, given.dtype).reshape(given.shape).copy()
+    array = layout.unpack(info.type, bytes(data))
+    if given is None:
+        return array
     is_plain = array.dtype.names is None
     if given.size == array.size and (is_plain or given.ndim >= array.ndim):
         return array.reshape(given.shape)
