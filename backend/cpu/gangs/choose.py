@@ -104,7 +104,17 @@ def _vectors(placed: Schedule, fork: h.Fork) -> int:
     one before, as long as there are registers for what a loop holds.
     """
     nodes = _loop_nodes(placed, fork)
-    inside = (it for it, at in placed.place.items() if fork in placed.nest.around[at])
+    inside = [it for it, at in placed.place.items() if fork in placed.nest.around[at]]
+    if not nodes and any(_meets_others(it) for it in inside):
+        return 4
     if not nodes or any(isinstance(it, h.Atomic) for it in inside):
         return 1
     return 4 if len(nodes) <= _FEW else 2 if len(nodes) <= 2 * _FEW else 1
+
+
+def _meets_others(node: h.Node) -> bool:
+    """Whether it is an atomic operation at one place for all lanes: the more lanes, the fewer operations."""
+    return isinstance(node, h.Atomic) and all(
+        isinstance(it, h.FieldIndex) or (isinstance(it, h.PositionIndex) and isinstance(it.position, h.ConstantNode))
+        for it in node.indices
+    )
