@@ -90,8 +90,10 @@ def _is_multiple(factor: DynamicConstant, size: int) -> bool:
 def _tiles(factor: DynamicConstant, size: int) -> DynamicConstant:
     """How many tiles hold all threads, without a sum that could wrap."""
     width = dynamic.literal(size)
-    rest = dynamic.binary(DynamicOp.MIN, dynamic.rem(factor, width), dynamic.ONE)
-    return dynamic.add(dynamic.div(factor, width), rest)
+    full = dynamic.div(factor, width)
+    if _is_multiple(factor, size):
+        return full
+    return dynamic.add(full, dynamic.binary(DynamicOp.MIN, dynamic.rem(factor, width), dynamic.ONE))
 
 
 def _tile(body: ForkBody, size: int) -> None:
