@@ -296,6 +296,19 @@ def test_tiles_have_every_thread_once_and_no_more(n: int, size: int) -> None:
     assert same_value(run(after.functions[0], [n], [list(range(n))], backward), expected)
 
 
+def test_a_number_that_a_thread_hands_on_is_tiled_too() -> None:
+    text = """fn f<n>() -> u64 {
+      zero = constant(u64 0)
+      work = fork(start, n)
+      last = reduce(end, zero, i)
+      i = thread_id(work)
+      end = join(work)
+      done = return(end, last)
+    }"""
+    after = transformed(parse(text), "fork_tiling{size=2}")
+    assert [run(after.functions[0], [n], []) for n in (0, 1, 4, 5)] == [0, 0, 3, 4]
+
+
 def test_only_the_named_fork_is_tiled_or_split() -> None:
     module = edited("fork_tiling")
     run_passes(module, parse_pipeline("fork_tiling{size=4,fork=many}", HERCULES), HERCULES)

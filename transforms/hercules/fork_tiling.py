@@ -114,9 +114,8 @@ def _tile(body: ForkBody, size: int) -> None:
     else:
         made += _guard(tile, end, None if first is join else first, number, factor, fork, list(carried.values()))
     join.control, fork.factor = end, _tiles(factor, size)
+    function.nodes = [it for it in [*function.nodes, *made, *carried.values(), end] if it not in body.threads]
     replace_all(function, dict.fromkeys(body.threads, number))
-    function.nodes = [it for it in function.nodes if it not in body.threads]
-    function.nodes += [*made, *carried.values(), end]
 
 
 def _numbered(body: ForkBody, size: int) -> tuple[Fork, Node, list[Node]]:
