@@ -29,6 +29,7 @@ from tinct.ir.core.builder_impl import build
 from tinct.ir.diagnostics import ShaderError
 from tinct.ir.hercules.entry import EntryPoint
 from tinct.ir.hercules.schedule import schedule
+from tinct.ir.interpreter_state import paused_collection
 from tinct.ir.source import Source
 from tinct.transforms.pipelines import OPTIMISING, specialise
 from tinct.transforms.to_hercules import translate
@@ -136,9 +137,10 @@ def _emit(entry: EntryPoint) -> str:
 
 def _timed(action: Callable[[], T]) -> tuple[T, float]:
     gc.collect()
-    start = time.thread_time()
-    result = action()
-    return result, time.thread_time() - start
+    with paused_collection():
+        start = time.thread_time()
+        result = action()
+        return result, time.thread_time() - start
 
 
 def shader_entries() -> Iterator[tuple[str, str, str]]:

@@ -165,7 +165,7 @@ def _dominators(order: tuple[Node, ...], predecessors: Flow) -> Dominators:
 
 
 def _intervals(order: tuple[Node, ...], parent: Mapping[Node, Node]) -> dict[Node, tuple[int, int]]:
-    """For each node its number and the last one below it, in preorder. Parents come before their children in `order`."""
+    """For each node its number and the last one below it, in preorder; `order` has parents before their children."""
     sizes = dict.fromkeys(order, 1)
     for node in reversed(order):
         if node in parent:
