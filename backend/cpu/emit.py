@@ -28,6 +28,7 @@ from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .endless import watched_ends
 from .gangs import Gang, GangEmitter, NotGanged, choose_gangs
+from .half import CONVERSIONS
 from .layout import ArrayLayout, Layout
 from .llvm import FunctionText, ModuleText, Ops
 from .memory import STACK_LIMIT, STORAGE_ALIGN
@@ -213,6 +214,8 @@ class _FunctionEmitter:
         given = "ptr %buffers, ptr %dynamic, i64 %begin, i64 %end, ptr %scratch, ptr %stop"
         head = f"define void @kernel({given}) nounwind"
         body = "\n".join(lines)
+        if not self._module.target.has_half:
+            self._module.add_function("conversions", CONVERSIONS)
         self._module.add_function("kernel", f"{head} {{\n{body}\n}}\n\n{_METADATA}")
 
     # Blocks

@@ -89,9 +89,9 @@ _LOG32, _LOG16 = _logarithm(2.0**-21, "2^-21"), _logarithm(2.0**-7, "2^-7")
 FUNCTIONS: dict[str, Function] = {
     it.name: it
     for it in (
-        Function("exp", np.exp, _exponential(3), _exponential(1), 1),
-        Function("exp2", np.exp2, _exponential(3), _exponential(1), 1),
-        Function("log", np.log, _LOG32, _LOG16, 1),
+        Function("exp", np.exp, _exponential(3), _exponential(1), 1.5),
+        Function("exp2", np.exp2, _exponential(3), _exponential(1), 1.5),
+        Function("log", np.log, _LOG32, _LOG16, 1.5),
         Function("log2", np.log2, _LOG32, _LOG16, 1.5),
         Function("sin", np.sin, _SIN32, _SIN16, 2),
         Function("cos", np.cos, _SIN32, _SIN16, 2),
