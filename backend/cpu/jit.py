@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, cast
 
 from .disk_cache import DiskCache, default_cache, digest
+from .target import Target, current_target
 
 _Kernel = Callable[[int, int, int, int, int, int], None]
 _ADDRESS, _NUMBER = ctypes.c_void_p, ctypes.c_int64
@@ -67,18 +68,21 @@ class _Toolchain:
     """All that decides what machine code LLVM makes of a text."""
 
 
-@cache
 def _toolchain() -> _Toolchain:
+    return _toolchain_for(current_target())
+
+
+@cache
+def _toolchain_for(target: Target) -> _Toolchain:
     import llvmlite
     import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs]
 
     binding: Any = llvm
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
-    cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
     machine = binding.Target.from_default_triple().create_target_machine(
-        cpu=cpu,
-        features=features,
+        cpu=target.processor,
+        features=target.features,
         opt=_CODE_LEVEL,
         reloc="pic",
         codemodel="default",
@@ -86,7 +90,7 @@ def _toolchain() -> _Toolchain:
     )
     versions = (llvmlite.__version__, *map(str, binding.llvm_version_info))
     levels = f"passes {_PASS_LEVEL}, code {_CODE_LEVEL}"
-    identity = "\n".join((_VERSION, *versions, levels, str(machine.triple), str(cpu), str(features)))
+    identity = "\n".join((_VERSION, *versions, levels, str(machine.triple), repr(target)))
     return _Toolchain(binding, machine, binding.create_lljit_compiler(machine, use_jit_link=True), identity)
 
 
@@ -160,7 +164,7 @@ def host() -> Sequence[str]:
     """The machine that code is made for: LLVM version, processor, triple."""
     tools = _toolchain()
     version = ".".join(map(str, tools.llvm.llvm_version_info))
-    return version, str(tools.llvm.get_host_cpu_name()), str(tools.machine.triple)
+    return version, current_target().processor, str(tools.machine.triple)
 
 
 def _parse(tools: _Toolchain, text: str) -> Any:
