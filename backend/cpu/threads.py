@@ -26,6 +26,8 @@ _PARTS_PER_WORKER = 4
 """A worker takes this share of what is left at a time, so that the parts get smaller towards the end."""
 _WORTH_TAKING = 20e-6
 """Seconds of work that are worth taking at all."""
+_LONGEST = 50e-3
+"""Seconds of work in one piece, more or less: so long an interrupt may have to wait."""
 _WORTH_WAKING = 100e-6
 """Seconds of work below which waking the others costs more than it saves."""
 
@@ -59,8 +61,8 @@ class Pool:
             if scratch_size > self._scratch_size:
                 self._grow(scratch_size)
             task = start(0, self._addresses[0])
-            if self.workers == 1 or count == 1:
-                task(0, count)
+            if count == 1:
+                task(0, 1)
                 return
             started = time.perf_counter()
             task(0, 1)
@@ -68,8 +70,7 @@ class Pool:
             if each * (count - 1) < _WORTH_WAKING + overhead:
                 task(1, count)
             else:
-                least = max(1, int(_WORTH_TAKING / max(each, 1e-9)))
-                self._share(start, task, _Parts(_sizes(1, count, self.workers, least), cancel))
+                self._share(start, task, _Parts(_sizes(1, count, self.workers, each), cancel))
 
     def _share(self, start: Start, first: RangeTask, parts: _Parts) -> None:
         self._wake()
@@ -132,6 +133,8 @@ class _Waiting:
         self._left = helpers
         self._lock = threading.Lock()
         self._all_done = threading.Event()
+        if helpers == 0:
+            self._all_done.set()
 
     def run(self, job: Callable[[], None]) -> None:
         """In a helper: the job, and say that it has ended."""
@@ -150,10 +153,11 @@ class _Waiting:
                 parts.fail(interrupt)
 
 
-def _sizes(begin: int, end: int, workers: int, least: int) -> Iterator[tuple[int, int]]:
-    """Ranges that are smaller the less is left, down to `least`."""
+def _sizes(begin: int, end: int, workers: int, each: float) -> Iterator[tuple[int, int]]:
+    """Ranges of what takes `each` seconds: the smaller, the less is left, but neither too short nor too long."""
+    least, most = (max(1, int(seconds / max(each, 1e-9))) for seconds in (_WORTH_TAKING, _LONGEST))
     while begin < end:
-        size = min(max((end - begin) // (workers * _PARTS_PER_WORKER), least), end - begin)
+        size = min(max((end - begin) // (workers * _PARTS_PER_WORKER), least), most, end - begin)
         yield begin, begin + size
         begin += size
 

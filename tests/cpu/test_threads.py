@@ -67,8 +67,9 @@ def test_many_threads_dispatch_at_once(counter: CompiledKernel) -> None:
     assert found == [64 * GROUPS] * 6
 
 
-def test_an_interrupt_ends_a_dispatch_once_all_workers_have_stopped() -> None:
-    pool, busy, parts = Pool(3), set[int](), list[int]()
+@pytest.mark.parametrize("workers", [1, 3])
+def test_an_interrupt_ends_a_dispatch_once_all_workers_have_stopped(workers: int) -> None:
+    pool, busy, parts = Pool(workers), set[int](), list[int]()
     cancelled = threading.Event()
 
     def start(worker: int, _scratch: int) -> RangeTask:
