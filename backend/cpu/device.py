@@ -55,11 +55,12 @@ class CompiledKernel:
     def llvm(self, *, optimised: bool = True) -> str:
         """The LLVM IR, after LLVM's passes or before."""
         text = self.function.recipe.emit().text
-        return jit.optimised_text(text) if optimised else text
+        return jit.optimised_text(text, vectorise=self.function.interface.finds_vectors) if optimised else text
 
     def assembly(self) -> str:
         """The machine code as text."""
-        return jit.assembly(self.function.recipe.emit().text)
+        text = self.function.recipe.emit().text
+        return jit.assembly(text, vectorise=self.function.interface.finds_vectors)
 
     def run(
         self,

@@ -60,6 +60,11 @@ class Interface:
     tier: Tier
     tier_reason: str
 
+    @property
+    def finds_vectors(self) -> bool:
+        """Whether LLVM is worth asking for vectors: what gangs do is vectors already."""
+        return self.tier == "lane"
+
 
 @dataclass(frozen=True, slots=True)
 class Emitted:

@@ -87,7 +87,8 @@ class Recipe:
         """Its machine code."""
         started = time.perf_counter()
         emitted = self.emit(privatise=privatise)
-        code = jit.compile_module(emitted.text, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        code = jit.compile_module(emitted.text, seconds, vectorise=emitted.interface.finds_vectors)
         return CompiledFunction(emitted.interface, code, self, code.entry())
 
     def sharing(self) -> CompiledFunction:

@@ -94,21 +94,21 @@ def _toolchain_for(target: Target) -> _Toolchain:
     return _Toolchain(binding, machine, binding.create_lljit_compiler(machine, use_jit_link=True), identity)
 
 
-def compile_module(text: str, emit_seconds: float = 0.0) -> MachineCode:
+def compile_module(text: str, emit_seconds: float = 0.0, *, vectorise: bool = True) -> MachineCode:
     """Optimise the module and load its machine code. Its function `kernel` takes what `emit` says.
 
-    What the cache on disk has is only loaded.
+    LLVM looks for scalars to put into vectors if it is to `vectorise`. What the cache on disk has is only loaded.
     """
     with _lock:
         tools, files = _toolchain(), default_cache()
-        name = digest(tools.identity, text)
+        name = digest(tools.identity, f"vectorise {vectorise}", text)
         cached = None if files is None else _cached(tools, files, name, emit_seconds)
         if cached is not None:
             return cached
         started = time.perf_counter()
         module = _parse(tools, text)
         parsed = time.perf_counter()
-        _optimise(tools, module)
+        _optimise(tools, module, vectorise=vectorise)
         optimised = time.perf_counter()
         code: bytes = tools.machine.emit_object(module)
         library = _load(tools, code)
@@ -142,21 +142,21 @@ def _cached(tools: _Toolchain, files: DiskCache, name: str, emit_seconds: float)
     return MachineCode(name, True, times, library["kernel"], library)
 
 
-def optimised_text(text: str) -> str:
+def optimised_text(text: str, *, vectorise: bool = True) -> str:
     """The module as it is after LLVM's passes."""
     with _lock:
         tools = _toolchain()
         module = _parse(tools, text)
-        _optimise(tools, module)
+        _optimise(tools, module, vectorise=vectorise)
         return str(module)
 
 
-def assembly(text: str) -> str:
+def assembly(text: str, *, vectorise: bool = True) -> str:
     """The assembly text of a module."""
     with _lock:
         tools = _toolchain()
         module = _parse(tools, text)
-        _optimise(tools, module)
+        _optimise(tools, module, vectorise=vectorise)
         return str(tools.machine.emit_assembly(module))
 
 
@@ -175,10 +175,10 @@ def _parse(tools: _Toolchain, text: str) -> Any:
     return module
 
 
-def _optimise(tools: _Toolchain, module: Any) -> None:
+def _optimise(tools: _Toolchain, module: Any, *, vectorise: bool) -> None:
     options = tools.llvm.create_pipeline_tuning_options(speed_level=_PASS_LEVEL)
-    options.loop_vectorization = True
-    options.slp_vectorization = True
+    options.loop_vectorization = vectorise
+    options.slp_vectorization = vectorise
     options.loop_interleaving = True
     options.loop_unrolling = True
     builder = tools.llvm.create_pass_builder(tools.machine, options)
