@@ -26,7 +26,9 @@ from ..storage import Storage, StoragePlan
 from .atomics import emit_atomic
 from .choose import Gang, NotGanged
 from .control import Body, Edge, Item, Level, find_body
-from .memory import GangMemory, Place
+from .memory import GangMemory
+from .places import Place
+from .records import Record, find_records
 from .shapes import ROW_UNIFORM, UNIFORM, Key, Kind, Shape, Shapes, greatest
 from .slots import Slots
 
@@ -82,6 +84,8 @@ class GangEmitter:
         self._phi_slots: dict[h.Phi, tuple[str, str]] = {}
         self._stored: set[tuple[h.Phi, bool]] = set()
         self._out_slots: dict[h.Node, str] = {}
+        self._records: dict[h.Node, Record] = {}
+        """Those of the block that is written."""
         self._here: h.Node = fork
         self._key: Key = self._shapes.keys[fork]
         self._base = "0"
@@ -413,6 +417,7 @@ class GangEmitter:
         if self.body.level_of[leader].header is not leader:
             for phi in self._phis.get(leader, ()):
                 self._begin_phi(phi)
+        self._records = find_records(self._placed.blocks[leader], self._shared_storage, self._is_uniform, self._users)
         for node in self._placed.blocks[leader]:
             self._emit_node(node)
         pending = [(value, phi) for phi in self._endings.get(leader, ()) for value in self._taken(phi, leader)]
@@ -528,11 +533,17 @@ class GangEmitter:
                 if not is_version_projection(node):
                     self._define(node, self._old_value(atomic))
             case h.Read():
-                self._emit_read(node)
+                if node in self._records:
+                    self._emit_read_record(node, self._records[node])
+                else:
+                    self._emit_read(node)
             case h.Write():
                 self._transfer(node.collection, node)
-                place = self._memory.place(self._plan.of(node), node.indices)
-                self._memory.store(node.value, place, self._mask(self._key))
+                if node in self._records:
+                    self._emit_write_record(node, self._records[node])
+                else:
+                    place = self._memory.place(self._plan.of(node), node.indices)
+                    self._memory.store(node.value, place, self._mask(self._key))
             case h.Atomic():
                 self._emit_atomic(node)
             case _ if self.shape(node).is_vector:
@@ -550,6 +561,34 @@ class GangEmitter:
         value, is_vector = self._memory.load(place, self._mask(self._key))
         assert is_vector == self.shape(node).is_vector
         self._define(node, value)
+
+    def _shared_storage(self, node: h.Read | h.Write) -> Storage | None:
+        """The storage that an access to a scalar is to, if the lanes share it."""
+        collection = node.collection if isinstance(node, h.Read) else node
+        if isinstance(collection, (h.ConstantNode, h.Atomic)) or is_version_projection(node):
+            return None
+        storage = None if is_collection(self._types[node]) and node is not collection else self._plan.of(collection)
+        return None if storage in self.private else storage
+
+    def _is_uniform(self, node: h.Node) -> bool:
+        return self.shape(node) == UNIFORM
+
+    def _emit_read_record(self, node: h.Node, record: Record) -> None:
+        """All of a record where its first Read is."""
+        if node is not record.members[0].node:
+            return
+        places = [self._memory.place(record.storage, it.node.indices) for it in record.members]
+        vectors = self._memory.load_record(places, self._mask(self._key))
+        for member, vector in zip(record.members, vectors, strict=True):
+            self._define(member.node, vector)
+
+    def _emit_write_record(self, node: h.Node, record: Record) -> None:
+        """All of a record where its last Write is."""
+        if node is not record.members[-1].node:
+            return
+        places = [self._memory.place(record.storage, it.node.indices) for it in record.members]
+        values = [self.vector(it.node.value) for it in record.members if isinstance(it.node, h.Write)]
+        self._memory.store_record(values, places, self._mask(self._key))
 
     def _emit_atomic(self, node: h.Atomic) -> None:
         self._transfer(node.collection, node)
@@ -617,7 +656,7 @@ class GangEmitter:
                 case _:
                     yield self._placed.place[user]
 
-    # Values (see `memory.Values`)
+    # Values (see `places.Values`)
 
     def shape(self, node: h.Node) -> Shape:
         """As the current block sees it."""
@@ -629,7 +668,7 @@ class GangEmitter:
         return node in self._out_slots if left_behind else self._slots.is_usable(node)
 
     def is_almost_affine(self, node: h.Node, depth: int = 10) -> bool:
-        """See `memory.Values`."""
+        """See `places.Values`."""
         shape = self._shapes.at(node, self._placed.place.get(node, self._fork))
         if shape.kind in (Kind.AFFINE, Kind.WIDENED, Kind.ROWS):
             return shape.stride == 1
@@ -650,6 +689,10 @@ class GangEmitter:
                 return any(self.is_almost_affine(it, depth - 5) for it in values if depth > 5)
             case _:
                 return False
+
+    def holds(self, node: h.Node) -> str:
+        """See `places.Values`."""
+        return self._slots.use((node, "holds"))
 
     def scalar(self, node: h.Node) -> str:
         """The value of one that does not vary; of an affine one that of the first lane."""
