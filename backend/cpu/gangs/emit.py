@@ -13,6 +13,7 @@ from math import prod
 from ....ir.hercules import dynamic
 from ....ir.hercules import nodes as h
 from ....ir.hercules.analyses import Loop, block_leader
+from ....ir.hercules.graph import predecessors
 from ....ir.hercules.schedule import Schedule
 from ....ir.hercules.types import is_collection
 from ....ir.hercules.versions import is_version_projection
@@ -24,12 +25,14 @@ from ..memory import STORAGE_ALIGN, Address
 from ..nodes import NodeEmitter, compute
 from ..storage import Storage, StoragePlan
 from .atomics import emit_atomic
+from .bounds import greatest
 from .choose import Gang, NotGanged
 from .control import Body, Edge, Item, Level, find_body
+from .likely import LikelyEmitter
 from .memory import GangMemory
 from .places import Place
 from .records import Record, find_records
-from .shapes import ROW_UNIFORM, UNIFORM, Key, Kind, Shape, Shapes, greatest
+from .shapes import ROW_UNIFORM, UNIFORM, Key, Kind, Shape, Shapes
 from .slots import Slots
 
 _PRIVATE_LIMIT = 1 << 17
@@ -67,7 +70,7 @@ class GangEmitter:
         self.private = _private_storages(placed, self.body, plan)
         self._thread_ids = [it for it in placed.function.nodes if isinstance(it, h.ThreadID) and it.fork in gang.forks]
         lane_shapes: dict[h.Node, Shape] = {it: self._lane_shape(it) for it in self._thread_ids}
-        self._shapes = Shapes(placed, self.body, plan, self.private, lane_shapes)
+        self._shapes = Shapes(placed, self.body, plan, self.private, lane_shapes, gang.lanes)
         self._phis: dict[h.Node, list[h.Phi]] = {}
         self._endings: dict[h.Node, list[h.Phi]] = {}
         self._find_phis()
@@ -76,6 +79,9 @@ class GangEmitter:
         self._slots = Slots(out)
         self._private_at: dict[Storage, str] = {}
         self._memory = GangMemory(self._vec, nodes.memory, placed.types, self, self._private_pointer, gang.row)
+        self._likely = LikelyEmitter(self._one, gang.lanes, placed.types, self.shape, self.scalar, self.holds)
+        self._again: dict[tuple[h.Node, str], str] = {}
+        """Vectors of likely values, by the LLVM block in which they were needed."""
         self._masks: dict[Key, str | None] = {}
         """Where a key's mask is None, it is all lanes; else it is defined in the slots."""
         self._acts: dict[Item, bool] = {}
@@ -84,6 +90,7 @@ class GangEmitter:
         self._phi_slots: dict[h.Phi, tuple[str, str]] = {}
         self._stored: set[tuple[h.Phi, bool]] = set()
         self._out_slots: dict[h.Node, str] = {}
+        self._used_in: dict[h.Node, frozenset[h.Node]] = {}
         self._records: dict[h.Node, Record] = {}
         """Those of the block that is written."""
         self._here: h.Node = fork
@@ -546,6 +553,8 @@ class GangEmitter:
                     self._memory.store(node.value, place, self._mask(self._key))
             case h.Atomic():
                 self._emit_atomic(node)
+            case _ if self.shape(node).kind is Kind.LIKELY:
+                self._define_likely(node)
             case _ if self.shape(node).is_vector:
                 self._define(node, compute(self._vec, node, self._types, self.vector))
             case _:
@@ -623,10 +632,40 @@ class GangEmitter:
     def _define(self, node: h.Node, text: str) -> None:
         scalar = data.llvm_type(self._types[node])
         is_vector = self.shape(node).is_vector
-        blocks = set(self._use_blocks(node))
+        blocks = self._use_blocks(node)
         self._slots.define(node, text, self._vec.type(scalar) if is_vector else scalar, is_local=blocks <= {self._here})
         if any(self._shapes.is_left_behind(node, it) for it in blocks):
             self._keep_for_later(node, scalar, self.vector(node))
+
+    def _define_likely(self, node: h.Node) -> None:
+        """The first lane's value and a test; all lanes' only where more is needed than a place in memory."""
+        first, holds = self._likely.emit(node)
+        is_local = self._use_blocks(node) <= {self._here}
+        self._slots.define((node, "first"), first, data.llvm_type(self._types[node]), is_local=is_local)
+        self._slots.define((node, "holds"), holds, "i1", is_local=is_local)
+        if not all(self._only_leads_to_places(node, user) for user in self._users[node]):
+            self._define(node, compute(self._vec, node, self._types, self.vector))
+
+    def _only_leads_to_places(self, node: h.Node, user: h.Node) -> bool:
+        if user not in self._placed.live:
+            return True
+        match user:
+            case h.Read():
+                return not self._shapes.is_left_behind(node, self._placed.place[user])
+            case h.Write(value=value):
+                return value is not node and not self._shapes.is_left_behind(node, self._placed.place[user])
+            case _:
+                home = self._placed.place.get(user)
+                return home is not None and self._shapes.at(user, home).kind is Kind.LIKELY
+
+    def _vector_of_likely(self, node: h.Node) -> str:
+        """All lanes' values, computed where they are needed, since that is seldom."""
+        if node in self._slots:
+            return self._slots.use(node)
+        at = node, self._out.current
+        if at not in self._again:
+            self._again[at] = compute(self._vec, node, self._types, self.vector)
+        return self._again[at]
 
     def _keep_for_later(self, node: h.Node, scalar: str, lanes: str) -> None:
         """What each lane had last, for after a loop that lanes leave at different times."""
@@ -639,8 +678,13 @@ class GangEmitter:
             lanes = self._vec.select(mask, scalar, lanes, self._slots.load(type, slot))
         self._slots.store(type, lanes, slot)
 
-    def _use_blocks(self, node: h.Node) -> Iterator[h.Node]:
-        """The blocks that use a value."""
+    def _use_blocks(self, node: h.Node) -> frozenset[h.Node]:
+        """The blocks that use a value, in likely values too that are computed where they are needed."""
+        if node not in self._used_in:
+            self._used_in[node] = frozenset(self._find_use_blocks(node))
+        return self._used_in[node]
+
+    def _find_use_blocks(self, node: h.Node) -> Iterator[h.Node]:
         for user in self._users[node]:
             if user not in self._placed.live:
                 continue
@@ -654,7 +698,10 @@ class GangEmitter:
                 case h.If(control=control) | h.Return(control=control):
                     yield block_leader(control)
                 case _:
-                    yield self._placed.place[user]
+                    home = self._placed.place[user]
+                    yield home
+                    if self._shapes.at(user, home).kind is Kind.LIKELY:
+                        yield from self._use_blocks(user)
 
     # Values (see `places.Values`)
 
@@ -665,12 +712,14 @@ class GangEmitter:
     def is_usable(self, node: h.Node) -> bool:
         """Whether code here can name a value that its block need not use."""
         left_behind = self._shapes.is_left_behind(node, self._here)
-        return node in self._out_slots if left_behind else self._slots.is_usable(node)
+        if left_behind or node in self._slots or self.shape(node).kind is not Kind.LIKELY:
+            return node in self._out_slots if left_behind else self._slots.is_usable(node)
+        return all(self.is_usable(it) for it in predecessors(node))
 
     def is_almost_affine(self, node: h.Node, depth: int = 10) -> bool:
         """See `places.Values`."""
         shape = self._shapes.at(node, self._placed.place.get(node, self._fork))
-        if shape.kind in (Kind.AFFINE, Kind.WIDENED, Kind.ROWS):
+        if shape.kind in (Kind.AFFINE, Kind.WIDENED, Kind.LIKELY, Kind.ROWS):
             return shape.stride == 1
         if shape == UNIFORM or depth == 0:
             return False
@@ -695,8 +744,11 @@ class GangEmitter:
         return self._slots.use((node, "holds"))
 
     def scalar(self, node: h.Node) -> str:
-        """The value of one that does not vary; of an affine one that of the first lane."""
-        assert not self.shape(node).is_vector, f"{node} varies"
+        """The value of one that does not vary; of an affine one, and of one that likely is, that of the first lane."""
+        shape = self.shape(node)
+        if shape.kind is Kind.LIKELY:
+            return self._slots.use((node, "first"))
+        assert not shape.is_vector, f"{node} varies"
         if node not in self._slots:
             return self._nodes.value(node)
         text = self._slots.use(node)
@@ -708,6 +760,8 @@ class GangEmitter:
         shape, scalar = self.shape(node), data.llvm_type(self._types[node])
         if self._shapes.is_left_behind(node, self._here):
             return self._slots.load(self._vec.type(scalar), self._out_slots[node])
+        if shape.kind is Kind.LIKELY:
+            return self._vector_of_likely(node)
         if shape.is_vector:
             return self._slots.use(node)
         if shape == UNIFORM:

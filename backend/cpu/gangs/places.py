@@ -10,9 +10,10 @@ from ....ir.hercules import nodes as h
 from ..layout import ArrayLayout, Layout, ProductLayout, ScalarLayout
 from ..memory import Address, Memory
 from ..storage import Storage
+from .bounds import constant_value, greatest
 from .choose import NotGanged
 from .moves import Lanes
-from .shapes import UNIFORM, Shape, constant_value, greatest
+from .shapes import UNIFORM, Shape
 from .vectors import LaneVectors
 
 

@@ -15,6 +15,7 @@ from ....ir.hercules.analyses import block_leader
 from ....ir.hercules.schedule import Schedule
 from ....ir.hercules.types import U32, U64
 from ..storage import Storage, StoragePlan
+from .bounds import constant_value
 from .control import Body, Edge, Item, Level
 
 
@@ -65,12 +66,14 @@ class Shapes:
         body: Body,
         plan: StoragePlan,
         private: frozenset[Storage],
-        lanes: Mapping[h.Node, Shape],
+        thread_ids: Mapping[h.Node, Shape],
+        lanes: int,
     ) -> None:
         self._placed = placed
         self.body = body
         self._plan = plan
         self._private = private
+        self._thread_ids = thread_ids
         self._lanes = lanes
         self._known: dict[h.Node, Shape] = {}
         self.divergent: set[Level] = set()
@@ -100,7 +103,7 @@ class Shapes:
 
     def _solve(self) -> None:
         nodes = [it for it in self._placed.function.nodes if self._placed.place.get(it) in self.body.level_of]
-        nodes += [it for it in self._lanes if it not in nodes]
+        nodes += [it for it in self._thread_ids if it not in nodes]
         while True:
             self._find_keys()
             before = dict(self._known)
@@ -163,8 +166,8 @@ class Shapes:
 
     def _shape(self, node: h.Node) -> Shape | None:
         """The shape by the rule of the node; None while nothing is known."""
-        if node in self._lanes:
-            return self._lanes[node]
+        if node in self._thread_ids:
+            return self._thread_ids[node]
         home = self._placed.place[node]
         match node:
             case h.Phi():
@@ -186,7 +189,7 @@ class Shapes:
                 return self._cast(self.at(operand, home), self._placed.types[operand], type)
             case h.Bitcast(type=type, operand=operand):
                 shape = self.at(operand, home)
-                is_linear = shape.kind in (Kind.AFFINE, Kind.ROWS) and isinstance(type, h.Integer)
+                is_linear = shape.kind in (Kind.AFFINE, Kind.LIKELY, Kind.ROWS) and isinstance(type, h.Integer)
                 return shape if shape in (UNIFORM, ROW_UNIFORM) or is_linear else VARYING
             case h.Unary(operand=operand):
                 return self._all_uniform([operand], home)
@@ -194,6 +197,8 @@ class Shapes:
                 if self.at(condition, home) != UNIFORM:
                     return self._all_uniform([condition, if_true, if_false], home)
                 return _common([self.at(if_true, home), self.at(if_false, home)])
+            case h.Intrinsic(function="min" | "max" | "clamp", type=h.Integer(), arguments=arguments):
+                return self._limited([self.at(it, home) for it in arguments])
             case h.Intrinsic(arguments=arguments):
                 return self._all_uniform(arguments, home)
             case _:
@@ -203,27 +208,59 @@ class Shapes:
         shapes = [UNIFORM, *(self.at(it, home) for it in operands)]
         return _common(shapes)
 
+    @staticmethod
+    def _limited(shapes: Sequence[Shape]) -> Shape:
+        """The least or greatest of arguments, which is likely to be the one that differs between lanes."""
+        moving = [it for it in shapes[:2] if it != UNIFORM]
+        if (
+            len(moving) == 1
+            and shapes[2:] in ([], [UNIFORM])
+            and moving[0].kind in (Kind.AFFINE, Kind.LIKELY)
+            and moving[0].stride >= 0
+        ):
+            return Shape(Kind.LIKELY, moving[0].stride)
+        return _common([UNIFORM, *shapes])
+
     def _binary(self, op: h.BinaryOp, lhs: h.Node, rhs: h.Node, home: h.Node) -> Shape:
         left, right = self.at(lhs, home), self.at(rhs, home)
         if left == UNIFORM and right == UNIFORM:
             return UNIFORM
         if left in (UNIFORM, ROW_UNIFORM) and right in (UNIFORM, ROW_UNIFORM):
             return ROW_UNIFORM
-        linear = (Kind.UNIFORM, Kind.AFFINE, Kind.ROWS)
+        linear = (Kind.UNIFORM, Kind.AFFINE, Kind.LIKELY, Kind.ROWS)
         if left.kind not in linear or right.kind not in linear:
             return VARYING
-        in_rows = Kind.ROWS in (left.kind, right.kind)
+        kinds = {left.kind, right.kind}
         match op:
             case h.BinaryOp.ADD:
-                return _affine(left.stride + right.stride, in_rows=in_rows)
+                return _linear(left.stride + right.stride, kinds)
             case h.BinaryOp.SUB:
-                return _affine(left.stride - right.stride, in_rows=in_rows)
+                return _linear(left.stride - right.stride, kinds)
             case h.BinaryOp.MUL if (factor := constant_value(rhs)) is not None:
-                return _affine(left.stride * factor, in_rows=in_rows)
+                return _linear(left.stride * factor, kinds)
             case h.BinaryOp.MUL if (factor := constant_value(lhs)) is not None:
-                return _affine(right.stride * factor, in_rows=in_rows)
+                return _linear(right.stride * factor, kinds)
+            case h.BinaryOp.MUL if left.stride == right.stride == 0:
+                return _linear(0, kinds)
             case h.BinaryOp.SHIFT_LEFT if (count := constant_value(rhs)) is not None and count < 16:
-                return _affine(left.stride << count, in_rows=in_rows)
+                return _linear(left.stride << count, kinds)
+            case _:
+                return self._likely(op, left, right, constant_value(rhs))
+
+    def _likely(self, op: h.BinaryOp, left: Shape, right: Shape, constant: int | None) -> Shape:
+        """What all lanes of most gangs do alike, though some gangs lie across a step; `constant` is the right side."""
+        if left.kind is Kind.UNIFORM and op in _SYMMETRIC:
+            left, right = right, left
+        if left.kind not in (Kind.AFFINE, Kind.LIKELY) or right != UNIFORM or left.stride < 0:
+            return VARYING
+        stride, span = left.stride, left.stride * (self._lanes - 1)
+        if constant is not None and not _may_hold(op, constant, span):
+            return VARYING
+        match op:
+            case h.BinaryOp.REM | h.BinaryOp.AND | h.BinaryOp.OR | h.BinaryOp.XOR:
+                return Shape(Kind.LIKELY, stride)
+            case h.BinaryOp.DIV | h.BinaryOp.SHIFT_RIGHT:
+                return Shape(Kind.LIKELY)
             case _:
                 return VARYING
 
@@ -238,6 +275,8 @@ class Shapes:
                 return shape
             if source == U32 and target == U64:
                 return Shape(Kind.WIDENED, shape.stride)
+        if shape.kind is Kind.LIKELY and isinstance(source, h.Integer) and isinstance(target, h.Integer):
+            return shape if target.bits <= source.bits or (source, target) == (U32, U64) else VARYING
         if shape.kind is Kind.WIDENED and isinstance(target, h.Integer) and target.bits == 32:
             return Shape(Kind.AFFINE, shape.stride)
         return VARYING
@@ -265,79 +304,37 @@ class Shapes:
             is_split = self.is_split(edges)
         if is_split and len(values) > 1:
             return VARYING
-        return _common(shapes) if shapes else None
+        shape = _common(shapes) if shapes else None
+        return VARYING if shape is not None and shape.kind is Kind.LIKELY else shape
 
 
-def _affine(stride: int, *, in_rows: bool) -> Shape:
+_SYMMETRIC = (h.BinaryOp.AND, h.BinaryOp.OR, h.BinaryOp.XOR)
+
+
+def _may_hold(op: h.BinaryOp, constant: int, span: int) -> bool:
+    """Whether it is possible at all that lanes that differ by `span` are alike, or go on rising."""
+    match op:
+        case h.BinaryOp.REM | h.BinaryOp.DIV:
+            return constant > span
+        case h.BinaryOp.AND:
+            return constant >= span and constant & (constant + 1) == 0
+        case h.BinaryOp.OR | h.BinaryOp.XOR:
+            return constant & ((1 << span.bit_length()) - 1) == 0
+        case h.BinaryOp.SHIFT_RIGHT:
+            return 1 << min(constant, 64) > span
+        case _:
+            return True
+
+
+def _linear(stride: int, kinds: set[Kind]) -> Shape:
     """Of small strides only: others are of no use."""
-    if in_rows:
-        return Shape(Kind.ROWS, stride) if abs(stride) < 1 << 20 else VARYING
-    if stride == 0:
-        return UNIFORM
-    return Shape(Kind.AFFINE, stride) if abs(stride) < 1 << 20 else VARYING
+    kind = Kind.ROWS if Kind.ROWS in kinds else Kind.LIKELY if Kind.LIKELY in kinds else Kind.AFFINE
+    if {Kind.ROWS, Kind.LIKELY} <= kinds or abs(stride) >= 1 << 20:
+        return VARYING
+    return UNIFORM if kind is Kind.AFFINE and stride == 0 else Shape(kind, stride)
 
 
 def _common(shapes: Sequence[Shape]) -> Shape:
     if all(it in (UNIFORM, ROW_UNIFORM) for it in shapes) and ROW_UNIFORM in shapes:
         return ROW_UNIFORM
     return shapes[0] if all(it == shapes[0] for it in shapes) else VARYING
-
-
-def constant_value(node: h.Node) -> int | None:
-    """The value of an integer constant."""
-    match node:
-        case h.ConstantNode(value=h.IntegerConstant(value=value)):
-            return value
-        case h.ConstantNode(value=h.ZeroConstant(type=h.Integer())):
-            return 0
-        case _:
-            return None
-
-
-def greatest(node: h.Node, types: Mapping[h.Node, h.Type], depth: int = 8) -> int | None:
-    """A bound of an unsigned integer, None if none is known."""
-    type = types.get(node)
-    if not isinstance(type, h.Integer) or type.signed:
-        return None
-    limit = (1 << type.bits) - 1
-    if depth == 0:
-        return limit
-    match node:
-        case h.ConstantNode():
-            value = constant_value(node)
-            return limit if value is None else value
-        case h.ThreadID(fork=h.Fork(factor=h.DynamicLiteral(value=factor))):
-            return factor - 1
-        case h.Cast(operand=operand):
-            inner = greatest(operand, types, depth - 1)
-            return inner if inner is not None and inner <= limit else limit
-        case h.Binary(op=op, lhs=lhs, rhs=rhs):
-            left, right = greatest(lhs, types, depth - 1), greatest(rhs, types, depth - 1)
-            if left is None or right is None:
-                return limit
-            return min(_greatest_binary(op, left, right, limit, constant_value(rhs)), limit)
-        case h.Intrinsic(function="min", arguments=arguments):
-            bounds = [greatest(it, types, depth - 1) for it in arguments]
-            return min([it for it in bounds if it is not None], default=limit)
-        case _:
-            return limit
-
-
-def _greatest_binary(op: h.BinaryOp, left: int, right: int, limit: int, constant: int | None) -> int:
-    match op:
-        case h.BinaryOp.ADD:
-            return left + right if left + right <= limit else limit
-        case h.BinaryOp.MUL:
-            return left * right if left * right <= limit else limit
-        case h.BinaryOp.AND:
-            return min(left, right)
-        case h.BinaryOp.DIV:
-            return left // constant if constant else left
-        case h.BinaryOp.REM:
-            return min(left, max(right, 1) - 1) if constant else left
-        case h.BinaryOp.SHIFT_RIGHT:
-            return left >> constant if constant is not None and constant < 32 else left
-        case h.BinaryOp.OR | h.BinaryOp.XOR:
-            return (1 << max(left.bit_length(), right.bit_length())) - 1
-        case _:
-            return limit
