@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import gcd, prod
 
 from ....ir.hercules import nodes as h
 from ....ir.hercules.schedule import Schedule
@@ -18,11 +19,22 @@ class NotGanged(Exception):
 @dataclass(frozen=True, slots=True)
 class Gang:
     """Forks, perfectly nested, outermost first, whose threads are numbered together, the innermost's fastest, and run
-    as gangs of so many lanes.
+    as gangs of so many parts, each a vector of so many lanes. No part is without threads.
     """
 
     forks: tuple[h.Fork, ...]
     lanes: int
+    parts: int = 1
+
+    @property
+    def threads(self) -> int:
+        """The lanes of all parts."""
+        return self.lanes * self.parts
+
+    @property
+    def count(self) -> int:
+        """The threads of all forks."""
+        return prod(self.factors)
 
     @property
     def factors(self) -> tuple[int, ...]:
@@ -33,6 +45,16 @@ class Gang:
     def row(self) -> int:
         """How many lanes follow one another in the innermost fork."""
         return self.lanes if len(self.forks) == 1 else self.factors[-1]
+
+    @property
+    def has_whole_rows(self) -> bool:
+        """Whether all lanes of a part are in one row of the innermost of several forks."""
+        return len(self.forks) > 1 and self.row % self.lanes == 0
+
+    def steps(self, fork: h.Node) -> tuple[int, int, bool]:
+        """The factor of a fork, the number of threads for each of its own, and whether it is the outermost."""
+        at = next(number for number, it in enumerate(self.forks) if it is fork)
+        return self.factors[at], prod(self.factors[at + 1 :]), at == 0
 
 
 def choose_gangs(placed: Schedule, native: int) -> list[Gang]:
@@ -53,7 +75,7 @@ def choose_gangs(placed: Schedule, native: int) -> list[Gang]:
             fork, join = inner
             nest.append(fork)
         nest = nest if _computes_in_loops(placed, fork) else nest[-1:]
-        gang = _of_nest(nest, native * _vectors(placed, fork))
+        gang = _of_nest(nest, native, _vectors(placed, fork))
         if gang.lanes > 1:
             chosen.append(gang)
     if not chosen:
@@ -61,18 +83,19 @@ def choose_gangs(placed: Schedule, native: int) -> list[Gang]:
     return chosen
 
 
-def _of_nest(nest: list[h.Fork], wanted: int) -> Gang:
+def _of_nest(nest: list[h.Fork], native: int, parts: int) -> Gang:
     """The forks from the inside on whose threads fill a gang; each but the outermost a power of two, so that rows are
     whole.
     """
     forks = nest[-1:]
-    count = Gang(tuple(forks), 1).factors[0]
+    count = Gang(tuple(forks), 1).count
     for fork in reversed(nest[:-1]):
-        if count >= wanted or count & (count - 1):
+        if count >= native * parts or count & (count - 1):
             break
         forks.insert(0, fork)
-        count *= Gang((fork,), 1).factors[0]
-    return Gang(tuple(forks), min(wanted, 1 << (count - 1).bit_length()))
+        count *= Gang((fork,), 1).count
+    lanes = min(native, 1 << (count - 1).bit_length())
+    return Gang(tuple(forks), lanes, gcd(parts, -(-count // lanes)))
 
 
 def _perfectly_inside(placed: Schedule, fork: h.Fork, join: h.Join) -> tuple[h.Fork, h.Join] | None:

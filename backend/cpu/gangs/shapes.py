@@ -28,6 +28,8 @@ class Kind(Enum):
     """A u64 from an affine u32: it may wrap at 2^32 somewhere in the gang."""
     ROWS = auto()
     """As affine within each row of lanes; from row to row it varies. Of stride 0: one value a row."""
+    WIDENED_ROWS = auto()
+    """As widened within each row."""
     VARYING = auto()
 
 
@@ -41,7 +43,7 @@ class Shape:
     @property
     def is_vector(self) -> bool:
         """Whether each lane's value is at hand, not only that of the first."""
-        return self.kind in (Kind.ROWS, Kind.VARYING)
+        return self.kind in (Kind.ROWS, Kind.WIDENED_ROWS, Kind.VARYING)
 
 
 UNIFORM = Shape(Kind.UNIFORM)
@@ -230,14 +232,16 @@ class Shapes:
         if shape in (UNIFORM, ROW_UNIFORM):
             return shape
         if shape.kind is Kind.ROWS and isinstance(source, h.Integer) and isinstance(target, h.Integer):
-            return shape if target.bits <= source.bits or (source, target) == (U32, U64) else VARYING
+            if (source, target) == (U32, U64):
+                return Shape(Kind.WIDENED_ROWS, shape.stride)
+            return shape if target.bits <= source.bits else VARYING
         if shape.kind is Kind.AFFINE and isinstance(source, h.Integer) and isinstance(target, h.Integer):
             if target.bits <= source.bits:
                 return shape
             if source == U32 and target == U64:
                 return Shape(Kind.WIDENED, shape.stride)
-        if shape.kind is Kind.WIDENED and isinstance(target, h.Integer) and target.bits == 32:
-            return Shape(Kind.AFFINE, shape.stride)
+        if shape.kind in (Kind.WIDENED, Kind.WIDENED_ROWS) and isinstance(target, h.Integer) and target.bits == 32:
+            return Shape(Kind.AFFINE if shape.kind is Kind.WIDENED else Kind.ROWS, shape.stride)
         return VARYING
 
     def _phi(self, node: h.Phi) -> Shape | None:
