@@ -7,7 +7,6 @@ rows are whole vectors, a scalar for each part; all else is a vector for each pa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import prod
 
 from ....ir.hercules import nodes as h
 from ....ir.hercules.analyses import block_leader
