@@ -27,16 +27,16 @@ from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .endless import watched_ends
-from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, native_bytes
+from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, is_short_around_forks, native_bytes
 from .layout import ArrayLayout, Layout
-from .llvm import FunctionText, ModuleText, Ops
+from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
 from .memory import STACK_LIMIT, STORAGE_ALIGN
 from .nodes import NodeEmitter, unsupported
 from .storage import Storage, StoragePlan
 
-_METADATA = """!0 = !{}
-!1 = !{!"branch_weights", i32 1000, i32 1}
-!2 = !{!"llvm.loop.unroll.full"}
+_METADATA = f"""!0 = !{{}}
+!1 = !{{!"branch_weights", i32 1000, i32 1}}
+{UNROLL_METADATA}
 """
 Tier = Literal["gang", "lane"]
 """Several threads of a fork at once, in the lanes of vectors, or one after another."""
@@ -232,7 +232,16 @@ class _FunctionEmitter:
                 self._hand_on(node, leader)
         self._end_if_watched(leader)
         self._ends[leader] = self._out.current
-        self._out.do(self._terminator(self._placed.exits[leader]))
+        self._out.do(self._terminator(self._placed.exits[leader]) + self._unrolled(leader))
+
+    def _unrolled(self, leader: h.Node) -> str:
+        """What tells LLVM to unroll a short loop around forks, so that it knows in each turn which threads take part."""
+        header = self._placed.exits[leader]
+        loop = next((it for it in self._placed.loops.loops if it.header is header), None)
+        is_back = loop is not None and loop in self._placed.loops.around[leader]
+        if loop is None or not is_back or not is_short_around_forks(self._placed, loop):
+            return ""
+        return self._module.unrolled_loop()
 
     def _end_if_watched(self, leader: h.Node) -> None:
         """In loops that may never end: leave the function if another thread says so; unordered atomic, for it may say

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import gcd, prod
 
@@ -10,6 +11,10 @@ from ....ir.hercules.schedule import Schedule
 
 _FEW = 20
 """So many operations in a loop leave most registers free."""
+_MOST_PARTS = 16
+"""More vectors than this, half of what there are registers for, are not one gang."""
+_UNROLLED = 600
+"""How many operations of all parts may be one gang so that values stay in registers."""
 
 
 class NotGanged(Exception):
@@ -60,10 +65,19 @@ class Gang:
 def choose_gangs(placed: Schedule, native: int) -> list[Gang]:
     """For each nest of forks over literal factors, those that become gangs; `native` is the lanes of a vector register.
 
-    That is the innermost, and if it is short, those around it, unless loops access memory, which one row of lanes does
-    best. Raises NotGanged where there is nothing to gain.
+    That is the innermost, and if gangs can be larger, those around it. Raises NotGanged where there is nothing to gain.
     """
-    chosen: list[Gang] = []
+    nests = _nests(placed)
+    gangs = [_of_nest(placed, nest, native, has_barriers=len(nests) > 1) for nest in nests]
+    chosen = [gang for gang in gangs if gang.lanes > 1]
+    if not chosen:
+        raise NotGanged("the workgroups have one invocation")
+    return chosen
+
+
+def _nests(placed: Schedule) -> list[list[h.Fork]]:
+    """The outermost forks over literal factors, each with those perfectly inside it."""
+    nests: list[list[h.Fork]] = []
     for fork, join in placed.nest.joins.items():
         outer = placed.nest.around[fork][:-1]
         if not isinstance(fork.factor, h.DynamicLiteral) or any(
@@ -74,28 +88,35 @@ def choose_gangs(placed: Schedule, native: int) -> list[Gang]:
         while (inner := _perfectly_inside(placed, fork, join)) is not None:
             fork, join = inner
             nest.append(fork)
-        nest = nest if _computes_in_loops(placed, fork) else nest[-1:]
-        gang = _of_nest(nest, native, _vectors(placed, fork))
-        if gang.lanes > 1:
-            chosen.append(gang)
-    if not chosen:
-        raise NotGanged("the workgroups have one invocation")
-    return chosen
+        nests.append(nest)
+    return nests
 
 
-def _of_nest(nest: list[h.Fork], native: int, parts: int) -> Gang:
+def _of_nest(placed: Schedule, nest: list[h.Fork], native: int, *, has_barriers: bool) -> Gang:
     """The forks from the inside on whose threads fill a gang; each but the outermost a power of two, so that rows are
-    whole.
+    whole. Where loops access memory, a part has one row, which is one access.
     """
+    wanted = native * _parts(placed, nest[-1])
+    if has_barriers and _is_small(placed, nest, native):
+        wanted = Gang(tuple(nest), 1).count
     forks = nest[-1:]
-    count = Gang(tuple(forks), 1).count
+    count = row = Gang(tuple(forks), 1).count
     for fork in reversed(nest[:-1]):
-        if count >= native * parts or count & (count - 1):
+        if count >= wanted or count & (count - 1):
             break
         forks.insert(0, fork)
         count *= Gang((fork,), 1).count
-    lanes = min(native, 1 << (count - 1).bit_length())
-    return Gang(tuple(forks), lanes, gcd(parts, -(-count // lanes)))
+    is_row = row & (row - 1) == 0 and row >= native // 2 and _accesses_in_loops(placed, nest[-1])
+    lanes = min(native, row if is_row else 1 << (count - 1).bit_length())
+    return Gang(tuple(forks), lanes, gcd(max(wanted // lanes, 1), -(-count // lanes)))
+
+
+def _is_small(placed: Schedule, nest: list[h.Fork], native: int) -> bool:
+    """Whether all threads may be one gang, so that what lives across barriers is in registers."""
+    inside = [it for it, at in placed.place.items() if nest[-1] in placed.nest.around[at]]
+    vectors = Gang(tuple(nest), 1).count // native
+    has_loops = len(_loop_nodes(placed, nest[-1])) > 0
+    return not has_loops and vectors <= _MOST_PARTS and vectors * len(inside) <= _UNROLLED and not _has_atomics(inside)
 
 
 def _perfectly_inside(placed: Schedule, fork: h.Fork, join: h.Join) -> tuple[h.Fork, h.Join] | None:
@@ -116,18 +137,20 @@ def _loop_nodes(placed: Schedule, fork: h.Fork) -> list[h.Node]:
     return found
 
 
-def _computes_in_loops(placed: Schedule, fork: h.Fork) -> bool:
-    """Whether the threads have loops, in which they do not access memory."""
-    nodes = _loop_nodes(placed, fork)
-    return len(nodes) > 0 and not any(isinstance(it, (h.Read, h.Write, h.Atomic)) for it in nodes)
+def _accesses_in_loops(placed: Schedule, fork: h.Fork) -> bool:
+    return any(isinstance(it, (h.Read, h.Write, h.Atomic)) for it in _loop_nodes(placed, fork))
 
 
-def _vectors(placed: Schedule, fork: h.Fork) -> int:
+def _has_atomics(nodes: Iterable[h.Node]) -> bool:
+    return any(isinstance(it, h.Atomic) for it in nodes)
+
+
+def _parts(placed: Schedule, fork: h.Fork) -> int:
     """How many vectors a value of a gang should be: several chains of operations at a time, where each waits for the
     one before, as long as there are registers for what a loop holds.
     """
     nodes = _loop_nodes(placed, fork)
     inside = (it for it, at in placed.place.items() if fork in placed.nest.around[at])
-    if not nodes or any(isinstance(it, h.Atomic) for it in inside):
+    if not nodes or _has_atomics(inside):
         return 1
     return 4 if len(nodes) <= _FEW else 2 if len(nodes) <= 2 * _FEW else 1

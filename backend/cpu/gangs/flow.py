@@ -130,10 +130,7 @@ class Flow:
         """What tells LLVM to unroll a short loop."""
         if not is_short(self._placed, self._shapes, level, self._site.count):
             return ""
-        number = int(self._out.name()[2:]) + 10
-        text = f"!{number} = distinct !{{!{number}, !2}}\n"
-        self._out.module.add_function(f"loop {number}", text)
-        return f", !llvm.loop !{number}"
+        return self._out.module.unrolled_loop()
 
     def _emit_inner_fork(self, level: Level) -> None:
         fork = level.container
