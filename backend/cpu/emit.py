@@ -56,11 +56,14 @@ class Emitted:
     tier_reason: str
 
 
-def emit_function(function: h.Function, bindings: Mapping[int, Layout], tier: Tier = "gang") -> Emitted:
+def emit_function(
+    function: h.Function, bindings: Mapping[int, Layout], tier: Tier = "gang", *, contract: bool = False
+) -> Emitted:
     """The LLVM IR of a function whose parameters are bindings with these layouts.
 
-    On the gang tier, what gangs cannot run falls back to the lane tier. The function may only return (a product of) the
-    final versions of its parameters. Raises ShaderError for what is not supported.
+    On the gang tier, what gangs cannot run falls back to the lane tier. With `contract`, a product and the sum it goes
+    into may be fused into one rounding, as WGSL allows ("Floating Point Evaluation"). The function may only return (a
+    product of) the final versions of its parameters. Raises ShaderError for what is not supported.
     """
     placed = schedule(function)
     if placed.problems:
@@ -69,16 +72,18 @@ def emit_function(function: h.Function, bindings: Mapping[int, Layout], tier: Ti
     reason = "the lane tier was asked for"
     if tier == "gang":
         try:
-            return _emit(placed, bindings, choose_gangs(placed, native_bytes() // 4), "")
+            return _emit(placed, bindings, choose_gangs(placed, native_bytes() // 4), "", contract=contract)
         except NotGanged as obstacle:
             reason = str(obstacle)
-    return _emit(placed, bindings, (), reason)
+    return _emit(placed, bindings, (), reason, contract=contract)
 
 
-def _emit(placed: Schedule, bindings: Mapping[int, Layout], gangs: Sequence[Gang], reason: str) -> Emitted:
-    emitter = _FunctionEmitter(placed, bindings, _outermost_forks(placed), gangs)
+def _emit(
+    placed: Schedule, bindings: Mapping[int, Layout], gangs: Sequence[Gang], reason: str, *, contract: bool
+) -> Emitted:
+    emitter = _FunctionEmitter(placed, bindings, _outermost_forks(placed), gangs, ModuleText(contract))
     if not emitter.carries_only_bindings():
-        emitter = _FunctionEmitter(placed, bindings, (), gangs)
+        emitter = _FunctionEmitter(placed, bindings, (), gangs, ModuleText(contract))
     return emitter.emit(reason)
 
 
@@ -107,6 +112,7 @@ class _FunctionEmitter:
         bindings: Mapping[int, Layout],
         forks: tuple[h.Fork, ...],
         gangs: Sequence[Gang],
+        module: ModuleText,
     ) -> None:
         """`forks`: those whose threads workers share."""
         self._placed = placed
@@ -118,7 +124,7 @@ class _FunctionEmitter:
         self._live = [node for node in placed.function.nodes if node in placed.live]
         users = def_use(placed.function)
         self._plan = StoragePlan(self._live, placed.types, bindings, users, placed.nest.forks)
-        self._module = ModuleText()
+        self._module = module
         self._out = FunctionText(self._module)
         self._ops = Ops(self._out)
         scratch_offsets, self._scratch_size = _assign_scratch(self._plan.storages)
@@ -235,7 +241,7 @@ class _FunctionEmitter:
         self._out.do(self._terminator(self._placed.exits[leader]) + self._unrolled(leader))
 
     def _unrolled(self, leader: h.Node) -> str:
-        """What tells LLVM to unroll a short loop around forks, so that it knows in each turn which threads take part."""
+        """What tells LLVM to unroll a short loop around forks: then it knows which threads take part in each turn."""
         header = self._placed.exits[leader]
         loop = next((it for it in self._placed.loops.loops if it.header is header), None)
         is_back = loop is not None and loop in self._placed.loops.around[leader]

@@ -14,8 +14,12 @@ _SUFFIXES = {"half": "f16", "float": "f32", "double": "f64"}
 
 @dataclass(slots=True)
 class ModuleText:
-    """The parts of a module. Declarations and helper functions are written once, however often they are asked for."""
+    """The parts of a module. Declarations and helper functions are written once, however often they are asked for.
 
+    `is_contracted`: the program's own products may be fused with the sums they go into, which rounds once.
+    """
+
+    is_contracted: bool = False
     _declarations: dict[str, None] = field(default_factory=dict[str, None])
     _globals: dict[str, str] = field(default_factory=dict[str, str])
     _functions: dict[str, str] = field(default_factory=dict[str, str])
