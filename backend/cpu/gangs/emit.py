@@ -21,9 +21,10 @@ from .choose import Gang, NotGanged
 from .control import Body, find_body
 from .flow import Flow
 from .masks import Masks
-from .memory import Place
 from .merges import Merges
-from .shapes import ROW_UNIFORM, Kind, Shape, Shapes
+from .places import Place
+from .records import Record, find_records
+from .shapes import ROW_UNIFORM, UNIFORM, Kind, Shape, Shapes
 from .site import Site
 from .values import GangValues
 
@@ -49,7 +50,7 @@ class GangEmitter:
         self._users = users
         self._types = placed.types
         self.body: Body = find_body(placed, gang.forks)
-        private = _private_storages(placed, self.body, plan)
+        self._private = private = _private_storages(placed, self.body, plan)
         ids = [it for it in placed.function.nodes if isinstance(it, h.ThreadID) and it.fork in gang.forks]
         self._thread_ids = ids
         self._shapes = shapes = Shapes(placed, self.body, plan, private, {it: _lane_shape(gang, it) for it in ids})
@@ -58,6 +59,8 @@ class GangEmitter:
         self._values = values = GangValues(placed, gang, shapes, private, nodes, users, site)
         self._masks = masks = Masks(placed, self.body, shapes, values, site)
         self._merges = Merges(placed, gang, self.body, plan, private, shapes, nodes.memory, values, masks, site)
+        self._records: dict[h.Node, Record] = {}
+        """Those of the block that is written."""
         self._flow = Flow(placed, shapes, nodes, values, masks, self._merges, site, self._emit_block)
 
     # The fork
@@ -100,7 +103,9 @@ class GangEmitter:
         self._site.here, self._site.key = leader, self._shapes.keys[leader]
         if self.body.level_of[leader].header is not leader:
             self._merges.begin(leader)
-        for node in self._placed.blocks[leader]:
+        nodes = self._placed.blocks[leader]
+        self._records = find_records(nodes, self._shared_storage, self._is_uniform, self._users)
+        for node in nodes:
             self._emit_node(node)
         self._merges.hand_on(leader)
         self._at_end(leader)
@@ -116,11 +121,17 @@ class GangEmitter:
             case h.Read():
                 if is_collection(self._types[node]):
                     raise NotGanged("a copy of a collection")
-                self._define(node, lambda: self._loaded(node))
+                if node in self._records:
+                    self._load_record(node, self._records[node])
+                else:
+                    self._define(node, lambda: self._loaded(node))
             case h.Write():
                 self._merges.transfer(node.collection, node)
                 for _ in self._site.parts():
-                    self._store(node)
+                    if node in self._records:
+                        self._store_record(node, self._records[node])
+                    else:
+                        self._store(node)
             case h.Atomic():
                 self._merges.transfer(node.collection, node)
                 for _ in self._site.parts():
@@ -159,6 +170,39 @@ class GangEmitter:
         memory.store(node.value, place, mask)
         out.do(f"br label %{none}")
         out.open(none)
+
+    def _shared_storage(self, node: h.Read | h.Write) -> Storage | None:
+        """The storage that an access to a scalar is to, if the lanes share it."""
+        collection = node.collection if isinstance(node, h.Read) else node
+        if isinstance(collection, (h.ConstantNode, h.Atomic)) or is_version_projection(node):
+            return None
+        storage = None if is_collection(self._types[node]) and node is not collection else self._plan.of(collection)
+        return None if storage in self._private else storage
+
+    def _is_uniform(self, node: h.Node) -> bool:
+        return self._values.shape(node) == UNIFORM
+
+    def _load_record(self, node: h.Node, record: Record) -> None:
+        """All of a record where its first Read is."""
+        if node is not record.members[0].node:
+            return
+        memory = self._values.memory
+        for _ in self._site.parts():
+            places = [memory.place(record.storage, it.node.indices) for it in record.members]
+            vectors = memory.load_record(places, self._masks.here())
+            for member, vector in zip(record.members, vectors, strict=True):
+                self._values.define(member.node, vector)
+        for member in record.members:
+            self._values.keep_if_left_behind(member.node, self._masks.here)
+
+    def _store_record(self, node: h.Node, record: Record) -> None:
+        """All of a record where its last Write is."""
+        if node is not record.members[-1].node:
+            return
+        memory = self._values.memory
+        places = [memory.place(record.storage, it.node.indices) for it in record.members]
+        values = [self._values.vector(it.node.value) for it in record.members if isinstance(it.node, h.Write)]
+        memory.store_record(values, places, self._masks.here())
 
     @staticmethod
     def _is_one_element(place: Place) -> bool:

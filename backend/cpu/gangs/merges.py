@@ -16,7 +16,7 @@ from ..storage import Storage, StoragePlan
 from .choose import Gang, NotGanged
 from .control import Body, Edge
 from .masks import Masks
-from .memory import Place
+from .places import Place
 from .shapes import Shapes
 from .site import Site
 from .values import GangValues

@@ -26,6 +26,8 @@ class Kind(Enum):
     """Lane i has that of lane 0 plus i times `stride`, modulo 2^bits."""
     WIDENED = auto()
     """A u64 from an affine u32: it may wrap at 2^32 somewhere in the gang."""
+    LIKELY = auto()
+    """As affine if a test holds (see `likely`), else varying."""
     ROWS = auto()
     """As affine within each row of lanes; from row to row it varies. Of stride 0: one value a row."""
     WIDENED_ROWS = auto()
@@ -43,7 +45,7 @@ class Shape:
     @property
     def is_vector(self) -> bool:
         """Whether each lane's value is at hand, not only that of the first."""
-        return self.kind in (Kind.ROWS, Kind.WIDENED_ROWS, Kind.VARYING)
+        return self.kind in (Kind.ROWS, Kind.WIDENED_ROWS, Kind.VARYING, Kind.LIKELY)
 
 
 UNIFORM = Shape(Kind.UNIFORM)

@@ -29,7 +29,7 @@ _WITHIN_A_ROW = {Kind.ROWS: Kind.AFFINE, Kind.WIDENED_ROWS: Kind.WIDENED}
 
 
 class GangValues:
-    """Definitions and uses of values; what memory accesses ask about them (see `memory.Values`)."""
+    """Definitions and uses of values; what memory accesses ask about them (see `places.Values`)."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class GangValues:
         return self.vec.type(scalar) if self.is_vector_at(node, leader) else scalar
 
     def is_almost_affine(self, node: h.Node, depth: int = 10) -> bool:
-        """See `memory.Values`."""
+        """See `places.Values`."""
         shape = self._shapes.at(node, self._placed.place.get(node, self._gang.forks[0]))
         if shape.kind not in (Kind.UNIFORM, Kind.VARYING):
             return shape.stride == 1
@@ -215,7 +215,7 @@ class GangValues:
     # Uses
 
     def is_usable(self, node: h.Node) -> bool:
-        """See `memory.Values`."""
+        """See `places.Values`."""
         name = (node, 0)
         is_left_behind = self._shapes.is_left_behind(node, self._site.here)
         return name in self._out_slots if is_left_behind else self.slots.is_usable(name)
@@ -251,6 +251,10 @@ class GangValues:
             first = self.one.convert("trunc", "i64", self.scalar(node), "i32")
             return self.vec.convert("zext", "i32", self._affine(first, "i32", shape.stride), "i64")
         return self._affine(self.scalar(node), scalar, shape.stride)
+
+    def holds(self, node: h.Node) -> str:
+        """See `places.Values`."""
+        return self.slots.use((node, self._site.part, "holds"))
 
     def old_value(self, atomic: h.Atomic) -> str:
         """What an atomic operation found in memory."""
