@@ -345,11 +345,14 @@ class _Scheduler:
         """
         homes: dict[Node, Node] = {}
         for node in reversed(order):
-            blocks = [block for use in self.consumers.get(node, ()) if (block := self._reach(use, homes)) is not None]
+            uses = self.consumers.get(node, ())
+            blocks = [block for use in uses if (block := self._reach(use, homes)) is not None]
             if blocks:
                 at = reduce(self.tree.common, blocks)
-                headers = [loop.header for loop in self.loops.around[at]]
-                homes[node] = self._deepest([*headers, *self.nest.around[at]])
+                lowest = [block for use in uses if (block := self._lowest(use)) is not None]
+                loops = [it for it in self.loops.around[at] if all(it in self.loops.around[low] for low in lowest)]
+                forks = [it for it in self.nest.around[at] if all(it in self.nest.around[low] for low in lowest)]
+                homes[node] = self._deepest([*(it.header for it in loops), *forks])
         return homes
 
     def _reach(self, use: Use, homes: Mapping[Node, Node]) -> Node | None:
@@ -358,6 +361,10 @@ class _Scheduler:
             return self.leaders[use.control]
         bounds = [self.early[use.user]] if use.user in self.early else []
         return self._deepest([*bounds, homes[use.user]] if use.user in homes else bounds) if bounds else None
+
+    def _lowest(self, use: Use) -> Node | None:
+        """The lowest block in which a consumer may run: perhaps below a loop that it cannot run above."""
+        return self.leaders[use.control] if use.control is not None else self.late.get(use.user)
 
     def _place_late(self, node: Node) -> None:
         latest: Node | None = None

@@ -243,7 +243,7 @@ class GangMemory(LaneVectors):
     def _is_in_rows(self, place: Place) -> bool:
         """Whether the lanes of a row are sure to access elements that follow one another."""
         shapes = [self._values.shape(part.position) for part in place.parts]
-        if place.is_private or any(it.kind is not Kind.ROWS for it in shapes):
+        if place.is_private or any(it.kind not in (Kind.ROWS, Kind.WIDENED_ROWS) for it in shapes):
             return False
         moving = [part for part, shape in zip(place.parts, shapes, strict=True) if shape != ROW_UNIFORM]
         return (

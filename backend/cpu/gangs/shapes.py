@@ -31,6 +31,8 @@ class Kind(Enum):
     """As affine if a test holds (see `likely`), else varying."""
     ROWS = auto()
     """As affine within each row of lanes; from row to row it varies. Of stride 0: one value a row."""
+    WIDENED_ROWS = auto()
+    """As widened within each row."""
     VARYING = auto()
 
 
@@ -44,7 +46,7 @@ class Shape:
     @property
     def is_vector(self) -> bool:
         """Whether each lane's value is at hand, not only that of the first."""
-        return self.kind in (Kind.ROWS, Kind.VARYING, Kind.LIKELY)
+        return self.kind in (Kind.ROWS, Kind.WIDENED_ROWS, Kind.VARYING, Kind.LIKELY)
 
 
 UNIFORM = Shape(Kind.UNIFORM)
@@ -67,14 +69,19 @@ class Shapes:
         plan: StoragePlan,
         private: frozenset[Storage],
         thread_ids: Mapping[h.Node, Shape],
+        *,
         lanes: int,
+        has_whole_rows: bool,
     ) -> None:
+        """`lanes` are those of a part; with whole rows they are all in one row."""
         self._placed = placed
         self.body = body
         self._plan = plan
         self._private = private
         self._thread_ids = thread_ids
         self._lanes = lanes
+        self._rising = (Kind.AFFINE, Kind.LIKELY, Kind.ROWS) if has_whole_rows else (Kind.AFFINE, Kind.LIKELY)
+        """Kinds that rise evenly within a part, if a test holds."""
         self._known: dict[h.Node, Shape] = {}
         self.divergent: set[Level] = set()
         """The loops that lanes leave at different times."""
@@ -208,16 +215,15 @@ class Shapes:
         shapes = [UNIFORM, *(self.at(it, home) for it in operands)]
         return _common(shapes)
 
-    @staticmethod
-    def _limited(shapes: Sequence[Shape]) -> Shape:
+    def _is_fixed(self, shape: Shape) -> bool:
+        """Whether it is one number for the lanes of a part."""
+        return shape == UNIFORM or (shape == ROW_UNIFORM and Kind.ROWS in self._rising)
+
+    def _limited(self, shapes: Sequence[Shape]) -> Shape:
         """The least or greatest of arguments, which is likely to be the one that differs between lanes."""
-        moving = [it for it in shapes[:2] if it != UNIFORM]
-        if (
-            len(moving) == 1
-            and shapes[2:] in ([], [UNIFORM])
-            and moving[0].kind in (Kind.AFFINE, Kind.LIKELY)
-            and moving[0].stride >= 0
-        ):
+        moving = [it for it in shapes[:2] if not self._is_fixed(it)]
+        is_one = len(moving) == 1 and all(map(self._is_fixed, shapes[2:]))
+        if is_one and moving[0].kind in self._rising and moving[0].stride >= 0:
             return Shape(Kind.LIKELY, moving[0].stride)
         return _common([UNIFORM, *shapes])
 
@@ -233,25 +239,32 @@ class Shapes:
         kinds = {left.kind, right.kind}
         match op:
             case h.BinaryOp.ADD:
-                return _linear(left.stride + right.stride, kinds)
+                return self._linear(left.stride + right.stride, kinds)
             case h.BinaryOp.SUB:
-                return _linear(left.stride - right.stride, kinds)
+                return self._linear(left.stride - right.stride, kinds)
             case h.BinaryOp.MUL if (factor := constant_value(rhs)) is not None:
-                return _linear(left.stride * factor, kinds)
+                return self._linear(left.stride * factor, kinds)
             case h.BinaryOp.MUL if (factor := constant_value(lhs)) is not None:
-                return _linear(right.stride * factor, kinds)
+                return self._linear(right.stride * factor, kinds)
             case h.BinaryOp.MUL if left.stride == right.stride == 0:
-                return _linear(0, kinds)
+                return self._linear(0, kinds)
             case h.BinaryOp.SHIFT_LEFT if (count := constant_value(rhs)) is not None and count < 16:
-                return _linear(left.stride << count, kinds)
+                return self._linear(left.stride << count, kinds)
             case _:
                 return self._likely(op, left, right, constant_value(rhs))
 
+    def _linear(self, stride: int, kinds: set[Kind]) -> Shape:
+        """Of small strides only: others are of no use."""
+        if abs(stride) >= 1 << 20 or (Kind.LIKELY in kinds and Kind.ROWS in kinds and Kind.ROWS not in self._rising):
+            return VARYING
+        kind = Kind.LIKELY if Kind.LIKELY in kinds else Kind.ROWS if Kind.ROWS in kinds else Kind.AFFINE
+        return UNIFORM if kind is Kind.AFFINE and stride == 0 else Shape(kind, stride)
+
     def _likely(self, op: h.BinaryOp, left: Shape, right: Shape, constant: int | None) -> Shape:
         """What all lanes of most gangs do alike, though some gangs lie across a step; `constant` is the right side."""
-        if left.kind is Kind.UNIFORM and op in _SYMMETRIC:
+        if self._is_fixed(left) and op in _SYMMETRIC:
             left, right = right, left
-        if left.kind not in (Kind.AFFINE, Kind.LIKELY) or right != UNIFORM or left.stride < 0:
+        if left.kind not in self._rising or not self._is_fixed(right) or left.stride < 0:
             return VARYING
         stride, span = left.stride, left.stride * (self._lanes - 1)
         if constant is not None and not _may_hold(op, constant, span):
@@ -269,7 +282,9 @@ class Shapes:
         if shape in (UNIFORM, ROW_UNIFORM):
             return shape
         if shape.kind is Kind.ROWS and isinstance(source, h.Integer) and isinstance(target, h.Integer):
-            return shape if target.bits <= source.bits or (source, target) == (U32, U64) else VARYING
+            if (source, target) == (U32, U64):
+                return Shape(Kind.WIDENED_ROWS, shape.stride)
+            return shape if target.bits <= source.bits else VARYING
         if shape.kind is Kind.AFFINE and isinstance(source, h.Integer) and isinstance(target, h.Integer):
             if target.bits <= source.bits:
                 return shape
@@ -277,8 +292,8 @@ class Shapes:
                 return Shape(Kind.WIDENED, shape.stride)
         if shape.kind is Kind.LIKELY and isinstance(source, h.Integer) and isinstance(target, h.Integer):
             return shape if target.bits <= source.bits or (source, target) == (U32, U64) else VARYING
-        if shape.kind is Kind.WIDENED and isinstance(target, h.Integer) and target.bits == 32:
-            return Shape(Kind.AFFINE, shape.stride)
+        if shape.kind in (Kind.WIDENED, Kind.WIDENED_ROWS) and isinstance(target, h.Integer) and target.bits == 32:
+            return Shape(Kind.AFFINE if shape.kind is Kind.WIDENED else Kind.ROWS, shape.stride)
         return VARYING
 
     def _phi(self, node: h.Phi) -> Shape | None:
@@ -324,14 +339,6 @@ def _may_hold(op: h.BinaryOp, constant: int, span: int) -> bool:
             return 1 << min(constant, 64) > span
         case _:
             return True
-
-
-def _linear(stride: int, kinds: set[Kind]) -> Shape:
-    """Of small strides only: others are of no use."""
-    kind = Kind.ROWS if Kind.ROWS in kinds else Kind.LIKELY if Kind.LIKELY in kinds else Kind.AFFINE
-    if {Kind.ROWS, Kind.LIKELY} <= kinds or abs(stride) >= 1 << 20:
-        return VARYING
-    return UNIFORM if kind is Kind.AFFINE and stride == 0 else Shape(kind, stride)
 
 
 def _common(shapes: Sequence[Shape]) -> Shape:
