@@ -97,11 +97,16 @@ class GangMemory(LaneVectors):
         return self.splat(self.out.value(f"load {scalar}, ptr {pointer}, align {place.leaf.align}"), scalar)
 
     def _strided(self, run: Run, place: Place) -> Lanes:
-        """Elements at even distances, which need not be computed from the lanes' positions."""
+        """Elements at even distances, which need not be computed from the lanes' positions.
+
+        The index looks as if it varied: outside of a loop it would be made into pointers, which take twice the space.
+        """
         size = place.leaf.size
         unit = size if run.step % size == 0 else 1
         pointer = self._runs.pointer(place.pointer, run)
-        return Lanes(pointer, self.lane_numbers("i32", run.step // unit), "i32", unit)
+        zero = self.splat(self.hidden("0", "i32"), "i32")
+        index = self.vec.binary("or", "i32", zero, self.lane_numbers("i32", run.step // unit))
+        return Lanes(pointer, index, "i32", unit)
 
     def _load_by_lane(self, place: Place, mask: str | None) -> str:
         lanes, leaf = self.lanes_of(place), place.leaf

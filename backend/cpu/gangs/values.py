@@ -304,12 +304,11 @@ class GangValues:
         return self._again[at]
 
     def _apart(self, node: h.Node) -> str:
-        """A vector that LLVM cannot make elsewhere: empty assembly code hides where the first lane's value is from."""
+        """A vector that LLVM does not make elsewhere."""
         shape, scalar = self.shape(node), data.llvm_type(self._types[node])
         if shape.kind is not Kind.AFFINE:
             return self.vector(node)
-        first = self.out.value(f'call {scalar} asm sideeffect "", "=r,0"({scalar} {self.scalar(node)})')
-        return self._affine(first, scalar, shape.stride)
+        return self._affine(self.memory.hidden(self.scalar(node), scalar), scalar, shape.stride)
 
     def holds(self, node: h.Node) -> str:
         """See `places.Values`."""

@@ -23,6 +23,14 @@ class LaneVectors:
         first = self.out.value(f"insertelement {self.vec.type(scalar)} poison, {scalar} {value}, i64 0")
         return self.shuffle(scalar, first, "poison", [0] * self.lanes)
 
+    def hidden(self, value: str, scalar: str) -> str:
+        """The same integer, though LLVM cannot know: empty assembly code makes it.
+
+        What is computed from it stays where it is. LLVM would move it out of a loop, even if it is seldom needed there,
+        or needed in another form.
+        """
+        return self.out.value(f'call {scalar} asm sideeffect "", "=r,0"({scalar} {value})')
+
     def lane_numbers(self, scalar: str, stride: int = 1) -> str:
         """The constant of the lanes' numbers times a stride."""
         bits = int(scalar[1:])
