@@ -5,8 +5,8 @@ for what only some lanes do, `memory` and `atomics` its accesses.
 """
 
 from .choose import Gang, NotGanged, choose_gangs
-from .costs import is_short_around_forks
 from .emit import GangEmitter
 from .machine import native_bytes
+from .unrolling import unrolled_loops
 
-__all__ = ["Gang", "GangEmitter", "NotGanged", "choose_gangs", "is_short_around_forks", "native_bytes"]
+__all__ = ["Gang", "GangEmitter", "NotGanged", "choose_gangs", "native_bytes", "unrolled_loops"]
