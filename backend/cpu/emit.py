@@ -27,7 +27,7 @@ from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .endless import watched_ends
-from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, is_short_around_forks
+from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, unrolled_loops
 from .half import CONVERSIONS
 from .layout import ArrayLayout, Layout
 from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
@@ -143,6 +143,7 @@ class _FunctionEmitter:
             gang.forks[0]: GangEmitter(placed, gang, self._nodes, self._plan, users, self._end_if_watched)
             for gang in gangs
         }
+        self._unrolled_loops = unrolled_loops(placed, gangs)
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
 
     def carries_only_bindings(self) -> bool:
@@ -246,13 +247,11 @@ class _FunctionEmitter:
         self._out.do(self._terminator(self._placed.exits[leader]) + self._unrolled(leader))
 
     def _unrolled(self, leader: h.Node) -> str:
-        """What tells LLVM to unroll a short loop around forks: then it knows which threads take part in each turn."""
+        """What tells LLVM to unroll the loop to whose start control goes from here."""
+        around = self._placed.loops.around[leader]
         header = self._placed.exits[leader]
-        loop = next((it for it in self._placed.loops.loops if it.header is header), None)
-        is_back = loop is not None and loop in self._placed.loops.around[leader]
-        if loop is None or not is_back or not is_short_around_forks(self._placed, loop):
-            return ""
-        return self._module.unrolled_loop()
+        is_back = any(it.header is header and it in self._unrolled_loops for it in around)
+        return self._module.unrolled_loop() if is_back else ""
 
     def _end_if_watched(self, leader: h.Node) -> None:
         """In loops that may never end: leave the function if another thread says so; unordered atomic, for it may say

@@ -5,7 +5,7 @@ for what only some lanes do, `memory` and `atomics` its accesses.
 """
 
 from .choose import Gang, NotGanged, choose_gangs
-from .costs import is_short_around_forks
 from .emit import GangEmitter
+from .unrolling import unrolled_loops
 
-__all__ = ["Gang", "GangEmitter", "NotGanged", "choose_gangs", "is_short_around_forks"]
+__all__ = ["Gang", "GangEmitter", "NotGanged", "choose_gangs", "unrolled_loops"]

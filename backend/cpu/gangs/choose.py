@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import gcd, prod
 
 from ....ir.hercules import nodes as h
+from ....ir.hercules.analyses import Loop
 from ....ir.hercules.schedule import Schedule
 
 _FEW = 20
@@ -153,4 +154,36 @@ def _parts(placed: Schedule, fork: h.Fork) -> int:
     inside = (it for it, at in placed.place.items() if fork in placed.nest.around[at])
     if not nodes or _has_atomics(inside):
         return 1
-    return 4 if len(nodes) <= _FEW else 2 if len(nodes) <= 2 * _FEW else 1
+    if len(nodes) <= _FEW and not _has_divergent_branches(placed, fork):
+        return 4
+    return 2 if len(nodes) <= 2 * _FEW else 1
+
+
+def _has_divergent_branches(placed: Schedule, fork: h.Fork) -> bool:
+    """Whether threads that are in a loop together may part in it: the more of them, the more often both ways run."""
+    loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
+    branches = [(loop, node) for loop in loops for node in loop.body if isinstance(node, h.If)]
+    return any(
+        all(it in loop.body for it in placed.graph.successors[branch]) and _varies(branch.condition, loop)
+        for loop, branch in branches
+    )
+
+
+def _varies(node: h.Node, loop: Loop, depth: int = 6) -> bool:
+    """Whether a value may differ between threads that have turned equally often: it is made from more than counters."""
+    match node:
+        case h.ConstantNode() | h.DynamicConstantNode():
+            return False
+        case h.Phi(region=region, values=values) if region is loop.header:
+            steps = [it for it in values if isinstance(it, h.Binary) and node in (it.lhs, it.rhs)]
+            others = {other for it in steps for other in (it.lhs, it.rhs) if other is not node}
+            return not steps or any(not isinstance(it, h.ConstantNode) for it in others)
+        case h.Binary(lhs=lhs, rhs=rhs) if depth > 0:
+            return _varies(lhs, loop, depth - 1) or _varies(rhs, loop, depth - 1)
+        case h.Unary(operand=operand) | h.Cast(operand=operand) if depth > 0:
+            return _varies(operand, loop, depth - 1)
+        case h.Read(indices=indices) if depth > 0:
+            positions = [it.position for it in indices if isinstance(it, h.PositionIndex)]
+            return any(_varies(it, loop, depth - 1) for it in positions)
+        case _:
+            return True

@@ -16,10 +16,6 @@ _UNROLLED = 400
 """Loops that turn a known number of times are unrolled up to this many operations in all."""
 
 
-_AROUND_FORKS = 800
-"""The same, for loops around forks."""
-
-
 def block_cost(placed: Schedule, leader: h.Node) -> float:
     """What a block costs; infinity if it does something or calls a function."""
     total = 0.0
@@ -47,14 +43,3 @@ def is_short(placed: Schedule, shapes: Shapes, level: Level, parts: int) -> bool
     is_counted = turns < HALVINGS and [edge.source for edge in level.exits] == [level.header]
     inner = [it.inner for it in level.items if it.inner is not None]
     return is_counted and turns * size <= _UNROLLED and all(is_short(placed, shapes, it, parts) for it in inner)
-
-
-def is_short_around_forks(placed: Schedule, loop: Loop) -> bool:
-    """Whether a loop around forks, and all in it, turns a small number of times that is known."""
-    leaders = [it for it in placed.blocks if loop in placed.loops.around[it]]
-    outside = placed.loops.around[loop.header]
-    inside = {it for leader in leaders for it in placed.loops.around[leader] if it not in outside or it is loop}
-    turns = max(most_turns(placed, it) for it in inside)
-    size = sum(len(placed.blocks[it]) for it in leaders)
-    has_forks = any(isinstance(it, h.Fork) for it in leaders)
-    return has_forks and turns < HALVINGS and turns * size <= _AROUND_FORKS

@@ -19,6 +19,7 @@ from ..storage import Storage
 from .choose import NotGanged
 from .interleave import MOST_WORDS, Interleaved
 from .moves import Lanes, Moves, memory_type
+from .permuted import Permuted
 from .places import Place, Places, Values
 from .rows import Rows
 from .runs import Run, Runs
@@ -51,6 +52,7 @@ class GangMemory(LaneVectors):
         self._moves = Moves(self)
         self._rows = Rows(self, self._moves, row)
         self._interleaved = Interleaved(self, self._moves)
+        self._permuted = Permuted(self, self._moves, memory, values)
         self.place = self._places.of
         self.place_from = self._places.beyond
         self.lanes_of = self._places.lanes_of
@@ -109,6 +111,14 @@ class GangMemory(LaneVectors):
         return Lanes(pointer, index, "i32", unit)
 
     def _load_by_lane(self, place: Place, mask: str | None) -> str:
+        if self._permuted.is_one(place):
+            first = self._permuted.first(place)
+            return self._tested(
+                self._permuted.test(place, first),
+                [memory_type(place.leaf)],
+                lambda: [self._permuted.load(place, first)],
+                lambda: [self._moves.gather(self.lanes_of(place), place.leaf, mask)],
+            )[0]
         lanes, leaf = self.lanes_of(place), place.leaf
         if self._is_row_uniform(place):
             return self._rows.load_one_each(lanes, leaf)

@@ -33,6 +33,8 @@ class Kind(Enum):
     """As affine within each row of lanes; from row to row it varies. Of stride 0: one value a row."""
     WIDENED_ROWS = auto()
     """As widened within each row."""
+    PERMUTED = auto()
+    """Lane i has that of lane 0 with the bits of i flipped."""
     VARYING = auto()
 
 
@@ -46,11 +48,12 @@ class Shape:
     @property
     def is_vector(self) -> bool:
         """Whether each lane's value is at hand, not only that of the first."""
-        return self.kind in (Kind.ROWS, Kind.WIDENED_ROWS, Kind.VARYING, Kind.LIKELY)
+        return self.kind not in (Kind.UNIFORM, Kind.AFFINE, Kind.WIDENED)
 
 
 UNIFORM = Shape(Kind.UNIFORM)
 ROW_UNIFORM = Shape(Kind.ROWS)
+PERMUTED = Shape(Kind.PERMUTED)
 VARYING = Shape(Kind.VARYING)
 
 
@@ -233,6 +236,10 @@ class Shapes:
             return UNIFORM
         if left in (UNIFORM, ROW_UNIFORM) and right in (UNIFORM, ROW_UNIFORM):
             return ROW_UNIFORM
+        if op is h.BinaryOp.XOR and UNIFORM in (left, right):
+            varying, shape = (lhs, left) if right == UNIFORM else (rhs, right)
+            if shape == PERMUTED or self._is_lane_number(varying):
+                return PERMUTED
         linear = (Kind.UNIFORM, Kind.AFFINE, Kind.LIKELY, Kind.ROWS)
         if left.kind not in linear or right.kind not in linear:
             return VARYING
@@ -277,9 +284,19 @@ class Shapes:
             case _:
                 return VARYING
 
+    def _is_lane_number(self, node: h.Node) -> bool:
+        """Whether it is the number of a thread: those of a gang's lanes differ in their lowest bits only."""
+        match node:
+            case h.Cast(type=type, operand=operand) if type in (U32, U64):
+                return self._is_lane_number(operand)
+            case h.Binary(op=h.BinaryOp.ADD, lhs=lhs, rhs=rhs) if constant_value(rhs) == 0:
+                return self._is_lane_number(lhs)
+            case _:
+                return self._thread_ids.get(node) == Shape(Kind.AFFINE, 1)
+
     @staticmethod
     def _cast(shape: Shape, source: h.Type, target: h.Type) -> Shape:
-        if shape in (UNIFORM, ROW_UNIFORM):
+        if shape in (UNIFORM, ROW_UNIFORM) or (shape == PERMUTED and (source, target) == (U32, U64)):
             return shape
         if shape.kind is Kind.ROWS and isinstance(source, h.Integer) and isinstance(target, h.Integer):
             if (source, target) == (U32, U64):
