@@ -13,8 +13,8 @@ from ....ir.hercules import arithmetic
 from ....ir.hercules import nodes as h
 from ....ir.hercules.analyses import Loop, block_leader
 from ....ir.hercules.schedule import Schedule
+from .bounds import constant_value
 from .choose import Gang
-from .shapes import constant_value
 
 _MOST_OPERATIONS = 6000
 """How many operations of all parts there may be, once a nest of loops is unrolled."""
