@@ -27,12 +27,14 @@ from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .endless import watched_ends
-from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, native_bytes, unrolled_loops
+from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, unrolled_loops
+from .half import CONVERSIONS
 from .layout import ArrayLayout, Layout
 from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
 from .memory import STACK_LIMIT, STORAGE_ALIGN
 from .nodes import NodeEmitter, unsupported
 from .storage import Storage, StoragePlan
+from .target import current_target
 
 _METADATA = f"""!0 = !{{}}
 !1 = !{{!"branch_weights", i32 1000, i32 1}}
@@ -72,7 +74,8 @@ def emit_function(
     reason = "the lane tier was asked for"
     if tier == "gang":
         try:
-            return _emit(placed, bindings, choose_gangs(placed, native_bytes() // 4), "", contract=contract)
+            gangs = choose_gangs(placed, current_target().vector_bytes // 4)
+            return _emit(placed, bindings, gangs, "", contract=contract)
         except NotGanged as obstacle:
             reason = str(obstacle)
     return _emit(placed, bindings, (), reason, contract=contract)
@@ -219,6 +222,8 @@ class _FunctionEmitter:
         given = "ptr %buffers, ptr %dynamic, i64 %begin, i64 %end, ptr %scratch, ptr %stop"
         head = f"define void @kernel({given}) nounwind"
         body = "\n".join(lines)
+        if not self._module.target.has_half:
+            self._module.add_function("conversions", CONVERSIONS)
         self._module.add_function("kernel", f"{head} {{\n{body}\n}}\n\n{_METADATA}")
 
     # Blocks

@@ -6,6 +6,8 @@ import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from .target import Target, current_target
+
 UNROLL_METADATA = '!2 = !{!"llvm.loop.unroll.full"}'
 """What `ModuleText.unrolled_loop` refers to."""
 _FIRST_LOOP = 10
@@ -20,6 +22,7 @@ class ModuleText:
     """
 
     is_contracted: bool = False
+    target: Target = field(default_factory=current_target)
     _declarations: dict[str, None] = field(default_factory=dict[str, None])
     _globals: dict[str, str] = field(default_factory=dict[str, str])
     _functions: dict[str, str] = field(default_factory=dict[str, str])

@@ -241,6 +241,7 @@ class Kernel:
         if contract and device != "cpu":
             raise InputError(f"contract is for the device 'cpu', not {device!r}")
         compilation = self.shader.compilation(self.info.name, constants or {})
+        compilation.check_runnable()
         packed = pack_buffers(self.bindings, buffers)
         count = dispatch_size(workgroups, threads, compilation)
         timing = runner(Dispatch(compilation, self.bindings, packed, count, timeout, contract))
@@ -259,6 +260,7 @@ class Kernel:
         from .ir.core.sanitizer import sanitize
 
         compilation = self.shader.compilation(self.info.name, constants or {})
+        compilation.check_runnable()
         packed = pack_buffers(self.bindings, buffers)
         count = dispatch_size(workgroups, threads, compilation)
         findings = sanitize(compilation.specialised, compilation.entry, packed, count, timeout=timeout)

@@ -6,7 +6,6 @@ for what only some lanes do, `memory` and `atomics` its accesses.
 
 from .choose import Gang, NotGanged, choose_gangs
 from .emit import GangEmitter
-from .machine import native_bytes
 from .unrolling import unrolled_loops
 
-__all__ = ["Gang", "GangEmitter", "NotGanged", "choose_gangs", "native_bytes", "unrolled_loops"]
+__all__ = ["Gang", "GangEmitter", "NotGanged", "choose_gangs", "unrolled_loops"]
