@@ -8,7 +8,8 @@ for all lanes stay scalar.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 
 from ....ir.hercules import nodes as h
 from ....ir.hercules.schedule import Schedule
@@ -138,7 +139,8 @@ class GangEmitter:
             case h.Atomic():
                 self._merges.transfer(node.collection, node)
                 for _ in self._site.parts():
-                    self._emit_atomic(node)
+                    with self._if_any_lane():
+                        self._emit_atomic(node)
             case _ if self._values.shape(node).kind is Kind.LIKELY:
                 for _ in self._site.parts():
                     self._values.define_likely(node)
@@ -168,14 +170,22 @@ class GangEmitter:
     def _store(self, node: h.Write) -> None:
         memory, mask = self._values.memory, self._masks.here()
         place = memory.place(self._plan.of(node), node.indices)
-        if self._site.count == 1 or mask is None or not self._is_one_element(place):
+        with self._if_any_lane() if self._is_one_element(place) else nullcontext():
             memory.store(node.value, place, mask)
+
+    @contextmanager
+    def _if_any_lane(self) -> Generator[None]:
+        """What is written meanwhile is for parts of which a lane passes the block: of several, one may have none."""
+        mask = self._masks.here()
+        if self._site.count == 1 or mask is None:
+            yield
             return
         out = self._values.out
         some, none = out.fresh_block("part"), out.fresh_block("part.done")
-        out.do(f"br i1 {memory.any(mask)}, label %{some}, label %{none}")
+        out.do(f"br i1 {self._values.memory.any(mask)}, label %{some}, label %{none}")
         out.open(some)
-        memory.store(node.value, place, mask)
+        with self._values.slots.guarded():
+            yield
         out.do(f"br label %{none}")
         out.open(none)
 
