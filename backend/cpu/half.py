@@ -50,6 +50,6 @@ define weak hidden half @__truncsfhf2(float %x) nounwind willreturn memory(none)
 }
 """
 """A multiplication by 2^112 moves the exponent of an f16 and makes its subnormal numbers normal, exactly. Adding ½, of
-which the unit in the last place is the least f16, rounds what becomes subnormal; 939520001 is 112 << 23 less almost half
-a unit of an f16.
+which the unit in the last place is the least f16, rounds what becomes subnormal. 939520001 is 112 << 23, less what
+rounds ties to even.
 """
