@@ -39,6 +39,11 @@ def _inherited(formula: str) -> Rule:
     return Rule(f"that of `{formula}`", lambda x, want, unit: 3 * unit)
 
 
+def _scaled(formula: str) -> Rule:
+    """A product of rounded numbers: half a unit for the constant, half for the result."""
+    return Rule(f"that of `{formula}`", lambda x, want, unit: unit)
+
+
 def _power(ulps: int) -> Rule:
     """What exp2 is allowed for its argument, the logarithm of the result; the error of log2 would come on top."""
 
@@ -124,8 +129,8 @@ FUNCTIONS: dict[str, Function] = {
         _same("atanh", np.arctanh, _inherited("log((1.0 + x) / (1.0 - x)) * 0.5"), 2.5),
         _same("sqrt", np.sqrt, _inherited("1.0 / inverseSqrt(x)"), 0.5),
         _same("inverseSqrt", lambda x: 1 / np.sqrt(x), _ulps(2), 1.5),
-        _same("degrees", lambda x: x * (180 / np.pi), _inherited("x * 57.295779513082322865"), 1),
-        _same("radians", lambda x: x * (np.pi / 180), _inherited("x * 0.017453292519943295474"), 1),
+        _same("degrees", lambda x: x * (180 / np.pi), _scaled("x * 57.295779513082322865"), 1),
+        _same("radians", lambda x: x * (np.pi / 180), _scaled("x * 0.017453292519943295474"), 1),
         Function(
             "pow",
             lambda x, y: np.where(x < 0, np.nan, np.power(np.abs(x), y)),
