@@ -13,6 +13,7 @@ from .ir.core.builder_impl import build
 from .ir.core.nodes import Constant, Module
 from .ir.diagnostics import InputError, ShaderError, render_all
 from .ir.hercules.entry import EntryPoint
+from .ir.interpreter_state import paused_collection
 from .ir.source import Source
 from .ir.wgsl.program import Program
 
@@ -169,7 +170,8 @@ class Compilation:
     def _timed(self, stage: str, make: Callable[[], T]) -> T:
         start = time.perf_counter()
         try:
-            result = make()
+            with paused_collection():
+                result = make()
         except ShaderError as error:
             if error.source is not None:
                 raise
