@@ -27,7 +27,8 @@ class RangeSimplification:
     """Replaces comparisons of integers that ranges decide by constants, and a `min` or `max` of integers by the operand
     that it always gives.
 
-    The facts are those of the guards, loops and thread numbers around a node. Branches on the constants are for `ccp`.
+    The facts are those of the guards, loops and thread numbers around a node. Branches on the constants are for `ccp`,
+    which does all this itself if asked to (`ccp{ranges=true}`).
     """
 
     name = "ranges"
@@ -36,11 +37,12 @@ class RangeSimplification:
         """Change the module; whether anything changed."""
         changed = False
         for function in module.functions:
-            changed |= _simplify(function)
+            changed |= simplify_by_ranges(function)
         return changed
 
 
-def _simplify(function: Function) -> bool:
+def simplify_by_ranges(function: Function) -> bool:
+    """Put there what ranges decide; whether they decide anything."""
     known = Ranges(schedule(function))
     constants = {truth: ConstantNode(BoolConstant(truth)) for truth in (False, True)}
     replacements = dict(_decided(known, constants))
