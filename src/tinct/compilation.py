@@ -108,6 +108,13 @@ class Compilation:
 
         return self._timed("specialise", make)
 
+    def check_runnable(self) -> None:
+        """Raise ShaderError for what no device runs yet."""
+        from .ir.core.runnable import check_runnable
+
+        function = next(function for function in self.specialised.functions if function.name == self.entry)
+        check_runnable(function, self.origin.source)
+
     @cached_property
     def workgroup_size(self) -> tuple[int, int, int]:
         """Invocations a workgroup along x, y and z."""
