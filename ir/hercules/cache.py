@@ -31,8 +31,8 @@ def version_of(function: Function) -> Version:
 def _fields(node: Node) -> list[Hashable]:
     found: list[Hashable] = [node]
     for info in node.FIELDS:
-        value = getattr(node, info.name)
-        found.append(tuple(value) if isinstance(value, list) else value)
+        value: object = getattr(node, info.name)
+        found.append(tuple(cast("list[Hashable]", value)) if isinstance(value, list) else value)
     return found
 
 
