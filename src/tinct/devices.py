@@ -78,7 +78,7 @@ def run_on_gpu(dispatch: Dispatch) -> Timing:
     start = time.perf_counter()
     wgsl = dispatch.compilation.wgsl
     written = time.perf_counter()
-    given = [_gpu_binding(info, bytes(dispatch.buffers[info.point])) for info in dispatch.bindings]
+    given = [gpu_binding(info, bytes(dispatch.buffers[info.point])) for info in dispatch.bindings]
     seconds = DEFAULT_SECONDS if dispatch.timeout is None else dispatch.timeout
     result = default_device().run(wgsl, dispatch.compilation.entry, given, dispatch.workgroups, timeout=seconds)
     for (group, binding), data in result.outputs.items():
@@ -86,7 +86,8 @@ def run_on_gpu(dispatch: Dispatch) -> Timing:
     return Timing(written - start + result.compile_seconds, result.run_seconds)
 
 
-def _gpu_binding(info: BindingInfo, data: bytes) -> BufferBinding | TextureBinding:
+def gpu_binding(info: BindingInfo, data: bytes) -> BufferBinding | TextureBinding:
+    """A binding as the GPU device takes it."""
     from .backend.gpu import BufferBinding, TextureBinding
 
     if isinstance(info.type, Texture):
