@@ -3,8 +3,8 @@
 An element agrees when it is equal, when both are NaN, or when its difference is within *any* bound of the tolerance:
 units in the last place, absolute, or relative. As WGSL lets implementations flush subnormal numbers to zero, a
 tolerance that allows anything at all also allows that; the sign of a zero never counts. Integers and booleans must
-be equal, but for integers that are steps of a normalised texel format. Structures are compared field by field. A multiset comparison orders the items of both sides first,
-for outputs that are appended in any order.
+be equal, but for integers that are steps of a normalised texel format. Structures are compared field by field. A
+multiset comparison orders the items of both sides first, for outputs that are appended in any order.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def answers(module: Module, entry: str) -> dict[BindingPoint, bytes]:
 
 
 def _buffer(variable: Var) -> bytearray:
-    """Words 1, 2, 3 …: small as integers, denormal as floats; a few elements of a runtime-sized array; black textures."""
+    """Words 1, 2, 3 …: small as integers, denormal as floats; a few elements of a runtime-sized array; no light."""
     assert isinstance(variable.type, Pointer)
     if isinstance(variable.type.store, Texture):
         layers = 3 if variable.type.store.dimension in ("3d", "2d_array") else 1

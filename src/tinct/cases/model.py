@@ -75,8 +75,8 @@ class Case:
     def inputs(self, dtypes: Mapping[str, np.dtype[Any]]) -> dict[str, Array]:
         """Fresh arrays for every buffer, the same at each call.
 
-        `dtypes` gives for each buffer's variable the numpy type of its WGSL type, or of the element where that is a
-        runtime-sized array, or of a texture's channels (reflection has them). CaseError when a recipe does not fit its type.
+        `dtypes` gives for each buffer's variable the numpy type of its WGSL type, of the element where that is a
+        runtime-sized array, of a texture's channels (reflection has them). CaseError when a recipe does not fit.
         """
         unknown = self.plans.keys() - dtypes.keys()
         if unknown:
