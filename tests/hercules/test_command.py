@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
@@ -93,6 +94,22 @@ def test_a_picture_needs_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
     code, output = call(str(SAMPLES / "dot.hir"), "--format", "svg")
     assert (code, "Graphviz" in output) == (2, True)
+
+
+def test_stages_are_drawn() -> None:
+    saxpy = str(Path(__file__).parents[2] / "shaders" / "saxpy" / "saxpy.wgsl")
+    result = CliRunner().invoke(tinct, ["compile", saxpy, "--emit", "hercules", "--format", "dot"])
+    assert (result.exit_code, result.output.startswith('digraph "main" {')) == (0, True)
+    assert "fork4: 64 threads" in result.output
+    result = CliRunner().invoke(tinct, ["compile", saxpy, "--emit", "core", "--format", "svg"])
+    assert (result.exit_code, "only hercules is drawn as a graph, not core" in result.output) == (2, True)
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+@pytest.mark.parametrize("name", ["matmul", "match", "calls"])
+def test_graphviz_takes_what_is_drawn(name: str) -> None:
+    code, output = call(str(SAMPLES / f"{name}.hir"), "--format", "svg")
+    assert (code, output.count("</svg>")) == (0, 1)
 
 
 def test_a_kernel_verifies() -> None:

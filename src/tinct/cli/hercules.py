@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 import sys
 from typing import TYPE_CHECKING, cast
 
 import click
 
 from ..ir.diagnostics import InputError
+from .graphviz import picture
 from .options import file_argument, read_source
 
 if TYPE_CHECKING:
@@ -94,17 +93,7 @@ def _print(module: Module, format: str, name: str) -> None:
     elif format == "dot":
         sys.stdout.write(draw(_function(module, name)))
     else:
-        sys.stdout.write(_picture(draw(_function(module, name))))
-
-
-def _picture(graph: str) -> str:
-    """The SVG that Graphviz makes of a graph. Raises InputError without it."""
-    program = shutil.which("dot")
-    if program is None:
-        raise InputError(
-            "pictures are drawn by Graphviz, whose program `dot` is not installed; --format dot needs none"
-        )
-    return subprocess.run([program, "-Tsvg"], input=graph, capture_output=True, text=True, check=True).stdout
+        sys.stdout.write(picture(draw(_function(module, name))))
 
 
 def run(function: Function, constants: list[int], values: list[object], device: str) -> object:
