@@ -161,7 +161,8 @@ class _Drawing:
             for used in dict.fromkeys(predecessors(node)):
                 if self._is_literal(used) or (is_control(used) and not is_control(node)):
                     continue  # the label says which fork, join or region
-                yield f"  {self.ids[used]} -> {self.ids[node]}{self._edge(used, node, is_control_edge=used in control)};"
+                style = self._edge(used, node, is_control_edge=used in control)
+                yield f"  {self.ids[used]} -> {self.ids[node]}{style};"
 
     def _edge(self, used: Node, node: Node, *, is_control_edge: bool) -> str:
         if is_control_edge:

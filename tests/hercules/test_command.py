@@ -14,9 +14,12 @@ from click.testing import CliRunner
 from tinct.cli import tinct
 from tinct.cli.hercules_values import run_values
 from tinct.ir.hercules.interp import run
+from tinct.ir.hercules.nodes import Call, Match
 from tinct.ir.hercules.storage import Value
 from tinct.ir.hercules.verify import check
 from tinct.transforms.hercules.as_kernel import as_kernel
+from tinct.transforms.hercules.inline_calls import inline_calls
+from tinct.transforms.hercules.lower_sums import lower_sums
 
 from .generate import generate
 from .support import SAMPLES, copy_of, load, same_value
@@ -30,7 +33,30 @@ def call(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
+def variant(index: int, value: object) -> dict[str, object]:
+    return {"variant": index, "value": value}
+
+
+SHAPES = [variant(0, 2), variant(1, [3, 4]), variant(2, True)]
 RUNS = [
+    (SAMPLES / "matmul.hir", [[[1, 2], [3, 4]], [[5, 6], [7, 8]]], ["k=2", "n=2"], [[19, 22], [43, 50]]),
+    (SAMPLES / "matmul.hir", [[[1, 2, 3]], [[5], [7], [8]]], ["k=3", "n=1"], [[43]]),
+    (SAMPLES / "matmul.hir", [[], []], ["k=0", "n=0"], []),
+    (SAMPLES / "matmul.hir", [[[], []], []], ["k=0", "n=3"], [[0, 0, 0], [0, 0, 0]]),
+    (SAMPLES / "match.hir", [3], [], variant(0, 3)),
+    (SAMPLES / "calls.hir", [[1, 2, 3, 4], 3], ["m=2"], [[9, 0, 0, 0], 90]),
+    (SAMPLES / "calls.hir", [[], 3], ["m=0"], [[], 81]),
+    (SAMPLES / "nested_calls.hir", [[1, 2, 3], 4], [], [1, 7]),
+    (SAMPLES / "nested_calls.hir", [[-1, -2, -3], 4], [], [-12, -18]),
+    (SAMPLES / "nested_calls.hir", [[], 1], [], [0, 0]),
+    (SAMPLES / "areas.hir", [SHAPES], [], [[variant(0, 0), variant(0, 1), variant(0, 2)], [12, 12, 0]]),
+    (SAMPLES / "areas.hir", [[]], [], [[], []]),
+    (SAMPLES / "third.hir", [variant(0, 5)], [], variant(1, 5)),
+    (SAMPLES / "third.hir", [variant(1, 5)], [], variant(1, 7)),
+    (SAMPLES / "third.hir", [variant(2, 5)], [], variant(1, 0)),
+    (SAMPLES / "histogram.hir", [[0, 1, 1, 2]], [], [[1, 2, 1, 0], [0, 0, 1, 0]]),
+    (SAMPLES / "taken_late.hir", [2], ["n=3"], [5, 5, 5]),
+    (SAMPLES / "taken_late.hir", [2], ["n=0"], []),
     (SAMPLES / "dot.hir", [[1, 2, 3], [4, 5, 6]], [], 32.0),
     (SAMPLES / "dot.hir", [[], []], [], 0.0),
     (SAMPLES / "dot.hir", [[0.5], [8]], [], 4.0),
@@ -82,6 +108,16 @@ def test_what_cannot_run(arguments: list[str], message: str) -> None:
     code, output = call(str(SAMPLES / "dot.hir"), *[it for it in arguments if it])
     assert code == 2
     assert message in output
+
+
+@pytest.mark.parametrize("name", ["areas", "calls", "match", "nested_calls", "third"])
+def test_what_is_inlined_and_lowered_verifies(name: str) -> None:
+    module = load(name)
+    for function in module.functions:
+        inline_calls(function)
+        lower_sums(function)
+        check(module)
+        assert not any(isinstance(node, (Call, Match)) for node in function.nodes)
 
 
 def test_draws_forks_as_boxes(golden: Callable[[Path, str], None]) -> None:

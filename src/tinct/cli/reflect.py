@@ -10,7 +10,7 @@ import click
 from rich import box
 from rich.table import Table
 
-from ..ir.types import Array, Struct, Texture
+from ..ir.types import Array, Struct, Texture, Type
 from ..reflection import BindingInfo, MemberInfo, StructInfo
 from ..shader import Shader
 from ..textures import shape_text
@@ -152,7 +152,7 @@ def _short_dtype(info: BindingInfo) -> str:
         return ""
     if isinstance(info.type, Texture):
         return f"{dtypes.as_python(info.dtype)} {shape_text(info.type)}"
-    innermost = info.type
+    innermost: Type = info.type
     while isinstance(innermost, Array):
         innermost = innermost.element
     return innermost.name if isinstance(innermost, Struct) else dtypes.as_python(info.dtype)
