@@ -35,9 +35,9 @@ def texture_operation(node: nodes.BuiltinCall, arguments: tuple[int, ...], targe
         return None
     match node.function:
         case "textureLoad":
-            return _load(texture, _Place(texture, node, arguments), arguments[0], target)
+            return _load(texture, TexelPlace(texture, node, arguments), arguments[0], target)
         case "textureStore":
-            return _store(texture, _Place(texture, node, arguments), arguments[0], arguments[-1])
+            return _store(texture, TexelPlace(texture, node, arguments), arguments[0], arguments[-1])
         case "textureDimensions":
             return _dimensions(texture, arguments, target)
         case "textureNumLevels" | "textureNumSamples":
@@ -49,7 +49,7 @@ def texture_operation(node: nodes.BuiltinCall, arguments: tuple[int, ...], targe
             return None
 
 
-class _Place:
+class TexelPlace:
     """Where the arguments of a load or a store are: coordinates, then the layer, then the level or sample."""
 
     def __init__(self, texture: Texture, node: nodes.BuiltinCall, arguments: tuple[int, ...]) -> None:
@@ -78,7 +78,7 @@ def texel_offset(texture: Texture, extent: Extent, at: Sequence[int], last: int)
     return HEADER_BYTES + index * format_of(texture).words * 4
 
 
-def _load(texture: Texture, place: _Place, slot: int, target: int) -> Operation:
+def _load(texture: Texture, place: TexelPlace, slot: int, target: int) -> Operation:
     form = format_of(texture)
     unpack_from = struct.Struct(f"<{form.words}I").unpack_from
     is_depth = texture.sampled is None and texture.format is None
@@ -96,7 +96,7 @@ def _load(texture: Texture, place: _Place, slot: int, target: int) -> Operation:
     return run
 
 
-def _store(texture: Texture, place: _Place, slot: int, value: int) -> Operation:
+def _store(texture: Texture, place: TexelPlace, slot: int, value: int) -> Operation:
     form = format_of(texture)
     pack_into = struct.Struct(f"<{form.words}I").pack_into
 
