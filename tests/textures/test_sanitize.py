@@ -27,7 +27,8 @@ BUGS = {
     ),
     "two writes": ("textureStore(t, vec2u(0, 0), vec4f(f32(l)));", "another invocation's write"),
     "the wrong barrier": (
-        "textureStore(t, vec2u(l, 0), vec4f(1)); storageBarrier(); _ = textureLoad(t, vec2u(3 - l, 0));",
+        "textureStore(t, vec2u(l, 0), vec4f(1)); storageBarrier();"
+        " if textureLoad(t, vec2u(3 - l, 0)).x > 5 { textureStore(t, vec2u(l, 0), vec4f(2)); }",
         "a textureBarrier would order them",
     ),
     "a load left of the edge": (
