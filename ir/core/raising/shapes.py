@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from ...ops import BinaryOp, UnaryOp
 from ...schema.traverse import same, walk
@@ -64,23 +65,33 @@ def if_(condition: ast.Expression, then: Sequence[ast.Statement], otherwise: Seq
     return ast.If((), condition, syntax.block(then), alternative, syntax.NOWHERE)
 
 
+def attributed(attributes: tuple[ast.Attribute, ...], statements: Sequence[ast.Statement]) -> ast.Statement:
+    """Statements with attributes: on the one there is, if it can have some, or on a block."""
+    match statements:
+        case [ast.If() | ast.Loop() | ast.While() | ast.For() | ast.Switch() as only] if not only.attributes:
+            return replace(only, attributes=attributes)
+        case _:
+            return ast.Block(attributes, tuple(statements), syntax.NOWHERE)
+
+
 def loop(
     body: Sequence[ast.Statement],
-    continuing: Sequence[ast.Statement],
+    continuing: ast.Block,
     break_if: ast.Expression | None,
     initializer: ast.Var | None,
 ) -> tuple[ast.Statement, bool]:
     """The loop, and whether it took the initialiser, a variable declared just before that only the loop uses."""
     condition = _leading_exit(body)
-    update = continuing[0] if len(continuing) == 1 and break_if is None else None
-    if condition is not None and break_if is None and not continuing:
+    steps = continuing.statements
+    update = steps[0] if len(steps) == 1 and break_if is None and not continuing.attributes else None
+    if condition is not None and break_if is None and not steps:
         return ast.While((), negated(condition), syntax.block(body[1:]), syntax.NOWHERE), False
     if condition is not None and isinstance(update, _UPDATES) and not mentions(update, _declared_in(body)):
         taken = initializer if initializer is not None and _target(update) == initializer.name else None
         return ast.For((), taken, negated(condition), update, syntax.block(body[1:]), syntax.NOWHERE), taken is not None
     end = None
-    if continuing or break_if is not None:
-        end = ast.Continuing(syntax.block(continuing), break_if, syntax.NOWHERE)
+    if steps or break_if is not None:
+        end = ast.Continuing(continuing, break_if, syntax.NOWHERE)
     return ast.Loop((), syntax.block(body), end, syntax.NOWHERE), False
 
 

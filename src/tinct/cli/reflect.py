@@ -139,7 +139,7 @@ def _bindings_table(shader: Shader) -> Table:
             info.space,
             info.access,
             str(info.type),
-            "" if info.align is None else least,
+            "" if info.dtype is None or isinstance(info.type, Texture) else least,
             "" if info.align is None else str(info.align),
             _short_dtype(info),
         )
