@@ -24,7 +24,7 @@ class Texel:
     count: int
 
     def __str__(self) -> str:
-        return f"({', '.join(map(str, self.at))})" if len(self.at) > 1 else str(self.at[0])
+        return f"({', '.join(map(str, self.at))})"
 
 
 class TexelAccess:
