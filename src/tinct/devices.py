@@ -11,11 +11,11 @@ from .compilation import Compilation, Timing
 from .hints import unknown_name
 from .ir.diagnostics import InputError
 from .ir.layout import runtime_count
-from .ir.types import BindingPoint
+from .ir.types import BindingPoint, Texture
 from .reflection import BindingInfo
 
 if TYPE_CHECKING:
-    from .backend.gpu import BindingKind
+    from .backend.gpu import BufferBinding, BufferKind, TextureBinding
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +76,12 @@ def run_hercules(dispatch: Dispatch) -> Timing:
 
 def run_on_gpu(dispatch: Dispatch) -> Timing:
     """The WebGPU adapter that wgpu finds, in a process of its own."""
-    from .backend.gpu import DEFAULT_SECONDS, BufferBinding, default_device
+    from .backend.gpu import DEFAULT_SECONDS, default_device
 
     start = time.perf_counter()
     wgsl = dispatch.compilation.wgsl
     written = time.perf_counter()
-    given = [
-        BufferBinding(info.group, info.binding, _kind(info), bytes(dispatch.buffers[info.point]))
-        for info in dispatch.bindings
-    ]
+    given = [gpu_binding(info, bytes(dispatch.buffers[info.point])) for info in dispatch.bindings]
     seconds = DEFAULT_SECONDS if dispatch.timeout is None else dispatch.timeout
     result = default_device().run(wgsl, dispatch.compilation.entry, given, dispatch.workgroups, timeout=seconds)
     for (group, binding), data in result.outputs.items():
@@ -92,7 +89,16 @@ def run_on_gpu(dispatch: Dispatch) -> Timing:
     return Timing(written - start + result.compile_seconds, result.run_seconds)
 
 
-def _kind(info: BindingInfo) -> BindingKind:
+def gpu_binding(info: BindingInfo, data: bytes) -> BufferBinding | TextureBinding:
+    """A binding as the GPU device takes it."""
+    from .backend.gpu import BufferBinding, TextureBinding
+
+    if isinstance(info.type, Texture):
+        return TextureBinding(info.group, info.binding, info.type, data)
+    return BufferBinding(info.group, info.binding, _kind(info), data)
+
+
+def _kind(info: BindingInfo) -> BufferKind:
     if info.space == "uniform":
         return "uniform"
     return "storage" if info.is_written else "read-only-storage"
