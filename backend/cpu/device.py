@@ -116,17 +116,22 @@ def _check_apart(slots: Sequence[Slot], spans: Sequence[tuple[int, int]]) -> Non
             raise InputError(f"the buffers for '{slots[first].name}' and '{slots[second].name}' overlap")
 
 
-def compile_entry(entry_point: EntryPoint, *, tier: Tier | None = None) -> CompiledKernel:
+def compile_entry(entry_point: EntryPoint, *, tier: Tier | None = None, contract: bool = False) -> CompiledKernel:
     """Compile an entry point for this machine; see `compile_function`."""
     slots = tuple(_slot(binding) for binding in entry_point.bindings)
-    return CompiledKernel(compile_function(*_source(entry_point), tier=tier), slots)
+    return CompiledKernel(compile_function(*_source(entry_point), tier=tier, contract=contract), slots)
 
 
 def restored_kernel(
-    interface: Interface, code: MachineCode, slots: tuple[Slot, ...], entry_point: Callable[[], EntryPoint]
+    interface: Interface,
+    code: MachineCode,
+    slots: tuple[Slot, ...],
+    entry_point: Callable[[], EntryPoint],
+    *,
+    contract: bool,
 ) -> CompiledKernel:
     """A kernel that was compiled before; the entry point is asked for only where that is not enough."""
-    return CompiledKernel(restored_function(interface, code, lambda: _source(entry_point())), slots)
+    return CompiledKernel(restored_function(interface, code, lambda: _source(entry_point()), contract=contract), slots)
 
 
 def _source(entry_point: EntryPoint) -> Source:

@@ -27,19 +27,19 @@ from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .endless import watched_ends
-from .gangs import Gang, GangEmitter, NotGanged, choose_gangs
+from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, unrolled_loops
 from .half import CONVERSIONS
 from .layout import ArrayLayout, Layout
-from .llvm import FunctionText, ModuleText, Ops
+from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
 from .memory import STACK_LIMIT, STORAGE_ALIGN
 from .nodes import NodeEmitter, unsupported
 from .privatise import Private, private_bindings
 from .storage import Storage, StoragePlan
 from .target import current_target
 
-_METADATA = """!0 = !{}
-!1 = !{!"branch_weights", i32 1000, i32 1}
-!2 = !{!"llvm.loop.unroll.full"}
+_METADATA = f"""!0 = !{{}}
+!1 = !{{!"branch_weights", i32 1000, i32 1}}
+{UNROLL_METADATA}
 """
 Tier = Literal["gang", "lane"]
 """Several threads of a fork at once, in the lanes of vectors, or one after another."""
@@ -75,13 +75,19 @@ class Emitted:
 
 
 def emit_function(
-    function: h.Function, bindings: Mapping[int, Layout], tier: Tier = "gang", *, privatise: bool = True
+    function: h.Function,
+    bindings: Mapping[int, Layout],
+    tier: Tier = "gang",
+    *,
+    privatise: bool = True,
+    contract: bool = False,
 ) -> Emitted:
     """The LLVM IR of a function whose parameters are bindings with these layouts.
 
     On the gang tier, what gangs cannot run falls back to the lane tier. Without `privatise`, all workers share all
-    bindings. The function may only return (a product of) the
-    final versions of its parameters. Raises ShaderError for what is not supported.
+    bindings. With `contract`, a product and the sum it goes into may be fused into one rounding, as WGSL allows
+    ("Floating Point Evaluation"). The function may only return (a product of) the final versions of its parameters.
+    Raises ShaderError for what is not supported.
     """
     placed = schedule(function)
     if placed.problems:
@@ -91,19 +97,28 @@ def emit_function(
     if tier == "gang":
         try:
             gangs = choose_gangs(placed, current_target().vector_bytes // 4)
-            return _emit(placed, bindings, gangs, "", privatise=privatise)
+            return _emit(placed, bindings, gangs, "", privatise=privatise, contract=contract)
         except NotGanged as obstacle:
             reason = str(obstacle)
-    return _emit(placed, bindings, (), reason, privatise=privatise)
+    return _emit(placed, bindings, (), reason, privatise=privatise, contract=contract)
 
 
 def _emit(
-    placed: Schedule, bindings: Mapping[int, Layout], gangs: Sequence[Gang], reason: str, *, privatise: bool
+    placed: Schedule,
+    bindings: Mapping[int, Layout],
+    gangs: Sequence[Gang],
+    reason: str,
+    *,
+    privatise: bool,
+    contract: bool,
 ) -> Emitted:
-    emitter = _FunctionEmitter(placed, bindings, _outermost_forks(placed), gangs, privatise=privatise)
-    if not emitter.carries_only_bindings():
-        emitter = _FunctionEmitter(placed, bindings, (), gangs, privatise=privatise)
-    return emitter.emit(reason)
+    def emitter(forks: tuple[h.Fork, ...]) -> _FunctionEmitter:
+        return _FunctionEmitter(placed, bindings, forks, gangs, ModuleText(contract), privatise=privatise)
+
+    chosen = emitter(_outermost_forks(placed))
+    if not chosen.carries_only_bindings():
+        chosen = emitter(())
+    return chosen.emit(reason)
 
 
 def _outermost_forks(placed: Schedule) -> tuple[h.Fork, ...]:
@@ -131,6 +146,7 @@ class _FunctionEmitter:
         bindings: Mapping[int, Layout],
         forks: tuple[h.Fork, ...],
         gangs: Sequence[Gang],
+        module: ModuleText,
         *,
         privatise: bool,
     ) -> None:
@@ -146,7 +162,7 @@ class _FunctionEmitter:
         self._plan = StoragePlan(self._live, placed.types, bindings, users, placed.nest.forks)
         self._privates = tuple(private_bindings(placed, self._plan, users, bindings)) if privatise else ()
         self._plan.privatise({it.parameter for it in self._privates})
-        self._module = ModuleText()
+        self._module = module
         self._out = FunctionText(self._module)
         self._ops = Ops(self._out)
         scratch_offsets, self._scratch_size = _assign_scratch(self._plan.storages)
@@ -162,6 +178,7 @@ class _FunctionEmitter:
             gang.forks[0]: GangEmitter(placed, gang, self._nodes, self._plan, users, self._end_if_watched)
             for gang in gangs
         }
+        self._unrolled_loops = unrolled_loops(placed, gangs)
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
 
     def carries_only_bindings(self) -> bool:
@@ -264,7 +281,14 @@ class _FunctionEmitter:
                 self._hand_on(node, leader)
         self._end_if_watched(leader)
         self._ends[leader] = self._out.current
-        self._out.do(self._terminator(self._placed.exits[leader]))
+        self._out.do(self._terminator(self._placed.exits[leader]) + self._unrolled(leader))
+
+    def _unrolled(self, leader: h.Node) -> str:
+        """What tells LLVM to unroll the loop to whose start control goes from here."""
+        around = self._placed.loops.around[leader]
+        header = self._placed.exits[leader]
+        is_back = any(it.header is header and it in self._unrolled_loops for it in around)
+        return self._module.unrolled_loop() if is_back else ""
 
     def _end_if_watched(self, leader: h.Node) -> None:
         """In loops that may never end: leave the function if another thread says so; unordered atomic, for it may say

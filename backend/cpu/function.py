@@ -73,15 +73,16 @@ Source = tuple[h.Function, Mapping[int, Layout]]
 class Recipe:
     """How a function is compiled, for what is seldom asked for; `source` is called when it is."""
 
-    def __init__(self, source: Callable[[], Source], tier: Tier) -> None:
+    def __init__(self, source: Callable[[], Source], tier: Tier, *, contract: bool) -> None:
         self._source = source
         self._tier: Tier = tier
+        self._contract = contract
         self._lock = threading.Lock()
         self._sharing: CompiledFunction | None = None
 
     def emit(self, *, privatise: bool = True) -> Emitted:
         """Its LLVM IR."""
-        return emit_function(*self._source(), self._tier, privatise=privatise)
+        return emit_function(*self._source(), self._tier, privatise=privatise, contract=self._contract)
 
     def compile(self, *, privatise: bool = True) -> CompiledFunction:
         """Its machine code."""
@@ -171,18 +172,21 @@ class _Run:
 
 
 def compile_function(
-    function: h.Function, layouts: Mapping[int, Layout], *, tier: Tier | None = None
+    function: h.Function, layouts: Mapping[int, Layout], *, tier: Tier | None = None, contract: bool = False
 ) -> CompiledFunction:
     """Compile a function whose parameters have these layouts. Raises ShaderError for what the CPU does not support.
 
-    Without a `tier`, it is what the environment variable TINCT_CPU_TIER says, else the fastest.
+    Without a `tier`, it is what the environment variable TINCT_CPU_TIER says, else the fastest. With `contract`,
+    products and sums may be fused (see `emit_function`).
     """
-    return Recipe(lambda: (function, layouts), default_tier() if tier is None else tier).compile()
+    return Recipe(lambda: (function, layouts), default_tier() if tier is None else tier, contract=contract).compile()
 
 
-def restored_function(interface: Interface, code: jit.MachineCode, source: Callable[[], Source]) -> CompiledFunction:
+def restored_function(
+    interface: Interface, code: jit.MachineCode, source: Callable[[], Source], *, contract: bool
+) -> CompiledFunction:
     """A function that was compiled before."""
-    return CompiledFunction(interface, code, Recipe(source, interface.tier), code.entry())
+    return CompiledFunction(interface, code, Recipe(source, interface.tier, contract=contract), code.entry())
 
 
 def default_tier() -> Tier:

@@ -31,16 +31,19 @@ _Constant = int | list[Any]
 """A dynamic constant in JSON: a number, `["parameter", index]`, or `[operation, lhs, rhs]`."""
 
 
-def kernel_name(language: str, source: bytes, entry: str, constants: Mapping[str, float]) -> str | None:
+def kernel_name(
+    language: str, source: bytes, entry: str, constants: Mapping[str, float], *, contract: bool
+) -> str | None:
     """The name of a kernel, None where it cannot be relied on."""
     compiler = compiler_files()
     if compiler is None or default_cache() is None:
         return None
     values = [[name, type(value).__name__, repr(value)] for name, value in sorted(constants.items())]
-    return digest("kernel", jit.identity(), compiler, default_tier(), language, source, entry, json.dumps(values))
+    settings = json.dumps([default_tier(), contract, values])
+    return digest("kernel", jit.identity(), compiler, settings, language, source, entry)
 
 
-def restore(name: str, entry_point: Callable[[], EntryPoint]) -> CompiledKernel | None:
+def restore(name: str, entry_point: Callable[[], EntryPoint], *, contract: bool) -> CompiledKernel | None:
     """The kernel of that name, if it is kept."""
     files = default_cache()
     data = None if files is None else files.get(name)
@@ -51,7 +54,7 @@ def restore(name: str, entry_point: Callable[[], EntryPoint]) -> CompiledKernel 
     if code is None:
         return None
     slots = tuple(_slot(it) for it in kept["slots"])
-    return restored_kernel(_interface(kept["interface"]), code, slots, entry_point)
+    return restored_kernel(_interface(kept["interface"]), code, slots, entry_point, contract=contract)
 
 
 def keep(name: str, kernel: CompiledKernel) -> None:

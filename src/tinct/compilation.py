@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from .frontend import check_pipeline
 from .ir.core.builder_impl import build
 from .ir.core.nodes import Constant, Module
-from .ir.diagnostics import InputError, ShaderError, render_all
+from .ir.diagnostics import InputError, ShaderError, not_supported, render_all
 from .ir.hercules.entry import EntryPoint
 from .ir.interpreter_state import paused_collection
 from .ir.source import Source
+from .ir.textures import is_loadable
+from .ir.types import Pointer, Sampler, Texture
 from .ir.wgsl.program import Program
 
 if TYPE_CHECKING:
@@ -114,7 +116,7 @@ class Compilation:
         module = self._timed("core", self.origin.core)
 
         def make() -> Module:
-            self.origin.check_pipeline(self.entry, self.constants)
+            self._check(module)
             return specialise(module, self.entry, self.constants)
 
         return self._timed("specialise", make)
@@ -156,25 +158,34 @@ class Compilation:
     @cached_property
     def cpu(self) -> CompiledKernel:
         """Machine code: from the cache on disk, if it is there."""
+        return self._machine_code(contract=False)
+
+    @cached_property
+    def cpu_contracted(self) -> CompiledKernel:
+        """Machine code in which products and sums may be fused; from the cache on disk, if it is there."""
+        return self._machine_code(contract=True)
+
+    def _machine_code(self, *, contract: bool) -> CompiledKernel:
         from .backend.cpu import kernel_cache
 
         start = time.perf_counter()
         language = type(self.origin).__name__
-        name = kernel_cache.kernel_name(language, self.origin.source.data, self.entry, self.constants)
-        kernel = None if name is None else kernel_cache.restore(name, lambda: self.hercules)
+        source = self.origin.source.data
+        name = kernel_cache.kernel_name(language, source, self.entry, self.constants, contract=contract)
+        kernel = None if name is None else kernel_cache.restore(name, lambda: self.hercules, contract=contract)
         if kernel is not None:
             self.seconds["machine code"] = time.perf_counter() - start
             return kernel
-        kernel = self._compile_for_cpu()
+        kernel = self._compile_for_cpu(contract=contract)
         if name is not None:
             kernel_cache.keep(name, kernel)
         return kernel
 
-    def _compile_for_cpu(self) -> CompiledKernel:
+    def _compile_for_cpu(self, *, contract: bool) -> CompiledKernel:
         from .backend.cpu.device import compile_entry
 
         entry = self.hercules
-        kernel = self._timed("machine code", lambda: compile_entry(entry))
+        kernel = self._timed("machine code", lambda: compile_entry(entry, contract=contract))
         times = kernel.times
         del self.seconds["machine code"]
         self.seconds |= {
@@ -192,9 +203,19 @@ class Compilation:
         from .transforms.pipelines import for_gpu
 
         module = self._timed("core", self.origin.core)
-        self.origin.check_pipeline(self.entry, self.constants)
+        self._check(module)
         prepared = self._timed("prepare for the GPU", lambda: for_gpu(module, self.entry, self.constants))
         return self._timed("write WGSL", lambda: print_unit(to_unit(prepared)))
+
+    def _check(self, module: Module) -> None:
+        """Raise for what does not fit a pipeline, and for samplers, which no device has here."""
+        self.origin.check_pipeline(self.entry, self.constants)
+        function = next((function for function in module.functions if function.name == self.entry), None)
+        for variable in () if function is None else function.resources:
+            store = variable.type.store if isinstance(variable.type, Pointer) else variable.type
+            if isinstance(store, (Sampler, Texture)) and not is_loadable(store):
+                found = not_supported(f"a {store} in a compute shader", variable.span)
+                raise ShaderError([found], self.origin.source)
 
     def _timed(self, stage: str, make: Callable[[], T]) -> T:
         start = time.perf_counter()

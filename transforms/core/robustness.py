@@ -15,6 +15,7 @@ from ...ir.ops import BinaryOp
 from ...ir.types import Array, OverrideCount, Pointer, Struct, Type, element_count, element_type
 from .editing import as_u32, count_value
 from .ranges import Ranges
+from .robustness_textures import clamp_load
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ class _Clamping:
             for instruction in before:
                 if isinstance(instruction, nodes.Access):
                     changed |= self._access(instruction)
+                elif isinstance(instruction, nodes.BuiltinCall) and instruction.function == "textureLoad":
+                    changed |= clamp_load(self.builder, instruction)
                 block.instructions.append(instruction)
         block.branch = branch
         return changed

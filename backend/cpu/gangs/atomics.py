@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from ....ir.hercules import nodes as h
 from ..data import llvm_type
 from ..memory import Address, Memory, updated
-from .memory import GangMemory, Lanes, Place
+from .memory import GangMemory
+from .moves import Lanes
+from .places import Place
 from .prefixes import Operand, combine, total_and_prefixes
 
 _COMBINED = (
@@ -85,20 +87,17 @@ class GangAtomic:
 
     def _in_own_memory(self) -> str | None:
         """Vectors where the places follow one another, else lane by lane."""
-        ways = self.gang.consecutive(self.place)
-        if ways is None:
-            return self._lane_by_lane(self.gang.lanes_of(self.place))
-        results: list[tuple[str, str]] = []
-        for pointer in ways:
-            if pointer is None:
-                old = self._lane_by_lane(self.gang.lanes_of(self.place))
-            else:
-                old = self._as_vector(pointer)
-            results.append((old or "", self.gang.vec.out.current))
-        if not self.is_used:
-            return None
-        type = self.gang.vec.type(llvm_type(self.place.leaf.type))
-        return results[0][0] if len(results) == 1 else self.gang.vec.out.phi(type, lambda: results)
+        scalars = [llvm_type(self.place.leaf.type)] if self.is_used else []
+
+        def by_lane() -> list[str]:
+            old = self._lane_by_lane(self.gang.lanes_of(self.place))
+            return [] if old is None else [old]
+
+        def as_vector(pointer: str) -> list[str]:
+            return [self._as_vector(pointer)][: len(scalars)]
+
+        results = self.gang.where_consecutive(self.place, scalars, as_vector, by_lane)
+        return results[0] if results else None
 
     def _as_vector(self, pointer: str) -> str:
         vec, leaf = self.gang.vec, self.place.leaf
