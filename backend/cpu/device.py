@@ -75,14 +75,15 @@ class CompiledFunction:
 
 
 def compile_function(
-    function: h.Function, layouts: Mapping[int, Layout], *, tier: Tier | None = None
+    function: h.Function, layouts: Mapping[int, Layout], *, tier: Tier | None = None, contract: bool = False
 ) -> CompiledFunction:
     """Compile a function whose parameters have these layouts. Raises ShaderError for what the CPU does not support.
 
-    Without a `tier`, it is what the environment variable TINCT_CPU_TIER says, else the fastest.
+    Without a `tier`, it is what the environment variable TINCT_CPU_TIER says, else the fastest. With `contract`,
+    products and sums may be fused (see `emit_function`).
     """
     started = time.perf_counter()
-    emitted = emit_function(function, layouts, _default_tier() if tier is None else tier)
+    emitted = emit_function(function, layouts, _default_tier() if tier is None else tier, contract=contract)
     code = jit.compile_module(emitted.text, time.perf_counter() - started)
     return CompiledFunction(emitted, code, code.entry())
 
@@ -178,7 +179,7 @@ def _default_tier() -> Tier:
             raise InputError(f"TINCT_CPU_TIER must be 'gang' or 'lane', not {name!r}")
 
 
-def compile_entry(entry_point: EntryPoint, *, tier: Tier | None = None) -> CompiledKernel:
+def compile_entry(entry_point: EntryPoint, *, tier: Tier | None = None, contract: bool = False) -> CompiledKernel:
     """Compile an entry point for this machine; see `compile_function`."""
     function = entry_point.function
     layouts = {
@@ -186,7 +187,7 @@ def compile_entry(entry_point: EntryPoint, *, tier: Tier | None = None) -> Compi
         for binding in entry_point.bindings
     }
     slots = tuple(_slot(binding) for binding in entry_point.bindings)
-    return CompiledKernel(entry_point, compile_function(function, layouts, tier=tier), slots)
+    return CompiledKernel(entry_point, compile_function(function, layouts, tier=tier, contract=contract), slots)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,18 +27,18 @@ from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .endless import watched_ends
-from .gangs import Gang, GangEmitter, NotGanged, choose_gangs
+from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, unrolled_loops
 from .half import CONVERSIONS
 from .layout import ArrayLayout, Layout
-from .llvm import FunctionText, ModuleText, Ops
+from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
 from .memory import STACK_LIMIT, STORAGE_ALIGN
 from .nodes import NodeEmitter, unsupported
 from .storage import Storage, StoragePlan
 from .target import current_target
 
-_METADATA = """!0 = !{}
-!1 = !{!"branch_weights", i32 1000, i32 1}
-!2 = !{!"llvm.loop.unroll.full"}
+_METADATA = f"""!0 = !{{}}
+!1 = !{{!"branch_weights", i32 1000, i32 1}}
+{UNROLL_METADATA}
 """
 Tier = Literal["gang", "lane"]
 """Several threads of a fork at once, in the lanes of vectors, or one after another."""
@@ -58,11 +58,14 @@ class Emitted:
     tier_reason: str
 
 
-def emit_function(function: h.Function, bindings: Mapping[int, Layout], tier: Tier = "gang") -> Emitted:
+def emit_function(
+    function: h.Function, bindings: Mapping[int, Layout], tier: Tier = "gang", *, contract: bool = False
+) -> Emitted:
     """The LLVM IR of a function whose parameters are bindings with these layouts.
 
-    On the gang tier, what gangs cannot run falls back to the lane tier. The function may only return (a product of) the
-    final versions of its parameters. Raises ShaderError for what is not supported.
+    On the gang tier, what gangs cannot run falls back to the lane tier. With `contract`, a product and the sum it goes
+    into may be fused into one rounding, as WGSL allows ("Floating Point Evaluation"). The function may only return (a
+    product of) the final versions of its parameters. Raises ShaderError for what is not supported.
     """
     placed = schedule(function)
     if placed.problems:
@@ -71,16 +74,19 @@ def emit_function(function: h.Function, bindings: Mapping[int, Layout], tier: Ti
     reason = "the lane tier was asked for"
     if tier == "gang":
         try:
-            return _emit(placed, bindings, choose_gangs(placed, current_target().vector_bytes // 4), "")
+            gangs = choose_gangs(placed, current_target().vector_bytes // 4)
+            return _emit(placed, bindings, gangs, "", contract=contract)
         except NotGanged as obstacle:
             reason = str(obstacle)
-    return _emit(placed, bindings, (), reason)
+    return _emit(placed, bindings, (), reason, contract=contract)
 
 
-def _emit(placed: Schedule, bindings: Mapping[int, Layout], gangs: Sequence[Gang], reason: str) -> Emitted:
-    emitter = _FunctionEmitter(placed, bindings, _outermost_forks(placed), gangs)
+def _emit(
+    placed: Schedule, bindings: Mapping[int, Layout], gangs: Sequence[Gang], reason: str, *, contract: bool
+) -> Emitted:
+    emitter = _FunctionEmitter(placed, bindings, _outermost_forks(placed), gangs, ModuleText(contract))
     if not emitter.carries_only_bindings():
-        emitter = _FunctionEmitter(placed, bindings, (), gangs)
+        emitter = _FunctionEmitter(placed, bindings, (), gangs, ModuleText(contract))
     return emitter.emit(reason)
 
 
@@ -109,6 +115,7 @@ class _FunctionEmitter:
         bindings: Mapping[int, Layout],
         forks: tuple[h.Fork, ...],
         gangs: Sequence[Gang],
+        module: ModuleText,
     ) -> None:
         """`forks`: those whose threads workers share."""
         self._placed = placed
@@ -120,7 +127,7 @@ class _FunctionEmitter:
         self._live = [node for node in placed.function.nodes if node in placed.live]
         users = def_use(placed.function)
         self._plan = StoragePlan(self._live, placed.types, bindings, users, placed.nest.forks)
-        self._module = ModuleText()
+        self._module = module
         self._out = FunctionText(self._module)
         self._ops = Ops(self._out)
         scratch_offsets, self._scratch_size = _assign_scratch(self._plan.storages)
@@ -136,6 +143,7 @@ class _FunctionEmitter:
             gang.forks[0]: GangEmitter(placed, gang, self._nodes, self._plan, users, self._end_if_watched)
             for gang in gangs
         }
+        self._unrolled_loops = unrolled_loops(placed, gangs)
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
 
     def carries_only_bindings(self) -> bool:
@@ -236,7 +244,14 @@ class _FunctionEmitter:
                 self._hand_on(node, leader)
         self._end_if_watched(leader)
         self._ends[leader] = self._out.current
-        self._out.do(self._terminator(self._placed.exits[leader]))
+        self._out.do(self._terminator(self._placed.exits[leader]) + self._unrolled(leader))
+
+    def _unrolled(self, leader: h.Node) -> str:
+        """What tells LLVM to unroll the loop to whose start control goes from here."""
+        around = self._placed.loops.around[leader]
+        header = self._placed.exits[leader]
+        is_back = any(it.header is header and it in self._unrolled_loops for it in around)
+        return self._module.unrolled_loop() if is_back else ""
 
     def _end_if_watched(self, leader: h.Node) -> None:
         """In loops that may never end: leave the function if another thread says so; unordered atomic, for it may say

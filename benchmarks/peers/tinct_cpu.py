@@ -18,6 +18,7 @@ class TinctCpu:
     """`CompiledKernel.run` on aligned buffers; compiling starts from the WGSL text, with nothing kept from before."""
 
     name = "tinct"
+    contract = False
 
     def available(self) -> str | None:
         return None
@@ -31,7 +32,8 @@ class TinctCpu:
         start = time.perf_counter()
         shader = tinct.load(problem.case.kernel_path)
         try:
-            kernel = shader.compilation(problem.kernel.info.name, problem.case.constants).cpu
+            compilation = shader.compilation(problem.kernel.info.name, problem.case.constants)
+            kernel = compilation.cpu_contracted if self.contract else compilation.cpu
         except ShaderError as error:
             raise Unsupported(error.diagnostics[0].message) from error
         compile_seconds = time.perf_counter() - start
@@ -39,6 +41,13 @@ class TinctCpu:
         buffers = [by_point[binding.point] for binding in kernel.entry_point.bindings]
         workgroups = problem.workgroups
         return Prepared(timed(lambda: kernel.run(buffers, workgroups)), compile_seconds)
+
+
+class TinctContracted(TinctCpu):
+    """The same with products and sums fused, as the C compiler and ISPC fuse them without being asked."""
+
+    name = "tinct, contracted"
+    contract = True
 
 
 @cache

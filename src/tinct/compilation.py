@@ -142,10 +142,18 @@ class Compilation:
     @cached_property
     def cpu(self) -> CompiledKernel:
         """Machine code."""
+        return self._machine_code(contract=False)
+
+    @cached_property
+    def cpu_contracted(self) -> CompiledKernel:
+        """Machine code in which products and sums may be fused."""
+        return self._machine_code(contract=True)
+
+    def _machine_code(self, *, contract: bool) -> CompiledKernel:
         from .backend.cpu.device import compile_entry
 
         entry = self.hercules
-        kernel = self._timed("machine code", lambda: compile_entry(entry))
+        kernel = self._timed("machine code", lambda: compile_entry(entry, contract=contract))
         times = kernel.times
         del self.seconds["machine code"]
         self.seconds |= {

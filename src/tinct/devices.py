@@ -30,6 +30,8 @@ class Dispatch:
     buffers: Mapping[BindingPoint, bytearray]
     workgroups: tuple[int, int, int]
     timeout: float | None = None
+    contract: bool = False
+    """Whether `a * b + c` may be rounded once; only the CPU can be asked for it."""
 
 
 Device: TypeAlias = Callable[[Dispatch], Timing]
@@ -39,7 +41,8 @@ Device: TypeAlias = Callable[[Dispatch], Timing]
 def run_on_cpu(dispatch: Dispatch) -> Timing:
     """Machine code from LLVM on all cores."""
     start = time.perf_counter()
-    kernel = dispatch.compilation.cpu
+    compilation = dispatch.compilation
+    kernel = compilation.cpu_contracted if dispatch.contract else compilation.cpu
     compiled = time.perf_counter()
     used = dispatch.compilation.hercules.bindings
     buffers = [dispatch.buffers[binding.point] for binding in used]

@@ -9,7 +9,9 @@ from ....ir.hercules import nodes as h
 from ..data import llvm_type
 from ..layout import ScalarLayout
 from ..memory import Address, Memory
-from .memory import GangMemory, Lanes, Place
+from .memory import GangMemory
+from .moves import Lanes
+from .places import Place
 
 _REDUCTIONS = {
     h.AtomicOp.ADD: "add",
