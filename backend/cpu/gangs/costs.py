@@ -35,11 +35,28 @@ def block_cost(placed: Schedule, leader: h.Node) -> float:
 
 
 def is_short(placed: Schedule, shapes: Shapes, level: Level, parts: int) -> bool:
-    """Whether a loop, and all in it, turns a small number of times that is known."""
+    """Whether a loop, and all in it, turns a small number of times that is known, and LLVM is sure to find that out.
+
+    It is not where a way through the loop depends on a value that all lanes share, as counters are: LLVM may make
+    several loops of one that goes different ways in different turns, and warns of those it cannot unroll.
+    """
     if not isinstance(level.container, Loop) or level in shapes.divergent:
         return False
     turns = most_turns(placed, level.container)
     size = sum(len(placed.blocks[it]) for it in level.leaders) * parts
     is_counted = turns < HALVINGS and [edge.source for edge in level.exits] == [level.header]
+    is_plain = not any(_is_uniform_branch(placed, shapes, it) for it in level.leaders if not _is_header(level, it))
     inner = [it.inner for it in level.items if it.inner is not None]
-    return is_counted and turns * size <= _UNROLLED and all(is_short(placed, shapes, it, parts) for it in inner)
+    is_small = turns * size <= _UNROLLED
+    return is_counted and is_plain and is_small and all(is_short(placed, shapes, it, parts) for it in inner)
+
+
+def _is_header(level: Level, leader: h.Node) -> bool:
+    """Whether a loop, or one inside it, starts with a block."""
+    inner = [it.inner for it in level.items if it.inner is not None]
+    return leader is level.header or any(_is_header(it, leader) for it in inner)
+
+
+def _is_uniform_branch(placed: Schedule, shapes: Shapes, leader: h.Node) -> bool:
+    """Whether a block ends with a branch that is the same for all lanes."""
+    return isinstance(placed.exits[leader], h.If) and not shapes.splits(leader)

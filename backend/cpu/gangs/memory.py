@@ -77,7 +77,7 @@ class GangMemory(LaneVectors):
                 self._runs.test(run),
                 [memory_type(place.leaf) for place in places],
                 lambda: self._load_run(run, places, mask),
-                lambda: [self._moves.gather(self.lanes_of(place), place.leaf, mask) for place in places],
+                lambda: [self._moves.rare_gather(self.lanes_of(place), place.leaf, mask) for place in places],
             )
         return [self._moves.from_memory(place.leaf, it) for place, it in zip(places, data, strict=True)]
 
@@ -188,7 +188,7 @@ class GangMemory(LaneVectors):
             self._runs.test(run),
             (),
             lambda: self._store_run(data, run, places, mask),
-            lambda: self._scatter_all(data, [self.lanes_of(place) for place in places], places, mask),
+            lambda: self._scatter_rarely(data, places, mask),
         )
 
     def _scatter_all(
@@ -196,6 +196,11 @@ class GangMemory(LaneVectors):
     ) -> Sequence[str]:
         for it, at, place in zip(data, lanes, places, strict=True):
             self._moves.scatter(it, at, place.leaf, mask)
+        return ()
+
+    def _scatter_rarely(self, data: Sequence[str], places: Sequence[Place], mask: str | None) -> Sequence[str]:
+        for it, place in zip(data, places, strict=True):
+            self._moves.rare_scatter(it, self.lanes_of(place), place.leaf, mask)
         return ()
 
     def _store_run(self, data: Sequence[str], run: Run, places: Sequence[Place], mask: str | None) -> Sequence[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ....ir.hercules import nodes as h
 from ..data import llvm_type
 from ..layout import ScalarLayout
-from ..llvm import Ops
+from ..llvm import FunctionText, Ops
 from .vectors import LaneVectors
 
 
@@ -78,6 +78,46 @@ class Moves:
             f"{masks} {mask or _ALL})"
         )
 
+    def rare_gather(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> str:
+        """A gather that is seldom done: a call where the machine has no such instruction, since that is long code."""
+        if leaf.size >= _LEAST_GATHERED:
+            return self.gather(lanes, leaf, mask)
+        type = self._vec.type(memory_type(leaf))
+        return self._out.value(f"call {type} {self._rare(lanes, leaf, mask, None)}")
+
+    def rare_scatter(self, data: str, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> None:
+        """A scatter that is seldom done, likewise."""
+        if leaf.size >= _LEAST_GATHERED:
+            self.scatter(data, lanes, leaf, mask)
+            return
+        self._out.do(f"call void {self._rare(lanes, leaf, mask, data)}")
+
+    def _rare(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None, data: str | None) -> str:
+        """The helper function that gathers, or scatters the data, with its arguments."""
+        vec, scalar, is_load = self._vec, memory_type(leaf), data is None
+        name = f"{'gather' if is_load else 'scatter'}.{vec.suffix(scalar)}.{lanes.index_type}.{lanes.unit}.{leaf.align}"
+        given = [("ptr", lanes.pointer), (vec.type(lanes.index_type), lanes.index), (vec.type("i1"), mask or _ALL)]
+        if data is not None:
+            given.append((vec.type(scalar), data))
+        parameters = ", ".join(f"{type} %p{number}" for number, (type, _) in enumerate(given))
+        result = vec.type(scalar) if is_load else "void"
+        head = f"define internal {result} @{name}({parameters}) noinline cold nounwind"
+        own = Lanes("%p0", "%p1", lanes.index_type, lanes.unit)
+        self._out.module.helper(name, lambda: f"{head} {{\n{self._rare_body(own, leaf, is_load=is_load)}\n}}\n")
+        return f"@{name}({', '.join(f'{type} {value}' for type, value in given)})"
+
+    def _rare_body(self, lanes: Lanes, leaf: ScalarLayout, *, is_load: bool) -> str:
+        """What the helper function does with its parameters: pointer, index, mask and data."""
+        out = FunctionText(self._out.module)
+        out.open("entry")
+        moves = Moves(LaneVectors(Ops(out, self._vec.lanes)))
+        if is_load:
+            out.do(f"ret {self._vec.type(memory_type(leaf))} {moves.gather(lanes, leaf, '%p2')}")
+        else:
+            moves.scatter("%p3", lanes, leaf, "%p2")
+            out.do("ret void")
+        return out.text()
+
     def _pointers(self, lanes: Lanes) -> str:
         return self._out.value(
             f"getelementptr [{lanes.unit} x i8], ptr {lanes.pointer}, {self._vec.type(lanes.index_type)} {lanes.index}"
@@ -95,6 +135,8 @@ class Moves:
 
 
 _ALL = "splat (i1 true)"
+_LEAST_GATHERED = 4
+"""The bytes of the smallest scalars for which processors have gathers and scatters."""
 
 
 def memory_type(leaf: ScalarLayout) -> str:

@@ -1,0 +1,35 @@
+"""Compiling for the CPU writes nothing to the standard error stream, where LLVM puts its own warnings."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_SHADERS = Path(__file__).parents[2] / "shaders"
+_COMPILE = """
+import sys
+import tinct
+
+for path in sys.argv[1:]:
+    shader = tinct.load(path)
+    for name in shader.entry_points:
+        assert shader.compilation(name, {}).cpu
+"""
+
+
+def _stderr(paths: list[Path]) -> str:
+    command = [sys.executable, "-c", _COMPILE, *map(str, paths)]
+    environment = {**os.environ, "TINCT_CACHE": "off"}
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=True, timeout=300)
+    return result.stderr
+
+
+@pytest.mark.parametrize("target", ["native", "x86-64-v2", "x86-64-v3", "x86-64-v4"])
+def test_all_shaders(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among them is one, `life`, whose loop skips a turn, which LLVM does not unroll."""
+    monkeypatch.setenv("TINCT_CPU_TARGET", target)
+    assert _stderr(sorted(_SHADERS.rglob("*.wgsl"))) == ""
