@@ -27,7 +27,7 @@ from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .endless import watched_ends
-from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, unrolled_loops
+from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, unrolled_loops, widened
 from .half import CONVERSIONS
 from .layout import ArrayLayout, Layout
 from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
@@ -89,18 +89,25 @@ def emit_function(
     ("Floating Point Evaluation"). The function may only return (a product of) the final versions of its parameters.
     Raises ShaderError for what is not supported.
     """
+    reason = "the lane tier was asked for"
+    if tier == "gang":
+        try:
+            lanes = current_target().vector_bytes // 4
+            wide, edge = widened(function, lanes)
+            placed = _placed(wide)
+            gangs = choose_gangs(placed, lanes, edge)
+            return _emit(placed, bindings, gangs, "", privatise=privatise, contract=contract)
+        except NotGanged as obstacle:
+            reason = str(obstacle)
+    return _emit(_placed(function), bindings, (), reason, privatise=privatise, contract=contract)
+
+
+def _placed(function: h.Function) -> Schedule:
     placed = schedule(function)
     if placed.problems:
         problem = placed.problems[0]
         raise AssertionError(f"{function.name}: a {type(problem.node).__name__} {problem.message}")
-    reason = "the lane tier was asked for"
-    if tier == "gang":
-        try:
-            gangs = choose_gangs(placed, current_target().vector_bytes // 4)
-            return _emit(placed, bindings, gangs, "", privatise=privatise, contract=contract)
-        except NotGanged as obstacle:
-            reason = str(obstacle)
-    return _emit(placed, bindings, (), reason, privatise=privatise, contract=contract)
+    return placed
 
 
 def _emit(

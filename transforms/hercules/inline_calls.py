@@ -10,7 +10,7 @@ from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
 from ...ir.hercules.graph import control_predecessors, map_predecessors, replace_all
 from ...ir.hercules.schedule import schedule
-from .copying import copied
+from ...ir.hercules.copying import copied
 
 
 def inline_calls(function: h.Function) -> None:
