@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from .pool import Outcome, Question, judge_all
 from .pipelines import PIPELINES
+from .pool import Outcome, Question, judge_all
 from .records import Record, folder, read, suite_folder
 
 DEFAULT_FILES = {

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tinct import frontend
 from tinct.devices import Dispatch, device_named
-from tinct.ir.diagnostics import Diagnostic, ShaderError, TinctError
+from tinct.ir.diagnostics import Diagnostic, TinctError
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
 from tinct.shader import Kernel, Shader

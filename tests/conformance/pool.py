@@ -16,7 +16,7 @@ from .records import Record
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked about each record: `kind` names the judge, `device` is for execution, `pipelines` for transforms."""
+    """What is asked of each record: `kind` names the judge, `device` is for execution, `pipelines` for transforms."""
 
     kind: str
     device: str = "cpu"

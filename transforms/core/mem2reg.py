@@ -231,10 +231,10 @@ class _Promotion:
         in_body, in_continuing = self._stored_in(node.start_target), self._stored_in(node.continuing_target)
         carried = [it for it in {**in_body, **in_continuing} if it in before]
         self._give(entering, carried)
+        start = self._take(node.start_target, carried)
         merged = {} if is_unreachable(node.merge_target) else self._take(node.merge_target, carried)
         continued = [it for it in in_body if it in before] + self._used_after_body(node, before)
         at_continuing = self._take(node.continuing_target, continued) if _is_a_meeting(node) else {}
-        start = self._take(node.start_target, carried)
         self.current = before | start
         self._region(node.start_target)
         at_end = {variable: self.current[variable] for variable in continued if variable in self.current}
