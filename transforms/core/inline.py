@@ -17,7 +17,7 @@ from ...ir.core.names import NameScope
 from ...ir.core.values import Value
 from ...ir.types import BOOL, VOID, AddressSpace, Pointer
 from .copying import Copier
-from .editing import any_of, calls_in, drop_uncalled, merge_access_chains, names_in
+from .editing import any_of, calls_in, drop_uncalled, merge_access_chains, module_names, names_in
 from .regions import blocks_from, last_block, nested, region, remove, split, take_over, unreachable_block
 from .replacing import replace
 
@@ -39,9 +39,10 @@ class Inline:
     def run(self, module: nodes.Module) -> bool:
         """Whether a call was replaced."""
         changed = False
+        module_scope = module_names(module)
         for function in module.functions:
             calls = [(block, call) for block, call in reversed(calls_in(function)) if self._fits(call)]
-            names = names_in(module, function) if calls else NameScope()
+            names = names_in(module_scope, function) if calls else NameScope()
             for block, call in calls:
                 _Inlining(module, names, call).put_into(block)
             if calls:

@@ -27,7 +27,7 @@ from ...ir.types import (
     element_type,
     is_constructible,
 )
-from .editing import any_of, names_in
+from .editing import any_of, module_names, names_in
 from .purity import root_of
 from .regions import blocks_from, branches_to, destination, is_unreachable, last_block, nested, region
 from .replacing import replace
@@ -47,15 +47,16 @@ class MemoryToRegisters:
 
     def run(self, module: nodes.Module) -> bool:
         """Whether a variable was promoted."""
-        return any_of(_promote(module, function) for function in module.functions)
+        names = module_names(module)
+        return any_of(_promote(module, names, function) for function in module.functions)
 
 
-def _promote(module: nodes.Module, function: nodes.Function) -> bool:
+def _promote(module: nodes.Module, module_scope: NameScope, function: nodes.Function) -> bool:
     instructions = [it for block in blocks_of(function) for it in block.instructions]
     variables = [it for it in instructions if isinstance(it, nodes.Var) and _is_promotable(it)]
     if not variables:
         return False
-    _Promotion(module, function, variables).run()
+    _Promotion(module, _names_without(module_scope, function, variables), variables).run(function)
     return True
 
 
@@ -114,18 +115,17 @@ def _number(value: Value) -> int | None:
 class _Promotion:
     """Walks a function with what each variable holds: `current`."""
 
-    def __init__(self, module: nodes.Module, function: nodes.Function, variables: Sequence[nodes.Var]) -> None:
+    def __init__(self, module: nodes.Module, names: NameScope, variables: Sequence[nodes.Var]) -> None:
         self.builder = Builder(module)
-        self.function = function
         self.variables = dict.fromkeys(variables)
-        self.names = _names_without(module, function, variables)
+        self.names = names
         self.current: dict[nodes.Var, Value] = {}
         self.passed: dict[int, list[nodes.Var]] = {}
         self.stored: dict[int, dict[nodes.Var, None]] = {}
 
-    def run(self) -> None:
-        """Promote the variables."""
-        self._region(self.function.start_target)
+    def run(self, function: nodes.Function) -> None:
+        """Promote the variables, which are the function's."""
+        self._region(function.start_target)
 
     def _region(self, start: nodes.Block) -> None:
         for block in region(start):
@@ -286,12 +286,12 @@ def _zero(variable: nodes.Var) -> nodes.Constant:
     return nodes.Constant(zero_constant(variable.type.store), variable.type.store, None)
 
 
-def _names_without(module: nodes.Module, function: nodes.Function, variables: Sequence[nodes.Var]) -> NameScope:
+def _names_without(module_scope: NameScope, function: nodes.Function, variables: Sequence[nodes.Var]) -> NameScope:
     """The names taken, but not by the variables."""
     kept = [variable.name for variable in variables]
     for variable in variables:
         variable.name = None
-    names = names_in(module, function)
+    names = names_in(module_scope, function)
     for variable, name in zip(variables, kept, strict=True):
         variable.name = name
     return names

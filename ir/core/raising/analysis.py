@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ...types import BOOL
 from .. import nodes
 from ..effects import has_effects
 from ..structure import blocks_of, entered_blocks
@@ -175,12 +176,17 @@ def _only_goes_to(arm: nodes.Block, merge: nodes.Block) -> bool:
 
 
 def _roots(block: nodes.Block, function: nodes.Function) -> Iterable[Value]:
-    """What is needed whoever uses it. A named operation is kept for its name."""
+    """What is needed whoever uses it. A named operation is kept for its name; so is what may be `&&` or `||`."""
     for instruction in block.instructions:
         if instruction.name is not None or isinstance(instruction, nodes.Var) or has_effects(instruction):
             yield instruction
     if block.branch is None:
         return
+    match block.branch.target:
+        case nodes.If(merge_target=nodes.Block(arguments=[result])) if result.type is BOOL and result.name is not None:
+            yield result
+        case _:
+            pass
     match block.branch.target:
         case nodes.If() as node if is_idle(node):
             pass
