@@ -8,7 +8,7 @@ from ..ir.diagnostics import Diagnostic, DiagnosticList
 from ..ir.source import Source, Span
 from ..ir.wgsl import ast
 from .lower import lower
-from .syntax_errors import report_syntax_errors
+from .syntax_errors import report_first_fault, report_syntax_errors
 from .tree import parse_tree
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -38,7 +38,7 @@ def parse(source: Source) -> ParseResult:
         return ParseResult(_empty(source), tuple(diagnostics.items))
     tree = parse_tree(source.data)
     if tree is None:
-        diagnostics.error("unexpected-token", "the text is too malformed to find out where", None)
+        report_first_fault(source, diagnostics)
         return ParseResult(_empty(source), tuple(diagnostics.items))
     if tree.root_node.has_error:
         report_syntax_errors(tree, source, diagnostics)

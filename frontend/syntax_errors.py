@@ -21,7 +21,7 @@ from .tree import parse_tree
 
 LONGEST_LOGGED = 1 << 16
 """Texts of more bytes are not parsed again: their diagnostics say less."""
-LONGEST_LOGGING = 2.0
+LONGEST_LOGGING = 0.5
 """Seconds after which parsing again is given up, with what the log has told so far."""
 MOST_DIAGNOSTICS = 50
 
@@ -97,6 +97,16 @@ def report_syntax_errors(tree: Tree, source: Source, diagnostics: DiagnosticList
             return
 
 
+def report_first_fault(source: Source, diagnostics: DiagnosticList) -> None:
+    """Report the first place where a text is malformed, when recovering from its errors has taken too long."""
+    log = _Log(_line_starts(source))
+    parse_tree(source.data, seconds=LONGEST_LOGGING, logger=log, is_enough=lambda: bool(log.faults))
+    if log.faults:
+        _report_fault(log.faults[0], source, diagnostics)
+    else:
+        diagnostics.error("unexpected-token", "the text is too malformed to find out where", None)
+
+
 _OF_OTHER_LANGUAGES = {"def": "fn", "func": "fn", "function": "fn", "typedef": "alias", "void": "fn"}
 _DECLARING = ("alias", "const", "const_assert", "diagnostic", "enable", "fn", "override", "requires", "struct", "var")
 _WORD = re.compile(rb"\w+|\W")
@@ -115,10 +125,13 @@ def _report_unknown(node: Node, source: Source, diagnostics: DiagnosticList) -> 
 
 
 def _faults(source: Source) -> list[_Fault]:
-    lines = [0, *(match.end() for match in re.finditer(b"\n", source.data))]
-    log = _Log(lines)
+    log = _Log(_line_starts(source))
     parse_tree(source.data, seconds=LONGEST_LOGGING, logger=log)
     return log.faults
+
+
+def _line_starts(source: Source) -> list[int]:
+    return [0, *(match.end() for match in re.finditer(b"\n", source.data))]
 
 
 def _error_nodes(tree: Tree) -> Iterator[Node]:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TypeAlias
 
 from .scalars import bit_width
-from .types import BOOL, Array, Atomic, Matrix, OverrideCount, Scalar, Struct, Type, Vector, array
+from .types import BOOL, Array, Atomic, Buffer, Matrix, OverrideCount, Scalar, Struct, Type, Vector, array, buffer
 
 Counts: TypeAlias = Mapping[OverrideCount, int] | None
 """The values of override-sized array counts."""
@@ -17,6 +17,8 @@ def resolve_counts(type: Type, counts: Counts) -> Type:
     """The type with an override-sized count replaced by its value; WGSL allows one on the outermost array only."""
     if isinstance(type, Array) and isinstance(type.count, OverrideCount) and counts is not None:
         return array(type.element, counts[type.count])
+    if isinstance(type, Buffer) and isinstance(type.size, OverrideCount) and counts is not None:
+        return buffer(counts[type.size])
     return type
 
 
@@ -74,6 +76,8 @@ def _size_of(type: Type) -> int:
             return count * stride_of(type)
         case Struct():
             return _struct_size(type)
+        case Buffer(size=int() as size):
+            return size
         case _:
             raise TypeError(f"{type} has no fixed size")
 

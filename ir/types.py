@@ -23,6 +23,7 @@ class AddressSpace(enum.Enum):
     WORKGROUP = "workgroup"
     UNIFORM = "uniform"
     STORAGE = "storage"
+    IMMEDIATE = "immediate"
     HANDLE = "handle"
 
 
@@ -64,7 +65,10 @@ class BindingPoint:
 
 @dataclass(frozen=True, slots=True)
 class IoAttributes:
-    """Attributes of stage inputs and outputs (WGSL, "Input-output attributes"). `interpolate` is type, sampling."""
+    """Attributes of stage inputs and outputs (WGSL, "Input-output attributes").
+
+    `interpolate` is type, sampling. `depth_mode` is the promise of `builtin(frag_depth, …)`: `less` or `greater`.
+    """
 
     builtin: str | None = None
     location: int | None = None
@@ -72,6 +76,7 @@ class IoAttributes:
     color: int | None = None
     interpolate: tuple[str, ...] = ()
     invariant: bool = False
+    depth_mode: str | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -150,7 +155,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class OverrideCount:
-    """An element count known only when overrides have values. Counts with one `name` are one count.
+    """An element count, or a buffer's size, known only when overrides have values. Counts with one `name` are one.
 
     `name` is the override's, or, for an expression of overrides, the expression's WGSL spelling; `key` keeps
     counts of two separate expressions apart (WGSL, "Array Types").
@@ -161,6 +166,10 @@ class OverrideCount:
 
     def __str__(self) -> str:
         return self.name
+
+
+Extent: TypeAlias = int | OverrideCount
+"""A number, known at once or only when overrides have values."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -212,6 +221,18 @@ class Atomic:
 
     def __str__(self) -> str:
         return f"atomic<{self.element}>"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Buffer:
+    """`buffer<size>`: `size` bytes to be viewed as other types; None for a runtime-sized buffer."""
+
+    size: int | OverrideCount | None
+
+    def __str__(self) -> str:
+        return "buffer" if self.size is None else f"buffer<{self.size}>"
 
     __repr__ = __str__
 
@@ -291,7 +312,9 @@ class Sampler:
     __repr__ = __str__
 
 
-Type: TypeAlias = Scalar | Void | Vector | Matrix | Array | Struct | Atomic | Pointer | Reference | Texture | Sampler
+Type: TypeAlias = (
+    Scalar | Void | Vector | Matrix | Array | Struct | Atomic | Buffer | Pointer | Reference | Texture | Sampler
+)
 
 BOOL = Scalar(ScalarKind.BOOL)
 I32 = Scalar(ScalarKind.I32)
@@ -327,6 +350,12 @@ def array(element: Type, count: int | OverrideCount | None) -> Array:
 def atomic(element: Scalar) -> Atomic:
     """`atomic<element>`."""
     return Atomic(element)
+
+
+@cache
+def buffer(size: int | OverrideCount | None) -> Buffer:
+    """`buffer<size>`."""
+    return Buffer(size)
 
 
 @cache
@@ -368,9 +397,10 @@ def sampler(*, comparison: bool) -> Sampler:
 
 def default_access(space: AddressSpace) -> Access:
     """The access mode where none is written (WGSL, "Address Spaces")."""
-    return (
-        Access.READ if space in (AddressSpace.UNIFORM, AddressSpace.STORAGE, AddressSpace.HANDLE) else Access.READ_WRITE
-    )
+    return Access.READ if space in _READ_BY_DEFAULT else Access.READ_WRITE
+
+
+_READ_BY_DEFAULT = (AddressSpace.UNIFORM, AddressSpace.STORAGE, AddressSpace.IMMEDIATE, AddressSpace.HANDLE)
 
 
 def scalar_of(type: Type) -> Scalar | None:

@@ -14,6 +14,7 @@ from .core.array_length_from_uniform import ArrayLengthFromUniform
 from .core.cse import CommonSubexpressionElimination
 from .core.dce import DeadCodeElimination as CoreDeadCodeElimination
 from .core.direct_variable_access import DirectVariableAccess
+from .core.drop_filters import DropFilters
 from .core.fold_constants import FoldConstants
 from .core.inline import Inline
 from .core.licm import LoopInvariantCodeMotion
@@ -69,12 +70,12 @@ O2: tuple[Pass[Module], ...] = (
 CPU: tuple[Pass[Module], ...] = (FoldConstants(), SimplifyControlFlow(), CoreDeadCodeElimination())
 """What the translation to Hercules IR need not see; that makes values of variables itself."""
 
-GPU: tuple[Pass[Module], ...] = (DirectVariableAccess(), Robustness(), ZeroInitWorkgroupMemory())
+GPU: tuple[Pass[Module], ...] = (DropFilters(), DirectVariableAccess(), Robustness(), ZeroInitWorkgroupMemory())
 """What WGSL promises and a GPU's compiler may not keep, written out.
 
 Pointer parameters go first: clamps in the callee need the array that an index is for, and naga refuses pointers to
 storage, and aborts on pointers to elements. The code that zeroes workgroup memory comes last: its indices are in
-range, and need no clamps.
+range, and need no clamps. naga refuses filters on statements.
 """
 
 MINIFY: tuple[Pass[Module], ...] = (
@@ -96,6 +97,7 @@ CORE: Stage[Module] = Stage(
         "cse": CommonSubexpressionElimination,
         "dce": CoreDeadCodeElimination,
         "direct_variable_access": DirectVariableAccess,
+        "drop_filters": DropFilters,
         "fold_constants": FoldConstants,
         "inline": Inline,
         "licm": LoopInvariantCodeMotion,

@@ -180,14 +180,23 @@ def cast(ops: Ops, source: h.Type, target: h.Type, operand: str) -> str:
 
 
 def _saturated(ops: Ops, source: h.Float, target: h.Integer, operand: str) -> str:
-    """Float to integer; i32 and u32 stop at the greatest value that the float's type has, too."""
+    """Float to integer; i32 and u32 stop at the greatest value that the float's type has, too.
+
+    Those are cut as floats before the conversion, since LLVM takes vectors apart for its own saturating one.
+    """
     before, after = llvm_type(source), llvm_type(target)
     sign = "s" if target.signed else "u"
-    result = ops.converting(f"llvm.fpto{sign}i.sat", before, operand, after)
     greatest = _GREATEST.get((source.bits, target))
-    return (
-        result if greatest is None else ops.intrinsic(f"llvm.{sign}min", after, result, ops.constant(after, greatest))
-    )
+    if greatest is None:
+        return ops.converting(f"llvm.fpto{sign}i.sat", before, operand, after)
+    value = ops.convert("fpext", before, operand, "float")
+    low = ops.constant("float", -(2.0**31) if target.signed else 0.0)
+    high = ops.constant("float", float(greatest))
+    cut = ops.select(ops.binary("fcmp ogt", "float", value, low), "float", value, low)
+    cut = ops.select(ops.binary("fcmp olt", "float", cut, high), "float", cut, high)
+    if target.signed:
+        cut = ops.select(ops.binary("fcmp uno", "float", value, value), "float", ops.constant("float", 0.0), cut)
+    return ops.convert(f"fpto{sign}i", "float", cut, after)
 
 
 def bitcast(ops: Ops, source: h.Type, target: h.Type, operand: str) -> str:

@@ -27,12 +27,14 @@ from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .endless import watched_ends
-from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, native_bytes
+from .gangs import Gang, GangEmitter, NotGanged, choose_gangs
+from .half import CONVERSIONS
 from .layout import ArrayLayout, Layout
 from .llvm import FunctionText, ModuleText, Ops
 from .memory import STACK_LIMIT, STORAGE_ALIGN
 from .nodes import NodeEmitter, unsupported
 from .storage import Storage, StoragePlan
+from .target import current_target
 
 _METADATA = """!0 = !{}
 !1 = !{!"branch_weights", i32 1000, i32 1}
@@ -69,7 +71,7 @@ def emit_function(function: h.Function, bindings: Mapping[int, Layout], tier: Ti
     reason = "the lane tier was asked for"
     if tier == "gang":
         try:
-            return _emit(placed, bindings, choose_gangs(placed, native_bytes() // 4), "")
+            return _emit(placed, bindings, choose_gangs(placed, current_target().vector_bytes // 4), "")
         except NotGanged as obstacle:
             reason = str(obstacle)
     return _emit(placed, bindings, (), reason)
@@ -212,6 +214,8 @@ class _FunctionEmitter:
         given = "ptr %buffers, ptr %dynamic, i64 %begin, i64 %end, ptr %scratch, ptr %stop"
         head = f"define void @kernel({given}) nounwind"
         body = "\n".join(lines)
+        if not self._module.target.has_half:
+            self._module.add_function("conversions", CONVERSIONS)
         self._module.add_function("kernel", f"{head} {{\n{body}\n}}\n\n{_METADATA}")
 
     # Blocks

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math as python_math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from ...ir.hercules import nodes as h
 from . import math
 from .data import llvm_type, narrow, widen
 from .llvm import Ops
+from .math.coefficients import DEGREES_PARTS, RADIANS_PARTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,11 @@ def is_known(name: str) -> bool:
 
 
 def _transcendental(call: _Call) -> str:
-    function = math.define(call.name, call.ops)
-    operands = [("double", widen(call.ops, call.scalar, it)) for it in call.arguments]
-    return narrow(call.ops, call.ops.call(function, "double", operands), call.scalar)
+    """In f32, also for f16."""
+    ops = call.ops
+    operands = [("float", ops.convert("fpext", call.scalar, it, "float")) for it in call.arguments]
+    result = ops.call(math.define(call.name, ops), "float", operands)
+    return ops.convert("fptrunc", "float", result, call.scalar)
 
 
 # Comparisons and bounds: a NaN loses against a number
@@ -154,15 +156,6 @@ def _double_to_half(ops: Ops, value: str) -> str:
     return ops.convert("fptrunc", "float", ops.convert("bitcast", "i32", odd, "float"), "half")
 
 
-def _inverse_sqrt(call: _Call) -> str:
-    """Two roundings: within 1.5 ULP of the 2 that WGSL allows."""
-    if call.scalar == "float":
-        return call.op("fdiv", call.c(1.0), call.intrinsic("sqrt", call.arguments[0]))
-    root = call.ops.intrinsic("llvm.sqrt", "double", widen(call.ops, call.scalar, call.arguments[0]))
-    inverse = call.ops.binary("fdiv", "double", call.ops.constant("double", 1.0), root)
-    return narrow(call.ops, inverse, call.scalar)
-
-
 def _fract(call: _Call) -> str:
     (value,) = call.arguments
     return call.op("fsub", value, call.intrinsic("floor", value))
@@ -182,12 +175,15 @@ def _smoothstep(call: _Call) -> str:
     return call.op("fmul", call.op("fmul", t, t), slope)
 
 
-def _scaled(factor: float) -> Callable[[_Call], str]:
+def _scaled(parts: tuple[float, float]) -> Callable[[_Call], str]:
+    """Times a constant that is the sum of two floats: nearly always the nearest value. In f32, also for f16."""
+
     def emit(call: _Call) -> str:
-        wide = widen(call.ops, call.scalar, call.arguments[0])
-        return narrow(
-            call.ops, call.ops.binary("fmul", "double", wide, call.ops.constant("double", factor)), call.scalar
-        )
+        ops = call.ops
+        r = math.Reals(ops)
+        value = ops.convert("fpext", call.scalar, call.arguments[0], "float")
+        product = r.exact_fma(value, r.c(parts[0]), r.mul(value, r.c(parts[1])))
+        return ops.convert("fptrunc", "float", product, call.scalar)
 
     return emit
 
@@ -196,6 +192,8 @@ def _ldexp(call: _Call) -> str:
     """In double precision, where every step is exact and the exponent, cut to ±400, fits a factor."""
     value, exponent = call.arguments
     ops = call.ops
+    if call.scalar == "float" and ops.out.module.target.has_scale:
+        return math.Reals(ops).ldexp(value, exponent)
     exponent = ops.intrinsic("llvm.smin", "i32", exponent, ops.constant("i32", 400))
     exponent = ops.intrinsic("llvm.smax", "i32", exponent, ops.constant("i32", -400))
     biased = ops.convert("zext", "i32", ops.binary("add", "i32", exponent, ops.constant("i32", 1023)), "i64")
@@ -299,12 +297,11 @@ _EMITTERS: dict[str, Callable[[_Call], str]] = {
     "round": _direct("roundeven"),
     "sqrt": _direct("sqrt"),
     "fma": _fma,
-    "inverseSqrt": _inverse_sqrt,
     "fract": _fract,
     "mix": _mix,
     "smoothstep": _smoothstep,
-    "degrees": _scaled(180.0 / python_math.pi),
-    "radians": _scaled(python_math.pi / 180.0),
+    "degrees": _scaled(DEGREES_PARTS),
+    "radians": _scaled(RADIANS_PARTS),
     "ldexp": _ldexp,
     "quantizeToF16": _quantize,
     "countOneBits": _direct("ctpop"),

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, cast
 
+from .target import Target, current_target
+
 _Kernel = Callable[[int, int, int, int, int, int], None]
 _ADDRESS, _NUMBER = ctypes.c_void_p, ctypes.c_int64
 _SIGNATURE = ctypes.CFUNCTYPE(None, _ADDRESS, _ADDRESS, _NUMBER, _NUMBER, _ADDRESS, _ADDRESS)
@@ -57,16 +59,20 @@ class _Toolchain:
     linker: Any
 
 
-@cache
 def _toolchain() -> _Toolchain:
+    return _toolchain_for(current_target())
+
+
+@cache
+def _toolchain_for(target: Target) -> _Toolchain:
     import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs]
 
     binding: Any = llvm
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     machine = binding.Target.from_default_triple().create_target_machine(
-        cpu=binding.get_host_cpu_name(),
-        features=binding.get_host_cpu_features().flatten(),
+        cpu=target.processor,
+        features=target.features,
         opt=2,
         reloc="pic",
         codemodel="default",
@@ -101,7 +107,7 @@ def host() -> Sequence[str]:
     """The machine that code is made for: LLVM version, processor, triple."""
     tools = _toolchain()
     version = ".".join(map(str, tools.llvm.llvm_version_info))
-    return version, str(tools.llvm.get_host_cpu_name()), str(tools.machine.triple)
+    return version, current_target().processor, str(tools.machine.triple)
 
 
 def _parse(tools: _Toolchain, text: str) -> Any:

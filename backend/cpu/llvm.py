@@ -6,6 +6,8 @@ import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from .target import Target, current_target
+
 _SUFFIXES = {"half": "f16", "float": "f32", "double": "f64"}
 
 
@@ -13,6 +15,7 @@ _SUFFIXES = {"half": "f16", "float": "f32", "double": "f64"}
 class ModuleText:
     """The parts of a module. Declarations and helper functions are written once, however often they are asked for."""
 
+    target: Target = field(default_factory=current_target)
     _declarations: dict[str, None] = field(default_factory=dict[str, None])
     _globals: dict[str, str] = field(default_factory=dict[str, str])
     _functions: dict[str, str] = field(default_factory=dict[str, str])

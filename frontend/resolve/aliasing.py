@@ -18,7 +18,7 @@ from .context import Accesses, Context, Operand
 
 def note_builtin(context: Context, function: Builtin, operands: Sequence[Operand]) -> None:
     """A builtin function reads, and unless it only loads also writes, what its pointer arguments point to."""
-    if context.function is None or function.name == "arrayLength":
+    if context.function is None or not function.flags.accesses_memory:
         return
     for operand in operands:
         if isinstance(operand.result, Pointer) and operand.root is not None:

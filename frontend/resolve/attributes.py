@@ -48,7 +48,7 @@ RULES = {
     "align": _rule(Place.MEMBER, least=1),
     "binding": _rule(Place.MODULE_VAR, least=1),
     "blend_src": _rule(Place.MEMBER, least=1),
-    "builtin": _rule(*_IO, least=1),
+    "builtin": _rule(*_IO, least=1, most=2),
     "compute": _rule(Place.FUNCTION),
     "diagnostic": _rule(Place.FUNCTION, Place.STATEMENT, least=2),
     "fragment": _rule(Place.FUNCTION),
@@ -59,6 +59,7 @@ RULES = {
     "location": _rule(*_IO, least=1),
     "must_use": _rule(Place.FUNCTION),
     "size": _rule(Place.MEMBER, least=1),
+    "subgroup_size": _rule(Place.FUNCTION, least=1),
     "vertex": _rule(Place.FUNCTION),
     "workgroup_size": _rule(Place.FUNCTION, least=1, most=3),
 }

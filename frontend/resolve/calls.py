@@ -9,13 +9,14 @@ from typing import NoReturn
 
 from ...ir.builtins import Builtin, Match, NoMatch, builtin, check_arguments, construct, evaluate, resolve_constructor
 from ...ir.builtins import resolve_call as match_builtin
+from ...ir.builtins.buffer_views import VIEWS
 from ...ir.constants import RawValue
 from ...ir.diagnostics import Note
 from ...ir.scalars import EvaluationError, Mode
 from ...ir.types import Type, is_constructible
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import CallsBuiltin, CallsFunction, Constructs, Converts, FunctionInfo, Variable
-from . import aliasing, builtin_rules, expressions, predeclared, type_names
+from . import aliasing, buffer_views, builtin_rules, expressions, predeclared, type_names
 from .context import Abandon, Context, Operand, Phase
 from .conversions import convert_to, latest_phase, materialise
 
@@ -66,7 +67,8 @@ def _user_call(context: Context, node: ast.Call, function: FunctionInfo) -> Oper
     _check_count(context, node, function)
     operands = [expressions.resolve(context, argument) for argument in node.arguments]
     for operand, parameter in zip(operands, function.parameters, strict=True):
-        convert_to(context, operand, parameter.type, f"argument '{parameter.name}'")
+        if not buffer_views.pass_buffer(operand, parameter.type):
+            convert_to(context, operand, parameter.type, f"argument '{parameter.name}'")
     aliasing.note_call(context, node, function, operands)
     context.facts.calls[node] = CallsFunction(function)
     return context.operand(node, function.return_type, Phase.RUNTIME)
@@ -89,6 +91,8 @@ def _builtin_call(context: Context, node: ast.Call, function: Builtin) -> Operan
     templates = tuple([type_names.resolve_type(context, argument) for argument in node.callee.template_arguments])
     operands = _arguments(context, node)
     phase = latest_phase(*operands)
+    if function.name in VIEWS:
+        buffer_views.check_type(context, node, templates, operands)
     match_ = match_builtin(
         function, templates, tuple([operand.result for operand in operands]), concrete=phase is not Phase.CONST
     )
@@ -99,6 +103,8 @@ def _builtin_call(context: Context, node: ast.Call, function: Builtin) -> Operan
     builtin_rules.check_const_parameters(context, function, match_.param_names, operands)
     aliasing.note_builtin(context, function, operands)
     context.facts.calls[node] = CallsBuiltin(function.name, templates)
+    if function.name in VIEWS:
+        return buffer_views.resolve_view(context, node, match_.result_type, operands)
     raw: RawValue | None = None
     if not context.unevaluated:
         raw = _evaluate_builtin(context, node, function, templates, match_, operands)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from ...ir.diagnostics import not_supported
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import DiagnosticFilter
 from . import attributes
 from .context import Context
 from .suggest import did_you_mean
 
-ENABLE_EXTENSIONS = frozenset({"f16", "clip_distances", "dual_source_blending", "subgroups", "primitive_index"})
-
-UNSUPPORTED_EXTENSIONS = frozenset({"subgroup_size_control"})
-UNSUPPORTED_FEATURES = frozenset({"buffer_view", "fragment_depth", "immediate_address_space"})
+ENABLE_EXTENSIONS = frozenset(
+    {"f16", "clip_distances", "dual_source_blending", "subgroups", "primitive_index", "subgroup_size_control"}
+)
 
 LANGUAGE_FEATURES = frozenset(
     {
@@ -26,6 +24,9 @@ LANGUAGE_FEATURES = frozenset(
         "texture_and_sampler_let",
         "texture_formats_tier1",
         "linear_indexing",
+        "immediate_address_space",
+        "fragment_depth",
+        "buffer_view",
     }
 )
 
@@ -37,27 +38,17 @@ def resolve_directives(context: Context, unit: ast.TranslationUnit) -> tuple[tup
     for directive in unit.directives:
         match directive:
             case ast.Enable():
-                _refuse(context, directive.extensions, UNSUPPORTED_EXTENSIONS, "extension", directive)
-                known = ENABLE_EXTENSIONS | UNSUPPORTED_EXTENSIONS
-                _check(context, directive.extensions, known, "extension", directive)
+                _check(context, directive.extensions, ENABLE_EXTENSIONS, "extension", directive)
                 enables |= dict.fromkeys(directive.extensions)
             case ast.Requires():
-                _refuse(context, directive.features, UNSUPPORTED_FEATURES, "language feature", directive)
-                known = LANGUAGE_FEATURES | UNSUPPORTED_FEATURES
-                _check(context, directive.features, known, "language feature", directive)
+                _check(context, directive.features, LANGUAGE_FEATURES, "language feature", directive)
                 requires |= dict.fromkeys(directive.features)
             case ast.DiagnosticDirective():
                 _filter(context, directive)
     context.enables.update(enables)
+    if "subgroup_size_control" in enables:
+        context.enables.add("subgroups")
     return tuple(enables), tuple(requires)
-
-
-def _refuse(
-    context: Context, names: tuple[str, ...], newer: frozenset[str], what: str, node: ast.Enable | ast.Requires
-) -> None:
-    for name in names:
-        if name in newer:
-            context.diagnostics.add(not_supported(f"the {what} '{name}'", node.span))
 
 
 def _check(

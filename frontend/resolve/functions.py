@@ -10,7 +10,7 @@ from ...ir.wgsl.program import FunctionInfo, Variable
 from . import attributes, behavior, expressions, stage_io, statements, type_names, type_rules
 from .attributes import AttributeSet, Place
 from .context import Abandon, Context, FunctionState, Phase, Symbol
-from .conversions import convert_to, load
+from .conversions import convert_to, load, make_concrete
 
 MOST_PARAMETERS = 255
 _STAGES = {stage.value: stage for stage in Stage}
@@ -30,6 +30,7 @@ def resolve_function(context: Context, symbol: Symbol, node: ast.Function) -> Fu
         return_io=_return_io(context, node, stage, return_type),
         stage=stage,
         workgroup_size=_workgroup_size(context, node, found, stage),
+        subgroup_size=_subgroup_size(context, found, stage),
         diagnostics=attributes.filters(context, found),
         must_use="must_use" in found,
     )
@@ -164,3 +165,37 @@ def _workgroup_size(
         if isinstance(operand.raw, int) and operand.raw <= 0:
             context.error("invalid-attribute", "a workgroup size must be positive", operand.span)
     return attribute.arguments
+
+
+# subgroup_size
+
+
+def _subgroup_size(context: Context, found: AttributeSet, stage: Stage | None) -> ast.Expression | None:
+    """A power of two, i32 or u32, a const- or override-expression (WGSL, "subgroup_size")."""
+    attribute = found.get("subgroup_size")
+    if attribute is None:
+        return None
+    if "subgroup_size_control" not in context.enables:
+        notes = (Note("add 'enable subgroup_size_control;' at the start of the module"),)
+        message = "'subgroup_size' is used without 'enable subgroup_size_control;'"
+        context.error("extension-required", message, attribute.span, notes)
+    if stage is not Stage.COMPUTE:
+        context.error("invalid-attribute", "'subgroup_size' is for compute shaders", attribute.span)
+    (argument,) = attribute.arguments
+    operand = expressions.resolve(context, argument)
+    type = make_concrete(context, operand)
+    if type not in (I32, U32):
+        context.fail("type-mismatch", f"a subgroup size must be i32 or u32, but this is '{type}'", argument.span)
+    if operand.phase is Phase.RUNTIME:
+        message = "a subgroup size must be a const-expression or an override-expression"
+        context.fail("expected-constant", message, argument.span)
+    fault = subgroup_size_fault(operand.raw) if isinstance(operand.raw, int) else None
+    if fault is not None:
+        context.error("invalid-attribute", fault, argument.span)
+    return argument
+
+
+def subgroup_size_fault(size: int) -> str | None:
+    """Why a subgroup cannot have that many invocations; None when it can."""
+    is_power = size > 0 and size & (size - 1) == 0
+    return None if is_power else f"a subgroup size must be a power of two, but this is {size}"

@@ -68,6 +68,7 @@ def check_module(context: Context) -> None:
         if function.stage is not None:
             _check_bindings(context, function)
             _check_spaces(context, function, function.stage)
+            _check_immediate(context, function)
             _check_stage(context, function, function.stage)
 
 
@@ -108,6 +109,17 @@ def _check_spaces(context: Context, function: FunctionInfo, stage: Stage) -> Non
             notes = (Note(f"'{variable.name}' is declared here", variable.span),)
             message = f"{stage.value} shader '{function.name}' uses '{variable.name}', {fault}"
             context.error("invalid-stage", message, function.node.name_span, notes)
+
+
+def _check_immediate(context: Context, function: FunctionInfo) -> None:
+    """A shader has one variable of immediate data (WGSL, "Address Spaces")."""
+    found = [variable for variable in function.resources if variable.space is AddressSpace.IMMEDIATE]
+    if len(found) > 1:
+        notes = (Note(f"'{found[0].name}' is declared here", found[0].span),)
+        message = f"entry point '{function.name}' uses two variables of immediate data: " + (
+            f"'{found[0].name}' and '{found[1].name}'"
+        )
+        context.error("binding-collision", message, found[1].span, notes)
 
 
 def _space_fault(variable: Variable, stage: Stage) -> str | None:

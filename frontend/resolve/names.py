@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...ir.diagnostics import Note, not_supported
+from ...ir.diagnostics import Note
 from ...ir.source import Span
 from ...ir.wgsl import ast
 from . import predeclared
@@ -293,9 +293,6 @@ class _Binder:
         if node.name in self._unresolved:
             return
         self._unresolved.add(node.name)
-        if node.name in predeclared.UNSUPPORTED:
-            self._context.diagnostics.add(not_supported(f"'{node.name}'", node.span))
-            return
         notes: tuple[Note, ...] = ()
         if self._hints_left:
             self._hints_left -= 1

@@ -7,13 +7,14 @@ of bounds, an argument that no call may have.
 from __future__ import annotations
 
 from ...ir.builtins import builtin, check_arguments, construct, evaluate
+from ...ir.builtins.buffer_views import VIEWS, view_fault
 from ...ir.constants import RawValue
 from ...ir.conversions import elements
 from ...ir.diagnostics import DiagnosticList
 from ...ir.operators import check_right_operand, evaluate_binary, evaluate_unary
 from ...ir.ops import BinaryOp, UnaryOp
 from ...ir.scalars import EvaluationError, Mode
-from ...ir.types import Array, OverrideCount, Pointer, Reference, Type
+from ...ir.types import Array, Buffer, OverrideCount, Pointer, Reference, Type
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import CallsBuiltin, Constructs, Converts, Facts, MemberIndex, Swizzle, Variable
 from .access import index_fault
@@ -91,11 +92,27 @@ class OverrideEvaluator:
                 if len(known) == len(arguments) and function is not None and function.is_const:
                     return evaluate(name, templates, self._type(node), types, known, Mode.CONST)
                 check_arguments(name, types, arguments, templates)
+                if name in VIEWS:
+                    self._check_view(node, templates[0], arguments)
             case Constructs(type=type) | Converts(type=type) if len(known) == len(arguments):
                 return construct(type, types, known, Mode.CONST)
             case _:
                 pass
         return None
+
+    def _check_view(self, node: ast.Call, type: Type, arguments: list[RawValue | None]) -> None:
+        """WGSL, "Buffer View Built-in Functions"."""
+        pointer = self._type(node.arguments[0])
+        assert isinstance(pointer, Pointer)
+        assert isinstance(pointer.store, Buffer)
+        length = pointer.store.size
+        if isinstance(length, OverrideCount):
+            length = self.counts.get(length)
+        offset, size = [value if isinstance(value, int) else None for value in (*arguments[1:], None)][:2]
+        fault = view_fault(type, length, offset, size)
+        if fault is not None:
+            place = node.arguments[fault.argument] if fault.argument else node
+            self._diagnostics.error("evaluation-error", fault.message, place.span)
 
     def _index(self, node: ast.Index) -> RawValue | None:
         object, index = self.evaluate(node.object), self.evaluate(node.index)

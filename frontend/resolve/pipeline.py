@@ -7,7 +7,7 @@ Types"). Only what the entry point can reach is looked at. The limits are WebGPU
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ...ir.constants import RawValue
 from ...ir.diagnostics import Diagnostic, DiagnosticList, Note
@@ -22,6 +22,7 @@ from ...ir.types import (
     BOOL,
     AddressSpace,
     Array,
+    Buffer,
     OverrideCount,
     Scalar,
     walk,
@@ -32,12 +33,15 @@ from ...ir.wgsl.program import (
     Program,
     Variable,
 )
+from .functions import subgroup_size_fault
 from .override_evaluation import OverrideEvaluator
 from .suggest import did_you_mean
+from .type_names import buffer_size_fault, element_count_fault
 
 LARGEST_WORKGROUP = (256, 256, 64)
 MOST_INVOCATIONS = 256
 WORKGROUP_STORAGE = 16384
+IMMEDIATE_DATA = 64
 
 
 @deep_nesting()
@@ -70,7 +74,9 @@ class _Pipeline:
         if self._has_failed():
             return
         self._check_workgroup_size()
+        self._check_subgroup_size()
         self._count_elements()
+        self._check_immediate()
         if self._has_failed():
             return
         self._check_storage()
@@ -132,21 +138,44 @@ class _Pipeline:
             message = f"a workgroup has {math.prod(sizes)} invocations, but at most {MOST_INVOCATIONS} are allowed"
             self._error("invalid-workgroup-size", message, self._function.node.name_span)
 
+    def _check_subgroup_size(self) -> None:
+        """It is a power of two, and divides the workgroup's width (WGSL, "subgroup_size")."""
+        node = self._function.subgroup_size
+        size = None if node is None else self._evaluator.evaluate(node)
+        width = self._evaluator.evaluate(self._function.workgroup_size[0])
+        if node is None or not isinstance(size, int) or not isinstance(width, int):
+            return
+        fault = subgroup_size_fault(size)
+        if fault is None and width % size:
+            fault = f"the subgroup size {size} does not divide the workgroup's width {width}"
+        if fault is not None:
+            self._error("invalid-workgroup-size", fault, node.span)
+
     def _count_elements(self) -> None:
         for variable in self._function.resources:
             for part in walk(variable.type):
                 if isinstance(part, Array) and isinstance(part.count, OverrideCount):
-                    self._count(part.count)
+                    self._count(part.count, element_count_fault)
+                elif isinstance(part, Buffer) and isinstance(part.size, OverrideCount):
+                    self._count(part.size, lambda size: buffer_size_fault(size, self._program.enables))
 
-    def _count(self, count: OverrideCount) -> None:
+    def _count(self, count: OverrideCount, fault_of: Callable[[int], str | None]) -> None:
         node = self._program.override_counts[count.name, count.key]
         value = self._evaluator.evaluate(node)
         if not isinstance(value, int):
             return
-        if value <= 0:
-            message = f"an array's element count must be positive, but this is {value}"
-            self._error("invalid-element-count", message, node.span)
+        fault = fault_of(value)
+        if fault is not None:
+            self._error("invalid-element-count", fault, node.span)
         self._evaluator.counts[count] = value
+
+    def _check_immediate(self) -> None:
+        for variable in self._function.resources:
+            if variable.space is AddressSpace.IMMEDIATE and size_of(variable.type) > IMMEDIATE_DATA:
+                message = (
+                    f"immediate data takes {size_of(variable.type)} bytes, but at most {IMMEDIATE_DATA} are allowed"
+                )
+                self._error("limit-exceeded", message, variable.span)
 
     def _check_storage(self) -> None:
         shared = [variable for variable in self._function.resources if variable.space is AddressSpace.WORKGROUP]

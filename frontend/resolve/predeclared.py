@@ -51,9 +51,8 @@ STORAGE_TEXTURES = {f"texture_storage_{dimension}": dimension for dimension in (
 VECTORS = {f"vec{width}": width for width in _SIZES}
 MATRICES = {f"mat{columns}x{rows}": (columns, rows) for columns in _SIZES for rows in _SIZES}
 
-GENERATORS = frozenset(
-    {*VECTORS, *MATRICES, *SAMPLED_TEXTURES, *STORAGE_TEXTURES, "array", "atomic", "ptr", "texture_multisampled_2d"}
-)
+_OTHER_GENERATORS = ("array", "atomic", "buffer", "ptr", "texture_multisampled_2d")
+GENERATORS = frozenset({*VECTORS, *MATRICES, *SAMPLED_TEXTURES, *STORAGE_TEXTURES, *_OTHER_GENERATORS})
 """Names that make a type of template arguments."""
 
 ACCESS_MODES = {access.value: access for access in Access}
@@ -66,9 +65,6 @@ _TEXEL_FORMATS = """
 """
 TEXEL_FORMATS = frozenset(_TEXEL_FORMATS.split())
 ENUMERANTS = frozenset({*ACCESS_MODES, *ADDRESS_SPACES, *TEXEL_FORMATS})
-
-UNSUPPORTED = frozenset({"bufferArrayView", "bufferLength", "bufferView", "immediate"})
-"""Predeclared names of newer language features."""
 
 
 def is_predeclared(name: str) -> bool:

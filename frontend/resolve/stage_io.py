@@ -21,6 +21,7 @@ from ...ir.types import (
     scalar_of,
     vector,
 )
+from ...ir.wgsl import ast
 from . import attributes
 from .attributes import AttributeSet
 from .context import Abandon, Context
@@ -71,6 +72,7 @@ BUILTIN_VALUES = {
 }
 
 MOST_CLIP_DISTANCES = 8
+DEPTH_MODES = ("less", "greater")
 _SAMPLINGS = {
     "perspective": ("center", "centroid", "sample"),
     "linear": ("center", "centroid", "sample"),
@@ -91,6 +93,7 @@ def io_attributes(context: Context, found: AttributeSet, type: Type, span: Span)
         blend_src=_blend_src(context, found),
         interpolate=_interpolation(context, found),
         invariant="invariant" in found,
+        depth_mode=_depth_mode(context, found),
     )
     if io.builtin is not None and "location" in found:
         context.error(
@@ -123,6 +126,25 @@ def _builtin_value(context: Context, found: AttributeSet, type: Type, span: Span
     elif type is not value.type:
         context.error("type-mismatch", f"built-in value '{name}' is of type '{value.type}', not '{type}'", span)
     return name
+
+
+def _depth_mode(context: Context, found: AttributeSet) -> str | None:
+    """What `builtin(frag_depth, …)` promises (WGSL, "frag_depth")."""
+    attribute = found.get("builtin")
+    if attribute is None or len(attribute.arguments) == 1:
+        return None
+    value, argument = attribute.arguments
+    mode = attributes.word(context, argument, "depth mode")
+    if mode is None:
+        return None
+    if not isinstance(value, ast.Identifier) or value.name != "frag_depth":
+        context.error("invalid-attribute", "only 'builtin(frag_depth)' takes a depth mode", argument.span)
+    elif mode not in DEPTH_MODES:
+        notes = did_you_mean(mode, DEPTH_MODES)
+        context.error(
+            "invalid-attribute", f"'{mode}' is not a depth mode: use 'less' or 'greater'", argument.span, notes
+        )
+    return mode
 
 
 def _check_clip_distances(context: Context, type: Type, span: Span) -> None:

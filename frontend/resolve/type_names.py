@@ -13,6 +13,7 @@ from ...ir.types import (
     Access,
     AddressSpace,
     Array,
+    Buffer,
     OverrideCount,
     Scalar,
     Texture,
@@ -20,6 +21,7 @@ from ...ir.types import (
     Type,
     array,
     atomic,
+    buffer,
     default_access,
     matrix,
     pointer,
@@ -73,6 +75,8 @@ def predeclared_type(context: Context, node: ast.Identifier) -> Type | None:
     if name not in predeclared.GENERATORS:
         return None
     if not node.template_arguments:
+        if name == "buffer":
+            return buffer(None)
         context.fail("missing-template", f"type '{name}' needs template arguments", node.span)
     return _generate(context, node)
 
@@ -98,6 +102,8 @@ def _generate(context: Context, node: ast.Identifier) -> Type:
             return _array(context, node)
         case "atomic":
             return _atomic(context, node)
+        case "buffer":
+            return _buffer(context, node)
         case "ptr":
             return _pointer(context, node)
         case "texture_multisampled_2d":
@@ -193,11 +199,38 @@ def _array(context: Context, node: ast.Identifier) -> Array:
     type_rules.check_array_element(context, element, arguments[0].span)
     if len(arguments) == 1:
         return array(element, None)
-    return array(element, _count(context, arguments[1]))
+    count = _count(context, arguments[1], "an array's element count")
+    fault = None if isinstance(count, OverrideCount) else element_count_fault(count)
+    if fault is not None:
+        context.fail("invalid-element-count", fault, arguments[1].span)
+    return array(element, count)
 
 
-def _count(context: Context, node: ast.Expression) -> int | OverrideCount:
-    """An element count: positive, and known when the pipeline is made at the latest (WGSL, "Array Types")."""
+def element_count_fault(count: int) -> str | None:
+    """Why an array cannot have that many elements; None when it can."""
+    return f"an array's element count must be positive, but this is {count}" if count <= 0 else None
+
+
+def _buffer(context: Context, node: ast.Identifier) -> Buffer:
+    """A buffer of a given size; its size is a multiple of the smallest scalar's (WGSL, "Buffer Types")."""
+    (argument,) = _arity(context, node, 1, 1)
+    size = _count(context, argument, "a buffer's size")
+    fault = None if isinstance(size, OverrideCount) else buffer_size_fault(size, context.enables)
+    if fault is not None:
+        context.fail("invalid-element-count", fault, argument.span)
+    return buffer(size)
+
+
+def buffer_size_fault(size: int, enables: Collection[str]) -> str | None:
+    """Why a buffer cannot have that many bytes; None when it can."""
+    unit = 2 if "f16" in enables else 4
+    if size <= 0:
+        return f"a buffer's size must be positive, but this is {size}"
+    return f"a buffer's size must be a multiple of {unit}, but this is {size}" if size % unit else None
+
+
+def _count(context: Context, node: ast.Expression, what: str) -> int | OverrideCount:
+    """A count or size: known when the pipeline is made at the latest (WGSL, "Array Types")."""
     unevaluated, context.unevaluated = context.unevaluated, 0
     try:
         operand = expressions.resolve(context, node)
@@ -205,20 +238,14 @@ def _count(context: Context, node: ast.Expression) -> int | OverrideCount:
     finally:
         context.unevaluated = unevaluated
     if operand.result not in (I32, U32):
-        message = f"an array's element count must be i32 or u32, but this is '{operand.result}'"
-        context.fail("invalid-element-count", message, node.span)
+        context.fail("invalid-element-count", f"{what} must be i32 or u32, but this is '{operand.result}'", node.span)
     if operand.phase is Phase.RUNTIME:
-        message = "an array's element count must be a const-expression or an override-expression"
+        message = f"{what} must be a const-expression or an override-expression"
         context.fail("invalid-element-count", message, node.span)
     if operand.phase is Phase.OVERRIDE:
         return _override_count(context, node)
-    count = operand.raw
-    assert isinstance(count, int)
-    if count <= 0:
-        context.fail(
-            "invalid-element-count", f"an array's element count must be positive, but this is {count}", node.span
-        )
-    return count
+    assert isinstance(operand.raw, int)
+    return operand.raw
 
 
 def _override_count(context: Context, node: ast.Expression) -> OverrideCount:

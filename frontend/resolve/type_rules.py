@@ -12,6 +12,7 @@ from ...ir.types import (
     AddressSpace,
     Array,
     Atomic,
+    Buffer,
     Matrix,
     OverrideCount,
     Sampler,
@@ -42,20 +43,26 @@ def is_handle(type: Type) -> bool:
 
 def has_creation_fixed_footprint(type: Type) -> bool:
     """Its size is known without any override's value (WGSL, "Fixed-Footprint Types")."""
+    if isinstance(type, Buffer):
+        return isinstance(type.size, int)
     return is_plain(type) and not any(
         isinstance(part, Array) and not isinstance(part.count, int) for part in walk(type)
     )
 
 
 def has_fixed_footprint(type: Type) -> bool:
-    """Its size is known when the pipeline is made: only an outermost array may be sized by an override."""
+    """Its size is known when the pipeline is made: an override may size an outermost array, or a buffer."""
+    if isinstance(type, Buffer):
+        return type.size is not None
     if isinstance(type, Array) and isinstance(type.count, OverrideCount):
         return has_creation_fixed_footprint(type.element)
     return has_creation_fixed_footprint(type)
 
 
 def is_host_shareable(type: Type) -> bool:
-    """It can lie in a buffer: no bool, and no element count that an override gives."""
+    """It can lie in a buffer: no bool, and no element count or size that an override gives."""
+    if isinstance(type, Buffer):
+        return not isinstance(type.size, OverrideCount)
     for part in walk(type):
         if part is BOOL or not is_plain(part):
             return False
@@ -106,10 +113,19 @@ def check_array_element(context: Context, element: Type, span: Span) -> None:
 
 
 def check_pointer_store(context: Context, space: AddressSpace, store: Type, access: Access, span: Span) -> None:
-    """A pointer type must be of memory that can be (WGSL, "Reference and Pointer Types")."""
-    if not is_plain(store):
+    """A pointer type must be of memory that can be (WGSL, "Reference and Pointer Types").
+
+    A buffer passed on, or a view of one, may have a size known only at run time, where a variable may not.
+    """
+    if not is_plain(store) and not isinstance(store, Buffer):
         context.fail("invalid-type", f"a pointer cannot point to '{store}'", span)
-    check_store_type(context, space, store, access, span)
+    is_unsized = is_host_shareable(store) and not has_fixed_footprint(store)
+    if not (is_unsized and space in BUFFER_SPACES and not contains_atomic(store)):
+        check_store_type(context, space, store, access, span)
+
+
+BUFFER_SPACES = (AddressSpace.STORAGE, AddressSpace.UNIFORM, AddressSpace.WORKGROUP)
+"""Where a variable may be a buffer (WGSL, "Buffer Types")."""
 
 
 def check_store_type(context: Context, space: AddressSpace, store: Type, access: Access, span: Span) -> None:
@@ -123,7 +139,7 @@ def store_fault(space: AddressSpace, store: Type, access: Access) -> str | None:
     """Why memory of an address space and access mode cannot hold the type; None when it can."""
     if space is AddressSpace.HANDLE:
         return None if is_handle(store) else f"a variable of type '{store}' needs an address space"
-    if is_handle(store):
+    if is_handle(store) or (isinstance(store, Buffer) and space not in BUFFER_SPACES):
         return f"type '{store}' cannot be in address space '{space.value}'"
     match space:
         case AddressSpace.FUNCTION | AddressSpace.PRIVATE:
@@ -133,8 +149,13 @@ def store_fault(space: AddressSpace, store: Type, access: Access) -> str | None:
             if not has_fixed_footprint(store):
                 return f"type '{store}' has no fixed size, so it cannot be in address space 'workgroup'"
         case AddressSpace.UNIFORM:
-            if not is_host_shareable(store) or not is_constructible(store):
+            if not is_host_shareable(store) or not has_fixed_footprint(store) or contains_atomic(store):
                 return f"type '{store}' cannot be in a uniform buffer"
+        case AddressSpace.IMMEDIATE:
+            if not is_host_shareable(store) or not is_constructible(store):
+                return f"type '{store}' cannot be immediate data"
+            if any(isinstance(part, Array) for part in walk(store)):
+                return "immediate data cannot hold arrays"
         case AddressSpace.STORAGE:
             if not is_host_shareable(store):
                 return f"type '{store}' is not host-shareable, so it cannot be in a storage buffer"

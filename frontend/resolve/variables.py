@@ -6,6 +6,7 @@ from ...ir.types import (
     Access,
     AddressSpace,
     BindingPoint,
+    Buffer,
     Pointer,
     Reference,
     Scalar,
@@ -186,7 +187,9 @@ def _var_type(context: Context, node: ast.Var) -> Type:
 
 def _check_var_type(context: Context, node: ast.Var, space: AddressSpace, type: Type, access: Access) -> None:
     span = node.span if node.type is None else node.type.span
-    if isinstance(type, (Pointer, Reference)) or not (type_rules.is_plain(type) or type_rules.is_handle(type)):
+    if isinstance(type, (Pointer, Reference)) or not (
+        type_rules.is_plain(type) or type_rules.is_handle(type) or isinstance(type, Buffer)
+    ):
         context.fail("invalid-store-type", f"a variable cannot hold '{type}'", span)
     type_rules.check_store_type(context, space, type, access, span)
 

@@ -17,8 +17,8 @@ Constructors: `resolve_constructor(type or generic name, arg_types)`, `construct
 `converter` for automatic conversions (from `conversions`).
 
 Each function is declared once, in the module of its family: `logical`, `numeric`, `bits`, `vectors`, `packing`,
-`textures`, `invocations`; `signatures` describes the notation. To add one, write a decorated function there, and a
-test row.
+`textures`, `invocations`, `buffer_views`; `signatures` describes the notation. To add one, write a decorated function
+there, and a test row.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ..constants import RawValue
 from ..conversions import convert, converter, elements
 from ..scalars import EvaluationError, Mode
 from ..types import Type, Vector, scalar_of
-from . import bits, invocations, logical, numeric, packing, textures, vectors
+from . import bits, buffer_views, invocations, logical, numeric, packing, textures, vectors
 from .constructors import ConstructorMatch, construct, constructor, resolve_constructor
 from .invocations import atomic_operation
 from .registry import TABLE, Builtin, Check, Evaluator, Flags, Signature
@@ -65,7 +65,7 @@ __all__ = [
     "texel_channel",
 ]
 
-FAMILIES = (bits, invocations, logical, numeric, packing, textures, vectors)
+FAMILIES = (bits, buffer_views, invocations, logical, numeric, packing, textures, vectors)
 """The modules whose import fills the table."""
 
 

@@ -16,6 +16,7 @@ declare(
     "arrayLength",
     "[T: any, A: storage | uniform | workgroup, M: read | read_write](p: ptr<A, array<T>, M>) -> u32",
     doc="The number of elements of a runtime-sized array.",
+    flags=Flags(accesses_memory=False),
 )
 
 # Atomics

@@ -71,6 +71,7 @@ class Flags:
     - `nonuniform_result`: its result may differ between invocations even where the arguments do not;
       `same_in_subgroup`: but not within a subgroup.
     - `const_parameters`: names of parameters whose arguments must be const-expressions.
+    - `accesses_memory`: it reads or writes what its pointer arguments point to.
     - `extension`: the name that an `enable` directive must list.
     """
 
@@ -85,6 +86,7 @@ class Flags:
     nonuniform_result: bool = False
     same_in_subgroup: bool = False
     const_parameters: tuple[str, ...] = ()
+    accesses_memory: bool = True
     extension: str | None = None
 
 

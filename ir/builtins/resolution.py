@@ -8,7 +8,7 @@ from functools import cache
 from itertools import product
 
 from ..conversions import conversion_rank, is_abstract
-from ..types import Access, AddressSpace, Reference, Scalar, Type, is_constructible
+from ..types import Access, AddressSpace, Buffer, Reference, Scalar, Type, is_constructible
 from .patterns import Binding, Bindings, instantiate, unify
 from .registry import Builtin
 from .signatures import Overload
@@ -98,7 +98,11 @@ def _within_ranges(overload: Overload, found: Bindings) -> bool:
             case int() | str():
                 fits = True
             case _:
-                fits = name not in overload.scalars and (name not in overload.constructible or is_constructible(value))
+                fits = (
+                    name not in overload.scalars
+                    and (name not in overload.constructible or is_constructible(value))
+                    and (name not in overload.buffers or isinstance(value, Buffer))
+                )
         if not fits:
             return False
     return True

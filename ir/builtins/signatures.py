@@ -5,8 +5,8 @@
 - scalar types: `i32 | u32`, or a named set (`SCALAR_SETS`);
 - `T: floats`: the plural of a set is the scalars of the set and the vectors of them;
 - patterns over variables before it: one overload for each;
-- `constructible`: any constructible type; `any`: any type; `format`: any texel format; or address spaces or access
-  modes.
+- `constructible`: any constructible type; `buffer`: any buffer type; `any`: any type; `format`: any texel format; or
+  address spaces or access modes.
 
 A parameter marked `name?` may be left out, with all that follow. `<T>` before the brackets names template parameters.
 """
@@ -57,6 +57,7 @@ class Overload:
     scalars: dict[str, tuple[Scalar, ...]]
     words: dict[str, frozenset[str]]
     constructible: frozenset[str]
+    buffers: frozenset[str]
 
     def text(self, name: str) -> str:
         """The overload for a message: `clamp(T, T, T) -> T` and what its variables may be."""
@@ -67,6 +68,7 @@ class Overload:
         sets = [
             f"{variable} is {_or(map(str, scalars))}" for variable, scalars in self.scalars.items() if variable in used
         ]
+        sets += [f"{variable} is a buffer" for variable in self.buffers]
         return f"{name}{templates}({parameters}){result}" + (f" where {' and '.join(sets)}" if sets else "")
 
     def _words(self) -> Iterator[str]:
@@ -110,6 +112,7 @@ class _Variables:
         self.scalars: dict[str, tuple[Scalar, ...]] = {}
         self.words: dict[str, frozenset[str]] = {}
         self.constructible: set[str] = set()
+        self.buffers: set[str] = set()
         self.alternatives: dict[str, list[Pattern]] = {}
 
     def declare(self, text: str) -> None:
@@ -122,6 +125,8 @@ class _Variables:
             self.alternatives[name] = [Pattern(name), Pattern("vecN", (Pattern(name),))]
         elif choices == "constructible":
             self.constructible.add(name)
+        elif choices == "buffer":
+            self.buffers.add(name)
         elif choices in ("any", "format"):
             pass
         elif all(word in SCALARS for word in choice):
@@ -152,6 +157,7 @@ def _overload(
         variables.scalars,
         variables.words,
         frozenset(variables.constructible),
+        frozenset(variables.buffers),
     )
 
 

@@ -7,27 +7,59 @@ the exit as an If whose false arm leaves. What no branch reaches is marked unrea
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 
 from ..wgsl import ast
 from .build_context import Breakable
 from .build_expressions import ExpressionBuilder
-from .nodes import Block, Loop
+from .nodes import Block, DiagnosticFilter, Loop
 
 
 class ControlFlowBuilder(ExpressionBuilder):
     """Keeps the stack of control-flow nodes; the insertion point is None after a branch."""
+
+    def attributed(self, node: ast.Statement) -> None:
+        """Build any statement at the insertion point, which must be live; in a scope if filters are to hold for it."""
+        if isinstance(node, (ast.If, ast.Switch, ast.Loop, ast.While, ast.For)) and node.attributes:
+            with self.filtered(node, node.attributes):
+                self.statement(node)
+        else:
+            self.statement(node)
 
     @abstractmethod
     def statement(self, node: ast.Statement) -> None:
         """Build any statement at the insertion point, which must be live."""
 
     def block(self, node: ast.Block) -> None:
+        """Build the statements of a block, in a scope if filters are to hold for them."""
+        with self.filtered(node, node.attributes):
+            self.statements(node.statements)
+
+    def statements(self, statements: Iterable[ast.Statement]) -> None:
         """Build statements as long as control reaches them."""
-        for statement in node.statements:
+        for statement in statements:
             if not self.is_live:
                 return
-            self.statement(statement)
+            self.attributed(statement)
+
+    @contextmanager
+    def filtered(self, node: ast.Statement, attributes: Sequence[ast.Attribute]) -> Generator[None]:
+        """Build into a scope with the filters that the attributes are; without any, just here."""
+        filters = nested_filters((), attributes)
+        if not filters:
+            yield
+            return
+        made = self.here(node).enter_scope(filters)
+        merge = made.merge_target
+        self.builder.block = made.true_target
+        yield
+        if self.is_live:
+            assert merge is not None
+            self.builder.branch(merge)
+            self.builder.block = merge
+        else:
+            made.merge_target = None
 
     def if_(self, node: ast.If) -> None:
         """An If; `else if` is an If in the false arm."""
@@ -48,17 +80,24 @@ class ControlFlowBuilder(ExpressionBuilder):
             self.builder.branch(merge)
             return True
 
+    def _case(self, arm: Block, switch: ast.Switch, case: ast.Case, merge: Block) -> bool:
+        """The attributes before a switch's body hold for each case."""
+        attributes = (*switch.body_attributes, *case.body.attributes)
+        return self._arm(arm, ast.Block(attributes, case.body.statements, case.body.span), merge)
+
     def loop(self, node: ast.Loop) -> None:
         """`loop { … continuing { … } }`."""
 
         def continuing(loop: Loop) -> None:
             if node.continuing is None:
                 return
-            self.block(node.continuing.body)
+            loop.continuing_target.diagnostics = nested_filters((), node.continuing.body.attributes)
+            self.statements(node.continuing.body.statements)
             if node.continuing.break_if is not None and self.is_live:
                 self._break_if(node.continuing.break_if, loop)
 
-        self._loop(node, lambda: self.block(node.body), continuing)
+        with self.filtered(node, node.body.attributes):  # what the body declares is visible in `continuing`
+            self._loop(node, lambda: self.statements(node.body.statements), continuing)
 
     def while_(self, node: ast.While) -> None:
         """`loop { if condition {} else { break; } … }`."""
@@ -144,9 +183,21 @@ class ControlFlowBuilder(ExpressionBuilder):
         breakable = Breakable(merge)
         self.breakables.append(breakable)
         pairs = zip(node.cases, made.cases, strict=True)
-        reached = [self._arm(target.target, case.body, merge) for case, target in pairs]
+        reached = [self._case(target.target, node, case, merge) for case, target in pairs]
         self.breakables.pop()
         self.builder.block = made.merge_target = merge if any(reached) or breakable.is_left else None
+
+
+def nested_filters(outer: Iterable[DiagnosticFilter], attributes: Iterable[ast.Attribute]) -> list[DiagnosticFilter]:
+    """The filters that hold inside both: of two for one rule the inner one (WGSL, "Diagnostic Filtering")."""
+    found = {it.rule: it for it in outer}
+    for attribute in attributes:
+        if attribute.name == "diagnostic":
+            severity, rule = attribute.arguments
+            assert isinstance(severity, ast.Identifier)
+            assert isinstance(rule, ast.Identifier)
+            found[rule.name] = DiagnosticFilter(severity.name, rule.name)
+    return list(found.values())
 
 
 def _is_default(case: ast.Case) -> bool:

@@ -25,7 +25,7 @@ class StatementBuilder(ControlFlowBuilder):
             made = FunctionParameter(variable.io, variable.type, self.names.unique(variable.name), span=variable.span)
             function.parameters.append(made)
             self.values[variable] = made
-        self.block(info.node.body)
+        self.statements(info.node.body.statements)  # the filters of the body are the function's
         if self.is_live:
             self.here(info.node).return_(function)
 

@@ -42,6 +42,7 @@ from .nodes import (
     Constant,
     Construct,
     Convert,
+    DiagnosticFilter,
     Discard,
     Flow,
     Function,
@@ -226,6 +227,16 @@ class Builder:
         """
         node = If(condition, empty_block(), empty_block(), empty_block(merge_arguments), span=self.span)
         self.branch(node)
+        return node
+
+    def enter_scope(self, filters: Iterable[DiagnosticFilter]) -> If:
+        """End the current block with a scope, whose true arm and merge are empty. A merge that stays unreached must
+        become None.
+        """
+        node = self.enter_if(bool_constant(True))
+        node.true_target.diagnostics = list(filters)
+        with self.at(node.false_target):
+            self.unreachable()
         return node
 
     def enter_loop(self, carried: Iterable[BlockArgument] = (), initial: Iterable[Value] = ()) -> Loop:

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator
 
 from ..interpreter_state import deep_nesting
 from ..schema.traverse import walk
-from ..types import OverrideCount, Pointer, Scalar, pointer
+from ..types import Extent, OverrideCount, Pointer, Scalar, pointer
 from ..wgsl import ast
 from ..wgsl import program as wgsl
 from ..wgsl.program import FunctionInfo, Program, Variable
+from .build_control import nested_filters
 from .build_statements import StatementBuilder
 from .builder import Builder, empty_module
 from .names import NameScope
@@ -74,12 +75,26 @@ class _BuilderImpl(StatementBuilder):
             info.name, (), info.return_type, stage=info.stage, workgroup_size=size, return_io=info.return_io
         )
         function.resources = list(self._resources(info.resources))
-        function.diagnostics = list(_filters(info.diagnostics))
+        function.diagnostics = nested_filters(_filters(info.diagnostics), info.node.body.attributes)
         function.must_use = info.must_use
+        function.subgroup_size = self._subgroup_size(info)
         self.functions[info] = function
         module_names, self.names = self.names, self.names.nested()
         self.function_body(function, info)
         self.names, self.function = module_names, None
+
+    def _subgroup_size(self, info: FunctionInfo) -> Extent | None:
+        """A number, or a new count that stands for an expression of overrides."""
+        if info.subgroup_size is None:
+            return None
+        constant = self.facts_of(info.subgroup_size).constant
+        if constant is not None:
+            assert isinstance(constant.value, int)
+            return constant.value
+        count = OverrideCount(f"subgroup size of {info.name}")
+        with self.builder.at(self.builder.module.root):
+            self.builder.module.counts.append(ArrayCount(count, self.value(info.subgroup_size)))
+        return count
 
     def _resources(self, variables: Iterable[Variable]) -> Iterator[Var | Override]:
         for variable in variables:

@@ -11,7 +11,7 @@ from ..schema.codec import Codec, ExternCodec
 from ..schema.externs import SPAN, enum_codec
 from ..types import BindingPoint, IoAttributes, Stage, Struct
 from .nodes import SCHEMA
-from .text import Fragments, print_constant, print_count, print_io, print_struct, print_type
+from .text import Fragments, print_constant, print_count, print_extent, print_io, print_struct, print_type
 
 T = TypeVar("T")
 
@@ -29,6 +29,7 @@ def codec(structs: Iterable[Struct] = ()) -> Codec:
             "struct": _extern(_print_struct, read.struct),
             "constant_value": _extern(print_constant, read.constant),
             "override_count": _extern(print_count, read.count),
+            "extent": _extern(print_extent, read.extent),
             "io": _extern(_print_io, read.io),
             "binding_point": _extern(_print_point, _point),
             "stage": enum_codec(Stage),

@@ -31,7 +31,10 @@ def reads_memory(instruction: nodes.Instruction) -> bool:
         case nodes.Load() | nodes.Call():
             return True
         case nodes.BuiltinCall(function=name, arguments=arguments):
-            return name != "arrayLength" and (has_effects(instruction) or any(map(_is_handle_or_pointer, arguments)))
+            function = builtin(name)
+            if function is not None and not function.flags.accesses_memory:
+                return False
+            return has_effects(instruction) or any(map(_is_handle_or_pointer, arguments))
         case _:
             return False
 

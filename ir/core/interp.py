@@ -23,6 +23,7 @@ from .interp_frame import CompiledFunction, Invocation, Memory, PointerValue, Re
 from .interp_observer import Observer
 from .interp_subgroups import SUBGROUP_SIZE, subgroup_results
 from .root_values import RootValues
+from .runnable import check_runnable
 
 Triple = tuple[int, int, int]
 
@@ -49,6 +50,7 @@ def run(
     """
     steps = Steps(step_limit, Deadline(timeout))
     function = _entry_point(module, entry)
+    check_runnable(function)
     if any(count < 0 for count in workgroups):
         raise InputError(f"the workgroup counts {tuple(workgroups)} must not be negative")
     root = RootValues(module, overrides)

@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from ..constants import ConstantValue
     from ..ops import BinaryOp, UnaryOp
     from ..source import Span
-    from ..types import BindingPoint, IoAttributes, OverrideCount, Stage, Struct, Type
+    from ..types import BindingPoint, Extent, IoAttributes, OverrideCount, Stage, Struct, Type
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Module(SchemaNode):
     """A whole module. `root` holds the module-scope `Var`s and `Override`s and the single operations their initialisers
     and override-sized arrays need, in dependency order. `functions` are in call order: a callee stands before its
-    callers. `counts` gives each override-sized array count its value: an override, a constant or an operation of
+    callers. `counts` gives each override-sized count of elements or bytes its value: an override, a constant or an
+    operation of
     `root`.
     """
 
@@ -75,7 +76,7 @@ class ArrayCount(User):
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class DiagnosticFilter(SchemaNode):
-    """`diagnostic(severity, rule)`, on a module or a function."""
+    """`diagnostic(severity, rule)`, on a module, a function, or a block."""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("severity", "str", Category.SCALAR),
@@ -88,12 +89,13 @@ class DiagnosticFilter(SchemaNode):
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Block(SchemaNode):
-    """`Block(block_argument* arguments, instruction* instructions, branch? branch)`"""
+    """`Block(block_argument* arguments, instruction* instructions, branch? branch, diagnostic_filter* diagnostics)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("arguments", "block_argument", Category.NODE, Count.MANY),
         FieldInfo("instructions", "instruction", Category.NODE, Count.MANY),
         FieldInfo("branch", "branch", Category.NODE, Count.OPTIONAL),
+        FieldInfo("diagnostics", "diagnostic_filter", Category.NODE, Count.MANY, default=()),
     )
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
@@ -101,6 +103,7 @@ class Block(SchemaNode):
     arguments: list[BlockArgument]
     instructions: list[Instruction]
     branch: Branch | None
+    diagnostics: list[DiagnosticFilter] = dataclasses.field(default_factory=list["DiagnosticFilter"], kw_only=True)
 
 
 class If(User):
@@ -260,7 +263,8 @@ class Branch(User):
 
 class Function(User):
     """A function, and, with a `stage`, an entry point. `workgroup_size` has one to three values: constants or values of
-    `root`. `resources` are the module-scope variables and overrides in the interface, read before dead code is
+    `root`. `subgroup_size` is what the entry point demands, a number or a count in `counts`. `resources` are the
+    module-scope variables and overrides in the interface, read before dead code is
     dropped: a phony use counts, also through calls.
     """
 
@@ -276,6 +280,7 @@ class Function(User):
         "span",
         "stage",
         "start_target",
+        "subgroup_size",
     )
     __match_args__ = (
         "name",
@@ -299,6 +304,7 @@ class Function(User):
         FieldInfo("resources", "value_declaration", Category.NODE, Count.MANY, hidden=True, default=()),
         FieldInfo("diagnostics", "diagnostic_filter", Category.NODE, Count.MANY, default=()),
         FieldInfo("must_use", "bool", Category.SCALAR, default=False),
+        FieldInfo("subgroup_size", "extent", Category.EXTERN, Count.OPTIONAL, default=None),
         FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
     )
     IDENTITY: ClassVar[bool] = True
@@ -318,6 +324,7 @@ class Function(User):
         resources: Iterable[ValueDeclaration] = (),
         diagnostics: Iterable[DiagnosticFilter] = (),
         must_use: bool = False,
+        subgroup_size: Extent | None = None,
         span: Span | None = None,
     ) -> None:
         super().__init__(workgroup_size)
@@ -331,6 +338,7 @@ class Function(User):
         self.resources = list(resources)
         self.diagnostics = list(diagnostics)
         self.must_use = must_use
+        self.subgroup_size = subgroup_size
         self.span = span
 
     @property
@@ -848,6 +856,9 @@ Flow: TypeAlias = Block | If | Loop | Switch | Terminator
 """Control-flow nodes. A Block is a straight run of single operations and ends in one branch.
 Structure: a Block that enters an If, Loop or Switch branches to that node; what follows it is its
 `merge_target`.
+`diagnostics` filter a region, and stand on the block that begins it: the continuing block of a Loop, or the true
+arm of a scope. A scope is an If whose condition is the constant `true` and whose false arm is unreachable: a run
+of statements in braces.
 """
 
 IfNode: TypeAlias = If
@@ -1008,6 +1019,7 @@ SCHEMA = Schema(
         "span",
         "constant_value",
         "override_count",
+        "extent",
         "unary_op",
         "binary_op",
     ),

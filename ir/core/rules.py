@@ -20,6 +20,7 @@ from ..types import (
     Access,
     AddressSpace,
     Array,
+    Buffer,
     Matrix,
     OverrideCount,
     Pointer,
@@ -219,9 +220,26 @@ def override_type(type: Type, default: Value | None) -> Type:
 def call_type(callee: nodes.Function, arguments: Sequence[Value]) -> Type:
     """The callee's return type."""
     expected = [parameter.type for parameter in callee.parameters]
-    if [argument.type for argument in arguments] != expected:
+    given = [argument.type for argument in arguments]
+    if given != expected and not (len(given) == len(expected) and all(map(is_passed_as, given, expected))):
         raise RuleError(f"@{callee.name} takes ({', '.join(map(str, expected))})")
     return callee.return_type
+
+
+def is_passed_as(given: Type, expected: Type) -> bool:
+    """Whether a parameter takes an argument: its own type, or, of buffers, a larger one (WGSL, "Conversion Rank")."""
+    if given is expected:
+        return True
+    if not isinstance(given, Pointer) or not isinstance(expected, Pointer):
+        return False
+    larger, smaller = given.store, expected.store
+    if not isinstance(larger, Buffer) or not isinstance(smaller, Buffer):
+        return False
+    if (given.space, given.access) != (expected.space, expected.access):
+        return False
+    if smaller.size is None:
+        return larger.size is not None
+    return isinstance(larger.size, int) and isinstance(smaller.size, int) and smaller.size < larger.size
 
 
 def builtin_type(name: str, template_arguments: Sequence[Type], arguments: Sequence[Value]) -> Type:
@@ -237,5 +255,8 @@ def builtin_type(name: str, template_arguments: Sequence[Type], arguments: Seque
 
 
 def counts_in(type: Type) -> list[OverrideCount]:
-    """The override-sized counts of a type."""
-    return [part.count for part in walk(type) if isinstance(part, Array) and isinstance(part.count, OverrideCount)]
+    """The override-sized counts of a type, of elements or of a buffer's bytes."""
+    parts = list(walk(type))
+    extents = [part.count for part in parts if isinstance(part, Array)]
+    extents += [part.size for part in parts if isinstance(part, Buffer)]
+    return [extent for extent in extents if isinstance(extent, OverrideCount)]

@@ -150,8 +150,10 @@ class Structure:
         if exits.back is not None and node.merge_target is None:  # break if
             breaks, back = exits.back.merge_target, exits.back
         inner = _Exits(node.merge_target, breaks, exits.loop, back)
+        self._reached.add(id(node.true_target))
+        if not is_scope(node):
+            self._reached.add(id(node.false_target))
         for arm in (node.true_target, node.false_target):
-            self._reached.add(id(arm))
             self._region(arm, inner, [])
         return self._merge(branch, node.merge_target)
 
@@ -185,6 +187,14 @@ class Structure:
 def _is_unreachable(block: nodes.Block) -> bool:
     target = None if block.branch is None else block.branch.target
     return isinstance(target, nodes.Terminator) and target.unreachable
+
+
+def is_scope(node: nodes.If) -> bool:
+    """Whether an If only stands for braces around its true arm (see `Block` in the schema)."""
+    condition = node.condition
+    return (
+        isinstance(condition, nodes.Constant) and condition.value.value is True and _is_unreachable(node.false_target)
+    )
 
 
 def entered_blocks(block: nodes.Block) -> Iterator[nodes.Block]:

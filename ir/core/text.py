@@ -56,6 +56,8 @@ from ..types import (
     AddressSpace,
     Array,
     BindingPoint,
+    Buffer,
+    Extent,
     IoAttributes,
     OverrideCount,
     Pointer,
@@ -69,6 +71,7 @@ from ..types import (
     Type,
     array,
     atomic,
+    buffer,
     default_access,
     element_type,
     matrix,
@@ -105,10 +108,10 @@ def print_type(type: Type) -> str:
     match type:
         case Array(element=element, count=None):
             return f"array<{print_type(element)}>"
-        case Array(element=element, count=OverrideCount() as count):
-            return f"array<{print_type(element)}, {print_count(count)}>"
-        case Array(element=element, count=count):
-            return f"array<{print_type(element)}, {count}>"
+        case Array(element=element, count=int() | OverrideCount() as count):
+            return f"array<{print_type(element)}, {print_extent(count)}>"
+        case Buffer(size=OverrideCount() as size):
+            return f"buffer<{print_count(size)}>"
         case Pointer(space=space, store=store, access=access):
             is_plain = access is default_access(space) and space is not AddressSpace.STORAGE
             mode = "" if is_plain else f", {access.value}"
@@ -182,6 +185,11 @@ class Printed:
 
     def __str__(self) -> str:
         return "\n".join(self.lines) + "\n" if self.lines else ""
+
+
+def print_extent(extent: Extent) -> str:
+    """A number, or a count."""
+    return str(extent) if isinstance(extent, int) else print_count(extent)
 
 
 def print_module(module: nodes.Module) -> str:
@@ -263,10 +271,11 @@ class _Printer:
             yield f"@{function.stage.value}"
         if function.workgroup_size:
             yield f"@workgroup_size({self.operands(function.workgroup_size)})"
+        if function.subgroup_size is not None:
+            yield f"@subgroup_size({print_extent(function.subgroup_size)})"
         if function.resources:
             yield f"@resources({self.operands(function.resources)})"
-        for rule in function.diagnostics:
-            yield f"@diagnostic({rule.severity}, {rule.rule})"
+        yield from map(_print_filter, function.diagnostics)
         if function.must_use:
             yield "@must_use"
 
@@ -279,7 +288,8 @@ class _Printer:
                 continue
             self.printed.add(id(block))
             arguments = ", ".join(f"{self.define(it)}: {print_type(it.type)}" for it in block.arguments)
-            head = f"{self.label(block)}{f'({arguments})' if arguments else ''}:"
+            filters = "".join(f" {_print_filter(it)}" for it in block.diagnostics)
+            head = f"{self.label(block)}{f'({arguments})' if arguments else ''}{filters}:"
             if block.branch is not None and not block.instructions:
                 self.places[id(block.branch)] = len(self.lines)
                 self.line(depth, f"{head} {{ {self.branch_text(block.branch, function)} }}", block)
@@ -393,6 +403,10 @@ def _entered(depth: int, block: nodes.Block) -> list[tuple[int, nodes.Block]]:
     return [(depth + 1, it) for it in entered]
 
 
+def _print_filter(rule: nodes.DiagnosticFilter) -> str:
+    return f"@diagnostic({rule.severity}, {rule.rule})"
+
+
 def _print_case(case: nodes.SwitchCase) -> str:
     words = [*map(print_constant, case.selectors), *(["default"] if case.is_default else [])]
     return f"case {', '.join(words)}"
@@ -400,7 +414,8 @@ def _print_case(case: nodes.SwitchCase) -> str:
 
 def print_io(io: IoAttributes) -> str:
     """Attributes of an input or output, with a space before each."""
-    words = [f"@builtin({io.builtin})"] if io.builtin is not None else []
+    builtin = [word for word in (io.builtin, io.depth_mode) if word is not None]
+    words = [f"@builtin({', '.join(builtin)})"] if builtin else []
     numbers = {"location": io.location, "blend_src": io.blend_src, "color": io.color}
     words += [f"@{name}({number})" for name, number in numbers.items() if number is not None]
     words += [f"@interpolate({', '.join(io.interpolate)})"] if io.interpolate else []
@@ -484,6 +499,10 @@ class Fragments:
     def count(self, text: str) -> OverrideCount:
         """What `print_count` wrote."""
         return self._whole(text, _Parser.count)
+
+    def extent(self, text: str) -> Extent:
+        """What `print_extent` wrote."""
+        return self._whole(text, _Parser.extent)
 
     def io(self, text: str) -> IoAttributes:
         """What `print_io` wrote."""
@@ -621,21 +640,22 @@ class _Parser:
         return number
 
     def io(self) -> IoAttributes:
-        builtin = self.word_attribute("@builtin")
+        builtin, depth_mode = self.builtin_attribute()
         location, blend_src, color = map(self.number_attribute, ("@location", "@blend_src", "@color"))
         interpolate: tuple[str, ...] = ()
         if self.take("@interpolate"):
             self.expect("(")
             interpolate = tuple(self.several(self.word, ")"))
-        return IoAttributes(builtin, location, blend_src, color, interpolate, self.take("@invariant"))
+        return IoAttributes(builtin, location, blend_src, color, interpolate, self.take("@invariant"), depth_mode)
 
-    def word_attribute(self, name: str) -> str | None:
-        if not self.take(name):
-            return None
+    def builtin_attribute(self) -> tuple[str | None, str | None]:
+        if not self.take("@builtin"):
+            return None, None
         self.expect("(")
-        word = self.word()
+        builtin = self.word()
+        depth_mode = self.word() if self.take(",") else None
         self.expect(")")
-        return word
+        return builtin, depth_mode
 
     def root(self, module: nodes.Module) -> None:
         self.values = self.root_values
@@ -650,6 +670,9 @@ class _Parser:
     def count(self) -> OverrideCount:
         name = self.next("string", "a count in quotes").text[1:-1]
         return OverrideCount(name, self.integer() if self.take("#") else 0)
+
+    def extent(self) -> Extent:
+        return self.count() if self.token.kind == "string" else self.integer()
 
     # Functions and blocks.
 
@@ -693,6 +716,10 @@ class _Parser:
         elif name == "workgroup_size":
             self.expect("(")
             function.workgroup_size = tuple(self.several(self.operand, ")"))
+        elif name == "subgroup_size":
+            self.expect("(")
+            function.subgroup_size = self.extent()
+            self.expect(")")
         elif name == "resources":
             self.expect("(")
             function.resources = self.several(self.resource, ")")
@@ -741,6 +768,8 @@ class _Parser:
         self.defined.add(token.text)
         if self.take("("):
             block.arguments = self.several(self.block_argument, ")")
+        while self.take("@diagnostic"):
+            block.diagnostics.append(self.diagnostic())
         self.expect(":")
         self.expect("{")
         while not self.take("}"):
@@ -1008,6 +1037,8 @@ class _Parser:
                 return self.array()
             case "atomic":
                 return atomic(self.scalar())
+            case "buffer":
+                return self.buffer()
             case "ptr":
                 return self.pointer()
             case "sampler" | "sampler_comparison":
@@ -1026,11 +1057,16 @@ class _Parser:
     def array(self) -> Array:
         self.expect("<")
         element = self.type_()
-        count: int | OverrideCount | None = None
-        if self.take(","):
-            count = self.count() if self.token.kind == "string" else self.integer()
+        count = self.extent() if self.take(",") else None
         self.expect(">")
         return array(element, count)
+
+    def buffer(self) -> Buffer:
+        if not self.take("<"):
+            return buffer(None)
+        size = self.extent()
+        self.expect(">")
+        return buffer(size)
 
     def pointer(self) -> Pointer:
         self.expect("<")

@@ -147,12 +147,22 @@ def _workgroup_size_fits(structure: Structure, function: nodes.Function) -> str 
     return None if all(value.type in (I32, U32) for value in size) else "a workgroup size must be an integer"
 
 
+def _subgroup_size_fits(structure: Structure, function: nodes.Function) -> str | None:
+    size = function.subgroup_size
+    if size is None:
+        return None
+    if function.stage is not Stage.COMPUTE:
+        return "only a compute entry point has a subgroup size"
+    is_known = isinstance(size, int) or any(it.count == size for it in structure.module.counts)
+    return None if is_known else f"the count '{size}' has no value"
+
+
 def _resources_are_of_root(structure: Structure, function: nodes.Function) -> str | None:
     made = {id(instruction) for instruction in structure.module.root.instructions}
     return None if all(id(it) in made for it in function.resources) else "a resource must be a value of root"
 
 
-_FUNCTION_RULES = (_unique_names, _workgroup_size_fits, _resources_are_of_root)
+_FUNCTION_RULES = (_unique_names, _workgroup_size_fits, _subgroup_size_fits, _resources_are_of_root)
 
 
 # Values.

@@ -129,6 +129,7 @@ class _Scheduler:
     leaders: dict[Node, Node] = field(init=False)
     depth: dict[Node, int] = field(init=False)
     flow: dict[Node, tuple[Node, ...]] = field(init=False)
+    number: dict[Node, int] = field(init=False)
     pinned: dict[Node, Node] = field(default_factory=dict[Node, Node])
     place: dict[Node, Node] = field(default_factory=dict[Node, Node])
     last_place: dict[Node, Node] = field(default_factory=dict[Node, Node])
@@ -136,7 +137,6 @@ class _Scheduler:
     late: dict[Node, Node] = field(default_factory=dict[Node, Node])
     consumers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
     readers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
-    _gone: dict[Node, set[Node]] = field(default_factory=dict[Node, set[Node]])
 
     def run(self) -> Schedule:
         self._analyse()
@@ -173,6 +173,7 @@ class _Scheduler:
         self.users = def_use(self.function)
         self.leaders = {node: block_leader(node) for node in self.graph.order}
         self.depth = {it: len(self.nest.around[it]) + len(self.loops.around[it]) for it in self.graph.order}
+        self.number = {node: number for number, node in enumerate(self.graph.order)}
         self.flow = dict.fromkeys(self.leaders.values(), ())
         for node in self.graph.order:
             for following in self.graph.successors[node]:
@@ -263,7 +264,6 @@ class _Scheduler:
         """
         for _ in range(_ROUNDS):
             self.last_place, self.place = self.place, dict(self.pinned)
-            self._gone.clear()
             known = len(self.problems)
             for node in reversed(order):
                 self._place_late(node)
@@ -321,7 +321,7 @@ class _Scheduler:
         (born, *_) = self._definitions(version)
         if self.loops.around[born] == self.loops.around[block] and self.tree.dominates(reader, block):
             return False
-        return reader in self._after(version, block)
+        return self._comes_to(version, block, reader)
 
     def _latest(self, order: list[Node]) -> dict[Node, Node]:
         """The lowest block of each node that is used, whatever is overwritten on the way."""
@@ -345,11 +345,14 @@ class _Scheduler:
         """
         homes: dict[Node, Node] = {}
         for node in reversed(order):
-            blocks = [block for use in self.consumers.get(node, ()) if (block := self._reach(use, homes)) is not None]
+            uses = self.consumers.get(node, ())
+            blocks = [block for use in uses if (block := self._reach(use, homes)) is not None]
             if blocks:
                 at = reduce(self.tree.common, blocks)
-                headers = [loop.header for loop in self.loops.around[at]]
-                homes[node] = self._deepest([*headers, *self.nest.around[at]])
+                lowest = [block for use in uses if (block := self._lowest(use)) is not None]
+                loops = [it for it in self.loops.around[at] if all(it in self.loops.around[low] for low in lowest)]
+                forks = [it for it in self.nest.around[at] if all(it in self.nest.around[low] for low in lowest)]
+                homes[node] = self._deepest([*(it.header for it in loops), *forks])
         return homes
 
     def _reach(self, use: Use, homes: Mapping[Node, Node]) -> Node | None:
@@ -358,6 +361,10 @@ class _Scheduler:
             return self.leaders[use.control]
         bounds = [self.early[use.user]] if use.user in self.early else []
         return self._deepest([*bounds, homes[use.user]] if use.user in homes else bounds) if bounds else None
+
+    def _lowest(self, use: Use) -> Node | None:
+        """The lowest block in which a consumer may run: perhaps below a loop that it cannot run above."""
+        return self.leaders[use.control] if use.control is not None else self.late.get(use.user)
 
     def _place_late(self, node: Node) -> None:
         latest: Node | None = None
@@ -393,6 +400,7 @@ class _Scheduler:
         overwritten.
         """
         best: Node | None = None
+        least = self._least_depth(self.early[node], latest)
         for at in self.tree.chain(latest):
             if self.leaders[at] is not at:
                 continue
@@ -400,7 +408,7 @@ class _Scheduler:
                 self._is_gone(it, at) for it in versions
             ):
                 best = at
-            if at is self.early[node]:
+            if at is self.early[node] or (best is at and self.depth[at] == least):
                 break
         else:
             self.problems.append(Problem(node, "does not dominate its uses"))
@@ -408,6 +416,17 @@ class _Scheduler:
         if best is None:
             self.problems.append(Problem(node, "reads a version that is overwritten before it can be read"))
         return best or latest
+
+    def _least_depth(self, early: Node, latest: Node) -> int:
+        """How deep at least all blocks between two are: the nests around both are around what lies between.
+
+        More than any depth is given if the one does not dominate the other, and there is nothing to be found.
+        """
+        if not self.tree.dominates(early, latest):
+            return len(self.depth)
+        pairs = [*zip(self.loops.around[early], self.loops.around[latest], strict=False)]
+        forks = [*zip(self.nest.around[early], self.nest.around[latest], strict=False)]
+        return sum(one is other for one, other in pairs) + sum(one is other for one, other in forks)
 
     def _use_blocks(self, node: Node, user: Node) -> Iterator[Node]:
         """The blocks at whose end, or somewhere in which, `user` needs the value of `node`."""
@@ -441,17 +460,43 @@ class _Scheduler:
     def _block_of(self, use: Use) -> Node | None:
         return self.last_place.get(use.user) if use.control is None else self.leaders[use.control]
 
-    def _after(self, version: Node, block: Node) -> set[Node]:
-        """The blocks that control may enter after `block`, before the version comes into being anew."""
+    def _comes_to(self, version: Node, block: Node, target: Node) -> bool:
+        """Whether control may enter `target` after `block`, before the version comes into being anew.
+
+        Into a loop it comes by the header.
+        """
+        for loop in self.loops.around[target]:
+            if loop not in self.loops.around[block] and loop.header is not target:
+                if not self._goes_to(version, block, loop.header):
+                    return False
+                block = loop.header
+        return self._goes_to(version, block, target)
+
+    def _goes_to(self, version: Node, block: Node, target: Node) -> bool:
+        """The same, along the blocks that may be on such a way.
+
+        The version lives below the block that makes it, so a way out of there does not come back. A way past the target
+        in the order of control comes back only by a loop around both.
+        """
         cut = self._definitions(version)
-        seen: set[Node] = set()
-        pending = [it for it in self.flow[block] if it not in cut]
+        (born, *_) = cut
+        last = self.number[target]
+        seen: set[Node] = set(cut)
+        pending = [block]
         while pending:
-            at = pending.pop()
-            if at not in seen:
+            for at in self.flow[pending.pop()]:
+                if at in seen:
+                    continue
+                if at is target:
+                    return True
                 seen.add(at)
-                pending.extend(it for it in self.flow[at] if it not in cut)
-        return seen
+                if (self.number[at] < last or self._may_return(at, last)) and self.tree.dominates(born, at):
+                    pending.append(at)
+        return False
+
+    def _may_return(self, block: Node, number: int) -> bool:
+        """Whether a loop around a block begins at a lower number, so that control may come back to there."""
+        return any(self.number[loop.header] <= number for loop in self.loops.around[block])
 
     def _is_gone(self, version: Node, block: Node) -> bool:
         """Whether the version may have been consumed before the block begins."""
@@ -462,9 +507,7 @@ class _Scheduler:
             it is None or self.tree.dominates(block, it) for it in uses
         ):
             return False
-        if version not in self._gone:
-            self._gone[version] = {after for it in uses if it is not None for after in self._after(version, it)}
-        return block in self._gone[version]
+        return any(it is not None and self._comes_to(version, it, block) for it in uses)
 
     def _check_linear(self) -> None:
         for version, uses in self.consumers.items():
@@ -473,12 +516,10 @@ class _Scheduler:
             for index, (use, at) in enumerate(blocks):
                 if self.nest.around[at] not in nests:
                     self.problems.append(Problem(use.user, "consumes a collection from outside its fork"))
-                is_single = (
-                    len(blocks) == 1 and self.loops.around[at] == self.loops.around[self._definitions(version)[0]]
-                )
-                after = set[Node]() if is_single else self._after(version, at)
                 others = [it for number, (_, it) in enumerate(blocks) if number != index]
-                if at in after or at in others[index:] or any(it in after for it in others):
+                is_once = self.loops.around[at] == self.loops.around[self._definitions(version)[0]]
+                again = others if is_once and not others else [at, *others]
+                if at in others[index:] or any(self._comes_to(version, at, it) for it in again):
                     self.problems.append(Problem(use.user, "consumes a version that has another consumer"))
             self._check_pinned_readers(version, blocks)
 

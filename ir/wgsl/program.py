@@ -124,6 +124,7 @@ class FunctionInfo:
     return_io: IoAttributes
     stage: Stage | None
     workgroup_size: tuple[ast.Expression, ...] = ()
+    subgroup_size: ast.Expression | None = None
     resources: Sequence[Variable] = ()
     calls: tuple[FunctionInfo, ...] = ()
     diagnostics: tuple[DiagnosticFilter, ...] = ()

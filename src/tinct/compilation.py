@@ -13,6 +13,7 @@ from .ir.core.builder_impl import build
 from .ir.core.nodes import Constant, Module
 from .ir.diagnostics import InputError, ShaderError, render_all
 from .ir.hercules.entry import EntryPoint
+from .ir.interpreter_state import paused_collection
 from .ir.source import Source
 from .ir.wgsl.program import Program
 
@@ -107,6 +108,13 @@ class Compilation:
 
         return self._timed("specialise", make)
 
+    def check_runnable(self) -> None:
+        """Raise ShaderError for what no device runs yet."""
+        from .ir.core.runnable import check_runnable
+
+        function = next(function for function in self.specialised.functions if function.name == self.entry)
+        check_runnable(function, self.origin.source)
+
     @cached_property
     def workgroup_size(self) -> tuple[int, int, int]:
         """Invocations a workgroup along x, y and z."""
@@ -162,7 +170,8 @@ class Compilation:
     def _timed(self, stage: str, make: Callable[[], T]) -> T:
         start = time.perf_counter()
         try:
-            result = make()
+            with paused_collection():
+                result = make()
         except ShaderError as error:
             if error.source is not None:
                 raise

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .frontend.resolve.type_rules import is_host_shareable
 from .ir import layout
-from .ir.types import Access, AddressSpace, Array, BindingPoint, Struct, StructMember, Type
+from .ir.types import Access, AddressSpace, Array, BindingPoint, Buffer, Struct, StructMember, Type
 from .ir.wgsl.program import FunctionInfo, Program, Variable
 
 
@@ -117,13 +118,20 @@ def _binding(variable: Variable) -> BindingInfo:
     assert variable.space is not None
     type = variable.type
     in_memory = variable.space is not AddressSpace.HANDLE
-    return BindingInfo(
+    place = partial(
+        BindingInfo,
         name=variable.name,
         group=variable.binding.group,
         binding=variable.binding.binding,
         space=variable.space.value,
         access=(variable.access or Access.READ).value,
         type=type,
+    )
+    if isinstance(type, Buffer):  # just bytes
+        size = type.size if isinstance(type.size, int) else None
+        dtype = np.dtype(np.uint8) if size is None else np.dtype((np.uint8, size))
+        return place(size=size, minimum_size=size or 0, align=None, stride=1, dtype=dtype)
+    return place(
         size=layout.size_of(type) if in_memory and layout.runtime_array(type) is None else None,
         minimum_size=layout.minimum_size(type) if in_memory else 0,
         align=layout.align_of(type) if in_memory else None,

@@ -230,6 +230,7 @@ class Kernel:
         """`run` with the seconds that compiling and running took."""
         runner = device_named(device)
         compilation = self.shader.compilation(self.info.name, constants or {})
+        compilation.check_runnable()
         packed = pack_buffers(self.bindings, buffers)
         count = dispatch_size(workgroups, threads, compilation)
         timing = runner(Dispatch(compilation, self.bindings, packed, count, timeout))
@@ -248,6 +249,7 @@ class Kernel:
         from .ir.core.sanitizer import sanitize
 
         compilation = self.shader.compilation(self.info.name, constants or {})
+        compilation.check_runnable()
         packed = pack_buffers(self.bindings, buffers)
         count = dispatch_size(workgroups, threads, compilation)
         findings = sanitize(compilation.specialised, compilation.entry, packed, count, timeout=timeout)

@@ -84,6 +84,8 @@ def changed(old: str, new: str) -> Module:
         ("@compute @workgroup_size(64u) ", "@compute ", "one to three workgroup sizes"),
         ("workgroup_size(64u)", "workgroup_size(1u, 1u, 1u, 1u)", "one to three workgroup sizes"),
         ("workgroup_size(64u)", "workgroup_size(1.0f)", "a workgroup size must be an integer"),
+        ("(64u) ", "(64u) @subgroup_size('half') ", "the count 'half' has no value"),
+        ("fn @helper(", "@subgroup_size(8)\nfn @helper(", "only a compute entry point has a subgroup size"),
         # instructions
         ("%i: u32 = access", "%i: i32 = access", "the type must be u32"),
         ("less %i, 4u", "less %i, 4i", "no operator < for u32 and i32"),

@@ -153,8 +153,12 @@ def test_dot_of_signed_bytes(operate) -> None:
     check(found, [kernel(row) for row in rows], rows)
 
 
-# Functions that WGSL's "Floating Point Accuracy" lets differ: f32 within one unit in the last place of the rounded true
-# value, which is stricter than WGSL for each of them.
+# Functions that WGSL's "Accuracy of Concrete Floating Point Expressions" lets differ. But for those in LESS it allows
+# each 3 ULP or more in f32: exp, log, pow, the hyperbolic functions and their inverses by name or by inheritance, the
+# others as so many ULP or as an absolute error. tests/accuracy holds each to a closer bound.
+
+ALLOWED = {F32: 3, F16: 1}
+LESS = {"inverseSqrt": 2, "degrees": 1, "radians": 1}
 
 RANGES = {
     "exp": (-104, 89), "exp2": (-150, 129), "log": (0, 1e30), "log2": (0, 1e30), "sin": (-1e3, 1e3), "cos": (-1e3, 1e3),
@@ -173,10 +177,10 @@ def distance(found: float, expected: float, dtype: type) -> float:
     return abs(found - expected) / float(np.spacing(dtype(abs(expected)) if expected else dtype(0)))
 
 
-def check_near(found: list, expected: list, rows: list, dtype: type) -> None:
+def check_near(found: list, expected: list, rows: list, dtype: type, allowed: int) -> None:
     distances = [distance(got, want, dtype) for got, want in zip(found, expected, strict=True)]
     worst = max(range(len(rows)), key=lambda index: distances[index])
-    assert distances[worst] <= 1, f"{rows[worst]}: {found[worst]}, not {expected[worst]}"
+    assert distances[worst] <= allowed, f"{rows[worst]}: {found[worst]}, not {expected[worst]}"
 
 
 @pytest.mark.parametrize("type", [F32, F16], ids=["f32", "f16"])
@@ -191,7 +195,7 @@ def test_unary_function(operate, name: str, type: h.Type) -> None:
     rows = [(it,) for it in values + EDGES[type]]
     found = operate(lambda b, it: b.intrinsic(name, type, it), [type], type, rows)
     kernel = arithmetic.intrinsic(name, [type], type)
-    check_near(found, [kernel(row) for row in rows], rows, dtype)
+    check_near(found, [kernel(row) for row in rows], rows, dtype, min(ALLOWED[type], LESS.get(name, 3)))
 
 
 @pytest.mark.parametrize("type", [F32, F16], ids=["f32", "f16"])
@@ -204,7 +208,7 @@ def test_binary_function(operate, name: str, type: h.Type) -> None:
     rows += list(itertools.product(EDGES[type], EDGES[type]))
     found = operate(lambda b, it: b.intrinsic(name, type, it), [type, type], type, rows)
     kernel = arithmetic.intrinsic(name, [type, type], type)
-    check_near(found, [kernel(row) for row in rows], rows, dtype)
+    check_near(found, [kernel(row) for row in rows], rows, dtype, ALLOWED[type])
 
 
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])
@@ -213,4 +217,4 @@ def test_large_angles(operate, name: str) -> None:
     rows = [(float(np.float32(2.0 ** source.uniform(20, 127.9))),) for _ in range(3000)]
     found = operate(lambda b, it: b.intrinsic(name, F32, it), [F32], F32, rows)
     expected = [float(np.float32(getattr(math, name)(it))) for (it,) in rows]
-    check_near(found, expected, rows, np.float32)
+    check_near(found, expected, rows, np.float32, ALLOWED[F32])

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tinct.ir.source import Source
 from tinct.shader import Shader
 
-from .generate import LANES, Generator
-
-WORKGROUPS = 2
+from .generate import Generator
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,30 +27,27 @@ class Problem:
 
 def check_seed(seed: int, devices: Sequence[str]) -> Problem | None:
     """The first difference between the devices on the kernel of a seed."""
-    wgsl = Generator(seed).kernel()
+    generator = Generator(seed)
+    wgsl = generator.kernel()
     try:
-        message = _difference(wgsl, seed, devices)
+        message = difference(wgsl, generator.buffers(), generator.workgroups, devices)
     except Exception:  # a campaign goes on whatever a stage raises
         message = traceback.format_exc(limit=-4)
     return None if message is None else Problem(seed, message, wgsl)
 
 
-def _difference(wgsl: str, seed: int, devices: Sequence[str]) -> str | None:
+def difference(
+    wgsl: str, buffers: Mapping[str, npt.NDArray[Any]], workgroups: int, devices: Sequence[str]
+) -> str | None:
+    """Where the first device's answer and another's part, if they do."""
     kernel = Shader(Source.from_text(wgsl)).kernel()
-    random = np.random.default_rng(seed)
-    buffers = {
-        "out": np.zeros(WORKGROUPS * LANES, np.uint32),
-        "data": random.integers(0, 2**32, LANES, dtype=np.uint32) >> random.integers(0, 32, LANES, dtype=np.uint32),
-        "n": np.uint32(random.integers(0, 4)),
-        "totals": np.zeros(4, np.uint32),
-    }
     first, *others = devices
-    expected = kernel.run(buffers, workgroups=WORKGROUPS, device=first)
+    expected = kernel.run(buffers, workgroups=workgroups, device=first)
     for device in others:
-        actual = kernel.run(buffers, workgroups=WORKGROUPS, device=device)
+        actual = kernel.run(buffers, workgroups=workgroups, device=device)
         for name, array in expected.items():
             bad = np.flatnonzero(array != actual[name])
             if bad.size:
                 at = int(bad[0])
-                return f"{name}[{at}] is {array[at]} on {first}, {actual[name][at]} on {device}"
+                return f"{name}[{at}] is {array.flat[at]} on {first}, {actual[name].flat[at]} on {device}"
     return None

@@ -8,6 +8,7 @@ from tinct.frontend import check_pipeline, load_program
 from tinct.ir.source import Source
 
 MAIN = "@compute @workgroup_size(1) fn main()"
+WIDE = "@compute @workgroup_size(32) fn main()"
 
 
 def errors(text: str, entry: str = "main", **constants: float) -> list[str]:
@@ -41,6 +42,43 @@ def errors(text: str, entry: str = "main", **constants: float) -> list[str]:
             f"override o = 0; fn g() {{ _ = 1 / o; }} {MAIN} {{ g(); }}", {}, ["evaluation-error"], id="in a callee"
         ),
         pytest.param(f"override o = 0; fn g() {{ _ = 1 / o; }} {MAIN} {{ _ = o; }}", {}, [], id="unreached function"),
+        pytest.param(
+            "override o = 16u; var<workgroup> b: buffer<o>; " + f"{MAIN} {{ _ = bufferView<vec4u>(&b, 0); }}",
+            {"o": 12},
+            ["evaluation-error"],
+            id="view past the end of a buffer",
+        ),
+        pytest.param(
+            "override o = 16u; var<workgroup> b: buffer<o>; " + f"{MAIN} {{ _ = &b; }}",
+            {"o": 6},
+            ["invalid-element-count"],
+            id="size of a buffer",
+        ),
+        pytest.param(
+            "override o = 0; @group(0) @binding(0) var<storage> b: buffer; "
+            + f"{MAIN} {{ _ = bufferView<u32>(&b, o); _ = bufferArrayView<array<u32>>(&b, 0, 4 + o); }}",
+            {"o": 2},
+            ["evaluation-error", "evaluation-error"],
+            id="offset and size of a view",
+        ),
+        pytest.param(
+            f"enable subgroup_size_control; override o = 16; @subgroup_size(o) {WIDE} {{ }}",
+            {"o": 64},
+            ["invalid-workgroup-size"],
+            id="subgroup wider than the workgroup",
+        ),
+        pytest.param(
+            f"enable subgroup_size_control; override o = 16; @subgroup_size(o) {WIDE} {{ }}",
+            {"o": 24},
+            ["invalid-workgroup-size"],
+            id="subgroup size no power of two",
+        ),
+        pytest.param(
+            "struct S { m: mat4x4f, n: u32 } var<immediate> s: S; " + f"{MAIN} {{ _ = s.n; }}",
+            {},
+            ["limit-exceeded"],
+            id="too much immediate data",
+        ),
         pytest.param(
             f"override o = 33u; {MAIN} {{ var x = 1; x = x << o; }}", {}, ["evaluation-error"], id="right operand"
         ),

@@ -26,7 +26,20 @@ from tinct.ir.builtins import (
 from tinct.ir.constants import RawValue, zero
 from tinct.ir.conversions import conversion_rank
 from tinct.ir.scalars import EvaluationError, Mode, round_fraction
-from tinct.ir.types import F32, I32, U32, Access, AddressSpace, Stage, Struct, Type, array, pointer
+from tinct.ir.types import (
+    ABSTRACT_INT,
+    F32,
+    I32,
+    U32,
+    Access,
+    AddressSpace,
+    Stage,
+    Struct,
+    Type,
+    array,
+    buffer,
+    pointer,
+)
 
 TypeParser = Callable[[str], Type]
 NAN, INF = math.nan, math.inf
@@ -147,6 +160,18 @@ EVALUATED: list[tuple[str, str, str, list[RawValue], RawValue]] = [
     ("unpack4xU8", "u32", "vec4<u32>", [0x7F00FF01], (1, 255, 0, 127)),
 ]  # fmt: skip
 
+_BYTES = pointer(AddressSpace.STORAGE, buffer(64), Access.READ)
+_SHARED = pointer(AddressSpace.WORKGROUP, buffer(None), Access.READ_WRITE)
+_WORDS = array(U32, None)
+
+# name, template argument, argument types, result type
+VIEWS: list[tuple[str, Type | None, tuple[Type, ...], Type]] = [
+    ("bufferLength", None, (_BYTES,), U32),
+    ("bufferView", F32, (_BYTES, U32), pointer(AddressSpace.STORAGE, F32, Access.READ)),
+    ("bufferView", F32, (_SHARED, ABSTRACT_INT), pointer(AddressSpace.WORKGROUP, F32, Access.READ_WRITE)),
+    ("bufferArrayView", _WORDS, (_BYTES, I32, U32), pointer(AddressSpace.STORAGE, _WORDS, Access.READ)),
+]
+
 # name, argument types, result type
 TYPED: list[tuple[str, str, str]] = [
     ("arrayLength", "ptr<storage,array<f32>,read>", "u32"),
@@ -253,8 +278,16 @@ def test_types(name: str, arg_types: str, result: str, type_of: TypeParser) -> N
     assert not _row(name).is_const
 
 
+@pytest.mark.parametrize(("name", "template", "args", "result"), VIEWS)
+def test_views_of_buffers(name: str, template: Type | None, args: tuple[Type, ...], result: Type) -> None:
+    match = resolve_call(_row(name), () if template is None else (template,), args)
+    assert isinstance(match, Match), match
+    assert match.result_type is result
+    assert not _row(name).flags.accesses_memory
+
+
 def test_every_builtin_is_in_a_table_above() -> None:
-    tested = {name.partition("<")[0] for name, *_ in EVALUATED} | {name for name, *_ in TYPED}
+    tested = {name.partition("<")[0] for name, *_ in (*EVALUATED, *TYPED, *VIEWS)}
     assert tested == set(builtin_names())
 
 

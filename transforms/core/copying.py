@@ -45,6 +45,7 @@ class Copier:
         self._blocks |= {id(block): empty_block(map(self._argument, block.arguments)) for block in blocks}
         for block in blocks:
             copy = self.block_of(block)
+            copy.diagnostics = list(block.diagnostics)
             self.append(copy, block.instructions)
             assert block.branch is not None
             copy.branch = self._branch(block.branch)

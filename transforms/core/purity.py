@@ -38,7 +38,7 @@ def is_constant_memory(pointer: Value) -> bool:
     """Whether nobody can write what a pointer points to while a shader runs."""
     assert isinstance(pointer.type, Pointer)
     space = pointer.type.space
-    if space in (AddressSpace.UNIFORM, AddressSpace.HANDLE):
+    if space in (AddressSpace.UNIFORM, AddressSpace.IMMEDIATE, AddressSpace.HANDLE):
         return True
     return (
         space is AddressSpace.STORAGE and pointer.type.access is Access.READ and isinstance(root_of(pointer), nodes.Var)

@@ -26,6 +26,7 @@ def reached_from_root(module: nodes.Module, function: nodes.Function) -> Sequenc
     for caller in reached_functions(function):
         pending.extend(operand for user in users_in(caller) for operand in user.operands)
     counts = {it.count: it.value for it in module.counts}
+    pending += (value for count, value in counts.items() if count == function.subgroup_size)
     needed: set[Value] = set()
     while pending:
         value = pending.pop()

@@ -120,7 +120,9 @@ class _Function:
     def _choose(
         self, block: nodes.Block, chosen: nodes.Block, others: Sequence[nodes.Block], merge: nodes.Block | None
     ) -> bool:
-        """Go straight through the region at `chosen`, and drop the others."""
+        """Go straight through the region at `chosen`, and drop the others; not where filters hold for it alone."""
+        if chosen.diagnostics:
+            return False
         end = last_block(chosen)
         assert end.branch is not None
         is_passing = merge is not None and end.branch.target is merge

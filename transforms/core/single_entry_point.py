@@ -9,7 +9,7 @@ from ...ir.core import nodes
 from ...ir.core.rules import counts_in
 from ...ir.core.structure import blocks_of
 from ...ir.diagnostics import InputError
-from ...ir.types import Struct, Type, walk
+from ...ir.types import OverrideCount, Struct, Type, walk
 from .reachability import reached_from_root, reached_functions, users_in
 
 
@@ -57,6 +57,7 @@ def _erase(function: nodes.Function) -> None:
 
 def _drop_counts(module: nodes.Module) -> bool:
     needed = {count for value in module.root.instructions for count in counts_in(value.type)}
+    needed |= {it.subgroup_size for it in module.functions if isinstance(it.subgroup_size, OverrideCount)}
     dropped = [count for count in module.counts if count.count not in needed]
     for count in dropped:
         count.drop_operands()

@@ -17,7 +17,7 @@ from ...ir.core.structure import blocks_of
 from ...ir.diagnostics import Diagnostic, InputError, Severity, ShaderError
 from ...ir.scalars import EvaluationError, Mode, fits, round_to
 from ...ir.source import Span
-from ...ir.types import Array, OverrideCount, Pointer, Scalar, ScalarKind, Type, array, pointer
+from ...ir.types import Array, Buffer, OverrideCount, Pointer, Scalar, ScalarKind, Type, array, buffer, pointer
 from .reachability import reached_from_root
 
 Number = bool | int | float
@@ -165,6 +165,9 @@ def _settle_counts(module: nodes.Module) -> bool:
     if known:
         for value in _typed_values(module):
             value.type = _with_counts(value.type, known)
+    for function in module.functions:
+        if isinstance(function.subgroup_size, OverrideCount):
+            function.subgroup_size = known.get(function.subgroup_size, function.subgroup_size)
     return bool(known)
 
 
@@ -189,6 +192,8 @@ def _with_counts(type: Type, counts: Mapping[OverrideCount, int]) -> Type:
     match type:
         case Array(element=element, count=OverrideCount() as count):
             return array(element, counts.get(count, count))
+        case Buffer(size=OverrideCount() as size):
+            return buffer(counts.get(size, size))
         case Pointer(space=space, store=store, access=access):
             return pointer(space, _with_counts(store, counts), access)
         case _:

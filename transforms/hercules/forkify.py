@@ -22,25 +22,20 @@ from ...ir.hercules.nodes import (
     If,
     Integer,
     IntegerConstant,
-    Intrinsic,
     Join,
     Module,
     Node,
     Phi,
-    PositionIndex,
     Read,
     Reduce,
     ThreadID,
-    Write,
     ZeroConstant,
 )
 from ...ir.hercules.ranges import in_range
 from ...ir.hercules.schedule import Schedule, schedule
-from ...ir.hercules.types import U64, is_collection
-from ...ir.hercules.versions import version_of
+from ...ir.hercules.types import U64
 from .cleanup import remove_dead
-
-_FOLDS = frozenset({BinaryOp.ADD, BinaryOp.MUL, BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR})
+from .independence import Turns
 
 
 @dataclass(frozen=True)
@@ -50,7 +45,7 @@ class Forkify:
 
     What the loop carries besides its counter must be folds of integers by an operation that takes them in any order
     (sums, products, bits, `min` and `max`), or collections that each turn reads and writes only at its own number,
-    which is in range. They become Reduces. Sums of floats stay loops: their order shows.
+    which is in range: see `independence`. They become Reduces. Sums of floats stay loops: their order shows.
     """
 
     name = "forkify"
@@ -154,9 +149,14 @@ class _Counted:
     def is_parallel(self) -> bool:
         """Whether the turns can run in any order, and only the phis are wanted after the loop."""
         carried = {self.counter, *self._phis}
-        return all(self._is_fold(phi) or self._is_own_slot(phi) for phi in self._phis) and not any(
+        return all(map(self._is_independent, self._phis)) and not any(
             self._is_used_after(node) for node in self._dependents(carried) if node not in carried
         )
+
+    def _is_independent(self, phi: Phi) -> bool:
+        turns = Turns(self.plan, self.users, in_range(self.plan), lambda it: not self._is_outside(it))
+        update = self.next_of(phi)
+        return turns.fold(phi, update) is not None or turns.has_own_slots(phi, update, {self.counter})
 
     def _dependents(self, roots: Iterable[Node]) -> set[Node]:
         """All data of the loop that is computed from its phis."""
@@ -177,51 +177,6 @@ class _Counted:
         """Whether a node runs, or uses its operands, outside of the loop's turns."""
         at = user if is_control(user) else self.plan.place.get(user)
         return at is not None and at not in self.loop.body
-
-    def _is_fold(self, phi: Phi) -> bool:
-        """Whether each turn only folds something of its own into the value."""
-        update = self.next_of(phi)
-        inside = [it for it in self.users[phi] if it in self.plan.live and not self._is_outside(it)]
-        if not isinstance(self.plan.types[phi], Integer) or inside != [update]:
-            return False
-        if [it for it in self.users[update] if it in self.plan.live] != [phi]:
-            return False
-        match update:
-            case Binary(op, lhs, rhs):
-                return op in _FOLDS and lhs is not rhs
-            case Intrinsic("min" | "max", arguments=[left, right]):
-                return left is not right
-            case _:
-                return False
-
-    def _is_own_slot(self, phi: Phi) -> bool:
-        """Whether each turn only looks at and changes the element of its number."""
-        if not is_collection(self.plan.types[phi]):
-            return False
-        proved = in_range(self.plan)
-        version: Node = phi
-        while True:
-            inside = [it for it in self.users[version] if it in self.plan.live and not self._is_outside(it)]
-            writes = [it for it in inside if isinstance(it, Write) and it.collection is version]
-            others = [it for it in inside if it not in writes and not (it is phi and version is self.next_of(phi))]
-            if not all(self._is_at_own(it, version) and (it, 0) in proved for it in (*others, *writes)):
-                return False
-            if not writes:
-                return version is self.next_of(phi)
-            (version,) = writes
-
-    def _is_at_own(self, node: Node, version: Node) -> bool:
-        if not isinstance(node, (Read, Write)) or version_of(node.collection) is not version or not node.indices:
-            return False
-        if isinstance(node, Write) and node.value is version:
-            return False
-        first = node.indices[0]
-        return isinstance(first, PositionIndex) and self._is_counter(first.position)
-
-    def _is_counter(self, node: Node) -> bool:
-        while isinstance(node, Cast) and isinstance(node.type, Integer) and node.type.bits >= 32:
-            node = node.operand
-        return node is self.counter
 
     def make_fork(self) -> None:
         """Put the fork in the loop's place."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from ...ir import types as wgsl
 from ...ir.core import nodes as c
+from ...ir.core.runnable import check_runnable
+from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.diagnostics import InputError, ShaderError, not_supported
 from ...ir.hercules import nodes as h
@@ -50,6 +52,11 @@ class _Buffer:
     binding: Binding
 
 
+def _filters(function: c.Function) -> list[c.DiagnosticFilter]:
+    """The diagnostic filters of a function and of the statements in it."""
+    return [*function.diagnostics, *(it for block in blocks_of(function) for it in block.diagnostics)]
+
+
 class _Translation:
     """One attempt, with what is known about loop values."""
 
@@ -68,12 +75,13 @@ class _Translation:
         used = {id(resource) for resource in function.resources}
         self.used = [i for i in module.root.instructions if isinstance(i, c.Var) and id(i) in used]
         self.workgroup_ids: tuple[h.Node | None, ...] = ()
-        filters = [*module.diagnostics, *(it for callee in module.functions for it in callee.diagnostics)]
+        filters = [*module.diagnostics, *(it for callee in module.functions for it in _filters(callee))]
         is_relaxed = any(it.rule == "subgroup_uniformity" and it.severity != "error" for it in filters)
         self.is_proved_uniform = not (is_relaxed and effects.of_function(function).exchanges)
 
     def run(self) -> EntryPoint:
         """The whole translation."""
+        check_runnable(self.function)
         buffers = [self._buffer(variable) for variable in self.used if variable.binding is not None]
         nest = self._open_workgroups()
         written = [buffer for buffer in buffers if buffer.binding.is_written]

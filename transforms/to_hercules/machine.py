@@ -144,16 +144,18 @@ class Machine:
 
     def _merge(self, edges: Sequence[Edge]) -> tuple[Tree, ...]:
         region = h.Region([])
-        versions: dict[Cell, list[h.Node | PerLane]] = {}
         if self.lane is not None:
             for edge in edges:
                 self.lane.complete(edge.state)
-        for cell in edges[0].state:
-            if all(cell in edge.state for edge in edges):
-                versions[cell] = [edge.state[cell] for edge in edges]
+        first, *others = [edge.state for edge in edges]
         merged: State = {}
-        for cell, values in versions.items():
-            merged[cell] = self._merge_scalar(region, edges, values, cell)
+        for cell, version in first.items():
+            found = [state.get(cell) for state in others]
+            if all(it is version for it in found):
+                merged[cell] = version
+            elif None not in found:
+                values = [version, *(it for it in found if it is not None)]
+                merged[cell] = self._merge_scalar(region, edges, values, cell)
         arguments = tuple(
             self._merge_tree(region, edges, [edge.arguments[index] for edge in edges])
             for index in range(len(edges[0].arguments))

@@ -6,6 +6,5 @@ for what only some lanes do, `memory` and `atomics` its accesses.
 
 from .choose import Gang, NotGanged, choose_gangs
 from .emit import GangEmitter
-from .machine import native_bytes
 
-__all__ = ["Gang", "GangEmitter", "NotGanged", "choose_gangs", "native_bytes"]
+__all__ = ["Gang", "GangEmitter", "NotGanged", "choose_gangs"]

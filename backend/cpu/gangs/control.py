@@ -143,14 +143,26 @@ def _build(
 
 
 def _in_order(items: Iterable[Item], item_of: dict[h.Node, Item], header: h.Node) -> list[Item]:
-    done: dict[Item, None] = {}
-    pending = list(items)
-    while pending:
-        ready = [it for it in pending if all(item_of[edge.source] in done for edge in it.incoming)]
-        assert ready, "an irreducible loop"
-        done.update(dict.fromkeys(ready))
-        pending = [it for it in pending if it not in done]
-    result = list(done)
+    """Each after those before it: first what needs nothing, then what needs only that, and so on."""
+    following: dict[Item, list[Item]] = {it: [] for it in items}
+    missing: dict[Item, int] = {}
+    for item in following:
+        before = {item_of[edge.source] for edge in item.incoming}
+        missing[item] = len(before)
+        for it in before:
+            following[it].append(item)
+    number = {item: index for index, item in enumerate(following)}
+    ready = [it for it in following if not missing[it]]
+    result: list[Item] = []
+    while ready:
+        result += ready
+        freed: list[Item] = []
+        for it in ready:
+            for after in following[it]:
+                missing[after] -= 1
+                freed += [] if missing[after] else [after]
+        ready = sorted(freed, key=number.__getitem__)
+    assert len(result) == len(following), "an irreducible loop"
     assert result[0].leader is header
     return result
 

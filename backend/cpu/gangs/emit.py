@@ -64,6 +64,14 @@ class GangEmitter:
         self.body: Body = find_body(placed, gang.forks)
         self.private = _private_storages(placed, self.body, plan)
         self._thread_ids = [it for it in placed.function.nodes if isinstance(it, h.ThreadID) and it.fork in gang.forks]
+        self._collects = [
+            it
+            for it in placed.function.nodes
+            if isinstance(it, h.Collect)
+            and it in placed.live
+            and isinstance(it.join, h.Join)
+            and placed.nest.forks[it.join] is gang.forks[-1]
+        ]
         lane_shapes: dict[h.Node, Shape] = {it: self._lane_shape(it) for it in self._thread_ids}
         self._shapes = Shapes(placed, self.body, plan, self.private, lane_shapes)
         self._phis: dict[h.Node, list[h.Phi]] = {}
@@ -461,11 +469,9 @@ class GangEmitter:
         self._memory.copy(self._plan.of(source), storage, mask)
 
     def _hand_on_collects(self, leader: h.Node) -> None:
-        for node in self._placed.function.nodes:
-            if not isinstance(node, h.Collect) or node not in self._placed.live or not isinstance(node.join, h.Join):
-                continue
-            is_mine = self._placed.nest.forks[node.join] is self._gang.forks[-1]
-            if not is_mine or block_leader(node.join.control) is not leader:
+        for node in self._collects:
+            assert isinstance(node.join, h.Join)
+            if block_leader(node.join.control) is not leader:
                 continue
             storage = self._plan.of(node)
             for _ in self._gang.forks[1:]:

@@ -81,6 +81,10 @@ def view(analysis: Analysis, cf: Node, node: ast.Expression) -> View:
             return View(seen.root, False, analysis.join(cf, seen.node, index))
         case ast.Identifier():
             return _named_view(analysis, cf, node)
+        case ast.Call():  # of a function that views a buffer
+            seen = view(analysis, cf, node.arguments[0])
+            places = [value(analysis, cf, argument) for argument in node.arguments[1:]]
+            return View(seen.root, False, analysis.join(cf, seen.node, *places))
         case _:
             raise AssertionError(node)
 

@@ -71,11 +71,12 @@ def _continuing(analysis: Analysis, cf: Node, node: ast.Loop | ast.While | ast.F
         return statements.sequence(analysis, cf, (node.update,))
     if not isinstance(node, ast.Loop) or node.continuing is None:
         return cf, NEXT
-    end, behavior = statements.block(analysis, cf, node.continuing.body)
-    condition = node.continuing.break_if
-    if condition is None:
-        return end, behavior
-    value = expressions.value(analysis, end, condition)
+    with analysis.filters.within(node.body.attributes), analysis.filters.within(node.continuing.body.attributes):
+        end, behavior = statements.sequence(analysis, cf, node.continuing.body.statements)
+        condition = node.continuing.break_if
+        if condition is None:
+            return end, behavior
+        value = expressions.value(analysis, end, condition)
     breaks.ways.append(analysis.values.changes_since(breaks.depth))
     return analysis.branch(end, value, "condition", condition.span), behavior | BREAK
 

@@ -9,6 +9,7 @@ from ...ops import BinaryOp
 from ...types import BOOL
 from ...wgsl import ast
 from .. import nodes
+from ..structure import is_scope
 from ..values import Value
 from . import shapes, syntax
 from .analysis import is_idle
@@ -134,6 +135,9 @@ class FunctionWriter(InstructionWriter):
         if is_idle(node):
             return
         merge = node.merge_target
+        if is_scope(node):
+            self._scope(node, merge)
+            return
         if merge is not None and len(merge.arguments) == 1:
             if not self.analysis.is_live(merge.arguments[0]) and self._is_idle(node):
                 return
@@ -148,6 +152,15 @@ class FunctionWriter(InstructionWriter):
             self.write(shapes.if_(condition, then, otherwise))
         elif _calls(condition):
             self.write(syntax.phony(condition))
+
+    def _scope(self, node: nodes.If, merge: nodes.Block | None) -> None:
+        """A block with the filters that hold in it."""
+        self.gather((), Effect.WRITE, is_statement=True)
+        for argument in () if merge is None else merge.arguments:
+            self._declare(argument, None)
+        statements = self.region(node.true_target, merge)
+        if statements:
+            self.write(shapes.attributed(syntax.filters(node.true_target.diagnostics), statements))
 
     def _is_idle(self, node: nodes.If) -> bool:
         """Whether neither arm does anything."""
@@ -248,7 +261,9 @@ class FunctionWriter(InstructionWriter):
         body = self.region(node.start_target, node.continuing_target)
         self.breakables = outer
         continuing, break_if = self._continuing(node)
-        statement, taken = shapes.loop(body, continuing, break_if, self._initializers(node))
+        filters = syntax.filters(node.continuing_target.diagnostics)
+        end = ast.Block(filters, tuple(continuing), syntax.NOWHERE)
+        statement, taken = shapes.loop(body, end, break_if, self._initializers(node))
         self.frame.statements[:] = [it for it in self.frame.statements if it is not taken]
         self.write(statement)
 

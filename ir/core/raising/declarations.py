@@ -148,14 +148,18 @@ class ModuleWriter:
         return ast.Parameter(attributes, name, syntax.NOWHERE, self.speller.type(parameter.type), syntax.NOWHERE)
 
     def _attributes(self, function: nodes.Function) -> Iterator[ast.Attribute]:
-        for it in function.diagnostics:
-            yield syntax.attribute("diagnostic", syntax.identifier(it.severity), syntax.identifier(it.rule))
+        yield from syntax.filters(function.diagnostics)
         if function.must_use:
             yield syntax.attribute("must_use")
         if function.stage is not None:
             yield syntax.attribute(function.stage.value)
         if function.stage is Stage.COMPUTE:
             yield syntax.attribute("workgroup_size", *map(self._root_value, function.workgroup_size))
+        if function.subgroup_size is not None:
+            size = function.subgroup_size
+            yield syntax.attribute(
+                "subgroup_size", syntax.integer(size) if isinstance(size, int) else self._count(size)
+            )
 
     def _phonies(self, function: nodes.Function, written: Iterable[_Written]) -> list[ast.Statement]:
         """`_ = &name;` for what is in the interface and no longer mentioned, nor needed by what is mentioned."""
@@ -208,7 +212,8 @@ def _numbers(*pairs: tuple[str, int | None]) -> Sequence[ast.Attribute]:
 def io_attributes(io: IoAttributes) -> Iterator[ast.Attribute]:
     """Stage input and output attributes (WGSL, "Input-output attributes")."""
     if io.builtin is not None:
-        yield syntax.attribute("builtin", syntax.identifier(io.builtin))
+        words = [word for word in (io.builtin, io.depth_mode) if word is not None]
+        yield syntax.attribute("builtin", *map(syntax.identifier, words))
     yield from _numbers(("location", io.location), ("blend_src", io.blend_src), ("color", io.color))
     if io.interpolate:
         yield syntax.attribute("interpolate", *map(syntax.identifier, io.interpolate))

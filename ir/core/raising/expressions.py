@@ -75,7 +75,9 @@ class Expressions:
         if pointer in self.bound:
             name = syntax.identifier(self.bound[pointer])
             return name if _names_memory(pointer) else syntax.unary(UnaryOp.INDIRECTION, name)
-        assert isinstance(pointer, nodes.Access), "a pointer is a variable, a parameter, a name, or a part of one"
+        if isinstance(pointer, nodes.BuiltinCall):
+            return syntax.unary(UnaryOp.INDIRECTION, self.instruction(pointer))
+        assert isinstance(pointer, nodes.Access), "a pointer is a variable, a parameter, a view, or a part of one"
         return self._part(self.memory(pointer.object), pointer)
 
     def operand(self, user: nodes.Instruction, index: int) -> ast.Expression:

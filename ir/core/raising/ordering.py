@@ -43,7 +43,7 @@ def _is_constant_memory(pointer: Value) -> bool:
     type = pointer.type
     assert isinstance(type, Pointer)
     is_read_only = type.space is AddressSpace.STORAGE and type.access is Access.READ
-    return is_read_only or type.space in (AddressSpace.UNIFORM, AddressSpace.HANDLE)
+    return is_read_only or type.space in (AddressSpace.UNIFORM, AddressSpace.IMMEDIATE, AddressSpace.HANDLE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from ...ops import BinaryOp, UnaryOp
@@ -67,21 +68,30 @@ def if_(condition: ast.Expression, then: Sequence[ast.Statement], otherwise: Seq
     return ast.If((), condition, syntax.block(then), alternative, syntax.NOWHERE)
 
 
+def attributed(attributes: tuple[ast.Attribute, ...], statements: Sequence[ast.Statement]) -> ast.Statement:
+    """Statements with attributes: on the one there is, if it can have some, or on a block."""
+    match statements:
+        case [ast.If() | ast.Loop() | ast.While() | ast.For() | ast.Switch() as only] if not only.attributes:
+            return replace(only, attributes=attributes)
+        case _:
+            return ast.Block(attributes, tuple(statements), syntax.NOWHERE)
+
+
 def loop(
     body: Sequence[ast.Statement],
-    continuing: Sequence[ast.Statement],
+    continuing: ast.Block,
     break_if: ast.Expression | None,
     initializers: Sequence[ast.Var],
 ) -> tuple[ast.Statement, ast.Var | None]:
     """The loop, and the initialiser it took: one of the variables declared just before that only the loop uses."""
-    condition = _leading_exit(body) if break_if is None else None
+    condition = _leading_exit(body) if break_if is None and not continuing.attributes else None
     if condition is not None:
-        found = _with_condition(negated(condition), body[1:], continuing, initializers)
+        found = _with_condition(negated(condition), body[1:], continuing.statements, initializers)
         if found is not None:
             return found
     end = None
-    if continuing or break_if is not None:
-        end = ast.Continuing(syntax.block(continuing), break_if, syntax.NOWHERE)
+    if continuing.statements or break_if is not None:
+        end = ast.Continuing(continuing, break_if, syntax.NOWHERE)
     return ast.Loop((), syntax.block(body), end, syntax.NOWHERE), None
 
 

@@ -15,6 +15,8 @@ from ...types import (
     AddressSpace,
     Array,
     Atomic,
+    Buffer,
+    Extent,
     Matrix,
     OverrideCount,
     Pointer,
@@ -68,8 +70,10 @@ class Speller:
             case Atomic(element=element):
                 return syntax.identifier("atomic", self.type(element))
             case Array(element=element, count=count):
-                extent = () if count is None else (self._extent(count),)
+                extent = () if count is None else (self.extent(count),)
                 return syntax.identifier("array", self.type(element), *extent)
+            case Buffer(size=size):
+                return syntax.identifier("buffer", *(() if size is None else (self.extent(size),)))
             case Struct(name=name):
                 return syntax.identifier(self._renamed.get(type, name))
             case Pointer() | Reference():
@@ -87,7 +91,8 @@ class Speller:
             return syntax.identifier(name, self.type(element))
         return syntax.identifier(short)
 
-    def _extent(self, count: int | OverrideCount) -> ast.Expression:
+    def extent(self, count: Extent) -> ast.Expression:
+        """A number, or the expression of a count."""
         return syntax.integer(count) if isinstance(count, int) else self._count(count)
 
     def _pointer(self, type: Pointer | Reference) -> ast.Identifier:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from ...ops import BinaryOp, UnaryOp
 from ...source import Span
 from ...wgsl import ast
+from ..nodes import DiagnosticFilter
 
 NOWHERE = Span(0, 0)
 
@@ -59,6 +60,11 @@ def address_of(memory: ast.Expression) -> ast.Expression:
 def attribute(name: str, *arguments: ast.Expression) -> ast.Attribute:
     """`@name(arguments)`."""
     return ast.Attribute(name, arguments, NOWHERE)
+
+
+def filters(rules: Iterable[DiagnosticFilter]) -> tuple[ast.Attribute, ...]:
+    """`@diagnostic(severity, rule)` for each."""
+    return tuple(attribute("diagnostic", identifier(it.severity), identifier(it.rule)) for it in rules)
 
 
 def block(statements: Iterable[ast.Statement]) -> ast.Block:

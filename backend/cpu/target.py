@@ -1,0 +1,59 @@
+"""The machine that code is made for: this one, or a lesser level of its architecture that it contains."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, cast
+
+from ...ir.diagnostics import InputError
+
+LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
+"""The microarchitecture levels of the x86-64 psABI: SSE4.2; AVX2 and FMA; AVX-512."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A processor as LLVM names it, and what the code generator must know of it.
+
+    `vector_bytes` is the size of a vector register, `has_fma` whether it multiplies and adds with one rounding,
+    `has_half` whether it converts between f16 and f32, `has_scale` whether it scales vectors of floats by powers of two.
+    """
+
+    processor: str
+    features: str
+    vector_bytes: int
+    has_fma: bool
+    has_half: bool
+    has_scale: bool
+
+
+def current_target() -> Target:
+    """The level that the environment variable TINCT_CPU_TARGET names, else this machine.
+
+    Levels make one machine run the code of others. Raises InputError for one that it does not have.
+    """
+    return _target(os.environ.get("TINCT_CPU_TARGET", "native"))
+
+
+@cache
+def _target(name: str) -> Target:
+    import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs]
+
+    binding = cast("Any", llvm)
+    features = binding.get_host_cpu_features()
+    has_512 = bool(features.get("avx512f") and features.get("avx512vl"))
+    has_256 = bool(features.get("avx2") and features.get("fma") and features.get("f16c"))
+    is_arm = str(binding.get_default_triple()).startswith(("aarch64", "arm64"))
+    if name == "native":
+        size = 64 if has_512 else 32 if has_256 else 16
+        has_fma = is_arm or bool(features.get("fma"))
+        has_half = is_arm or bool(features.get("f16c"))
+        return Target(str(binding.get_host_cpu_name()), str(features.flatten()), size, has_fma, has_half, has_512)
+    available = [bool(features.get("sse4.2")), has_256, has_512]
+    levels = [level for level, is_there in zip(LEVELS, available, strict=True) if is_there]
+    if name not in levels:
+        raise InputError(f"TINCT_CPU_TARGET must be one of {', '.join(['native', *levels])}, not {name!r}")
+    level = LEVELS.index(name)
+    return Target(name, "", 16 << level, has_fma=level > 0, has_half=level > 0, has_scale=level > 1)

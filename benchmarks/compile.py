@@ -1,0 +1,204 @@
+"""`python -m benchmarks.compile`: what compiling for the CPU costs, stage by stage.
+
+The rows are the entry points of `shaders/`, and generated kernels of up to thousands of lines, in one function or in
+many. Times are this thread's CPU time in milliseconds, the least of some rounds, each of which starts from the text.
+The growth at the end is how much longer a line of the largest generated kernel takes than one of the smallest: 1 is
+linear.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from tinct.backend.cpu import jit
+from tinct.backend.cpu.emit import emit_function
+from tinct.backend.cpu.layout import binding_layout
+from tinct.frontend import check_pipeline, parse, resolve
+from tinct.ir.core.builder_impl import build
+from tinct.ir.diagnostics import ShaderError
+from tinct.ir.hercules.entry import EntryPoint
+from tinct.ir.hercules.schedule import schedule
+from tinct.ir.interpreter_state import paused_collection
+from tinct.ir.source import Source
+from tinct.transforms.pipelines import OPTIMISING, specialise
+from tinct.transforms.to_hercules import translate
+
+T = TypeVar("T")
+SHADERS = Path(__file__).parents[1] / "shaders"
+SIZES = (100, 500, 1000, 5000)
+STAGES = ("parse", "resolve", "core", "specialise", "translate", "optimise", "schedule", "emit", "LLVM")
+SHAPES = ("function", "functions")
+
+_HEAD = """\
+struct Item { weight: f32, kind: u32 }
+@group(0) @binding(0) var<storage, read> items: array<Item>;
+@group(0) @binding(1) var<storage, read_write> results: array<f32>;
+@group(0) @binding(2) var<uniform> count: u32;
+var<workgroup> shared_parts: array<f32, 64>;
+"""
+_PIECE = """\
+    let item{0} = items[(index + {0}u) % count];
+    for (var i = 0u; i < item{0}.kind; i++) {{
+        if x > f32(i) && x < 100.0 {{
+            x += results[i] * item{0}.weight;
+        }} else {{
+            x = sqrt(abs(x)) + f32({0});
+        }}
+    }}
+    shared_parts[index % 64u] = x;
+    results[index] = x;
+"""
+_LINES = _PIECE.count("\n")
+_PIECES_IN_FUNCTION = 8
+
+
+def kernel(lines: int, shape: str) -> str:
+    """A compute shader of about so many lines: one function, or one that calls others of a few dozen lines."""
+    count = max(1, lines // _LINES)
+    if shape == "function":
+        return _HEAD + _entry("".join(map(_PIECE.format, range(count))))
+    parts = [range(start, min(start + _PIECES_IN_FUNCTION, count)) for start in range(0, count, _PIECES_IN_FUNCTION)]
+    bodies = ["".join(map(_PIECE.format, part)) for part in parts]
+    functions = [
+        f"fn part{number}(index: u32, start: f32) -> f32 {{\n    var x = start;\n{body}    return x;\n}}\n"
+        for number, body in enumerate(bodies)
+    ]
+    calls = "".join(f"    x = part{number}(index, x);\n" for number in range(len(bodies)))
+    return _HEAD + "".join(functions) + _entry(calls)
+
+
+def _entry(body: str) -> str:
+    head = "@compute @workgroup_size(64)\nfn main(@builtin(global_invocation_id) id: vec3u) {\n"
+    return f"{head}    let index = id.x;\n    var x = 0.0;\n{body}}}\n"
+
+
+@dataclass(slots=True)
+class Row:
+    """An entry point and the least milliseconds of each of its stages."""
+
+    name: str
+    lines: int
+    milliseconds: dict[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def total(self) -> float:
+        """All stages but the schedule, which emitting makes for itself."""
+        return sum(value for stage, value in self.milliseconds.items() if stage != "schedule")
+
+    def round(self, text: str, entry: str, stages: Sequence[str]) -> None:
+        """Go through the stages once."""
+        for stage, seconds in _stages(text, entry, stages):
+            self.milliseconds[stage] = min(seconds * 1e3, self.milliseconds.get(stage, float("inf")))
+
+
+def _stages(text: str, entry: str, stages: Sequence[str]) -> Iterator[tuple[str, float]]:
+    source = Source.from_text(text)
+    unit, seconds = _timed(lambda: parse(source).unit)
+    yield "parse", seconds
+    resolved, seconds = _timed(lambda: resolve(source, unit))
+    yield "resolve", seconds
+    program = resolved.program
+    if program is None:
+        raise ShaderError(resolved.diagnostics, source)
+    core, seconds = _timed(lambda: build(program))
+    yield "core", seconds
+
+    def make_special() -> None:
+        check_pipeline(program, entry, {})
+        specialise(core, entry, {})
+
+    yield "specialise", _timed(make_special)[1]
+    translated, seconds = _timed(lambda: translate(core, entry))
+    yield "translate", seconds
+    yield "optimise", sum(_timed(lambda step=step: step.run(translated.module))[1] for step in OPTIMISING)
+    yield "schedule", _timed(lambda: schedule(translated.function))[1]
+    emitted, seconds = _timed(lambda: _emit(translated))
+    yield "emit", seconds
+    if "LLVM" in stages:
+        yield "LLVM", _timed(lambda: jit.compile_module(emitted))[1]
+
+
+def _emit(entry: EntryPoint) -> str:
+    types = entry.function.parameter_types
+    layouts = {it.parameter: binding_layout(it.type, types[it.parameter]) for it in entry.bindings}
+    return emit_function(entry.function, layouts, "gang").text
+
+
+def _timed(action: Callable[[], T]) -> tuple[T, float]:
+    gc.collect()
+    with paused_collection():
+        start = time.thread_time()
+        result = action()
+        return result, time.thread_time() - start
+
+
+def shader_entries() -> Iterator[tuple[str, str, str]]:
+    """The name, text and entry point of each kernel of the repository."""
+    for path in sorted(SHADERS.rglob("*.wgsl")):
+        text = path.read_text(encoding="utf-8")
+        program = resolve(source := Source.from_text(text), parse(source).unit).program
+        assert program is not None
+        names = [it.name for it in program.entry_points]
+        yield from ((path.stem if len(names) == 1 else f"{path.stem} {name}", text, name) for name in names)
+
+
+def growth(small: Row, large: Row, stage: str) -> float:
+    """Milliseconds a line of the large kernel, relative to the small."""
+    return large.milliseconds[stage] / large.lines / max(small.milliseconds[stage] / small.lines, 1e-9)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--sizes", default=",".join(map(str, SIZES)), show_default=True, help="Lines of the generated kernels.")
+@click.option("--shape", type=click.Choice(SHAPES), default="function", show_default=True, help="One function or many.")
+@click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
+@click.option("--no-llvm", is_flag=True, help="Stop at LLVM IR.")
+@click.option("--no-shaders", is_flag=True, help="Generated kernels only.")
+@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all numbers there.")
+def main(*, sizes: str, shape: str, rounds: int, no_llvm: bool, no_shaders: bool, json_path: Path | None) -> None:
+    """Time each stage from the text to machine code."""
+    stages = [it for it in STAGES if not (no_llvm and it == "LLVM")]
+    shaders = [] if no_shaders else list(shader_entries())
+    _measure("warm-up", kernel(100, shape), "main", stages, 1)
+    ours = [_measure(name, text, entry, stages, rounds) for name, text, entry in shaders]
+    texts = [kernel(int(size), shape) for size in sizes.split(",")]
+    made = [_measure(f"generated, {shape}", text, "main", stages, rounds) for text in texts]
+    console = Console(width=None if Console().is_terminal else 160)
+    _print(console, [*ours, *made], stages)
+    if len(made) > 1:
+        shown = ", ".join(f"{stage} {growth(made[0], made[-1], stage):.2f}" for stage in stages)
+        console.print(f"growth a line from {made[0].lines} to {made[-1].lines} lines: {shown}", highlight=False)
+    if json_path is not None:
+        rows = [{"name": row.name, "lines": row.lines, "ms": row.milliseconds} for row in [*ours, *made]]
+        json_path.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def _measure(name: str, text: str, entry: str, stages: Sequence[str], rounds: int) -> Row:
+    row = Row(name, text.count("\n"))
+    for _ in range(rounds):
+        row.round(text, entry, stages)
+    return row
+
+
+def _print(console: Console, rows: Sequence[Row], stages: Sequence[str]) -> None:
+    table = Table("kernel", box=box.SIMPLE_HEAD, title="CPU time in ms, the least of the rounds", title_justify="left")
+    for column in ("lines", *stages, "all"):
+        table.add_column(column, justify="right")
+    for row in rows:
+        cells = [f"{row.milliseconds[stage]:.2f}" for stage in stages]
+        table.add_row(row.name, str(row.lines), *cells, f"{row.total:.1f}")
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()

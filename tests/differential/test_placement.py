@@ -1,0 +1,50 @@
+"""Kernels in which it is hard to see where a write or an atomic operation belongs: the graph does not say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from .support import assert_agree
+
+HEAD = """
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@group(0) @binding(1) var<storage> data: array<u32>;
+@group(0) @binding(2) var<uniform> n: u32;
+var<workgroup> counts: array<atomic<u32>, 4>;
+var<workgroup> tile: array<u32, 1>;
+@compute @workgroup_size(1)
+fn main(@builtin(local_invocation_index) i: u32) {
+    var v = n;
+"""
+
+BODIES = {
+    "the next atomic may not run above a loop, and yet is not in it": """
+    for (var k = 0u; k < 3u; k++) {
+        let x = atomicLoad(&counts[v % 4u]);
+        for (var j = 0u; j < n; j++) { v = v * data[x] + 1u; }
+        let y = atomicLoad(&counts[v % 4u]);
+    }
+    out[0] = v;""",
+    "a read whose user is in a branch before a loop": """
+    var p = n;
+    for (var k = 0u; k < n; k++) {
+        tile[i] = p;
+        let x = tile[0];
+        if (k > 1u) { v *= data[k] - x; }
+        for (var j = 0u; j < data[k] % 6u; j++) { p = j & p; }
+        tile[i] = p;
+    }
+    out[0] = v ^ p;""",
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
+@pytest.mark.parametrize("n", [0, 3])
+def test_tiers_agree(body: str, n: int) -> None:
+    buffers = {
+        "out": np.zeros(1, np.uint32),
+        "data": np.array([7, 3, 11, 5], np.uint32),
+        "n": np.full((), n, np.uint32),
+    }
+    assert_agree(f"{HEAD}{body}\n}}", buffers)

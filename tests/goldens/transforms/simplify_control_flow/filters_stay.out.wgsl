@@ -1,0 +1,9 @@
+@group(0) @binding(0) var<storage, read_write> out: array<u32, 4>;
+
+@compute @workgroup_size(4)
+fn main(@builtin(local_invocation_index) lane: u32) {
+    out[lane] = 1u;
+    @diagnostic(off, subgroup_uniformity) {
+        out[lane] = 7u;
+    }
+}

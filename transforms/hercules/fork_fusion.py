@@ -1,0 +1,171 @@
+"""Fork fusion: of two forks one after the other, each thread of the first goes on as one of the second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ...ir.hercules.graph import is_control, predecessors, replace_all, replace_predecessor
+from ...ir.hercules.nodes import Collect, Fork, Function, Module, Node, Phi, PositionIndex, Read, Reduce
+from ...ir.hercules.types import is_collection, is_scalar
+from ...ir.hercules.versions import consumed, is_version_projection, version_of
+from .cleanup import remove_dead
+from .forks import ForkBody, Forks
+
+
+@dataclass(frozen=True)
+class ForkFusion:
+    """Fuses neighbouring forks, until none can be; arrays that only went from one to the other disappear.
+
+    Two forks become one if
+
+    - the second begins right where the first is joined, and they have the same factor (the same expression);
+    - what the first Collects, the second's threads read only at their own number: they get the value itself. The array
+      stays if someone else wants it;
+    - what the first carries, the second only carries on, and then both fold it by the same operation, or both keep to
+      the elements of their own number (see `independence`). Each thread then does the second's part after its own first
+      part, and before other threads' first parts: neither shows;
+    - nothing else that the second needs is made from what the first leaves;
+    - the second carries nothing that the first reads: it would be overwritten too early.
+    """
+
+    name = "fork_fusion"
+
+    def run(self, module: Module) -> bool:
+        """Change the module; whether anything changed."""
+        changed = False
+        for function in module.functions:
+            changed |= remove_dead(function)
+            while _fuse_one(function):
+                changed = True
+            remove_dead(function)
+        return changed
+
+
+def _fuse_one(function: Function) -> bool:
+    forks = Forks.of(function)
+    for first in forks.bodies():
+        second = following(first)
+        if second is not None and obstacle(first, second) is None:
+            _fuse(function, first, second)
+            return True
+    return False
+
+
+def following(first: ForkBody) -> ForkBody | None:
+    """The fork right after a join."""
+    (after,) = first.forks.plan.graph.successors[first.join]
+    return first.forks.body(after) if isinstance(after, Fork) else None
+
+
+def obstacle(first: ForkBody, second: ForkBody) -> str | None:
+    """Why two neighbouring forks cannot become one; None if they can."""
+    if first.fork.factor != second.fork.factor:
+        return "the forks have different factors"
+    for collect in first.collects:
+        if not all(_is_own_read(it, collect, second) for it in second.inside_users(collect)):
+            return "a thread of the second reads what others of the first have collected"
+    pairs = _pairs(first, second)
+    for reduce, on in pairs.items():
+        if first.outside_users(reduce) != [on]:
+            return "what lies between the forks is wanted"
+        if not _may_interleave(first, reduce, second, on):
+            return "the order of the threads shows in what both carry"
+    if any(second.inside_users(it) for it in first.reduces if it not in pairs) or _is_fed(first, second, pairs):
+        return "the second needs what is made from what the first leaves"
+    if any(first.inside_users(it) for on in second.reduces if on.init not in pairs for it in _overwritten(first, on)):
+        return "the second overwrites what the first reads"
+    return None
+
+
+def _pairs(first: ForkBody, second: ForkBody) -> dict[Reduce, Reduce]:
+    """What the first carries and the second carries on."""
+    return {init: it for it in second.reduces for init in first.reduces if it.init is init}
+
+
+def _is_own_read(user: Node, collect: Collect, second: ForkBody) -> bool:
+    """Whether a thread of the second reads a scalar that the first's thread of its number has collected."""
+    if not isinstance(user, Read) or user.collection is not collect:
+        return False
+    own, *rest = user.indices
+    is_own = isinstance(own, PositionIndex) and own.position in second.threads
+    at_rest = [it.position for it in rest if isinstance(it, PositionIndex)]
+    return is_own and collect not in at_rest and is_scalar(second.forks.plan.types[user])
+
+
+def _may_interleave(first: ForkBody, reduce: Reduce, second: ForkBody, on: Reduce) -> bool:
+    """Whether threads may do both their parts of a chain at once."""
+    fold = first.turns.fold(reduce, reduce.update)
+    if fold is not None:
+        return fold == second.turns.fold(on, on.update)
+    before = first.turns.own_place(reduce, reduce.update, first.threads)
+    after = second.turns.own_place(on, on.update, second.threads)
+    return before is not None and after is not None and before[0] == after[0]
+
+
+def _is_fed(first: ForkBody, second: ForkBody, pairs: Mapping[Reduce, Reduce]) -> bool:
+    """Whether nodes outside both forks bring something of the first into the second, or read, at a place that the
+    first decides, what the second carries.
+    """
+    carried = {version_of(it.init) for it in second.reduces}
+    users = first.forks.users
+    seen: set[Node] = set()
+    left: list[Node] = [*first.collects, *(it for it in first.reduces if it not in pairs)]
+    pending = [user for it in left for user in first.outside_users(it) if not second.is_inside(user)]
+    while pending:
+        node = pending.pop()
+        if node in seen or is_control(node) or isinstance(node, (Phi, Reduce, Collect)):
+            continue
+        seen.add(node)
+        if any(version_of(it) in carried for it in predecessors(node)):
+            return True
+        if any(second.is_inside(it) for it in users[node]):
+            return True
+        pending.extend(users[node])
+    return False
+
+
+def _overwritten(first: ForkBody, on: Reduce) -> Iterator[Node]:
+    """The versions of collections that are gone when the second begins to carry its own."""
+    plan = first.forks.plan
+    pending = [version_of(on.init)] if is_collection(plan.types[on.init]) else []
+    while pending:
+        version = pending.pop()
+        yield version
+        yield from (it for it in first.forks.users[version] if is_version_projection(it))
+        pending.extend(it for it, use in consumed(version, plan.types, plan.nest.forks) if use.control is None)
+
+
+def _fuse(function: Function, first: ForkBody, second: ForkBody) -> None:
+    dead: set[Node] = {second.fork, first.join, *_use_values(function, first, second)}
+    for reduce, on in _pairs(first, second).items():
+        outside, inside = second.outside_users(on), second.inside_users(on)
+        for user in inside:
+            replace_predecessor(user, on, reduce.update)
+        for user in outside:
+            replace_predecessor(user, on, reduce)
+        reduce.update = on.update
+        dead.add(on)
+    for reduce in first.reduces:
+        reduce.join = second.join
+    for collect in first.collects:
+        collect.join = second.join
+    for thread in second.threads:
+        thread.fork = first.fork
+    (after,) = first.forks.plan.graph.successors[second.fork]
+    replace_predecessor(after, second.fork, first.join.control)
+    function.nodes = [it for it in function.nodes if it not in dead]
+
+
+def _use_values(function: Function, first: ForkBody, second: ForkBody) -> list[Node]:
+    """Have the second's threads use values in place of elements of the first's arrays; the Reads that are gone."""
+    replacements: dict[Node, Node] = {}
+    for collect in first.collects:
+        for user in second.inside_users(collect):
+            assert isinstance(user, Read)
+            if len(user.indices) == 1:
+                replacements[user] = collect.value
+            else:
+                user.collection, user.indices = collect.value, user.indices[1:]
+    replace_all(function, replacements)
+    return list(replacements)

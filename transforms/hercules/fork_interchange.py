@@ -1,0 +1,90 @@
+"""Fork interchange: of two forks one right inside the other, the inner becomes the outer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...ir.hercules.nodes import Fork, Function, Module, Node
+from .cleanup import remove_dead
+from .forks import ForkBody, Forks
+
+
+@dataclass(frozen=True)
+class ForkInterchange:
+    """Swaps the two forks of each nest that allows it, or only of the nest whose outer fork has the label `fork`.
+
+    Two forks may change places if
+
+    - no control runs between them: the outer forks right into the inner, whose join goes right into the outer join;
+    - nothing is Collected: the array would be transposed;
+    - what the outer carries, the inner just carries on, so that it is touched in the innermost threads only;
+    - the order of these does not show: it is a fold, or every access has one of the two thread numbers among its
+      positions (see `independence`), so that each element sees its threads in the order in which it saw them before.
+
+    Of a deeper nest the outermost pair that can be swapped is.
+    """
+
+    fork: str = ""
+    name = "fork_interchange"
+
+    def run(self, module: Module) -> bool:
+        """Change the module; whether anything changed."""
+        changed = False
+        for function in module.functions:
+            changed |= remove_dead(function)
+            changed |= _interchange(function, self.fork)
+        return changed
+
+
+def _interchange(function: Function, label: str) -> bool:
+    forks = Forks.of(function)
+    done: set[Fork] = set()
+    for outer in forks.bodies():
+        inner = inner_of(outer)
+        if inner is None or done & {outer.fork, inner.fork} or label not in ("", outer.fork.label):
+            continue
+        if obstacle(outer, inner) is None:
+            _swap(outer, inner)
+            done |= {outer.fork, inner.fork}
+    return bool(done)
+
+
+def inner_of(outer: ForkBody) -> ForkBody | None:
+    """The fork that control comes to first inside another, if there is one."""
+    (following,) = outer.forks.plan.graph.successors[outer.fork]
+    return outer.forks.body(following) if isinstance(following, Fork) else None
+
+
+def obstacle(outer: ForkBody, inner: ForkBody) -> str | None:
+    """Why the two cannot change places; None if they can."""
+    if inner.fork.control is not outer.fork or outer.join.control is not inner.join:
+        return "control runs between the two forks"
+    if outer.collects or inner.collects:
+        return "a collect would be transposed"
+    handed = {it.init: it for it in inner.reduces}
+    for reduce in outer.reduces:
+        on = handed.pop(reduce, None)
+        if on is None or reduce.update is not on or outer.inside_users(reduce) != [on]:
+            return "what the outer fork carries is not just carried on by the inner"
+        if inner.outside_users(on) != [reduce]:
+            return "what the inner fork leaves is used in the outer"
+    if handed:
+        return "the inner fork carries something that the outer does not"
+    numbers: set[Node] = {*outer.threads, *inner.threads}
+    for reduce in inner.reduces:
+        if inner.turns.fold(reduce, reduce.update) is None and not inner.turns.has_own_slots(
+            reduce, reduce.update, numbers
+        ):
+            return "the order of the threads shows in what they carry"
+    return None
+
+
+def _swap(outer: ForkBody, inner: ForkBody) -> None:
+    """The forks take each other's factor and threads; all else stays where it is."""
+    outer.fork.factor, inner.fork.factor = inner.fork.factor, outer.fork.factor
+    outer.fork.label, inner.fork.label = inner.fork.label, outer.fork.label
+    outer.join.label, inner.join.label = inner.join.label, outer.join.label
+    for thread in outer.threads:
+        thread.fork = inner.fork
+    for thread in inner.threads:
+        thread.fork = outer.fork

@@ -1,0 +1,147 @@
+"""Fork tiling: a fork of n threads becomes a fork of tiles, each a fork of so many threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...ir.hercules import dynamic
+from ...ir.hercules.graph import replace_all, replace_predecessor
+from ...ir.hercules.nodes import (
+    Binary,
+    BinaryOp,
+    ControlIndex,
+    DynamicBinary,
+    DynamicConstant,
+    DynamicConstantNode,
+    DynamicLiteral,
+    DynamicOp,
+    Fork,
+    Function,
+    If,
+    Join,
+    Module,
+    Node,
+    Phi,
+    Read,
+    Reduce,
+    Region,
+    ThreadID,
+)
+from .cleanup import remove_dead
+from .forks import ForkBody, Forks
+
+
+@dataclass(frozen=True)
+class ForkTiling:
+    """Makes of each fork that allows it, or only of those with the label `fork`, a fork of tiles of `size` threads.
+
+    Thread i of tile t is thread t · size + i of before. Where the factor is no multiple of the size, as far as the
+    expression tells, there are enough tiles for all, and the threads past the end do nothing: they are guarded by
+    a branch. The threads' order stays, so every fork may be tiled but one that Collects, whose array would get
+    another type (`expand_collects` makes it writes), and one that fits a tile, which gains nothing.
+    """
+
+    size: int = 8
+    fork: str = ""
+    name = "fork_tiling"
+
+    def run(self, module: Module) -> bool:
+        """Change the module; whether anything changed."""
+        changed = False
+        for function in module.functions:
+            changed |= remove_dead(function)
+            changed |= _tile_all(function, self.size, self.fork)
+        return changed
+
+
+def _tile_all(function: Function, size: int, label: str) -> bool:
+    wanted = [it for it in function.nodes if isinstance(it, Fork) and label in ("", it.label)]
+    changed = False
+    for fork in wanted:
+        body = Forks.of(function).body(fork)
+        if obstacle(body, size) is None:
+            _tile(body, size)
+            changed = True
+    return changed
+
+
+def obstacle(body: ForkBody, size: int) -> str | None:
+    """Why the fork is not tiled; None if it is."""
+    if size < 1:
+        return "a tile has no threads"
+    if body.collects:
+        return "its collects would change their type"
+    if isinstance(body.fork.factor, DynamicLiteral) and body.fork.factor.value <= size:
+        return "it fits a tile"
+    return None
+
+
+def _is_multiple(factor: DynamicConstant, size: int) -> bool:
+    """Whether tiles surely have no rest. A product that wraps is a multiple still, if the size is a power of two."""
+    match factor:
+        case DynamicLiteral(value):
+            return value % size == 0
+        case DynamicBinary(DynamicOp.MUL, _, DynamicLiteral(value)):
+            return value % size == 0 and size & (size - 1) == 0
+        case _:
+            return size == 1
+
+
+def _tiles(factor: DynamicConstant, size: int) -> DynamicConstant:
+    """How many tiles hold all threads, without a sum that could wrap."""
+    width = dynamic.literal(size)
+    full = dynamic.div(factor, width)
+    if _is_multiple(factor, size):
+        return full
+    return dynamic.add(full, dynamic.binary(DynamicOp.MIN, dynamic.rem(factor, width), dynamic.ONE))
+
+
+def _tile(body: ForkBody, size: int) -> None:
+    function, fork, join, factor = body.forks.plan.function, body.fork, body.join, body.fork.factor
+    (first,) = body.forks.plan.graph.successors[fork]
+    users = {reduce: body.inside_users(reduce) for reduce in body.reduces}
+    tile, number, made = _numbered(body, size)
+    end = Join(tile if first is join else join.control, span=join.span)
+    carried = {reduce: Reduce(end, reduce, reduce.update, span=reduce.span) for reduce in body.reduces}
+    for reduce, inner in carried.items():
+        inner.update = carried.get(reduce.update, reduce.update) if isinstance(reduce.update, Reduce) else reduce.update
+        for user in users[reduce]:
+            replace_predecessor(user, reduce, inner)
+        reduce.update = inner
+    if _is_multiple(factor, size):
+        if first is not join:
+            replace_predecessor(first, fork, tile)
+    else:
+        made += _guard(tile, end, None if first is join else first, number, factor, fork, list(carried.values()))
+    join.control, fork.factor = end, _tiles(factor, size)
+    function.nodes = [it for it in [*function.nodes, *made, *carried.values(), end] if it not in body.threads]
+    replace_all(function, dict.fromkeys(body.threads, number))
+
+
+def _numbered(body: ForkBody, size: int) -> tuple[Fork, Node, list[Node]]:
+    """The fork of a tile's threads, the number that a thread had before, and all nodes made for them."""
+    tile = Fork(body.fork, dynamic.literal(size), span=body.fork.span)
+    outer, inner = ThreadID(body.fork), ThreadID(tile)
+    width = DynamicConstantNode(dynamic.literal(size))
+    start = Binary(BinaryOp.MUL, outer, width)
+    number = Binary(BinaryOp.ADD, start, inner, label=next((it.label for it in body.threads), ""))
+    return tile, number, [tile, outer, inner, width, start, number]
+
+
+def _guard(
+    tile: Fork, end: Join, first: Node | None, number: Node, factor: DynamicConstant, fork: Fork, carried: list[Reduce]
+) -> list[Node]:
+    """Have only the threads that there were before run the body; the nodes made for that."""
+    limit = DynamicConstantNode(factor)
+    is_thread = Binary(BinaryOp.LESS, number, limit)
+    test = If(tile, is_thread)
+    past, inside = Read(test, [ControlIndex(0)]), Read(test, [ControlIndex(1)])
+    if first is not None:
+        replace_predecessor(first, fork, inside)
+    region = Region([past, inside if first is None else end.control])
+    end.control = region
+    made: list[Node] = [limit, is_thread, test, past, inside, region]
+    for reduce in carried:
+        reduce.update = Phi(region, [reduce, reduce.update], span=reduce.span)
+        made.append(reduce.update)
+    return made

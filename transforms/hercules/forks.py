@@ -1,0 +1,110 @@
+"""What the passes on forks share: what belongs to a fork and what is inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...ir.hercules.graph import def_use, is_control
+from ...ir.hercules.nodes import Collect, Fork, Function, Join, Node, Reduce, ThreadID
+from ...ir.hercules.ranges import in_range
+from ...ir.hercules.schedule import Schedule, schedule
+from .cleanup import remove_dead
+from .independence import Turns
+
+
+@dataclass(frozen=True)
+class Forks:
+    """The forks of a function as it is now, whose data nodes are all live."""
+
+    plan: Schedule
+
+    @staticmethod
+    def of(function: Function) -> Forks:
+        """The forks of a verified function, of which dead data is removed first."""
+        remove_dead(function)
+        return Forks(schedule(function))
+
+    @cached_property
+    def users(self) -> Mapping[Node, tuple[Node, ...]]:
+        """The users of each node."""
+        return def_use(self.plan.function)
+
+    @cached_property
+    def proved(self) -> frozenset[tuple[Node, int]]:
+        """The accesses that are in range, with the numbers of their indices."""
+        return in_range(self.plan)
+
+    def bodies(self) -> Iterator[ForkBody]:
+        """All of them, outer ones first."""
+        for fork in self.plan.graph.order:
+            if isinstance(fork, Fork):
+                yield self.body(fork)
+
+    def body(self, fork: Fork) -> ForkBody:
+        """One of them."""
+        join = self.plan.nest.joins[fork]
+        pinned = self.users[join]
+        return ForkBody(
+            self,
+            fork,
+            join,
+            tuple(it for it in pinned if isinstance(it, Reduce)),
+            tuple(it for it in pinned if isinstance(it, Collect)),
+            tuple(it for it in self.users[fork] if isinstance(it, ThreadID)),
+        )
+
+
+@dataclass(frozen=True)
+class ForkBody:
+    """A fork, its join, and what is pinned to them."""
+
+    forks: Forks
+    fork: Fork
+    join: Join
+    reduces: tuple[Reduce, ...]
+    collects: tuple[Collect, ...]
+    threads: tuple[ThreadID, ...]
+
+    @property
+    def name(self) -> str:
+        """What a person calls the fork."""
+        return self.fork.label or "a fork"
+
+    def is_inside(self, user: Node) -> bool:
+        """Whether a node uses its operands between the fork and the join."""
+        plan = self.forks.plan
+        match user:
+            case Collect(Join() as join):
+                at: Node | None = plan.nest.forks[join]
+            case _ if is_control(user):
+                at = user
+            case _:
+                at = plan.place.get(user)
+        return at is not None and self.fork in plan.nest.around[at]
+
+    @cached_property
+    def control(self) -> tuple[Node, ...]:
+        """The control nodes after the fork and before the join."""
+        plan = self.forks.plan
+        return tuple(it for it in plan.graph.order if it is not self.fork and self.fork in plan.nest.around[it])
+
+    @cached_property
+    def data(self) -> tuple[Node, ...]:
+        """The data nodes inside: with the Reduces and thread numbers of the fork, without its Collects."""
+        nodes = self.forks.plan.function.nodes
+        return tuple(it for it in nodes if not is_control(it) and it not in self.collects and self.is_inside(it))
+
+    def inside_users(self, node: Node) -> list[Node]:
+        """The users inside."""
+        return [it for it in self.forks.users[node] if self.is_inside(it)]
+
+    def outside_users(self, node: Node) -> list[Node]:
+        """The users elsewhere."""
+        return [it for it in self.forks.users[node] if not self.is_inside(it)]
+
+    @property
+    def turns(self) -> Turns:
+        """The threads, for questions about what they carry."""
+        return Turns(self.forks.plan, self.forks.users, self.forks.proved, self.is_inside)

@@ -1,0 +1,206 @@
+"""Global code motion: values go where they are needed, and the node list says where that is."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from ...ir.hercules.analyses import block_leader
+from ...ir.hercules.graph import def_use, predecessors, replace_predecessor
+from ...ir.hercules.nodes import (
+    Binary,
+    Bitcast,
+    Cast,
+    Collect,
+    Function,
+    If,
+    Intrinsic,
+    Join,
+    Match,
+    Module,
+    Node,
+    Parameter,
+    Phi,
+    Reduce,
+    Region,
+    Return,
+    Select,
+    Unary,
+)
+from ...ir.hercules.schedule import Schedule, schedule
+from .cleanup import remove_dead
+
+
+@dataclass(frozen=True)
+class GlobalCodeMotion:
+    """Gives each of several ways that exclude each other its own copy of a value that only they need, and puts the
+    node list in the order of the schedule.
+
+    A sea of nodes has no places: `schedule` puts each value into the least nested, and then the last, block above all
+    its uses. Where these are on exclusive ways, it would be computed on the ways that do not need it, too. Copies,
+    only of computations of scalars and never into a loop or fork that the value was outside of, are computed no more
+    often on any way. `gvn` merges the copies again: this pass comes after it, or instead of it.
+
+    In the text, each block's data nodes then follow the control node that leads it, in the order in which they run.
+    After Click, "Global Code Motion / Global Value Numbering", 1995.
+    """
+
+    name = "gcm"
+
+    def run(self, module: Module) -> bool:
+        """Change the module; whether anything changed."""
+        changed = False
+        for function in module.functions:
+            changed |= remove_dead(function)
+            changed |= _Motion(schedule(function)).split()
+            changed |= _reorder(function)
+        return changed
+
+
+Use = tuple[Node, Node, int]
+"""A user, the block at whose end or in which it needs the value, and which of a phi's values that is, or -1."""
+
+
+class _Motion:
+    """Copies values, users before what they use, so that a copy's operands may be copied in turn."""
+
+    def __init__(self, plan: Schedule) -> None:
+        self.plan = plan
+        self.place = dict(plan.place)
+        self.users = {node: list(them) for node, them in def_use(plan.function).items()}
+        self.flow = {it: self._following(it) for it in plan.blocks}
+
+    def split(self) -> bool:
+        """Copy what exclusive ways need; whether there was anything."""
+        copies: list[Node] = []
+        for block in reversed([*self.plan.blocks]):
+            for node in reversed(self.plan.blocks[block]):
+                copies += self._split_node(node, block)
+        self.plan.function.nodes += copies
+        return bool(copies)
+
+    def _split_node(self, node: Node, block: Node) -> list[Node]:
+        """Leave the node to the first of its ways and give copies to the others; the copies."""
+        if not isinstance(node, (Unary, Binary, Select, Cast, Bitcast, Intrinsic)):
+            return []
+        uses = list(self._uses(node))
+        ways = self._ways(block, {self._at_depth_of(block, at) for _, at, _ in uses})
+        copies: list[Node] = []
+        for number, (top, blocks) in enumerate(ways):
+            if number == 0:
+                self.place[node] = top
+                continue
+            made = copy.copy(node)
+            self.place[made] = top
+            self.users[made] = []
+            for used in dict.fromkeys(predecessors(node)):
+                self.users[used].append(made)
+            for use in uses:
+                if self._at_depth_of(block, use[1]) in blocks:
+                    self._redirect(use, node, made)
+            copies.append(made)
+        return copies
+
+    def _redirect(self, use: Use, old: Node, new: Node) -> None:
+        user, _, edge = use
+        if isinstance(user, Phi):
+            user.values[edge] = new
+        elif isinstance(user, Reduce):
+            user.init, user.update = (new, user.update) if edge == 0 else (user.init, new)
+        else:
+            replace_predecessor(user, old, new)
+        if user not in self.users[new]:
+            self.users[new].append(user)
+        if old not in predecessors(user):
+            self.users[old].remove(user)
+
+    def _uses(self, node: Node) -> Iterator[Use]:
+        for user in self.users[node]:
+            match user:
+                case Phi(Region() as region, values):
+                    for edge, (value, way) in enumerate(zip(values, region.predecessors, strict=True)):
+                        if value is node:
+                            yield user, block_leader(way), edge
+                case Reduce(Join() as join, init, update):
+                    if init is node:
+                        yield user, block_leader(self.plan.nest.forks[join].control), 0
+                    if update is node:
+                        yield user, block_leader(join.control), 1
+                case Collect(Join() as join):
+                    yield user, block_leader(join.control), -1
+                case If(control) | Match(control) | Return(control):
+                    yield user, block_leader(control), -1
+                case _:
+                    yield user, self.place[user], -1
+
+    def _ways(self, block: Node, wanted: set[Node]) -> list[tuple[Node, set[Node]]]:
+        """The exclusive ways on which a value of a block is wanted: the top block of each, and the blocks on it.
+
+        None if it is wanted in the block itself, or always.
+        """
+        ways = [(it, {it}) for it in self.plan.blocks if it in wanted]
+        merged = True
+        while merged and len(ways) > 1:
+            merged = False
+            for left, right in combinations(ways, 2):
+                if not self._exclude(left[0], right[0], block):
+                    ways = [it for it in ways if it is not left and it is not right]
+                    ways.append((self._common(left[0], right[0]), left[1] | right[1]))
+                    merged = True
+                    break
+        return ways if len(ways) > 1 and all(top is not block for top, _ in ways) else []
+
+    def _exclude(self, left: Node, right: Node, block: Node) -> bool:
+        """Whether control from the block comes through one of two blocks at most before it is in the block again."""
+        return right not in self._reached(left, block) and left not in self._reached(right, block)
+
+    def _reached(self, start: Node, cut: Node) -> set[Node]:
+        seen = {start}
+        pending = [start]
+        while pending:
+            for after in self.flow[pending.pop()]:
+                if after not in seen and after is not cut:
+                    seen.add(after)
+                    pending.append(after)
+        return seen
+
+    def _common(self, left: Node, right: Node) -> Node:
+        return block_leader(self.plan.dominators.common(left, right))
+
+    def _at_depth_of(self, block: Node, below: Node) -> Node:
+        """The lowest block above one, or that itself, which is in the nest of another."""
+        plan = self.plan
+        for at in plan.dominators.chain(below):
+            if at in plan.blocks and (plan.loops.around[at], plan.nest.around[at]) == (
+                plan.loops.around[block],
+                plan.nest.around[block],
+            ):
+                return at
+        return block
+
+    def _following(self, block: Node) -> tuple[Node, ...]:
+        """The blocks that control may come to next."""
+        end = self.plan.exits.get(block)
+        if end is None:
+            return ()
+        return (end,) if end in self.plan.blocks else self.plan.graph.successors[end]
+
+
+def _reorder(function: Function) -> bool:
+    """Sort the node list: Start and parameters, then constants, then block by block."""
+    plan = schedule(function)
+    start = plan.graph.order[0]
+    floating = {node for nodes in plan.blocks.values() for node in nodes}
+    heads = [it for it in function.nodes if isinstance(it, Parameter)]
+    pinned: dict[Node, list[Node]] = {it: [] for it in plan.graph.order}
+    for node in function.nodes:
+        if node in plan.place and node not in floating and not isinstance(node, Parameter):
+            pinned[plan.place[node]].append(node)
+    order = [start, *heads]
+    for node in plan.graph.order:
+        order += [*([] if node is start else [node]), *pinned[node], *plan.blocks.get(node, ())]
+    changed = order != function.nodes
+    function.nodes = order
+    return changed
