@@ -7,7 +7,7 @@ Loop that does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...ir.constants import zero_constant
@@ -218,32 +218,36 @@ class _Promotion:
 
     def _choice(self, block: nodes.Block, merge: nodes.Block | None) -> None:
         inner = nested(block)
-        before = dict(self.current)
         stored = dict.fromkeys(variable for start in inner for variable in self._stored_in(start))
-        taken = {} if merge is None else self._take(merge, [it for it in stored if it in before])
+        before = self._held(stored)
+        taken = {} if merge is None else self._take(merge, list(before))
         for start in inner:
-            self.current = dict(before)
+            self.current |= before
             self._region(start)
-        self.current = before | taken
+        self.current |= before | taken
 
     def _loop(self, entering: nodes.Branch, node: nodes.Loop) -> None:
-        before = dict(self.current)
         in_body, in_continuing = self._stored_in(node.start_target), self._stored_in(node.continuing_target)
-        carried = [it for it in {**in_body, **in_continuing} if it in before]
+        before = self._held({**in_body, **in_continuing})
+        carried = list(before)
         self._give(entering, carried)
         start = self._take(node.start_target, carried)
         merged = {} if is_unreachable(node.merge_target) else self._take(node.merge_target, carried)
-        continued = [it for it in in_body if it in before] + self._used_after_body(node, before)
+        continued = [it for it in in_body if it in before] + self._used_after_body(node)
         at_continuing = self._take(node.continuing_target, continued) if _is_a_meeting(node) else {}
-        self.current = before | start
+        self.current |= start
         self._region(node.start_target)
         at_end = {variable: self.current[variable] for variable in continued if variable in self.current}
-        self.current = before | start | (at_continuing or at_end)
+        self.current |= before | start | (at_continuing or at_end)
         self._region(node.continuing_target)
-        self.current = before | merged
+        self.current |= before | merged
 
-    def _used_after_body(self, node: nodes.Loop, before: dict[nodes.Var, Value]) -> list[nodes.Var]:
-        """The body's own variables that the continuing part uses."""
+    def _held(self, variables: Iterable[nodes.Var]) -> dict[nodes.Var, Value]:
+        """What those of the variables hold that are declared already: all that a region can change for what follows."""
+        return {it: self.current[it] for it in variables if it in self.current}
+
+    def _used_after_body(self, node: nodes.Loop) -> list[nodes.Var]:
+        """The body's own variables, not met yet, that the continuing part uses."""
         used = [
             variable
             for block in blocks_from(node.continuing_target)
@@ -252,7 +256,7 @@ class _Promotion:
             if (variable := self._variable(operand)) is not None
         ]
         own = {it for block in blocks_from(node.continuing_target) for it in block.instructions}
-        return list(dict.fromkeys(it for it in used if it not in before and it not in own))
+        return list(dict.fromkeys(it for it in used if it not in self.current and it not in own))
 
     def _stored_in(self, start: nodes.Block) -> dict[nodes.Var, None]:
         """The variables that a region stores to."""
