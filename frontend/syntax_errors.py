@@ -16,6 +16,7 @@ from tree_sitter import LogType, Node, Tree
 from ..ir.diagnostics import DiagnosticList, Note
 from ..ir.source import Source, Span
 from .grammar import language
+from .habits import QUOTES, character_hint, token_hint
 from .resolve.suggest import closest
 from .tree import parse_tree
 
@@ -39,6 +40,7 @@ _DESCRIPTIONS = {
     "_template_args_start": "'<'",
     "_template_args_end": "'>'",
 }
+_LONGEST_TOKEN = 32
 _MOST_EXPECTED = 4  # a longer list of what might stand here helps nobody
 
 
@@ -87,6 +89,8 @@ def report_syntax_errors(tree: Tree, source: Source, diagnostics: DiagnosticList
         if place <= last:
             continue
         last = max(place, node.end_byte)
+        if fault and fault.token == _UNKNOWN and source.text(_token_span(fault, source)) in QUOTES:
+            last = place + len(source.data[place:].partition(b"\n")[0])  # the closing quote stands there
         if node.is_missing:
             _report_missing(node, fault, source, diagnostics)
         elif fault:
@@ -161,12 +165,28 @@ def _report_missing(node: Node, fault: _Fault | None, source: Source, diagnostic
 def _report_fault(fault: _Fault, source: Source, diagnostics: DiagnosticList) -> None:
     """Report a token that cannot stand where it does."""
     span = _token_span(fault, source)
+    text = source.text(span)
     if fault.token == _UNKNOWN:
-        diagnostics.error("invalid-character", "no token of WGSL starts with this character", span)
+        message = "no token of WGSL starts with this character"
+        diagnostics.error("invalid-character", message, span, character_hint(text))
         return
-    what = "unexpected end of the text" if fault.token == _END else "unexpected token"
     expected = _expected(fault)
-    diagnostics.error("unexpected-token", f"{what}, expected {expected}" if expected else what, span)
+    names = {name for _, name in language().lookahead_iterator(fault.state) or ()}
+    notes = token_hint(
+        source.data,
+        span.start,
+        text,
+        is_declaration="struct" in names and "return" not in names,
+        is_statement="+=" in names,
+    )
+    what = _unexpected(fault, text)
+    diagnostics.error("unexpected-token", f"{what}, expected {expected}" if expected else what, span, notes)
+
+
+def _unexpected(fault: _Fault, text: str) -> str:
+    if fault.token == _END:
+        return "unexpected end of the text"
+    return f"unexpected '{text}'" if 0 < len(text) <= _LONGEST_TOKEN and text.isprintable() else "unexpected token"
 
 
 def _token_span(fault: _Fault, source: Source) -> Span:

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+os.environ["TINCT_CACHE"] = "off"
+"""Tests compile what they test; those of the cache turn it on."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="rewrite golden texts with what was found")

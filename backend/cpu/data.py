@@ -23,6 +23,7 @@ _INTEGER_OPS = {
     h.BinaryOp.OR: "or",
     h.BinaryOp.XOR: "xor",
 }
+_FUSED = (h.BinaryOp.ADD, h.BinaryOp.SUB, h.BinaryOp.MUL)
 _FLOAT_OPS = {h.BinaryOp.ADD: "fadd", h.BinaryOp.SUB: "fsub", h.BinaryOp.MUL: "fmul", h.BinaryOp.DIV: "fdiv"}
 
 _GREATEST = {
@@ -128,7 +129,8 @@ def _divide_vectors(ops: Ops, op: h.BinaryOp, type: h.Integer, lhs: str, divisor
 def _float_binary(ops: Ops, op: h.BinaryOp, type: h.Float, lhs: str, rhs: str) -> str:
     scalar = llvm_type(type)
     if op in _FLOAT_OPS:
-        return ops.binary(_FLOAT_OPS[op], scalar, lhs, rhs)
+        flag = " contract" if ops.out.module.is_contracted and op in _FUSED else ""
+        return ops.binary(_FLOAT_OPS[op] + flag, scalar, lhs, rhs)
     assert op is h.BinaryOp.REM, f"no {op} of floats"
     return _float_remainder(ops, scalar, lhs, rhs)
 

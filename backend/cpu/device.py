@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
-import math
-import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
@@ -16,14 +12,13 @@ import numpy.typing
 
 from ...ir import layout as wgsl_layout
 from ...ir.diagnostics import InputError
-from ...ir.hercules import dynamic
-from ...ir.hercules import nodes as h
 from ...ir.hercules.entry import Binding, EntryPoint
+from ...ir.types import BindingPoint
 from . import jit
-from .emit import Emitted, Tier, emit_function
-from .layout import Layout, binding_layout
-from .threads import shared_pool
-from .watchdog import stop_after
+from .emit import Interface, Tier
+from .function import CompiledFunction, Source, compile_function, restored_function
+from .jit import MachineCode
+from .layout import binding_layout
 
 Bytes = numpy.typing.NDArray[numpy.uint8]
 Buffer: TypeAlias = "Bytes | bytearray | memoryview"
@@ -36,62 +31,9 @@ _LARGEST = (1 << 32) - 4
 
 
 @dataclass(frozen=True, slots=True)
-class CompiledFunction:
-    """Machine code of a Hercules function whose parameters are buffers."""
-
-    emitted: Emitted
-    code: jit.MachineCode
-    _entry: Callable[[int, int, int, int, int, int], None]
-
-    def run(
-        self,
-        addresses: Sequence[int],
-        constants: Sequence[int],
-        *,
-        workers: int | None = None,
-        timeout: float | None = None,
-    ) -> None:
-        """Run on the buffers at these addresses, with these dynamic constants; return when all is done.
-
-        Buffers must be as large as the layouts and the constants say, and 16-byte aligned. After `timeout` seconds the
-        run is stopped half done, with a DeviceError.
-        """
-        factors = (dynamic.evaluate(it, constants) for it in self.emitted.parallel)
-        threads = math.prod(factors)
-        if threads == 0:
-            return
-        buffers = (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
-        numbers = (ctypes.c_uint64 * max(len(constants), 1))(*constants)
-        buffers_at, numbers_at, entry = ctypes.addressof(buffers), ctypes.addressof(numbers), self._entry
-
-        scratch_size = dynamic.evaluate(self.emitted.scratch_size, constants)
-        with stop_after(timeout) as stop:
-
-            def task(begin: int, end: int, scratch: int) -> None:
-                if not stop.value:
-                    entry(buffers_at, numbers_at, begin, end, scratch, stop.address)
-
-            shared_pool(workers).run(task, threads, scratch_size)
-
-
-def compile_function(
-    function: h.Function, layouts: Mapping[int, Layout], *, tier: Tier | None = None
-) -> CompiledFunction:
-    """Compile a function whose parameters have these layouts. Raises ShaderError for what the CPU does not support.
-
-    Without a `tier`, it is what the environment variable TINCT_CPU_TIER says, else the fastest.
-    """
-    started = time.perf_counter()
-    emitted = emit_function(function, layouts, _default_tier() if tier is None else tier)
-    code = jit.compile_module(emitted.text, time.perf_counter() - started)
-    return CompiledFunction(emitted, code, code.entry())
-
-
-@dataclass(frozen=True, slots=True)
 class CompiledKernel:
     """An entry point as machine code. It may be run by several threads, one at a time."""
 
-    entry_point: EntryPoint
     function: CompiledFunction
     slots: tuple[Slot, ...]
 
@@ -103,20 +45,22 @@ class CompiledKernel:
     @property
     def tier(self) -> Tier:
         """How the invocations of a workgroup run."""
-        return self.function.emitted.tier
+        return self.function.interface.tier
 
     @property
     def tier_reason(self) -> str:
         """Why they do not run as gangs; empty if they do."""
-        return self.function.emitted.tier_reason
+        return self.function.interface.tier_reason
 
     def llvm(self, *, optimised: bool = True) -> str:
         """The LLVM IR, after LLVM's passes or before."""
-        return self.function.code.optimised if optimised else self.function.emitted.text
+        text = self.function.recipe.emit().text
+        return jit.optimised_text(text, vectorise=self.function.interface.finds_vectors) if optimised else text
 
     def assembly(self) -> str:
         """The machine code as text."""
-        return jit.assembly(self.function.code.optimised)
+        text = self.function.recipe.emit().text
+        return jit.assembly(text, vectorise=self.function.interface.finds_vectors)
 
     def run(
         self,
@@ -137,63 +81,77 @@ class CompiledKernel:
         if len(buffers) != len(slots):
             raise InputError(f"{len(slots)} buffers are needed, not {len(buffers)}")
         given = [_as_bytes(buffer) for buffer in buffers]
-        if any(buffer.nbytes > _LARGEST for buffer in given):
-            raise InputError(f"buffers have at most {_LARGEST} bytes on the CPU")
+        spans = [(_address(buffer), buffer.nbytes) for buffer in given]
         if lengths is None:
-            pairs = zip(slots, given, strict=True)
-            lengths = [slot.count(buffer.nbytes) for slot, buffer in pairs if slot.length is not None]
-        _check_apart([slot.binding for slot in slots], given)
-        constants = [*workgroups, *lengths]
+            pairs = zip(slots, spans, strict=True)
+            lengths = [slot.count(size) for slot, (_, size) in pairs if slot.length is not None]
+        _check_apart(slots, spans)
+        constants = (*workgroups, *lengths)
         addresses = [0] * len(slots)
         copies: list[tuple[Bytes, Bytes]] = []
-        for slot, buffer in zip(slots, given, strict=True):
-            address = _address(buffer)
-            if slot.needs_copy(buffer.nbytes, constants) or address % _ALIGN:
+        for slot, buffer, (address, size) in zip(slots, given, spans, strict=True):
+            if size > _LARGEST:
+                raise InputError(f"buffers have at most {_LARGEST} bytes on the CPU")
+            if slot.needs_copy(size, constants) or address % _ALIGN:
                 copy = _aligned_copy(buffer, slot.needed(constants))
                 copies.append((buffer, copy))
                 address = _address(copy)
-            addresses[slot.binding.parameter] = address
+            addresses[slot.parameter] = address
         self.function.run(addresses, constants, workers=workers, timeout=timeout)
         for buffer, copy in copies:
             if buffer.flags.writeable:
                 buffer[:] = copy[: buffer.nbytes]
 
 
-def _check_apart(bindings: Sequence[Binding], buffers: Sequence[Bytes]) -> None:
-    """Refuse a written buffer that overlaps another, as WebGPU does: the machine code takes bindings to be apart."""
-    spans = sorted(
-        (_address(buffer), buffer.nbytes, index) for index, buffer in enumerate(buffers) if buffer.nbytes > 0
-    )
-    for (start, size, first), (following, _, second) in pairwise(spans):
-        if start + size > following and (bindings[first].is_written or bindings[second].is_written):
-            raise InputError(f"the buffers for '{bindings[first].name}' and '{bindings[second].name}' overlap")
+def _check_apart(slots: Sequence[Slot], spans: Sequence[tuple[int, int]]) -> None:
+    """Refuse a written buffer that overlaps another, as WebGPU does: the machine code takes bindings to be apart.
+
+    A buffer is its address and its bytes.
+    """
+    if len(spans) < 2:
+        return
+    ordered = sorted((address, size, index) for index, (address, size) in enumerate(spans) if size > 0)
+    for (start, size, first), (following, _, second) in pairwise(ordered):
+        if start + size > following and (slots[first].is_written or slots[second].is_written):
+            raise InputError(f"the buffers for '{slots[first].name}' and '{slots[second].name}' overlap")
 
 
-def _default_tier() -> Tier:
-    name = os.environ.get("TINCT_CPU_TIER", "gang")
-    match name:
-        case "gang" | "lane":
-            return name
-        case _:
-            raise InputError(f"TINCT_CPU_TIER must be 'gang' or 'lane', not {name!r}")
-
-
-def compile_entry(entry_point: EntryPoint, *, tier: Tier | None = None) -> CompiledKernel:
+def compile_entry(entry_point: EntryPoint, *, tier: Tier | None = None, contract: bool = False) -> CompiledKernel:
     """Compile an entry point for this machine; see `compile_function`."""
+    slots = tuple(_slot(binding) for binding in entry_point.bindings)
+    return CompiledKernel(compile_function(*_source(entry_point), tier=tier, contract=contract), slots)
+
+
+def restored_kernel(
+    interface: Interface,
+    code: MachineCode,
+    slots: tuple[Slot, ...],
+    entry_point: Callable[[], EntryPoint],
+    *,
+    contract: bool,
+) -> CompiledKernel:
+    """A kernel that was compiled before; the entry point is asked for only where that is not enough."""
+    return CompiledKernel(restored_function(interface, code, lambda: _source(entry_point()), contract=contract), slots)
+
+
+def _source(entry_point: EntryPoint) -> Source:
     function = entry_point.function
-    layouts = {
+    return function, {
         binding.parameter: binding_layout(binding.type, function.parameter_types[binding.parameter])
         for binding in entry_point.bindings
     }
-    slots = tuple(_slot(binding) for binding in entry_point.bindings)
-    return CompiledKernel(entry_point, compile_function(function, layouts, tier=tier), slots)
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """How large a binding's buffer must be: `fixed` bytes, then `stride` for each element of a runtime-sized array."""
+    """A binding of a kernel, and how large its buffer must be: `fixed` bytes, then `stride` for each element of a
+    runtime-sized array, whose number is the dynamic constant `length`.
+    """
 
-    binding: Binding
+    name: str
+    point: BindingPoint
+    parameter: int
+    is_written: bool
     fixed: int
     stride: int
     length: int | None
@@ -211,7 +169,7 @@ class Slot:
         count = 0 if self.length is None else constants[self.length]
         least = self.fixed + self.stride * count
         if size < least:
-            raise InputError(f"the buffer for '{self.binding.name}' has {size} bytes, but {least} are needed")
+            raise InputError(f"the buffer for '{self.name}' has {size} bytes, but {least} are needed")
         return count == 0 and size < self.fixed + self.stride
 
     def needed(self, constants: Sequence[int]) -> int:
@@ -222,9 +180,10 @@ class Slot:
 def _slot(binding: Binding) -> Slot:
     tail = wgsl_layout.runtime_array(binding.type)
     if tail is None:
-        return Slot(binding, wgsl_layout.size_of(binding.type), 0, None)
-    offset, array = tail
-    return Slot(binding, offset, wgsl_layout.stride_of(array), binding.length)
+        fixed, stride, length = wgsl_layout.size_of(binding.type), 0, None
+    else:
+        fixed, stride, length = tail[0], wgsl_layout.stride_of(tail[1]), binding.length
+    return Slot(binding.name, binding.point, binding.parameter, binding.is_written, fixed, stride, length)
 
 
 def _as_bytes(buffer: Buffer) -> Bytes:

@@ -27,42 +27,67 @@ from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .endless import watched_ends
-from .gangs import Gang, GangEmitter, NotGanged, choose_gangs
+from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, unrolled_loops
 from .half import CONVERSIONS
 from .layout import ArrayLayout, Layout
-from .llvm import FunctionText, ModuleText, Ops
+from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
 from .memory import STACK_LIMIT, STORAGE_ALIGN
 from .nodes import NodeEmitter, unsupported
+from .privatise import Private, private_bindings
 from .storage import Storage, StoragePlan
 from .target import current_target
 
-_METADATA = """!0 = !{}
-!1 = !{!"branch_weights", i32 1000, i32 1}
-!2 = !{!"llvm.loop.unroll.full"}
+_METADATA = f"""!0 = !{{}}
+!1 = !{{!"branch_weights", i32 1000, i32 1}}
+{UNROLL_METADATA}
 """
 Tier = Literal["gang", "lane"]
 """Several threads of a fork at once, in the lanes of vectors, or one after another."""
 
 
 @dataclass(frozen=True, slots=True)
-class Emitted:
-    """A module's text. `parallel`: the factors whose product is the number of threads that workers share.
+class Interface:
+    """What running a module takes. `parallel`: the factors whose product is the number of threads that workers share.
 
-    `tier` is how forks over literal factors run; `tier_reason` says why not as gangs.
+    `privates`: the bindings for which every worker but one must be given memory of its own, cleared at first and
+    merged in the end; the other may be given the binding itself. `tier` is how forks over literal factors run;
+    `tier_reason` says why not as gangs.
     """
 
-    text: str
     parallel: tuple[h.DynamicConstant, ...]
     scratch_size: h.DynamicConstant
+    privates: tuple[Private, ...]
     tier: Tier
     tier_reason: str
 
+    @property
+    def finds_vectors(self) -> bool:
+        """Whether LLVM is worth asking for vectors: what gangs do is vectors already."""
+        return self.tier == "lane"
 
-def emit_function(function: h.Function, bindings: Mapping[int, Layout], tier: Tier = "gang") -> Emitted:
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """A module's text, and what running it takes."""
+
+    text: str
+    interface: Interface
+
+
+def emit_function(
+    function: h.Function,
+    bindings: Mapping[int, Layout],
+    tier: Tier = "gang",
+    *,
+    privatise: bool = True,
+    contract: bool = False,
+) -> Emitted:
     """The LLVM IR of a function whose parameters are bindings with these layouts.
 
-    On the gang tier, what gangs cannot run falls back to the lane tier. The function may only return (a product of) the
-    final versions of its parameters. Raises ShaderError for what is not supported.
+    On the gang tier, what gangs cannot run falls back to the lane tier. Without `privatise`, all workers share all
+    bindings. With `contract`, a product and the sum it goes into may be fused into one rounding, as WGSL allows
+    ("Floating Point Evaluation"). The function may only return (a product of) the final versions of its parameters.
+    Raises ShaderError for what is not supported.
     """
     placed = schedule(function)
     if placed.problems:
@@ -71,17 +96,29 @@ def emit_function(function: h.Function, bindings: Mapping[int, Layout], tier: Ti
     reason = "the lane tier was asked for"
     if tier == "gang":
         try:
-            return _emit(placed, bindings, choose_gangs(placed, current_target().vector_bytes // 4), "")
+            gangs = choose_gangs(placed, current_target().vector_bytes // 4)
+            return _emit(placed, bindings, gangs, "", privatise=privatise, contract=contract)
         except NotGanged as obstacle:
             reason = str(obstacle)
-    return _emit(placed, bindings, (), reason)
+    return _emit(placed, bindings, (), reason, privatise=privatise, contract=contract)
 
 
-def _emit(placed: Schedule, bindings: Mapping[int, Layout], gangs: Sequence[Gang], reason: str) -> Emitted:
-    emitter = _FunctionEmitter(placed, bindings, _outermost_forks(placed), gangs)
-    if not emitter.carries_only_bindings():
-        emitter = _FunctionEmitter(placed, bindings, (), gangs)
-    return emitter.emit(reason)
+def _emit(
+    placed: Schedule,
+    bindings: Mapping[int, Layout],
+    gangs: Sequence[Gang],
+    reason: str,
+    *,
+    privatise: bool,
+    contract: bool,
+) -> Emitted:
+    def emitter(forks: tuple[h.Fork, ...]) -> _FunctionEmitter:
+        return _FunctionEmitter(placed, bindings, forks, gangs, ModuleText(contract), privatise=privatise)
+
+    chosen = emitter(_outermost_forks(placed))
+    if not chosen.carries_only_bindings():
+        chosen = emitter(())
+    return chosen.emit(reason)
 
 
 def _outermost_forks(placed: Schedule) -> tuple[h.Fork, ...]:
@@ -109,6 +146,9 @@ class _FunctionEmitter:
         bindings: Mapping[int, Layout],
         forks: tuple[h.Fork, ...],
         gangs: Sequence[Gang],
+        module: ModuleText,
+        *,
+        privatise: bool,
     ) -> None:
         """`forks`: those whose threads workers share."""
         self._placed = placed
@@ -120,7 +160,9 @@ class _FunctionEmitter:
         self._live = [node for node in placed.function.nodes if node in placed.live]
         users = def_use(placed.function)
         self._plan = StoragePlan(self._live, placed.types, bindings, users, placed.nest.forks)
-        self._module = ModuleText()
+        self._privates = tuple(private_bindings(placed, self._plan, users, bindings)) if privatise else ()
+        self._plan.privatise({it.parameter for it in self._privates})
+        self._module = module
         self._out = FunctionText(self._module)
         self._ops = Ops(self._out)
         scratch_offsets, self._scratch_size = _assign_scratch(self._plan.storages)
@@ -136,6 +178,7 @@ class _FunctionEmitter:
             gang.forks[0]: GangEmitter(placed, gang, self._nodes, self._plan, users, self._end_if_watched)
             for gang in gangs
         }
+        self._unrolled_loops = unrolled_loops(placed, gangs)
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
 
     def carries_only_bindings(self) -> bool:
@@ -149,7 +192,7 @@ class _FunctionEmitter:
         return True
 
     def _is_binding(self, node: h.Node) -> bool:
-        return is_collection(self._types[node]) and self._plan.of(node).is_shared
+        return is_collection(self._types[node]) and self._plan.of(node).is_binding
 
     def emit(self, reason: str) -> Emitted:
         """The whole module; `reason` is why forks are not gangs."""
@@ -165,7 +208,9 @@ class _FunctionEmitter:
         self._out.do("ret void")
         self._add_functions()
         parallel = tuple(fork.factor for fork in self._forks)
-        return Emitted(str(self._module), parallel, self._scratch_size, "gang" if self._gangs else "lane", reason)
+        tier: Tier = "gang" if self._gangs else "lane"
+        interface = Interface(parallel, self._scratch_size, self._privates, tier, reason)
+        return Emitted(str(self._module), interface)
 
     def _emit_gang(self, fork: h.Fork) -> None:
         before, after = block_leader(fork.control), self._labels[self._joins[fork]]
@@ -236,7 +281,14 @@ class _FunctionEmitter:
                 self._hand_on(node, leader)
         self._end_if_watched(leader)
         self._ends[leader] = self._out.current
-        self._out.do(self._terminator(self._placed.exits[leader]))
+        self._out.do(self._terminator(self._placed.exits[leader]) + self._unrolled(leader))
+
+    def _unrolled(self, leader: h.Node) -> str:
+        """What tells LLVM to unroll the loop to whose start control goes from here."""
+        around = self._placed.loops.around[leader]
+        header = self._placed.exits[leader]
+        is_back = any(it.header is header and it in self._unrolled_loops for it in around)
+        return self._module.unrolled_loop() if is_back else ""
 
     def _end_if_watched(self, leader: h.Node) -> None:
         """In loops that may never end: leave the function if another thread says so; unordered atomic, for it may say
@@ -321,7 +373,7 @@ class _FunctionEmitter:
             is_empty = self._types[field] == UNIT
             if not is_empty and (not is_collection(self._types[field]) or isinstance(field, h.ConstantNode)):
                 raise unsupported("a result that is not a parameter", node)
-            if not is_empty and not self._plan.of(field).is_shared:
+            if not is_empty and not self._plan.of(field).is_binding:
                 raise unsupported("a result that is not a parameter", node)
 
     def _hand_on(self, node: h.Node, leader: h.Node) -> None:
@@ -363,7 +415,7 @@ def _assign_scratch(storages: Sequence[Storage]) -> tuple[dict[Storage, h.Dynami
     known_first = sorted(storages, key=lambda it: it.constant_size is None)
     for storage in known_first:
         size = storage.constant_size
-        if storage.is_shared or storage.parent is not None or (size is not None and size <= STACK_LIMIT):
+        if storage.is_binding or storage.parent is not None or (size is not None and size <= STACK_LIMIT):
             continue
         offsets[storage] = end
         end = dynamic.add(end, _rounded_size(storage, size))

@@ -121,10 +121,16 @@ def _bound(op: BinaryOp, change: tuple[BinaryOp, int], start: int | None, limit:
             return _ALL_NUMBERS if start is None or limit is None else start - limit + 1
         case BinaryOp.LESS, (BinaryOp.ADD, step) if limit is not None and 0 < step <= _HALF and limit <= _HALF:
             return (_ALL_NUMBERS if start is None else limit - start) / step + 1
+        case BinaryOp.LESS_EQUAL, (BinaryOp.ADD, step) if limit is not None and limit < _HALF:
+            return _bound(BinaryOp.LESS, (BinaryOp.ADD, step), start, limit + 1)
+        case BinaryOp.GREATER_EQUAL, (BinaryOp.SUB, 1) if limit is not None and limit > 0:
+            return _bound(BinaryOp.GREATER, (BinaryOp.SUB, 1), start, limit - 1)
         case BinaryOp.LESS, (BinaryOp.MUL | BinaryOp.SHIFT_LEFT, _) if limit is not None and limit <= _HALF:
-            return HALVINGS if start is not None and start > 0 else math.inf
+            return math.inf if start is None or start <= 0 else max(limit // start, 0).bit_length() + 1
+        case BinaryOp.LESS_EQUAL, (BinaryOp.MUL | BinaryOp.SHIFT_LEFT, _) if limit is not None and limit < _HALF:
+            return math.inf if start is None or start <= 0 else max(limit // start, 0).bit_length() + 1
         case BinaryOp.GREATER, (BinaryOp.DIV | BinaryOp.SHIFT_RIGHT, _) if limit is not None and limit >= 0:
-            return HALVINGS
+            return HALVINGS if start is None else min(max(start, 0).bit_length() + 1, HALVINGS)
         case _:
             return math.inf
 

@@ -49,6 +49,7 @@ define weak hidden half @__truncsfhf2(float %x) nounwind willreturn memory(none)
   ret half %result
 }
 """
-"""A multiplication by 2^112 moves the exponent of an f16 and makes its subnormal numbers normal, exactly. Adding ½, whose
-unit in the last place is the least f16, rounds what becomes subnormal; 939520001 is 112 << 23 less half an f16's unit.
+"""A multiplication by 2^112 moves the exponent of an f16 and makes its subnormal numbers normal, exactly. Adding ½, of
+which the unit in the last place is the least f16, rounds what becomes subnormal. 939520001 is 112 << 23, less what
+rounds ties to even.
 """

@@ -192,7 +192,7 @@ def _ldexp(call: _Call) -> str:
     """In double precision, where every step is exact and the exponent, cut to ±400, fits a factor."""
     value, exponent = call.arguments
     ops = call.ops
-    if call.scalar == "float" and ops.out.module.target.has_scale:
+    if call.scalar == "float" and ops.out.module.target.has_avx512:
         return math.Reals(ops).ldexp(value, exponent)
     exponent = ops.intrinsic("llvm.smin", "i32", exponent, ops.constant("i32", 400))
     exponent = ops.intrinsic("llvm.smax", "i32", exponent, ops.constant("i32", -400))

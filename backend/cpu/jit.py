@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, cast
 
+from .disk_cache import DiskCache, default_cache, digest
 from .target import Target, current_target
 
 _Kernel = Callable[[int, int, int, int, int, int], None]
@@ -19,6 +20,9 @@ _SIGNATURE = ctypes.CFUNCTYPE(None, _ADDRESS, _ADDRESS, _NUMBER, _NUMBER, _ADDRE
 _lock = threading.RLock()
 """LLVM's global state is used by one thread at a time; machine code runs outside of it."""
 _numbers = itertools.count()
+_VERSION = "1"
+"""Changes with how modules are compiled, apart from what is in their text."""
+_PASS_LEVEL, _CODE_LEVEL = 2, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +42,12 @@ class CompileTimes:
 
 @dataclass(slots=True)
 class MachineCode:
-    """The external function `kernel` of a module, callable while this object lives. `optimised` is the module's IR."""
+    """The external function `kernel` of a module, callable while this object lives. `name` is what the cache on disk
+    knows it by, `is_cached` whether it came from there.
+    """
 
-    optimised: str
+    name: str
+    is_cached: bool
     times: CompileTimes
     _address: int
     _owner: object = field(repr=False)
@@ -57,6 +64,8 @@ class _Toolchain:
     llvm: Any
     machine: Any
     linker: Any
+    identity: str
+    """All that decides what machine code LLVM makes of a text."""
 
 
 def _toolchain() -> _Toolchain:
@@ -65,6 +74,7 @@ def _toolchain() -> _Toolchain:
 
 @cache
 def _toolchain_for(target: Target) -> _Toolchain:
+    import llvmlite
     import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs]
 
     binding: Any = llvm
@@ -73,34 +83,81 @@ def _toolchain_for(target: Target) -> _Toolchain:
     machine = binding.Target.from_default_triple().create_target_machine(
         cpu=target.processor,
         features=target.features,
-        opt=2,
+        opt=_CODE_LEVEL,
         reloc="pic",
         codemodel="default",
         jit=True,
     )
-    return _Toolchain(binding, machine, binding.create_lljit_compiler(machine, use_jit_link=True))
+    versions = (llvmlite.__version__, *map(str, binding.llvm_version_info))
+    levels = f"passes {_PASS_LEVEL}, code {_CODE_LEVEL}"
+    identity = "\n".join((_VERSION, *versions, levels, str(machine.triple), repr(target)))
+    return _Toolchain(binding, machine, binding.create_lljit_compiler(machine, use_jit_link=True), identity)
 
 
-def compile_module(text: str, emit_seconds: float = 0.0) -> MachineCode:
-    """Optimise the module and load its machine code. Its function `kernel` takes what `emit` says."""
+def compile_module(text: str, emit_seconds: float = 0.0, *, vectorise: bool = True) -> MachineCode:
+    """Optimise the module and load its machine code. Its function `kernel` takes what `emit` says.
+
+    LLVM looks for scalars to put into vectors if it is to `vectorise`. What the cache on disk has is only loaded.
+    """
     with _lock:
-        tools = _toolchain()
+        tools, files = _toolchain(), default_cache()
+        name = digest(tools.identity, f"vectorise {vectorise}", text)
+        cached = None if files is None else _cached(tools, files, name, emit_seconds)
+        if cached is not None:
+            return cached
         started = time.perf_counter()
         module = _parse(tools, text)
         parsed = time.perf_counter()
-        _optimise(tools, module)
+        _optimise(tools, module, vectorise=vectorise)
         optimised = time.perf_counter()
-        library = _load(tools, tools.machine.emit_object(module))
+        code: bytes = tools.machine.emit_object(module)
+        library = _load(tools, code)
         generated = time.perf_counter()
+        if files is not None:
+            files.put(name, code)
         times = CompileTimes(emit_seconds, parsed - started, optimised - parsed, generated - optimised)
-        return MachineCode(str(module), times, library["kernel"], library)
+        return MachineCode(name, False, times, library["kernel"], library)
 
 
-def assembly(optimised: str) -> str:
-    """The assembly text of optimised IR."""
+def identity() -> str:
+    """All that decides what machine code LLVM makes of a text, on this machine."""
+    return _toolchain().identity
+
+
+def restore(name: str) -> MachineCode | None:
+    """The machine code that the cache on disk has under a name."""
+    with _lock:
+        files = default_cache()
+        return None if files is None else _cached(_toolchain(), files, name, 0.0)
+
+
+def _cached(tools: _Toolchain, files: DiskCache, name: str, emit_seconds: float) -> MachineCode | None:
+    """The machine code that the cache has under a name."""
+    started = time.perf_counter()
+    code = files.get(name)
+    if code is None:
+        return None
+    library = _load(tools, code)
+    times = CompileTimes(emit_seconds, 0.0, 0.0, time.perf_counter() - started)
+    return MachineCode(name, True, times, library["kernel"], library)
+
+
+def optimised_text(text: str, *, vectorise: bool = True) -> str:
+    """The module as it is after LLVM's passes."""
     with _lock:
         tools = _toolchain()
-        return str(tools.machine.emit_assembly(_parse(tools, optimised)))
+        module = _parse(tools, text)
+        _optimise(tools, module, vectorise=vectorise)
+        return str(module)
+
+
+def assembly(text: str, *, vectorise: bool = True) -> str:
+    """The assembly text of a module."""
+    with _lock:
+        tools = _toolchain()
+        module = _parse(tools, text)
+        _optimise(tools, module, vectorise=vectorise)
+        return str(tools.machine.emit_assembly(module))
 
 
 def host() -> Sequence[str]:
@@ -118,10 +175,10 @@ def _parse(tools: _Toolchain, text: str) -> Any:
     return module
 
 
-def _optimise(tools: _Toolchain, module: Any) -> None:
-    options = tools.llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = True
-    options.slp_vectorization = True
+def _optimise(tools: _Toolchain, module: Any, *, vectorise: bool) -> None:
+    options = tools.llvm.create_pipeline_tuning_options(speed_level=_PASS_LEVEL)
+    options.loop_vectorization = vectorise
+    options.slp_vectorization = vectorise
     options.loop_interleaving = True
     options.loop_unrolling = True
     builder = tools.llvm.create_pass_builder(tools.machine, options)

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from ...ir import layout_sizes as wgsl_layout
 from ...ir import types as wgsl
+from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 
 
@@ -74,6 +75,17 @@ def constant_size(layout: Layout) -> int | None:
             return None
         case ProductLayout(fields=fields, size=size):
             return size if all(constant_size(field) is not None for field in fields) else None
+
+
+def dynamic_size(layout: Layout) -> h.DynamicConstant:
+    """The bytes a layout takes."""
+    match layout:
+        case ArrayLayout(extent=extent, stride=stride):
+            return dynamic.mul(extent, dynamic.literal(stride))
+        case ProductLayout(fields=fields, offsets=offsets) if constant_size(layout) is None:
+            return dynamic.add(dynamic_size(fields[-1]), dynamic.literal(offsets[-1]))
+        case _:
+            return dynamic.literal(constant_size(layout) or 0)
 
 
 def natural_layout(type: h.Type) -> Layout:

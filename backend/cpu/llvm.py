@@ -8,18 +8,26 @@ from dataclasses import dataclass, field
 
 from .target import Target, current_target
 
+UNROLL_METADATA = '!2 = !{!"llvm.loop.unroll.full"}'
+"""What `ModuleText.unrolled_loop` refers to."""
+_FIRST_LOOP = 10
 _SUFFIXES = {"half": "f16", "float": "f32", "double": "f64"}
 
 
 @dataclass(slots=True)
 class ModuleText:
-    """The parts of a module. Declarations and helper functions are written once, however often they are asked for."""
+    """The parts of a module. Declarations and helper functions are written once, however often they are asked for.
 
+    `is_contracted`: the program's own products may be fused with the sums they go into, which rounds once.
+    """
+
+    is_contracted: bool = False
     target: Target = field(default_factory=current_target)
     _declarations: dict[str, None] = field(default_factory=dict[str, None])
     _globals: dict[str, str] = field(default_factory=dict[str, str])
     _functions: dict[str, str] = field(default_factory=dict[str, str])
     _alignments: dict[str, int] = field(default_factory=dict[str, int])
+    _loops: int = 0
 
     def declare(self, declaration: str) -> None:
         """A function from elsewhere."""
@@ -38,6 +46,13 @@ class ModuleText:
         if name not in self._functions:
             self._functions[name] = ""  # a helper may ask for itself
             self._functions[name] = write()
+
+    def unrolled_loop(self) -> str:
+        """What a loop's jump back ends with if LLVM is to unroll it as often as it turns, if it can tell that."""
+        number = self._loops + _FIRST_LOOP
+        self._loops += 1
+        self._functions[f"loop {number}"] = f"!{number} = distinct !{{!{number}, !2}}\n"
+        return f", !llvm.loop !{number}"
 
     def add_function(self, name: str, text: str) -> None:
         """Add a function."""

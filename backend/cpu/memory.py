@@ -189,7 +189,7 @@ class Memory:
             return self._shared_atomic(op, address, operands)
         old = self.load(address)
         if op is not h.AtomicOp.LOAD:
-            self.store(self._updated(op, _scalar(address), old, operands), address)
+            self.store(updated(self.ops, op, _scalar(address), old, operands), address)
         return old
 
     def _shared_atomic(self, op: h.AtomicOp, address: Address, operands: Sequence[str]) -> str:
@@ -211,19 +211,6 @@ class Memory:
             case _:
                 name = _RMW[op]
         return self._out.value(f"atomicrmw {name} ptr {pointer}, {type} {operands[0]} {end}")
-
-    def _updated(self, op: h.AtomicOp, scalar: ScalarLayout, old: str, operands: Sequence[str]) -> str:
-        type = llvm_type(scalar.type)
-        match op:
-            case h.AtomicOp.STORE | h.AtomicOp.EXCHANGE:
-                return operands[0]
-            case h.AtomicOp.COMPARE_EXCHANGE:
-                return self.ops.select(self.ops.binary("icmp eq", type, old, operands[0]), type, operands[1], old)
-            case h.AtomicOp.MIN | h.AtomicOp.MAX:
-                name = f"llvm.{'s' if _is_signed(scalar) else 'u'}{op.value}"
-                return self.ops.intrinsic(name, type, old, operands[0])
-            case _:
-                return self.ops.binary(_RMW[op], type, old, operands[0])
 
     # Whole collections
 
@@ -303,6 +290,21 @@ class Memory:
             return str(size)
         assert isinstance(layout, ArrayLayout), "only whole arrays have a dynamic size"
         return self.dynamic(dynamic.mul(layout.extent, dynamic.literal(layout.stride)))
+
+
+def updated(ops: Ops, op: h.AtomicOp, scalar: ScalarLayout, old: str, operands: Sequence[str]) -> str:
+    """What an atomic operation leaves in memory, for one scalar or lane by lane."""
+    type = llvm_type(scalar.type)
+    match op:
+        case h.AtomicOp.STORE | h.AtomicOp.EXCHANGE:
+            return operands[0]
+        case h.AtomicOp.COMPARE_EXCHANGE:
+            return ops.select(ops.binary("icmp eq", type, old, operands[0]), type, operands[1], old)
+        case h.AtomicOp.MIN | h.AtomicOp.MAX:
+            name = f"llvm.{'s' if _is_signed(scalar) else 'u'}{op.value}"
+            return ops.intrinsic(name, type, old, operands[0])
+        case _:
+            return ops.binary(_RMW[op], type, old, operands[0])
 
 
 def constant_bytes(constant: h.Constant, layout: Layout) -> bytes:

@@ -7,7 +7,7 @@ with one, or two storages meet in a Phi or Reduce, the value is transferred (`ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...ir.hercules import nodes as h
@@ -28,10 +28,18 @@ class Storage:
     parent_fork: h.Fork | None = None
     """For a part: the element of the parent at this fork's thread index."""
 
+    is_privatised: bool = False
+    """For a binding: whether each worker has memory of its own for it (see `privatise`)."""
+
+    @property
+    def is_binding(self) -> bool:
+        """Whether it lives on outside of the function."""
+        return self.parameter is not None
+
     @property
     def is_shared(self) -> bool:
         """Whether other threads of the machine may touch it, so that atomics must be atomic."""
-        return self.parameter is not None
+        return self.is_binding and not self.is_privatised
 
     @property
     def constant_size(self) -> int | None:
@@ -82,6 +90,11 @@ class StoragePlan:
     def storages(self) -> list[Storage]:
         """All storages."""
         return list(dict.fromkeys(self._storages.values()))
+
+    def privatise(self, parameters: Collection[int]) -> None:
+        """Let each worker have memory of its own for these bindings."""
+        for storage in self.storages:
+            storage.is_privatised = storage.parameter in parameters
 
     def _set(self, node: h.Node, storage: Storage) -> None:
         root = self._classes.find(node)

@@ -18,7 +18,8 @@ class Target:
     """A processor as LLVM names it, and what the code generator must know of it.
 
     `vector_bytes` is the size of a vector register, `has_fma` whether it multiplies and adds with one rounding,
-    `has_half` whether it converts between f16 and f32, `has_scale` whether it scales vectors of floats by powers of two.
+    `has_half` whether it converts between f16 and f32, `has_avx512` whether it scales floats by powers of two and
+    estimates inverse roots in vectors of any size.
     """
 
     processor: str
@@ -26,7 +27,7 @@ class Target:
     vector_bytes: int
     has_fma: bool
     has_half: bool
-    has_scale: bool
+    has_avx512: bool
 
 
 def current_target() -> Target:
@@ -56,4 +57,4 @@ def _target(name: str) -> Target:
     if name not in levels:
         raise InputError(f"TINCT_CPU_TARGET must be one of {', '.join(['native', *levels])}, not {name!r}")
     level = LEVELS.index(name)
-    return Target(name, "", 16 << level, has_fma=level > 0, has_half=level > 0, has_scale=level > 1)
+    return Target(name, "", 16 << level, has_fma=level > 0, has_half=level > 0, has_avx512=level > 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from queue import SimpleQueue
 
@@ -13,13 +13,21 @@ import numpy
 import numpy.typing
 
 Scratch = numpy.typing.NDArray[numpy.uint8]
-RangeTask = Callable[[int, int, int], None]
-"""Does `[begin, end)` with scratch memory at an address: `task(begin, end, scratch)`."""
-_Job = tuple[Callable[[], None], "SimpleQueue[BaseException | None]"]
-"""Something to do, and where to say how it went."""
+RangeTask = Callable[[int, int], None]
+"""Does the threads `[begin, end)` of a dispatch."""
+Start = Callable[[int, int], RangeTask]
+"""`start(worker, scratch)`: what a worker does, with memory of its own at an address. Called in the worker's thread,
+when there is something for it to do.
+"""
+_Job = Callable[[], None]
 
 _ALIGN = 64
-_CHUNKS_PER_WORKER = 8
+_PARTS_PER_WORKER = 4
+"""A worker takes this share of what is left at a time, so that the parts get smaller towards the end."""
+_WORTH_TAKING = 20e-6
+"""Seconds of work that are worth taking at all."""
+_LONGEST = 50e-3
+"""Seconds of work in one piece, more or less: so long an interrupt may have to wait."""
 _WORTH_WAKING = 100e-6
 """Seconds of work below which waking the others costs more than it saves."""
 
@@ -35,41 +43,46 @@ class Pool:
         self._scratch_size = 0
         self._addresses = [0] * workers
 
-    def run(self, task: RangeTask, count: int, scratch_size: int) -> None:
-        """Do `task` for all of `[0, count)`, in parts. What a part raises is raised here, once all have ended."""
+    def run(
+        self,
+        start: Start,
+        count: int,
+        scratch_size: int = 0,
+        *,
+        overhead: float = 0.0,
+        cancel: Callable[[], None] | None = None,
+    ) -> None:
+        """Do all of `[0, count)`, in parts. What a part raises is raised here, once all have ended.
+
+        `overhead` is what each further worker costs beyond its work, in seconds. `cancel` is called if not all is to be
+        done, since a part raised something or the caller is interrupted.
+        """
         with self._lock:
             if scratch_size > self._scratch_size:
                 self._grow(scratch_size)
-            first = self._addresses[0]
+            task = start(0, self._addresses[0])
+            if count == 1:
+                task(0, 1)
+                return
             started = time.perf_counter()
-            task(0, min(count, 1), first)
-            if self.workers == 1 or (time.perf_counter() - started) * (count - 1) < _WORTH_WAKING:
-                if count > 1:
-                    task(1, count, first)
+            task(0, 1)
+            each = time.perf_counter() - started
+            if each * (count - 1) < _WORTH_WAKING + overhead:
+                task(1, count)
             else:
-                self._share(task, count)
+                self._share(start, task, _Parts(_sizes(1, count, self.workers, each), cancel))
 
-    def _share(self, task: RangeTask, count: int) -> None:
-        chunk = max(1, (count - 1) // (self.workers * _CHUNKS_PER_WORKER))
-        begins = iter(range(1, count, chunk))  # one `next` is atomic
+    def _share(self, start: Start, first: RangeTask, parts: _Parts) -> None:
+        self._wake()
+        waiting = _Waiting(self.workers - 1)
+        for number, jobs in enumerate(self._jobs, start=1):
+            jobs.put(partial(waiting.run, partial(parts.work, partial(start, number, self._addresses[number]))))
+        parts.work(lambda: first)
+        waiting.wait(parts)
+        if parts.error is not None:
+            raise parts.error
 
-        def work(worker: int) -> None:
-            address = self._addresses[worker]
-            for begin in begins:
-                task(begin, min(begin + chunk, count), address)
-
-        self._start()
-        helpers = min(self.workers - 1, len(range(1, count, chunk)) - 1)
-        done: SimpleQueue[BaseException | None] = SimpleQueue()
-        for helper in range(helpers):
-            self._jobs[helper].put((partial(work, helper + 1), done))
-        mine = _outcome(partial(work, 0))
-        errors = [mine, *(done.get() for _ in range(helpers))]
-        for error in errors:
-            if error is not None:
-                raise error
-
-    def _start(self) -> None:
+    def _wake(self) -> None:
         while len(self._jobs) < self.workers - 1:
             jobs: SimpleQueue[_Job] = SimpleQueue()
             self._jobs.append(jobs)
@@ -82,19 +95,76 @@ class Pool:
         self._scratch_size = size
 
 
+class _Parts:
+    """The parts of a dispatch that are left to do, for several workers; none once one of them failed."""
+
+    def __init__(self, parts: Iterator[tuple[int, int]], cancel: Callable[[], None] | None) -> None:
+        self._parts = parts
+        self._cancel = cancel
+        self._lock = threading.Lock()
+        self.error: BaseException | None = None
+
+    def work(self, start: Callable[[], RangeTask]) -> None:
+        """Do parts until none is left. Raises nothing: the first error is kept."""
+        try:
+            task: RangeTask | None = None
+            while (part := self._next()) is not None:
+                task = start() if task is None else task
+                task(*part)
+        except BaseException as error:
+            self.fail(error)
+
+    def _next(self) -> tuple[int, int] | None:
+        with self._lock:
+            return None if self.error is not None else next(self._parts, None)
+
+    def fail(self, error: BaseException) -> None:
+        """Stop all workers as soon as may be."""
+        if self.error is None:
+            self.error = error
+        if self._cancel is not None:
+            self._cancel()
+
+
+class _Waiting:
+    """Waits for helpers, whatever happens: they are at work on memory that the caller holds."""
+
+    def __init__(self, helpers: int) -> None:
+        self._left = helpers
+        self._lock = threading.Lock()
+        self._all_done = threading.Event()
+        if helpers == 0:
+            self._all_done.set()
+
+    def run(self, job: Callable[[], None]) -> None:
+        """In a helper: the job, and say that it has ended."""
+        job()
+        with self._lock:
+            self._left -= 1
+            if self._left == 0:
+                self._all_done.set()
+
+    def wait(self, parts: _Parts) -> None:
+        """In the caller: until all have ended; an interrupt makes that soon."""
+        while not self._all_done.is_set():
+            try:
+                self._all_done.wait()
+            except BaseException as interrupt:
+                parts.fail(interrupt)
+
+
+def _sizes(begin: int, end: int, workers: int, each: float) -> Iterator[tuple[int, int]]:
+    """Ranges of what takes `each` seconds: the smaller, the less is left, but neither too short nor too long."""
+    least, most = (max(1, int(seconds / max(each, 1e-9))) for seconds in (_WORTH_TAKING, _LONGEST))
+    while begin < end:
+        size = min(max((end - begin) // (workers * _PARTS_PER_WORKER), least), most, end - begin)
+        yield begin, begin + size
+        begin += size
+
+
 def _serve(jobs: SimpleQueue[_Job]) -> None:
     while True:
-        job, done = jobs.get()
-        done.put(_outcome(job))
-
-
-def _outcome(job: Callable[[], None]) -> BaseException | None:
-    """What a job raises, if anything: it belongs to the thread that asked for the job."""
-    try:
-        job()
-    except BaseException as error:
-        return error
-    return None
+        jobs.get()()
 
 
 def _aligned(size: int) -> Scratch:
@@ -104,17 +174,34 @@ def _aligned(size: int) -> Scratch:
     return memory[start : start + size]
 
 
-_pools: dict[int, Pool] = {}
-_pools_lock = threading.Lock()
+class _Pools:
+    """The pools of this process, by their number of workers."""
+
+    def __init__(self) -> None:
+        self._pools: dict[int, Pool] = {}
+        self._lock = threading.Lock()
+        os.register_at_fork(after_in_child=self._forget)
+
+    def of(self, workers: int) -> Pool:
+        """The pool with that many workers, started when it is first needed."""
+        pool = self._pools.get(workers)
+        if pool is None:
+            with self._lock:
+                pool = self._pools.setdefault(workers, Pool(workers))
+        return pool
+
+    def _forget(self) -> None:
+        """In the child of a fork: threads do not survive it, and a lock that one of them held is never released."""
+        self._pools = {}
+        self._lock = threading.Lock()
+
+
+_pools = _Pools()
 
 
 def shared_pool(workers: int | None = None) -> Pool:
     """The pool of this process with that many workers; as many as it may use processors, if nothing is said."""
-    count = available_processors() if workers is None else workers
-    with _pools_lock:
-        if count not in _pools:
-            _pools[count] = Pool(count)
-        return _pools[count]
+    return _pools.of(available_processors() if workers is None else workers)
 
 
 def available_processors() -> int:
@@ -122,6 +209,3 @@ def available_processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-os.register_at_fork(after_in_child=_pools.clear)  # threads do not survive a fork

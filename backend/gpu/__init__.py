@@ -12,16 +12,17 @@ that names the signal and naga's last words; the next call starts a new child.
 """
 
 from .device import DEFAULT_SECONDS, GpuDevice, default_device
-from .model import AdapterInfo, BindingKind, BufferBinding, GpuError, GpuErrorKind, GpuResult
+from .model import AdapterInfo, BufferBinding, BufferKind, GpuError, GpuErrorKind, GpuResult, TextureBinding
 
 __all__ = [
     "DEFAULT_SECONDS",
     "AdapterInfo",
-    "BindingKind",
     "BufferBinding",
+    "BufferKind",
     "GpuDevice",
     "GpuError",
     "GpuErrorKind",
     "GpuResult",
+    "TextureBinding",
     "default_device",
 ]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from .messages import BindingHeader, Reply, Request
-from .model import AdapterInfo, BufferBinding, GpuError, GpuResult
+from ...ir.textures import format_of, is_multisampled, read_extent
+from ...ir.types import Access
+from .messages import BindingHeader, Reply, Request, TextureHeader
+from .model import AdapterInfo, Binding, GpuError, GpuResult, TextureBinding
 from .process import WorkerProcess
 
 _PROBE_SECONDS = 60.0
@@ -64,7 +66,7 @@ class GpuDevice:
         self,
         wgsl: str,
         entry: str,
-        bindings: Sequence[BufferBinding],
+        bindings: Sequence[Binding],
         workgroups: tuple[int, int, int],
         constants: Mapping[str, float] | None = None,
         *,
@@ -81,7 +83,8 @@ class GpuDevice:
         _check_call(bindings, workgroups, repeat)
         blobs = [binding.raw() for binding in bindings]
         if 0 in workgroups:
-            unchanged = {b.point: bytearray(blob) for b, blob in zip(bindings, blobs, strict=True) if b.writable}
+            pairs = zip(bindings, blobs, strict=True)
+            unchanged = {b.point: b.restored(bytearray(blob)) for b, blob in pairs if b.writable}
             return GpuResult(unchanged, compile_seconds=0.0, samples=(), timed_by="wall")
         reply, outputs = self._worker.ask(
             {
@@ -98,9 +101,9 @@ class GpuDevice:
         )
         reply = self._accept(reply)
         assert reply["status"] == "ran"
-        points = [binding.point for binding in bindings if binding.writable]
+        written = [binding for binding in bindings if binding.writable]
         return GpuResult(
-            outputs=dict(zip(points, outputs, strict=True)),
+            outputs={it.point: it.restored(data) for it, data in zip(written, outputs, strict=True)},
             compile_seconds=reply["compile_seconds"],
             samples=tuple(reply["samples"]),
             timed_by=reply["timed_by"],
@@ -137,7 +140,7 @@ def _probe() -> AdapterInfo | str:
         return error.message
 
 
-def _check_call(bindings: Sequence[BufferBinding], workgroups: tuple[int, int, int], repeat: int) -> None:
+def _check_call(bindings: Sequence[Binding], workgroups: tuple[int, int, int], repeat: int) -> None:
     """Rejects what no adapter could run; ValueError, since the caller and not the shader is at fault."""
     if any(count < 0 for count in workgroups):
         raise ValueError(f"a dispatch cannot be negative: {workgroups}")
@@ -150,5 +153,32 @@ def _check_call(bindings: Sequence[BufferBinding], workgroups: tuple[int, int, i
         seen.add(binding.point)
 
 
-def _header(binding: BufferBinding) -> BindingHeader:
-    return {"group": binding.group, "binding": binding.binding, "kind": binding.kind}
+def _header(binding: Binding) -> BindingHeader:
+    if not isinstance(binding, TextureBinding):
+        return {"group": binding.group, "binding": binding.binding, "kind": binding.kind}
+    is_storage = binding.type.format is not None
+    return {
+        "group": binding.group,
+        "binding": binding.binding,
+        "kind": "storage-texture" if is_storage else "texture",
+        "texture": _texture_header(binding),
+    }
+
+
+def _texture_header(binding: TextureBinding) -> TextureHeader:
+    """Raises GpuError for textures that WebGPU lets no program fill with bytes."""
+    type, extent, form = binding.type, read_extent(binding.data), format_of(binding.type)
+    if is_multisampled(type) or (type.format is None and type.sampled is None):
+        raise GpuError("invalid", f"not supported: a {type} on the GPU, since WebGPU copies no bytes into it")
+    return {
+        "format": form.name,
+        "view": type.dimension.replace("_", "-"),
+        "size": (extent.width, extent.height, extent.depth),
+        "levels": extent.count,
+        "texel_bytes": form.bytes,
+        "sampled": "" if type.sampled is None else str(type.sampled),
+        "access": _ACCESS[type.access],
+    }
+
+
+_ACCESS = {None: "", Access.READ: "read-only", Access.WRITE: "write-only", Access.READ_WRITE: "read-write"}

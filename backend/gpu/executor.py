@@ -12,14 +12,21 @@ from itertools import groupby
 import numpy as np
 
 from . import webgpu
-from .messages import AdapterReply, BindingHeader, Blob, RunReply, RunRequest
+from .messages import AdapterReply, BindingHeader, Blob, RunReply, RunRequest, interface_of, is_written
 from .model import GpuError
+from .resources import Resource, layout_entry, upload
 
-_WANTED_FEATURES = ("shader-f16", "subgroup", "timestamp-query")
+_WANTED_FEATURES = (
+    "shader-f16",
+    "subgroup",
+    "timestamp-query",
+    "bgra8unorm-storage",
+    "texture-adapter-specific-format-features",
+    "texture-format16bit-norm",
+)
 _MOST_PIPELINES = 64
 _MOST_REPEATS = 1024
 _TICK = np.dtype("<u8")
-_UNIFORM_ROUNDING = 16
 
 _BUFFER_LIMIT = {
     "uniform": "max-uniform-buffer-binding-size",
@@ -34,16 +41,6 @@ class _Pipeline:
 
     handle: webgpu.Handle
     group_layouts: tuple[webgpu.Handle, ...]
-
-
-@dataclass(frozen=True)
-class _Binding:
-    """A binding on the device. `pristine` keeps the input of a writable one, so that each repeat starts from it."""
-
-    header: BindingHeader
-    size: int
-    buffer: webgpu.Buffer
-    pristine: webgpu.Buffer | None
 
 
 class Executor:
@@ -86,12 +83,15 @@ class Executor:
             start = time.perf_counter()
             pipeline, cached = self._pipeline(request)
             compile_seconds = 0.0 if cached else time.perf_counter() - start
-            bindings = self._upload_all(request, blobs)
+            bindings: list[Resource] = []
             try:
+                for header, blob in zip(request["bindings"], blobs, strict=True):
+                    bindings.append(upload(self._wgpu, self._device, header, blob, request["repeat"]))
                 samples = self._dispatch(pipeline, bindings, request)
-                outputs = [self._read_back(binding) for binding in bindings if binding.header["kind"] == "storage"]
+                outputs = [binding.read_back() for binding in bindings if is_written(binding.header)]
             finally:
-                _destroy(bindings)
+                for binding in bindings:
+                    binding.destroy()
         return {
             "status": "ran",
             "compile_seconds": compile_seconds,
@@ -109,6 +109,8 @@ class Executor:
         if request["repeat"] > _MOST_REPEATS:
             raise GpuError("limit", f"{request['repeat']} repeats in one call; at most {_MOST_REPEATS} are possible")
         for header, blob in zip(request["bindings"], blobs, strict=True):
+            if header["kind"] not in _BUFFER_LIMIT:
+                continue
             allowed = min(limits[_BUFFER_LIMIT[header["kind"]]], limits["max-buffer-size"])
             if len(blob) > allowed:
                 place = f"@group({header['group']}) @binding({header['binding']})"
@@ -127,7 +129,7 @@ class Executor:
 
     def _pipeline(self, request: RunRequest) -> tuple[_Pipeline, bool]:
         """The pipeline of a request, and whether it was in the cache."""
-        interface = tuple((b["group"], b["binding"], b["kind"]) for b in request["bindings"])
+        interface = tuple(map(interface_of, request["bindings"]))
         key = (request["wgsl"], request["entry"], tuple(sorted(request["constants"].items())), interface)
         if key in self._pipelines:
             self._pipelines.move_to_end(key)
@@ -155,41 +157,12 @@ class Executor:
         return _Pipeline(handle, layouts)
 
     def _group_layout(self, bindings: Sequence[BindingHeader], group: int) -> webgpu.Handle:
-        entries = [
-            {
-                "binding": binding["binding"],
-                "visibility": self._wgpu.ShaderStage.COMPUTE,
-                "buffer": {"type": binding["kind"]},
-            }
-            for binding in bindings
-            if binding["group"] == group
-        ]
+        entries = [layout_entry(self._wgpu, binding) for binding in bindings if binding["group"] == group]
         return self._device.create_bind_group_layout(entries=entries)
-
-    # Buffers
-
-    def _upload_all(self, request: RunRequest, blobs: Sequence[Blob]) -> list[_Binding]:
-        pairs = zip(request["bindings"], blobs, strict=True)
-        return [self._upload(header, blob, request["repeat"]) for header, blob in pairs]
-
-    def _upload(self, header: BindingHeader, blob: Blob, repeat: int) -> _Binding:
-        usage = self._wgpu.BufferUsage
-        data = _padded(header, blob)
-        if header["kind"] == "uniform":
-            return _Binding(header, len(blob), self._buffer(data, usage.UNIFORM), None)
-        buffer = self._buffer(data, usage.STORAGE | usage.COPY_SRC | usage.COPY_DST)
-        restores = header["kind"] == "storage" and repeat > 1
-        return _Binding(header, len(blob), buffer, self._buffer(data, usage.COPY_SRC) if restores else None)
-
-    def _buffer(self, data: Blob, usage: int) -> webgpu.Buffer:
-        return self._device.create_buffer_with_data(data=data, usage=usage)
-
-    def _read_back(self, binding: _Binding) -> memoryview:
-        return self._device.queue.read_buffer(binding.buffer)[: binding.size]
 
     # Dispatch
 
-    def _dispatch(self, pipeline: _Pipeline, bindings: Sequence[_Binding], request: RunRequest) -> list[float]:
+    def _dispatch(self, pipeline: _Pipeline, bindings: Sequence[Resource], request: RunRequest) -> list[float]:
         """Runs every repeat; returns the seconds of each."""
         groups = self._bind_groups(pipeline, bindings)
         if not self._has_timestamps:
@@ -200,7 +173,8 @@ class Executor:
         ticks = self._device.create_buffer(size=2 * repeat * _TICK.itemsize, usage=usage.QUERY_RESOLVE | usage.COPY_SRC)
         encoder = self._device.create_command_encoder()
         for index in range(repeat):
-            _restore(encoder, bindings)
+            for binding in bindings:
+                binding.restore(encoder)
             writes = {
                 "query_set": queries,
                 "beginning_of_pass_write_index": 2 * index,
@@ -217,12 +191,13 @@ class Executor:
         self,
         pipeline: _Pipeline,
         groups: Sequence[webgpu.Handle],
-        bindings: Sequence[_Binding],
+        bindings: Sequence[Resource],
         request: RunRequest,
     ) -> float:
         queue = self._device.queue
         prepare = self._device.create_command_encoder()
-        _restore(prepare, bindings)
+        for binding in bindings:
+            binding.restore(prepare)
         queue.submit([prepare.finish()])
         queue.on_submitted_work_done_sync()
         encoder = self._device.create_command_encoder()
@@ -233,11 +208,11 @@ class Executor:
         queue.on_submitted_work_done_sync()
         return time.perf_counter() - start
 
-    def _bind_groups(self, pipeline: _Pipeline, bindings: Sequence[_Binding]) -> list[webgpu.Handle]:
+    def _bind_groups(self, pipeline: _Pipeline, bindings: Sequence[Resource]) -> list[webgpu.Handle]:
         entries: list[list[webgpu.Descriptor]] = [[] for _ in pipeline.group_layouts]
         for binding in bindings:
-            resource = {"buffer": binding.buffer, "offset": 0, "size": binding.buffer.size}
-            entries[binding.header["group"]].append({"binding": binding.header["binding"], "resource": resource})
+            entry = {"binding": binding.header["binding"], "resource": binding.descriptor()}
+            entries[binding.header["group"]].append(entry)
         return [
             self._device.create_bind_group(layout=layout, entries=group)
             for layout, group in zip(pipeline.group_layouts, entries, strict=True)
@@ -254,19 +229,6 @@ def _request_adapter(wgpu: webgpu.WebGpu) -> webgpu.Adapter:
     return adapter
 
 
-def _padded(header: BindingHeader, blob: Blob) -> Blob:
-    """The bytes rounded up to what WebGPU can bind: some multiple of 4, but not 0; for uniforms, whole rows of 16."""
-    rounding = _UNIFORM_ROUNDING if header["kind"] == "uniform" else 4
-    missing = -len(blob) % rounding if len(blob) else rounding
-    return blob if missing == 0 else bytes(blob) + bytes(missing)
-
-
-def _restore(encoder: webgpu.CommandEncoder, bindings: Sequence[_Binding]) -> None:
-    for binding in bindings:
-        if binding.pristine is not None:
-            encoder.copy_buffer_to_buffer(binding.pristine, 0, binding.buffer, 0, binding.buffer.size)
-
-
 def _encode(
     compute_pass: webgpu.ComputePass,
     pipeline: _Pipeline,
@@ -278,13 +240,6 @@ def _encode(
         compute_pass.set_bind_group(index, group)
     compute_pass.dispatch_workgroups(*workgroups)
     compute_pass.end()
-
-
-def _destroy(bindings: Sequence[_Binding]) -> None:
-    for binding in bindings:
-        binding.buffer.destroy()
-        if binding.pristine is not None:
-            binding.pristine.destroy()
 
 
 def _strip_frame(message: str) -> str:

@@ -10,7 +10,7 @@ import json
 import struct
 from collections.abc import Sequence
 from io import BufferedReader
-from typing import IO, Literal, TypeAlias, TypedDict, cast
+from typing import IO, Literal, NotRequired, TypeAlias, TypedDict, cast
 
 from .model import BindingKind, GpuErrorKind
 
@@ -34,12 +34,41 @@ class ValidateRequest(TypedDict):
     wgsl: str
 
 
+class TextureHeader(TypedDict):
+    """A texture: names are WebGPU's. Its bytes are those of its levels, without space between rows.
+
+    `size` is width, height, and depth or layers; `sampled` the shader's scalar type of a texture that is only read.
+    """
+
+    format: str
+    view: str
+    size: tuple[int, int, int]
+    levels: int
+    texel_bytes: int
+    sampled: str
+    access: str
+
+
 class BindingHeader(TypedDict):
-    """One binding; its bytes are the blob at the same index."""
+    """One binding; its bytes are the blob at the same index. A texture has a `texture`."""
 
     group: int
     binding: int
     kind: BindingKind
+    texture: NotRequired[TextureHeader]
+
+
+def is_written(header: BindingHeader) -> bool:
+    """Whether the shader may write it, so that it is read back."""
+    texture = header.get("texture")
+    return header["kind"] == "storage" if texture is None else texture["access"] in ("write-only", "read-write")
+
+
+def interface_of(header: BindingHeader) -> tuple[object, ...]:
+    """What a pipeline's layout says of it."""
+    texture = header.get("texture")
+    kind = () if texture is None else (texture["format"], texture["view"], texture["sampled"], texture["access"])
+    return (header["group"], header["binding"], header["kind"], *kind)
 
 
 class RunRequest(TypedDict):

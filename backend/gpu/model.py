@@ -9,9 +9,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ...ir import textures
 from ...ir.diagnostics import DeviceError
+from ...ir.types import Texture
 
-BindingKind: TypeAlias = Literal["uniform", "storage", "read-only-storage"]
+BufferKind: TypeAlias = Literal["uniform", "storage", "read-only-storage"]
+BindingKind: TypeAlias = Literal["uniform", "storage", "read-only-storage", "texture", "storage-texture"]
 GpuErrorKind: TypeAlias = Literal["unavailable", "invalid", "limit", "crash", "timeout", "device"]
 BufferData: TypeAlias = "npt.NDArray[Any] | bytes | bytearray | memoryview"
 BindingPoint: TypeAlias = tuple[int, int]
@@ -37,7 +40,7 @@ class BufferBinding:
 
     group: int
     binding: int
-    kind: BindingKind
+    kind: BufferKind
     data: BufferData
 
     @property
@@ -55,6 +58,47 @@ class BufferBinding:
         if isinstance(self.data, np.ndarray):
             return np.ascontiguousarray(self.data).reshape(-1).view(np.uint8).data
         return self.data
+
+    def restored(self, raw: bytearray) -> bytearray:
+        """The bytes that came back, which are those of `data`."""
+        return raw
+
+
+@dataclass(frozen=True)
+class TextureBinding:
+    """A texture bound at `@group(group) @binding(binding)`; `data` holds its bytes as `ir.textures` describes them."""
+
+    group: int
+    binding: int
+    type: Texture
+    data: bytes
+
+    @property
+    def point(self) -> BindingPoint:
+        """`(group, binding)`, the key in the result's outputs."""
+        return self.group, self.binding
+
+    @property
+    def writable(self) -> bool:
+        """Whether the shader may write it, so that it is read back."""
+        return textures.is_written(self.type)
+
+    def raw(self) -> bytes:
+        """The texels as WebGPU has them."""
+        words = np.frombuffer(self.data, np.uint8, offset=textures.HEADER_BYTES)
+        form = textures.format_of(self.type)
+        return words.reshape(-1, form.words * 4)[:, : form.bytes].tobytes()
+
+    def restored(self, raw: bytes | bytearray) -> bytearray:
+        """`data` with other texels, as WebGPU has them."""
+        form = textures.format_of(self.type)
+        texels = np.frombuffer(raw, np.uint8).reshape(-1, form.bytes)
+        words = np.zeros((len(texels), form.words * 4), np.uint8)
+        words[:, : form.bytes] = texels
+        return bytearray(self.data[: textures.HEADER_BYTES] + words.tobytes())
+
+
+Binding: TypeAlias = BufferBinding | TextureBinding
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,11 @@ class Handle(Protocol):
     def label(self) -> str: ...
 
 
+class Texture(Protocol):
+    def create_view(self, *, dimension: str) -> Handle: ...
+    def destroy(self) -> None: ...
+
+
 class ComputePass(Protocol):
     def set_pipeline(self, pipeline: Handle) -> None: ...
     def set_bind_group(self, index: int, bind_group: Handle) -> None: ...
@@ -48,6 +53,10 @@ class Queue(Protocol):
     def submit(self, command_buffers: Sequence[Handle]) -> None: ...
     def read_buffer(self, buffer: Buffer, buffer_offset: int = 0, size: int | None = None) -> memoryview: ...
     def on_submitted_work_done_sync(self) -> None: ...
+    def write_texture(
+        self, destination: Descriptor, data: memoryview, data_layout: Descriptor, size: tuple[int, int, int]
+    ) -> None: ...
+    def read_texture(self, source: Descriptor, data_layout: Descriptor, size: tuple[int, int, int]) -> memoryview: ...
 
 
 class Device(Protocol):
@@ -64,6 +73,9 @@ class Device(Protocol):
     def create_compute_pipeline(self, *, layout: Handle, compute: Descriptor) -> Handle: ...
     def create_buffer(self, *, size: int, usage: int) -> Buffer: ...
     def create_buffer_with_data(self, *, data: bytes | bytearray | memoryview, usage: int) -> Buffer: ...
+    def create_texture(
+        self, *, size: tuple[int, int, int], mip_level_count: int, dimension: str, format: str, usage: int
+    ) -> Texture: ...
     def create_query_set(self, *, type: str, count: int) -> Handle: ...
     def create_command_encoder(self) -> CommandEncoder: ...
 
@@ -94,6 +106,15 @@ class BufferUsage(Protocol):
     QUERY_RESOLVE: int
 
 
+class TextureUsage(Protocol):
+    """Bit flags of WebGPU's GPUTextureUsage."""
+
+    STORAGE_BINDING: int
+    TEXTURE_BINDING: int
+    COPY_SRC: int
+    COPY_DST: int
+
+
 class ShaderStage(Protocol):
     """Bit flags of WebGPU's GPUShaderStage."""
 
@@ -105,6 +126,7 @@ class WebGpu(Protocol):
 
     gpu: Gpu
     BufferUsage: BufferUsage
+    TextureUsage: TextureUsage
     ShaderStage: ShaderStage
     GPUValidationError: type[Exception]
     GPUPipelineError: type[Exception]

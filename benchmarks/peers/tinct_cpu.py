@@ -18,6 +18,7 @@ class TinctCpu:
     """`CompiledKernel.run` on aligned buffers; compiling starts from the WGSL text, with nothing kept from before."""
 
     name = "tinct"
+    contract = False
 
     def available(self) -> str | None:
         return None
@@ -27,18 +28,27 @@ class TinctCpu:
         return f"{tinct.__version__}, LLVM {llvm} for {processor}, {len(os.sched_getaffinity(0))} threads"
 
     def prepare(self, problem: Problem) -> Prepared:
+        os.environ["TINCT_CACHE"] = "off"
         _load_compiler()
         start = time.perf_counter()
         shader = tinct.load(problem.case.kernel_path)
         try:
-            kernel = shader.compilation(problem.kernel.info.name, problem.case.constants).cpu
+            compilation = shader.compilation(problem.kernel.info.name, problem.case.constants)
+            kernel = compilation.cpu_contracted if self.contract else compilation.cpu
         except ShaderError as error:
             raise Unsupported(error.diagnostics[0].message) from error
         compile_seconds = time.perf_counter() - start
         by_point = {info.point: problem.buffers[info.name] for info in problem.bindings}
-        buffers = [by_point[binding.point] for binding in kernel.entry_point.bindings]
+        buffers = [by_point[slot.point] for slot in kernel.slots]
         workgroups = problem.workgroups
         return Prepared(timed(lambda: kernel.run(buffers, workgroups)), compile_seconds)
+
+
+class TinctContracted(TinctCpu):
+    """The same with products and sums fused, as the C compiler and ISPC fuse them without being asked."""
+
+    name = "tinct, contracted"
+    contract = True
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tinct.backend.gpu import BindingKind, BufferBinding, GpuDevice, GpuError, default_device
+from tinct.backend.gpu import BufferBinding, BufferKind, GpuDevice, GpuError, default_device
 from tinct.reflection import BindingInfo
 
 from ..problem import Problem
@@ -64,7 +64,7 @@ def _first_and_second(problem: Problem, run: Callable[[], float]) -> tuple[float
     return times[0], times[1]
 
 
-def _kind(info: BindingInfo) -> BindingKind:
+def _kind(info: BindingInfo) -> BufferKind:
     if info.space == "uniform":
         return "uniform"
     return "storage" if info.is_written else "read-only-storage"

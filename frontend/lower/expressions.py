@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...ir.ops import BinaryOp, UnaryOp
+from ...ir.source import Span
 from ...ir.wgsl import ast
 from ..literals import float_suffix, malformation, read_int
 from .parts import MissingPart, Parts
@@ -84,8 +85,17 @@ def binary_expression(parts: Parts) -> ast.Binary:
     for operand, allowed in zip((lhs, rhs), _OPERANDS[op], strict=True):
         if isinstance(operand, ast.Binary) and operand.op not in allowed:
             message = f"mixing '{op.value}' and '{operand.op.value}' requires parentheses"
-            parts.error("mixed-operators", message, operand.span)
+            if not _is_reported(parts, operand.span):
+                parts.error("mixed-operators", message, operand.span)
     return ast.Binary(op=op, lhs=lhs, rhs=rhs, span=parts.span)
+
+
+def _is_reported(parts: Parts, span: Span) -> bool:
+    """Whether an operand holds the mixture that was reported last: one message a chain is enough."""
+    last = parts.diagnostics.items[-1] if parts.diagnostics.items else None
+    if last is None or last.code != "mixed-operators" or last.span is None:
+        return False
+    return span.start <= last.span.start and last.span.end <= span.end
 
 
 def call_expression(parts: Parts) -> ast.Call:

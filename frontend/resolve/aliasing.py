@@ -37,6 +37,7 @@ def note_call(context: Context, node: ast.Call, function: FunctionInfo, operands
         for operand, parameter in zip(operands, function.parameters, strict=True)
         if isinstance(parameter.type, Pointer) and operand.root is not None
     ]
+    context.function.passed += [(operand.span.start, operand.root) for operand, _ in passed if operand.root]
     _check_arguments(context, passed, callee)
     for operand, parameter in passed:
         if operand.root is not None and operand.root.is_module_scope:

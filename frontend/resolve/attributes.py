@@ -13,7 +13,7 @@ from ...ir.wgsl.program import DiagnosticFilter
 from . import expressions
 from .context import Abandon, Context, Phase
 from .conversions import make_concrete
-from .suggest import did_you_mean
+from .suggest import are, counted, did_you_mean
 
 
 class Place(enum.Enum):
@@ -115,8 +115,9 @@ def _fault(context: Context, attribute: ast.Attribute, place: Place) -> str | No
         return f"attribute '{attribute.name}' cannot be on {place.value}"
     count = len(attribute.arguments)
     if not rule.least <= count <= rule.most:
-        wanted = str(rule.least) if rule.least == rule.most else f"{rule.least} to {rule.most}"
-        return f"attribute '{attribute.name}' takes {wanted} arguments, but {count} are given"
+        return (
+            f"attribute '{attribute.name}' takes {counted(rule.least, rule.most, 'argument')}, but {are(count)} given"
+        )
     if rule.most == 0 and context.source.text(attribute.span).endswith(")"):
         return f"attribute '{attribute.name}' takes no arguments"
     return None

@@ -19,6 +19,7 @@ from ...ir.wgsl.program import CallsBuiltin, CallsFunction, Constructs, Converts
 from . import aliasing, buffer_views, builtin_rules, expressions, predeclared, type_names
 from .context import Abandon, Context, Operand, Phase
 from .conversions import convert_to, latest_phase, materialise
+from .suggest import are
 
 _MOST_CANDIDATES = 6
 
@@ -78,7 +79,7 @@ def _check_count(context: Context, node: ast.Call, function: FunctionInfo) -> No
     given, wanted = len(node.arguments), len(function.parameters)
     if given != wanted:
         what = "few" if given < wanted else "many"
-        message = f"too {what} arguments for '{function.name}': {wanted} are needed, {given} are given"
+        message = f"too {what} arguments for '{function.name}': {are(wanted)} needed, {are(given)} given"
         notes = (Note(f"'{function.name}' is declared here", function.node.name_span),)
         context.fail("wrong-argument-count", message, node.span, notes)
 

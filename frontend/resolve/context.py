@@ -100,6 +100,8 @@ class FunctionState:
     `flow`: the loops, switches and continuing blocks around the statement at hand, outermost first.
 
     `restricted`: what it does that only some stages allow, with a place for each set of stages.
+
+    `passed`: the roots of pointers that are passed to functions of the module, with the places of the arguments.
     """
 
     name: str
@@ -109,6 +111,7 @@ class FunctionState:
     restricted: dict[frozenset[Stage], tuple[str, Span]] = field(
         default_factory=dict[frozenset[Stage], "tuple[str, Span]"]
     )
+    passed: list[tuple[int, Variable]] = field(default_factory=list["tuple[int, Variable]"])
 
 
 @dataclass(eq=False, slots=True)
@@ -132,6 +135,9 @@ class Context:
         default_factory=dict[FunctionInfo, "dict[frozenset[Stage], tuple[str, Span]]"]
     )
     pointer_roots: dict[Variable, Variable | None] = field(default_factory=dict[Variable, "Variable | None"])
+    passed: dict[FunctionInfo, list[tuple[int, Variable]]] = field(
+        default_factory=dict[FunctionInfo, "list[tuple[int, Variable]]"]
+    )
     accesses: dict[FunctionInfo, Accesses] = field(default_factory=dict[FunctionInfo, Accesses])
     function: FunctionState | None = None
     unevaluated: int = 0

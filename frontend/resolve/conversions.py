@@ -9,7 +9,19 @@ from ...ir.constants import ConstantValue
 from ...ir.conversions import concretize, conversion_rank, convert, is_abstract
 from ...ir.diagnostics import Note
 from ...ir.scalars import EvaluationError
-from ...ir.types import Access, Atomic, Reference, Sampler, Texture, Type, contains_atomic, is_constructible
+from ...ir.types import (
+    Access,
+    Atomic,
+    Reference,
+    Sampler,
+    Scalar,
+    Texture,
+    Type,
+    Vector,
+    contains_atomic,
+    is_constructible,
+    with_scalar,
+)
 from .context import Context, Operand, Phase
 
 
@@ -22,7 +34,8 @@ def load(context: Context, operand: Operand) -> Operand:
         context.fail("invalid-load", "cannot read from memory with access mode 'write'", operand.span)
     store = reference.store
     if not is_constructible(store) and not isinstance(store, (Texture, Sampler)):
-        notes = (Note("read an atomic with 'atomicLoad'"),) if isinstance(store, Atomic) else ()
+        hint = Note("read it with 'atomicLoad'; atomic functions take a pointer, with '&'")
+        notes = (hint,) if isinstance(store, Atomic) else ()
         what = "contains an atomic" if contains_atomic(store) else "is not constructible"
         context.fail("invalid-load", f"cannot load a value of type '{store}', which {what}", operand.span, notes)
     operand.result = store
@@ -67,8 +80,19 @@ def convert_to(context: Context, operand: Operand, target: Type, what: str) -> N
     if operand.result is target:
         return
     if conversion_rank(operand.result, target) is None:
-        context.fail("type-mismatch", f"{what} must be '{target}', but this is '{operand.result}'", operand.span)
+        message = f"{what} must be '{target}', but this is '{operand.result}'"
+        context.fail("type-mismatch", message, operand.span, conversion_hint(operand.result, target))
     materialise(context, operand, target)
+
+
+def conversion_hint(source: Type, target: Type) -> tuple[Note, ...]:
+    """How a value of another component type would be converted."""
+    if not isinstance(source, (Scalar, Vector)) or not isinstance(target, (Scalar, Vector)):
+        return ()
+    scalar = target if isinstance(target, Scalar) else target.element
+    if scalar.is_abstract or source is target or with_scalar(source, scalar) is not target:
+        return ()
+    return (Note(f"convert it: '{target}(…)'"),)
 
 
 def latest_phase(*operands: Operand) -> Phase:

@@ -32,7 +32,7 @@ from ...ir.wgsl import ast
 from ...ir.wgsl.program import FunctionInfo, Variable
 from . import access, calls, memory_views, predeclared, type_names
 from .context import Abandon, Context, Operand, Phase
-from .conversions import convert_to, latest_phase, load, materialise
+from .conversions import conversion_hint, convert_to, latest_phase, load, materialise
 
 _INT_SUFFIXES = {"": ABSTRACT_INT, "i": I32, "u": U32}
 _FLOAT_SUFFIXES = {"": ABSTRACT_FLOAT, "f": F32, "h": F16}
@@ -189,7 +189,7 @@ def apply_binary(
     match_ = binary_result(op, left.result, right.result, concrete=concrete)
     if match_ is None:
         message = f"no operator '{op.value}' for operands of types '{left.result}' and '{right.result}'"
-        context.fail("no-matching-operator", message, span)
+        context.fail("no-matching-operator", message, span, _operand_hint(op, left, right, concrete=concrete))
     materialise(context, left, match_.operands[0])
     materialise(context, right, match_.operands[1])
     raw: RawValue | None = None
@@ -204,6 +204,15 @@ def apply_binary(
         except EvaluationError as error:
             context.fail("evaluation-error", error.message, span)
     return match_.result, raw
+
+
+def _operand_hint(op: BinaryOp, left: Operand, right: Operand, *, concrete: bool) -> tuple[Note, ...]:
+    """Which operand could be converted, where the operator takes two of the other's type."""
+    for source, target in ((right, left), (left, right)):
+        notes = conversion_hint(source.result, target.result)
+        if notes and binary_result(op, target.result, target.result, concrete=concrete) is not None:
+            return (Note(f"this could be converted: '{target.result}(…)'", source.span),)
+    return ()
 
 
 def _short_circuit(context: Context, node: ast.Binary) -> Operand:

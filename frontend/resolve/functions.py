@@ -52,6 +52,7 @@ def _body(context: Context, function: FunctionInfo) -> None:
     context.function = None
     context.restricted[function] = state.restricted
     context.accesses[function] = state.accesses
+    context.passed[function] = state.passed
     if len(context.diagnostics.items) == before:
         behavior.check_function(context, function)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from ...ir.diagnostics import Note
 from ...ir.source import Span
 from ...ir.wgsl import ast
+from ..habits import name_hint
 from . import predeclared
 from .context import Context, DeclarationNode, Symbol
 from .reserved import name_fault
@@ -293,8 +294,8 @@ class _Binder:
         if node.name in self._unresolved:
             return
         self._unresolved.add(node.name)
-        notes: tuple[Note, ...] = ()
-        if self._hints_left:
+        notes = name_hint(node.name)
+        if self._hints_left and not notes:
             self._hints_left -= 1
             in_scope = [name for scope in self._scopes for name in scope]
             notes = did_you_mean(node.name, [*in_scope, *self._module, *predeclared.names()])

@@ -219,7 +219,8 @@ def check_interface(context: Context, stage: Stage, direction: str, values: list
     for value in flat:
         _check_value(context, stage, direction, value)
     _check_distinct(context, flat)
-    if (stage, direction) == _VERTEX_OUT and not any(value.io.builtin == "position" for value in flat):
+    is_marked = all(value.io.builtin is not None or value.io.location is not None for value in flat)
+    if (stage, direction) == _VERTEX_OUT and is_marked and not any(value.io.builtin == "position" for value in flat):
         span = values[0].span if values else None
         context.error("invalid-io", "a vertex shader must output 'builtin(position)'", span)
 

@@ -13,6 +13,8 @@ from ...ir.types import (
     U32,
     VOID,
     Access,
+    AddressSpace,
+    Atomic,
     Pointer,
     Reference,
     Stage,
@@ -111,6 +113,15 @@ def _define(context: Context, node: ast.Let | ast.Var | ast.Const, entity: Entit
 # Assignments
 
 
+def _access_hint(operand: Operand) -> tuple[Note, ...]:
+    """Where memory that cannot be written is declared, and how it could be."""
+    root = operand.root
+    if root is None:
+        return ()
+    hint = ": 'var<storage, read_write>' could be written" if root.space is AddressSpace.STORAGE else ""
+    return (Note(f"'{root.name}' is declared here{hint}", root.span),)
+
+
 def _target(context: Context, node: ast.Expression, *, reads: bool) -> tuple[Operand, Reference]:
     """The memory that is assigned to (WGSL, "Assignment Statement")."""
     operand = expressions.resolve(context, node)
@@ -120,9 +131,10 @@ def _target(context: Context, node: ast.Expression, *, reads: bool) -> tuple[Ope
         context.fail("invalid-assignment", "cannot assign to a value, only to memory", node.span, notes)
     if reference.access is Access.READ or (reads and reference.access is Access.WRITE):
         message = f"cannot {'update' if reads else 'write to'} memory with access mode '{reference.access.value}'"
-        context.fail("invalid-assignment", message, node.span)
+        context.fail("invalid-assignment", message, node.span, _access_hint(operand))
     if not is_constructible(reference.store):
-        context.fail("invalid-assignment", f"cannot assign a value of type '{reference.store}'", node.span)
+        notes = (Note("write it with 'atomicStore'"),) if isinstance(reference.store, Atomic) else ()
+        context.fail("invalid-assignment", f"cannot assign a value of type '{reference.store}'", node.span, notes)
     if operand.root is not None:
         _function(context).accesses.written.add(operand.root)
     if reads:
@@ -136,7 +148,9 @@ def _assignment_hint(context: Context, node: ast.Expression, operand: Operand) -
     if isinstance(node, ast.Identifier):
         variable = context.facts.names.get(node)
         if variable is not None:
-            return (Note(f"'{node.name}' is a {variable.kind}, declared here", variable.span),)
+            kind = "an override" if variable.kind == "override" else f"a {variable.kind}"
+            hint = "copy it to a 'var' first" if variable.kind == "parameter" else "only a 'var' can change"
+            return (Note(f"'{node.name}' is {kind}, declared here: {hint}", variable.span),)
     if isinstance(node, ast.MemberAccess) and len(node.member) > 1 and node in context.facts.members:
         return (Note("assign to the components one by one"),)
     return ()

@@ -1,4 +1,4 @@
-"""Near-miss names for hints."""
+"""Near-miss names for hints, and counts in words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def closest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate most like `name`, if one is like it at all. Very long names are not compared."""
     if len(name) > 64:
         return None
-    limit = 1 if len(name) < 4 else max(2, len(name) // 3)
+    limit = max(len(name) > 1, len(name) // 3)
     names = set(candidates)
     scored = ((edit_distance(name.lower(), candidate.lower(), limit), candidate) for candidate in names)
     distance, best = min(scored, default=(limit + 1, None))
@@ -55,3 +55,15 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> tuple[Note, ...]:
     """A hint to put into a diagnostic's notes, or nothing."""
     best = closest(name, candidates)
     return () if best is None else (Note(f"did you mean '{best}'?"),)
+
+
+def are(count: int) -> str:
+    """`1 is` or `2 are`."""
+    return "1 is" if count == 1 else f"{count} are"
+
+
+def counted(least: int, most: int, what: str) -> str:
+    """`1 argument`, `1 or 2 arguments`, `1 to 3 arguments`."""
+    if least == most:
+        return f"{least} {what}" + ("" if least == 1 else "s")
+    return f"{least} {'or' if most == least + 1 else 'to'} {most} {what}s"

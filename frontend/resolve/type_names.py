@@ -34,7 +34,7 @@ from ...ir.wgsl.program import FunctionInfo, Variable
 from . import expressions, predeclared, type_rules
 from .context import Abandon, Context, Phase, Symbol
 from .conversions import make_concrete
-from .suggest import did_you_mean
+from .suggest import are, counted, did_you_mean
 
 
 def resolve_type(context: Context, node: ast.Expression) -> Type:
@@ -117,8 +117,7 @@ def _generate(context: Context, node: ast.Identifier) -> Type:
 def _arity(context: Context, node: ast.Identifier, least: int, most: int) -> tuple[ast.Expression, ...]:
     count = len(node.template_arguments)
     if not least <= count <= most:
-        wanted = str(least) if least == most else f"{least} or {most}"
-        message = f"'{node.name}' takes {wanted} template arguments, but {count} are given"
+        message = f"'{node.name}' takes {counted(least, most, 'template argument')}, but {are(count)} given"
         context.fail("wrong-template-count", message, node.span)
     return node.template_arguments
 

@@ -138,7 +138,8 @@ def check_store_type(context: Context, space: AddressSpace, store: Type, access:
 def store_fault(space: AddressSpace, store: Type, access: Access) -> str | None:
     """Why memory of an address space and access mode cannot hold the type; None when it can."""
     if space is AddressSpace.HANDLE:
-        return None if is_handle(store) else f"a variable of type '{store}' needs an address space"
+        fault = f"a variable of type '{store}' needs an address space, such as 'var<private>'"
+        return None if is_handle(store) else fault
     if is_handle(store) or (isinstance(store, Buffer) and space not in BUFFER_SPACES):
         return f"type '{store}' cannot be in address space '{space.value}'"
     match space:

@@ -178,4 +178,10 @@ def _frexp(signature: Signature) -> Evaluator:
 @evaluated("modf", "[T: floats](e: T) -> modf<T>")
 def _modf(signature: Signature) -> Evaluator:
     """The fractional and the whole part of a number."""
-    return _splitting(signature, math.modf)
+    return _splitting(signature, _fraction_and_whole)
+
+
+def _fraction_and_whole(value: float) -> tuple[float, float]:
+    """The fraction is a difference, so that a zero has no sign."""
+    fraction, whole = math.modf(value)
+    return fraction + 0.0, whole

@@ -16,7 +16,8 @@ from .. import layout
 from ..constants import RawValue
 from ..deadline import Deadline
 from ..diagnostics import Diagnostic, InputError, Note, Severity, ShaderError, not_supported
-from ..types import Access, AddressSpace, BindingPoint, IoAttributes, Pointer, Stage, Struct, Type
+from ..textures import is_loadable, is_written, storage_type
+from ..types import Access, AddressSpace, BindingPoint, IoAttributes, Pointer, Stage, Struct, Texture, Type
 from . import nodes
 from .interp_compile import Compiler
 from .interp_frame import CompiledFunction, Invocation, Memory, PointerValue, Request, Steps, Waiting
@@ -84,16 +85,18 @@ def _buffer(variable: nodes.Var, buffer: bytearray | memoryview | None, root: Ro
     type, point = variable.type, variable.binding
     assert isinstance(type, Pointer)
     assert point is not None
-    if type.space is AddressSpace.HANDLE:
-        raise ShaderError([not_supported("textures and samplers in the interpreter", variable.span)])
+    if type.space is AddressSpace.HANDLE and not is_loadable(type.store):
+        raise ShaderError([not_supported(f"a {type.store} in the interpreter", variable.span)])
     place = f"the buffer of '{variable.name}' at group {point.group}, binding {point.binding}"
     if buffer is None:
         raise InputError(f"{place} is missing")
     view = memoryview(buffer).cast("B")
-    least = _fixed_size(layout.resolve_counts(type.store, root.counts))
+    store = storage_type(type.store) if isinstance(type.store, Texture) else type.store
+    least = _fixed_size(layout.resolve_counts(store, root.counts))
     if len(view) < least:
         raise InputError(f"{place} has {len(view)} bytes, and needs {least}")
-    if view.readonly and type.access is not Access.READ:
+    is_read_only = not is_written(type.store) if isinstance(type.store, Texture) else type.access is Access.READ
+    if view.readonly and not is_read_only:
         raise InputError(f"{place} must be writable")
     return view
 

@@ -98,7 +98,7 @@ class _FunctionCompiler:
             return self.compiler.buffers[value]
         assert isinstance(value.type, Pointer)
         if value.type.space is AddressSpace.HANDLE:
-            raise ShaderError([not_supported("textures and samplers in the interpreter", value.span)])
+            raise ShaderError([not_supported(f"a {value.type.store} in the interpreter", value.span)])
         self.made.imports.append((slot, self.compiler.variable_number(value)))
         return None
 

@@ -15,10 +15,11 @@ from ..constants import RawValue
 from ..diagnostics import ShaderError, not_supported
 from ..operators import binary_evaluator, unary_evaluator
 from ..scalars import Mode
-from ..types import AddressSpace, Array, Atomic, Matrix, Pointer, Scalar, Struct, Type, Vector, element_type
+from ..types import AddressSpace, Array, Atomic, Matrix, Pointer, Scalar, Struct, Texture, Type, Vector, element_type
 from . import nodes
 from .evaluate import pure_evaluator
 from .interp_frame import Frame, Memory, Operation, PointerValue
+from .interp_textures import texture_operation
 from .values import Value
 
 Slots: TypeAlias = tuple[int, ...]
@@ -29,6 +30,8 @@ Step: TypeAlias = Callable[[Frame, PointerValue], PointerValue]
 def operation(node: nodes.Instruction, arguments: Slots, target: int, counts: layout.Counts) -> Operation:
     """The closure of an instruction; `arguments` and `target` are the slots of its operands and its result."""
     match node:
+        case nodes.Load(type=Texture()):
+            return _load_handle(arguments[0], target)
         case nodes.Load(type=type):
             return _load(layout.resolve_counts(type, counts), arguments[0], target)
         case nodes.Store(pointer=pointer, value=value):
@@ -41,6 +44,8 @@ def operation(node: nodes.Instruction, arguments: Slots, target: int, counts: la
             return _array_length(node, arguments[0], target, counts)
         case nodes.BuiltinCall(function=name) if name.startswith("atomic"):
             return _atomic(node, arguments, target)
+        case nodes.BuiltinCall(function=name) if name.startswith("texture"):
+            return texture_operation(node, arguments, target) or _pure(node, arguments, target)
         case nodes.Binary() | nodes.Unary():
             return _operator(node, arguments, target)
         case _:
@@ -88,6 +93,15 @@ def _load(type: Type, pointer: int, target: int) -> Operation:
     def run(frame: Frame) -> None:
         memory, offset = frame[pointer]
         frame[target] = read(memory, offset)
+
+    return run
+
+
+def _load_handle(pointer: int, target: int) -> Operation:
+    """A texture as a value is its memory."""
+
+    def run(frame: Frame) -> None:
+        frame[target], _ = frame[pointer]
 
     return run
 

@@ -1,67 +1,178 @@
-"""Draws a function as a graph in Graphviz's language: forks as boxes in boxes, control bold, data thin."""
+"""Draws a function as a graph in Graphviz's language.
+
+Forks are boxes in boxes, each with its nodes in it. Control is dark and bold, what is made of scalars light, the
+versions of collections orange; constants stand where they are used, as in the text form's other operands.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from .graph import control_predecessors, is_control, predecessors
-from .nodes import Fork, Function, Join, Node
+from .nodes import (
+    Atomic,
+    Collect,
+    ConstantNode,
+    DynamicConstantNode,
+    Fork,
+    Function,
+    If,
+    Join,
+    Match,
+    Node,
+    Parameter,
+    Phi,
+    Read,
+    Reduce,
+    Region,
+    Return,
+    Start,
+    ThreadID,
+    Type,
+    Write,
+    ZeroConstant,
+)
 from .schedule import Schedule, schedule
-from .text import node_lines
+from .text import constant_text, dynamic_text, expression_text, node_names
+from .types import infer_types, is_collection
+
+_HEAD = """\
+  graph [fontname="Helvetica", fontsize=12, labeljust=l, ranksep=0.35, nodesep=0.25, pad=0.3];
+  node [fontname="Helvetica", fontsize=11, shape=box, style="rounded,filled", color="#8a8f98", fillcolor="#ffffff",
+    margin="0.12,0.05", height=0.3];
+  edge [arrowsize=0.6, color="#9aa3b2"];"""
+
+_CONTROL = 'color="#31507a", fillcolor="#d5e3f5", penwidth=1.4'
+_BRANCH = 'shape=diamond, style=filled, color="#31507a", fillcolor="#d5e3f5", penwidth=1.4, margin="0.02,0.02"'
+_PARALLEL = 'shape=trapezium, style=filled, color="#31507a", fillcolor="#b7cfee", penwidth=1.4'
+_COLLECTION = 'color="#b3651b", fillcolor="#fde5cb"'
+_READ = 'color="#4b8150", fillcolor="#e2f2e0"'
+_INPUT = 'shape=box, style=filled, color="#6b5b95", fillcolor="#e9e4f4"'
+_MERGE = 'color="#8a8f98", fillcolor="#f3f0d7"'
+_PLAIN = ""
+
+_CONTROL_EDGE = '[color="#31507a", penwidth=2.2]'
+_COLLECTION_EDGE = '[color="#d08030", penwidth=1.6]'
+_VALUE_EDGE = ""
+_BACK = "constraint=false, style=dashed"
+_SHADES = ("#f7f9fc", "#edf2f9", "#e2eaf5", "#d7e2f1", "#ccdaed")
 
 
 def draw(function: Function) -> str:
-    """The graph of a function that verifies. Each node is its line of the text form; data stand in the box of the
-    forks that they run in.
-    """
-    plan = schedule(function)
-    names = {node: f"n{number}" for number, node in enumerate(function.nodes)}
-    lines = node_lines(function)
-    inside: dict[tuple[Fork, ...], list[Node]] = {}
-    for node in function.nodes:
-        inside.setdefault(_nest(plan, node), []).append(node)
-    body = [*_box(plan, (), inside, names, lines, "  "), *_edges(function, names)]
-    return (
-        "\n".join([f"digraph {_quoted(function.name)} {{", "  node [shape=box, fontname=monospace];", *body, "}"])
-        + "\n"
-    )
+    """The graph of a function that verifies."""
+    return _Drawing(function).text()
 
 
-def _nest(plan: Schedule, node: Node) -> tuple[Fork, ...]:
-    at = node if is_control(node) else plan.place.get(node)
-    return plan.nest.around.get(at, ()) if at is not None else ()
+class _Drawing:
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.plan: Schedule = schedule(function)
+        self.types: Mapping[Node, Type] = infer_types(function)
+        self.names = node_names(function)
+        self.names |= {node: text for node in function.nodes if (text := self._literal(node)) is not None}
+        self.ids = {node: f"n{number}" for number, node in enumerate(function.nodes) if not self._is_literal(node)}
+        self.inside: dict[tuple[Fork, ...], list[Node]] = {}
+        for node in self.ids:
+            self.inside.setdefault(self._nest(node), []).append(node)
 
+    def text(self) -> str:
+        """The whole graph."""
+        title = f"  label={_quoted(self.function.name)}; labelloc=t; fontsize=16;"
+        lines = [f"digraph {_quoted(self.function.name)} {{", _HEAD, title, *self._box((), "  "), *self._edges(), "}"]
+        return "\n".join(lines) + "\n"
 
-def _box(
-    plan: Schedule,
-    nest: tuple[Fork, ...],
-    inside: Mapping[tuple[Fork, ...], list[Node]],
-    names: Mapping[Node, str],
-    lines: Mapping[Node, str],
-    indent: str,
-) -> Iterator[str]:
-    """The nodes in a nest of forks, then the boxes of the forks in it."""
-    for node in inside.get(nest, ()):
-        style = ", style=filled, fillcolor=lightyellow" if is_control(node) else ", style=rounded"
-        yield f"{indent}{names[node]} [label={_quoted(lines[node])}{style}];"
-    for fork in plan.nest.joins:
-        around = plan.nest.around[fork]
-        if around[:-1] == nest:
-            yield f"{indent}subgraph cluster_{names[fork]} {{"
-            yield from _box(plan, around, inside, names, lines, indent + "  ")
-            yield f"{indent}}}"
+    def _literal(self, node: Node) -> str | None:
+        """What stands for a constant where it is used."""
+        names = self.function.dynamic_constants
+        match node:
+            case ConstantNode(value=ZeroConstant()):
+                return "zeros"
+            case ConstantNode(value=value):
+                return constant_text(value, names).partition(" ")[2]
+            case DynamicConstantNode(value=value):
+                return dynamic_text(value, names)
+            case _:
+                return None
 
+    def _is_literal(self, node: Node) -> bool:
+        return isinstance(node, (ConstantNode, DynamicConstantNode))
 
-def _edges(function: Function, names: Mapping[Node, str]) -> Iterator[str]:
-    for node in function.nodes:
-        control = control_predecessors(node)
-        for used in dict.fromkeys(predecessors(node)):
-            is_back = isinstance(used, Join) and not is_control(node)
-            style = (
-                " [penwidth=2]" if used in control else " [color=gray, style=dashed]" if is_back else " [color=gray40]"
-            )
-            yield f"  {names[used]} -> {names[node]}{style};"
+    def _nest(self, node: Node) -> tuple[Fork, ...]:
+        at = node if is_control(node) else self.plan.place.get(node)
+        return self.plan.nest.around.get(at, ()) if at is not None else ()
+
+    def _box(self, nest: tuple[Fork, ...], indent: str) -> Iterator[str]:
+        """The nodes in a nest of forks, then the boxes of the forks in it."""
+        for node in self.inside.get(nest, ()):
+            style = self._style(node)
+            yield f"{indent}{self.ids[node]} [label={_quoted(self._label(node))}{', ' if style else ''}{style}];"
+        for fork in self.plan.nest.joins:
+            around = self.plan.nest.around[fork]
+            if around[:-1] == nest:
+                shade = _SHADES[min(len(nest), len(_SHADES) - 1)]
+                factor = dynamic_text(fork.factor, self.function.dynamic_constants)
+                yield f"{indent}subgraph cluster_{self.ids[fork]} {{"
+                title = f"{self.names[fork]}: {factor} threads"
+                yield f'{indent}  label={_quoted(title)}; style="rounded,filled"; color="#9db4d3"; fillcolor="{shade}";'
+                yield from self._box(around, indent + "  ")
+                yield f"{indent}}}"
+
+    def _label(self, node: Node) -> str:
+        """The name over what is computed, control inputs left out: edges show them."""
+        name = self.names[node]
+        match node:
+            case Start() | Parameter():
+                return name
+            case Region() | Join() | Return():
+                return name
+            case Fork(factor=factor):
+                return f"fork {dynamic_text(factor, self.function.dynamic_constants)}"
+            case If() | Match():
+                return "if" if isinstance(node, If) else "match"
+            case ThreadID(fork=fork):
+                return f"{name}\nthread of {self.names[fork]}"
+            case Read() if is_control(node):
+                return name
+            case _:
+                return f"{name}\n{expression_text(node, self.names, self.function)}"
+
+    def _style(self, node: Node) -> str:
+        match node:
+            case Fork() | Join():
+                return _PARALLEL + (", orientation=180" if isinstance(node, Join) else "")
+            case If() | Match():
+                return _BRANCH
+            case Parameter() | ThreadID():
+                return _INPUT
+            case Write() | Reduce() | Collect() | Atomic():
+                return _COLLECTION
+            case _ if is_control(node):
+                return _CONTROL
+            case Phi():
+                return _COLLECTION if is_collection(self.types.get(node)) else _MERGE
+            case Read():
+                return _READ
+            case _:
+                return _PLAIN
+
+    def _edges(self) -> Iterator[str]:
+        for node in self.ids:
+            control = control_predecessors(node)
+            for used in dict.fromkeys(predecessors(node)):
+                if self._is_literal(used) or (is_control(used) and not is_control(node)):
+                    continue  # the label says which fork, join or region
+                style = self._edge(used, node, is_control_edge=used in control)
+                yield f"  {self.ids[used]} -> {self.ids[node]}{style};"
+
+    def _edge(self, used: Node, node: Node, *, is_control_edge: bool) -> str:
+        if is_control_edge:
+            return " " + _CONTROL_EDGE
+        is_back = isinstance(node, Reduce) and used is node.update
+        style = _COLLECTION_EDGE if is_collection(self.types.get(used)) else _VALUE_EDGE
+        if not is_back:
+            return f" {style}" if style else ""
+        return f" {style[:-1]}, {_BACK}]" if style else f" [{_BACK}]"
 
 
 def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

@@ -5,7 +5,8 @@ The graph follows these conventions:
 - Dynamic constants: `wg_x`, `wg_y`, `wg_z`, the numbers of workgroups, then one `len_NAME` for each binding with a
   runtime-sized array, its number of elements.
 - Parameters: one for each binding the entry point uses, the whole variable as one collection. Scalars keep their
-  type; vecN<T> is Array(T, N), matCxR is Array(Array(T, R), C), a struct is a Product, an atomic its element.
+  type; vecN<T> is Array(T, N), matCxR is Array(Array(T, R), C), a struct is a Product, an atomic its element. A texture
+  is a structure (`ir.textures`) with a runtime-sized array of texels.
 - Control: forks over workgroups z, y, x, then, inside, forks over local invocations z, y, x of the dimensions above 1.
 - The result is the product of the final versions of the writable bindings, in parameter order.
 """
@@ -36,7 +37,7 @@ class Binding:
     @property
     def is_written(self) -> bool:
         """Whether the shader may write it, so that it is part of the result."""
-        return self.space is AddressSpace.STORAGE and self.access is not Access.READ
+        return self.space is not AddressSpace.UNIFORM and self.access is not Access.READ
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ from .nodes import (
     Type,
 )
 from .types import infer_types, is_collection
-from .versions import Use, consumed, looked_at
+from .versions import Use, anti_dependences, consumed, looked_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +137,7 @@ class _Scheduler:
     late: dict[Node, Node] = field(default_factory=dict[Node, Node])
     consumers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
     readers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
+    before: Mapping[Node, tuple[Node, ...]] = field(init=False)
 
     def run(self) -> Schedule:
         self._analyse()
@@ -190,6 +191,7 @@ class _Scheduler:
                     self.consumers.setdefault(version, []).append(use)
             for version, use in looked_at(node, self.types):
                 self.readers.setdefault(version, []).append(use)
+        self.before = anti_dependences(self.consumers, self.readers)
 
     def _pin(self) -> list[Node]:
         """Place what has no choice; the rest floats."""
@@ -226,11 +228,7 @@ class _Scheduler:
     def _earlier_or_reader(self, node: Node) -> Iterator[Node]:
         """What must run before a node of the same block: its operands, and the readers of what it consumes."""
         yield from predecessors(node)
-        for version, use in consumed(node, self.types, self.nest.forks):
-            if use.control is None:
-                yield from (
-                    it.user for it in self.readers.get(version, ()) if it.control is None and it.user is not node
-                )
+        yield from self.before.get(node, ())
 
     def _sorted(self, nodes: list[Node], before: Callable[[Node], Iterable[Node]], problem: str) -> list[Node]:
         """The nodes, each after those `before` it; a cycle is the problem of one node in it."""

@@ -130,7 +130,7 @@ def print_function(function: Function, notes: Mapping[Node, Iterable[str]] | Non
     lines += [] if implicit is not None else ["  explicit_parameters"]
     for number, node in enumerate(function.nodes):
         if number > (implicit or 0):
-            lines.append(f"  {names[node]} = {_expression(node, names, function)}")
+            lines.append(f"  {names[node]} = {expression_text(node, names, function)}")
         lines += [f"  ^ {names[node]}: {note}" for note in (notes or {}).get(node, ())]
     return "\n".join([*lines, "}", ""])
 
@@ -139,7 +139,7 @@ def node_lines(function: Function) -> dict[Node, str]:
     """The line of each node: its name, and after Start and parameters what it computes."""
     names = node_names(function)
     return {
-        node: name if isinstance(node, (Start, Parameter)) else f"{name} = {_expression(node, names, function)}"
+        node: name if isinstance(node, (Start, Parameter)) else f"{name} = {expression_text(node, names, function)}"
         for node, name in names.items()
     }
 
@@ -242,7 +242,8 @@ def constant_text(constant: Constant, names: list[str]) -> str:
             return f"{type_text(type, names)} {variant}({constant_text(value, names)})"
 
 
-def _expression(node: Node, names: Mapping[Node, str], function: Function) -> str:
+def expression_text(node: Node, names: Mapping[Node, str], function: Function) -> str:
+    """What a node computes, its operands by their names."""
     operation, arguments = _parts(node, names, function.dynamic_constants)
     return f"{operation}({', '.join(arguments)})"
 

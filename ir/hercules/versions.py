@@ -13,7 +13,7 @@ The collection that an Atomic gives is taken out by a Read of its field 0, which
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .graph import is_projection, predecessors
@@ -132,3 +132,20 @@ def _initial(function: Function, parameters: set[Node]) -> frozenset[int]:
     """The parameters that some Reduce starts from."""
     starts = {node.init for node in function.nodes if isinstance(node, Reduce)}
     return frozenset(it.index for it in starts & parameters if isinstance(it, Parameter))
+
+
+def anti_dependences(
+    consumers: Mapping[Node, Sequence[Use]], readers: Mapping[Node, Sequence[Use]]
+) -> Mapping[Node, tuple[Node, ...]]:
+    """For each floating consumer of some versions the floating readers of these, which must run before it.
+
+    `consumers` and `readers` are the uses of each version, as `consumed` and `looked_at` give them.
+    """
+    before: dict[Node, tuple[Node, ...]] = {}
+    for version, uses in consumers.items():
+        floating = [it.user for it in readers.get(version, ()) if it.control is None]
+        for use in uses:
+            if use.control is None and floating:
+                others = tuple(it for it in floating if it is not use.user)
+                before[use.user] = before.get(use.user, ()) + others
+    return before

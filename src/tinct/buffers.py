@@ -13,23 +13,31 @@ from .ir import layout
 from .ir.diagnostics import InputError
 from .ir.types import Array, BindingPoint, Matrix, Struct, Texture, Type, Vector
 from .reflection import BindingInfo
+from .textures import pack_texture, unpack_texture
 
 
 def pack_buffers(bindings: Sequence[BindingInfo], buffers: Mapping[str, Any]) -> dict[BindingPoint, bytearray]:
-    """Fresh bytes for each binding. Raises InputError that says which name, type, shape or size was expected."""
+    """Fresh bytes for each binding; samplers, which no device has, need none.
+
+    Raises InputError that says which name, type, shape or size was expected.
+    """
     names = [info.name for info in bindings]
     for name in buffers:
         if name not in names:
             raise InputError(unknown_name(f"the entry point uses no buffer named {name!r}", name, names))
-    missing = [f"{info.name}: {info.type}" for info in bindings if info.name not in buffers]
+    bound = [info for info in bindings if info.dtype is not None]
+    missing = [f"{info.name}: {info.type}" for info in bound if info.name not in buffers]
     if missing:
         raise InputError(f"no array is given for {', '.join(missing)}")
-    return {info.point: _pack(info, buffers[info.name]) for info in bindings}
+    return {info.point: _pack(info, buffers[info.name]) for info in bound}
 
 
 def _pack(info: BindingInfo, given: Any) -> bytearray:
-    if isinstance(info.type, Texture) or info.dtype is None:
-        raise InputError(f"{info.name} is a {info.type}, which cannot be bound to an array yet")
+    if isinstance(info.type, Texture):
+        try:
+            return pack_texture(info.type, given)
+        except InputError as error:
+            raise InputError(f"{info.name}: {error}") from error
     if isinstance(given, (bytes, bytearray, memoryview)):
         packed = bytearray(cast("bytes", given))
     else:
@@ -98,12 +106,14 @@ def unpack_buffers(
 
 
 def _unpack(info: BindingInfo, data: bytearray, original: object) -> npt.NDArray[Any]:
-    array = layout.unpack(info.type, bytes(data))
-    if not isinstance(original, np.ndarray):
-        return array
-    given = cast("npt.NDArray[Any]", original)
-    if _has_exact_layout(info, given, len(data)):
+    if isinstance(info.type, Texture):
+        return unpack_texture(info.type, data, original)
+    given = cast("npt.NDArray[Any]", original) if isinstance(original, np.ndarray) else None
+    if given is not None and _has_exact_layout(info, given, len(data)):
         return np.frombuffer(data, given.dtype).reshape(given.shape).copy()
+    array = layout.unpack(info.type, bytes(data))
+    if given is None:
+        return array
     is_plain = array.dtype.names is None
     if given.size == array.size and (is_plain or given.ndim >= array.ndim):
         return array.reshape(given.shape)

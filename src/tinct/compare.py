@@ -3,8 +3,8 @@
 An element agrees when it is equal, when both are NaN, or when its difference is within *any* bound of the tolerance:
 units in the last place, absolute, or relative. As WGSL lets implementations flush subnormal numbers to zero, a
 tolerance that allows anything at all also allows that; the sign of a zero never counts. Integers and booleans must
-always be equal. Structures are compared field by field. A multiset comparison orders the items of both sides first,
-for outputs that are appended in any order.
+be equal, but for integers that are steps of a normalised texel format. Structures are compared field by field. A
+multiset comparison orders the items of both sides first, for outputs that are appended in any order.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ class Tolerance:
 
     `outliers` is the share of elements that may be any distance apart, integers too: for results that jump where a
     rounding tips the scales, since WGSL leaves implementations some freedom to round ("Reassociation and Fusion").
+    `steps` is how far integers may be apart: for texels of a normalised format, where a float half way between two
+    steps may go to either.
     """
 
     ulp: float = 0.0
@@ -35,6 +37,7 @@ class Tolerance:
     relative: float = 0.0
     outliers: float = 0.0
     multiset: bool = False
+    steps: float = 0.0
 
     @property
     def is_exact(self) -> bool:
@@ -42,7 +45,7 @@ class Tolerance:
         return self.ulp == self.absolute == self.relative == 0.0
 
     def __str__(self) -> str:
-        bounds = [("ulp", self.ulp), ("absolute", self.absolute), ("relative", self.relative)]
+        bounds = [("ulp", self.ulp), ("absolute", self.absolute), ("relative", self.relative), ("steps", self.steps)]
         words = [f"{name} {bound:g}" for name, bound in bounds if bound] or ["exact"]
         if self.outliers:
             words.append(f"{self.outliers:.2%} outliers")
@@ -161,7 +164,7 @@ def _compare_leaf(field: str, expected: Array, actual: Array, tolerance: Toleran
         bad = ~_within(want, got, distance, ulps, actual.dtype, tolerance)
     else:
         ulps = np.zeros_like(distance)
-        bad = np.asarray(expected != actual)
+        bad = np.asarray((expected != actual) & (distance > tolerance.steps))
     if np.count_nonzero(bad) <= tolerance.outliers * actual.size:
         bad = np.zeros_like(bad)
     return Comparison(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from .frontend import check_pipeline
 from .ir.core.builder_impl import build
 from .ir.core.nodes import Constant, Module
-from .ir.diagnostics import InputError, ShaderError, render_all
+from .ir.diagnostics import InputError, ShaderError, not_supported, render_all
 from .ir.hercules.entry import EntryPoint
 from .ir.interpreter_state import paused_collection
 from .ir.source import Source
+from .ir.textures import is_loadable
+from .ir.types import Pointer, Sampler, Texture
 from .ir.wgsl.program import Program
 
 if TYPE_CHECKING:
@@ -48,6 +50,10 @@ class Origin(Protocol):
         """Raise ShaderError for an entry point that is over a limit, InputError for constants that do not fit."""
         ...
 
+    def workgroup_size(self, entry: str) -> Sequence[int] | None:
+        """The sizes that are written, None if overrides decide one of them."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class ProgramOrigin:
@@ -72,6 +78,13 @@ class ProgramOrigin:
             raise InputError("\n\n".join(_without_head(render_all([diagnostic], self.source)) for diagnostic in given))
         if found:
             raise ShaderError(found, self.source)
+
+    def workgroup_size(self, entry: str) -> Sequence[int] | None:
+        """See `Origin`."""
+        function = next(it for it in self.program.entry_points if it.name == entry)
+        constants = [self.program.facts.expressions[it].constant for it in function.workgroup_size]
+        sizes = [it.value for it in constants if it is not None and isinstance(it.value, int)]
+        return sizes if len(sizes) == len(constants) else None
 
 
 def _without_head(rendered: str) -> str:
@@ -103,7 +116,7 @@ class Compilation:
         module = self._timed("core", self.origin.core)
 
         def make() -> Module:
-            self.origin.check_pipeline(self.entry, self.constants)
+            self._check(module)
             return specialise(module, self.entry, self.constants)
 
         return self._timed("specialise", make)
@@ -118,9 +131,12 @@ class Compilation:
     @cached_property
     def workgroup_size(self) -> tuple[int, int, int]:
         """Invocations a workgroup along x, y and z."""
-        function = next(function for function in self.specialised.functions if function.name == self.entry)
-        sizes = [size.value.value for size in function.workgroup_size if isinstance(size, Constant)]
-        x, y, z = (*(size for size in sizes if isinstance(size, int)), 1, 1, 1)[:3]
+        sizes = self.origin.workgroup_size(self.entry)
+        if sizes is None:
+            function = next(function for function in self.specialised.functions if function.name == self.entry)
+            values = [size.value.value for size in function.workgroup_size if isinstance(size, Constant)]
+            sizes = [size for size in values if isinstance(size, int)]
+        x, y, z = (*sizes, 1, 1, 1)[:3]
         return x, y, z
 
     @cached_property
@@ -141,11 +157,35 @@ class Compilation:
 
     @cached_property
     def cpu(self) -> CompiledKernel:
-        """Machine code."""
+        """Machine code: from the cache on disk, if it is there."""
+        return self._machine_code(contract=False)
+
+    @cached_property
+    def cpu_contracted(self) -> CompiledKernel:
+        """Machine code in which products and sums may be fused; from the cache on disk, if it is there."""
+        return self._machine_code(contract=True)
+
+    def _machine_code(self, *, contract: bool) -> CompiledKernel:
+        from .backend.cpu import kernel_cache
+
+        start = time.perf_counter()
+        language = type(self.origin).__name__
+        source = self.origin.source.data
+        name = kernel_cache.kernel_name(language, source, self.entry, self.constants, contract=contract)
+        kernel = None if name is None else kernel_cache.restore(name, lambda: self.hercules, contract=contract)
+        if kernel is not None:
+            self.seconds["machine code"] = time.perf_counter() - start
+            return kernel
+        kernel = self._compile_for_cpu(contract=contract)
+        if name is not None:
+            kernel_cache.keep(name, kernel)
+        return kernel
+
+    def _compile_for_cpu(self, *, contract: bool) -> CompiledKernel:
         from .backend.cpu.device import compile_entry
 
         entry = self.hercules
-        kernel = self._timed("machine code", lambda: compile_entry(entry))
+        kernel = self._timed("machine code", lambda: compile_entry(entry, contract=contract))
         times = kernel.times
         del self.seconds["machine code"]
         self.seconds |= {
@@ -163,9 +203,19 @@ class Compilation:
         from .transforms.pipelines import for_gpu
 
         module = self._timed("core", self.origin.core)
-        self.origin.check_pipeline(self.entry, self.constants)
+        self._check(module)
         prepared = self._timed("prepare for the GPU", lambda: for_gpu(module, self.entry, self.constants))
         return self._timed("write WGSL", lambda: print_unit(to_unit(prepared)))
+
+    def _check(self, module: Module) -> None:
+        """Raise for what does not fit a pipeline, and for samplers, which no device has here."""
+        self.origin.check_pipeline(self.entry, self.constants)
+        function = next((function for function in module.functions if function.name == self.entry), None)
+        for variable in () if function is None else function.resources:
+            store = variable.type.store if isinstance(variable.type, Pointer) else variable.type
+            if isinstance(store, (Sampler, Texture)) and not is_loadable(store):
+                found = not_supported(f"a {store} in a compute shader", variable.span)
+                raise ShaderError([found], self.origin.source)
 
     def _timed(self, stage: str, make: Callable[[], T]) -> T:
         start = time.perf_counter()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .ir.core.nodes import Module
@@ -34,3 +34,6 @@ class CoreOrigin:
 
     def check_pipeline(self, entry: str, constants: Mapping[str, float]) -> None:
         """Nothing: a pipeline's rules are checked on WGSL, and constants where they are put in place."""
+
+    def workgroup_size(self, entry: str) -> Sequence[int] | None:
+        """None: only the module knows."""

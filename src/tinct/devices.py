@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from .compilation import Compilation, Timing
 from .hints import unknown_name
 from .ir.diagnostics import InputError
-from .ir.layout import runtime_count
-from .ir.types import BindingPoint
+from .ir.types import BindingPoint, Texture
 from .reflection import BindingInfo
 
 if TYPE_CHECKING:
-    from .backend.gpu import BindingKind
+    from .backend.gpu import BufferBinding, BufferKind, TextureBinding
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +29,8 @@ class Dispatch:
     buffers: Mapping[BindingPoint, bytearray]
     workgroups: tuple[int, int, int]
     timeout: float | None = None
+    contract: bool = False
+    """Whether `a * b + c` may be rounded once; only the CPU can be asked for it."""
 
 
 Device: TypeAlias = Callable[[Dispatch], Timing]
@@ -39,13 +40,11 @@ Device: TypeAlias = Callable[[Dispatch], Timing]
 def run_on_cpu(dispatch: Dispatch) -> Timing:
     """Machine code from LLVM on all cores."""
     start = time.perf_counter()
-    kernel = dispatch.compilation.cpu
+    compilation = dispatch.compilation
+    kernel = compilation.cpu_contracted if dispatch.contract else compilation.cpu
     compiled = time.perf_counter()
-    used = dispatch.compilation.hercules.bindings
-    buffers = [dispatch.buffers[binding.point] for binding in used]
-    pairs = zip(used, buffers, strict=True)
-    lengths = [runtime_count(binding.type, len(buffer)) for binding, buffer in pairs if binding.length is not None]
-    kernel.run(buffers, dispatch.workgroups, lengths, timeout=dispatch.timeout)
+    buffers = [dispatch.buffers[slot.point] for slot in kernel.slots]
+    kernel.run(buffers, dispatch.workgroups, timeout=dispatch.timeout)
     return Timing(compiled - start, time.perf_counter() - compiled)
 
 
@@ -73,15 +72,12 @@ def run_hercules(dispatch: Dispatch) -> Timing:
 
 def run_on_gpu(dispatch: Dispatch) -> Timing:
     """The WebGPU adapter that wgpu finds, in a process of its own."""
-    from .backend.gpu import DEFAULT_SECONDS, BufferBinding, default_device
+    from .backend.gpu import DEFAULT_SECONDS, default_device
 
     start = time.perf_counter()
     wgsl = dispatch.compilation.wgsl
     written = time.perf_counter()
-    given = [
-        BufferBinding(info.group, info.binding, _kind(info), bytes(dispatch.buffers[info.point]))
-        for info in dispatch.bindings
-    ]
+    given = [gpu_binding(info, bytes(dispatch.buffers[info.point])) for info in dispatch.bindings]
     seconds = DEFAULT_SECONDS if dispatch.timeout is None else dispatch.timeout
     result = default_device().run(wgsl, dispatch.compilation.entry, given, dispatch.workgroups, timeout=seconds)
     for (group, binding), data in result.outputs.items():
@@ -89,7 +85,16 @@ def run_on_gpu(dispatch: Dispatch) -> Timing:
     return Timing(written - start + result.compile_seconds, result.run_seconds)
 
 
-def _kind(info: BindingInfo) -> BindingKind:
+def gpu_binding(info: BindingInfo, data: bytes) -> BufferBinding | TextureBinding:
+    """A binding as the GPU device takes it."""
+    from .backend.gpu import BufferBinding, TextureBinding
+
+    if isinstance(info.type, Texture):
+        return TextureBinding(info.group, info.binding, info.type, data)
+    return BufferBinding(info.group, info.binding, _kind(info), data)
+
+
+def _kind(info: BindingInfo) -> BufferKind:
     if info.space == "uniform":
         return "uniform"
     return "storage" if info.is_written else "read-only-storage"

@@ -10,8 +10,10 @@ import numpy as np
 
 from .frontend.resolve.type_rules import is_host_shareable
 from .ir import layout
-from .ir.types import Access, AddressSpace, Array, BindingPoint, Buffer, Struct, StructMember, Type
+from .ir.textures import is_loadable, is_written
+from .ir.types import Access, AddressSpace, Array, BindingPoint, Buffer, Sampler, Struct, StructMember, Texture, Type
 from .ir.wgsl.program import FunctionInfo, Program, Variable
+from .textures import texel_dtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,8 @@ class BindingInfo:
 
     `size` is None where it is or ends in a runtime-sized array; `stride` is the bytes from one element of an array (or
     of that array) to the next. `dtype` is the numpy type of the variable; of one element of a runtime-sized array,
-    and with one element of it for a structure that ends in one (see `layout.numpy_dtype`). Textures and samplers have
-    none of these.
+    and with one element of it for a structure that ends in one (see `layout.numpy_dtype`). A texture has only a
+    `dtype`, that of its texels' numbers (see `textures`); samplers have none of these.
     """
 
     name: str
@@ -78,6 +80,8 @@ class BindingInfo:
     @property
     def is_written(self) -> bool:
         """Whether a shader may write it, so that `run` returns it."""
+        if isinstance(self.type, Texture):
+            return is_written(self.type)
         return self.space == "storage" and self.access != "read"
 
 
@@ -124,7 +128,7 @@ def _binding(variable: Variable) -> BindingInfo:
         group=variable.binding.group,
         binding=variable.binding.binding,
         space=variable.space.value,
-        access=(variable.access or Access.READ).value,
+        access=_access(variable).value,
         type=type,
     )
     if isinstance(type, Buffer):  # just bytes
@@ -136,7 +140,7 @@ def _binding(variable: Variable) -> BindingInfo:
         minimum_size=layout.minimum_size(type) if in_memory else 0,
         align=layout.align_of(type) if in_memory else None,
         stride=_stride(type) if in_memory else None,
-        dtype=_dtype(type) if in_memory else None,
+        dtype=_dtype(type),
     )
 
 
@@ -147,7 +151,18 @@ def _stride(type: Type) -> int | None:
     return layout.stride_of(type) if isinstance(type, Array) else None
 
 
-def _dtype(type: Type) -> np.dtype[Any]:
+def _access(variable: Variable) -> Access:
+    own = variable.type.access if isinstance(variable.type, Texture) else variable.access
+    return own or Access.READ
+
+
+def _dtype(type: Type) -> np.dtype[Any] | None:
+    if not is_loadable(type) and isinstance(type, (Texture, Sampler)):
+        return None
+    return texel_dtype(type) if isinstance(type, Texture) else _memory_dtype(type)
+
+
+def _memory_dtype(type: Type) -> np.dtype[Any]:
     ends_open = isinstance(type, Struct) and layout.runtime_array(type) is not None
     return layout.numpy_dtype(type, elements=1 if ends_open else None)
 
@@ -173,7 +188,7 @@ def _struct(struct: Struct) -> StructInfo:
         align=layout.align_of(struct),
         ends_open=layout.runtime_array(struct) is not None,
         members=tuple(map(_member, struct.members, layout.member_offsets(struct))),
-        dtype=_dtype(struct),
+        dtype=_memory_dtype(struct),
     )
 
 

@@ -201,6 +201,7 @@ class Kernel:
         constants: Constants | None = None,
         device: str = "cpu",
         timeout: float | None = None,
+        contract: bool = False,
     ) -> dict[str, npt.NDArray[Any]]:
         """Dispatch on a device and return the writable buffers; the arrays given stay as they are.
 
@@ -208,13 +209,20 @@ class Kernel:
         describes, or without padding. The size of the dispatch is given as `workgroups`, or as `threads`, which is
         rounded up to whole workgroups; one to three numbers for x, y, z. A zero runs nothing. `constants` sets
         overrides. `device` is one of `tinct.DEVICES`. A dispatch that takes longer than `timeout` seconds, compiling
-        aside, is stopped.
+        aside, is stopped. With `contract`, the CPU may round `a * b + c` once, as WGSL allows and GPUs do: that is
+        faster and often more exact, but the results are no longer the interpreter's, bit for bit.
 
         Raises InputError for buffers, sizes or names that do not fit, ShaderError for what the device cannot compile,
         DeviceError when the device fails or the time is over.
         """
         return self.run_timed(
-            buffers, workgroups=workgroups, threads=threads, constants=constants, device=device, timeout=timeout
+            buffers,
+            workgroups=workgroups,
+            threads=threads,
+            constants=constants,
+            device=device,
+            timeout=timeout,
+            contract=contract,
         ).outputs
 
     def run_timed(
@@ -226,14 +234,17 @@ class Kernel:
         constants: Constants | None = None,
         device: str = "cpu",
         timeout: float | None = None,
+        contract: bool = False,
     ) -> Run:
         """`run` with the seconds that compiling and running took."""
         runner = device_named(device)
+        if contract and device != "cpu":
+            raise InputError(f"contract is for the device 'cpu', not {device!r}")
         compilation = self.shader.compilation(self.info.name, constants or {})
         compilation.check_runnable()
         packed = pack_buffers(self.bindings, buffers)
         count = dispatch_size(workgroups, threads, compilation)
-        timing = runner(Dispatch(compilation, self.bindings, packed, count, timeout))
+        timing = runner(Dispatch(compilation, self.bindings, packed, count, timeout, contract))
         return Run(unpack_buffers(self.bindings, packed, buffers), timing)
 
     def sanitize(

@@ -39,6 +39,28 @@ def _inherited(formula: str) -> Rule:
     return Rule(f"that of `{formula}`", lambda x, want, unit: 3 * unit)
 
 
+def _scaled(formula: str) -> Rule:
+    """A product of rounded numbers: half a unit for the constant, half for the result."""
+    return Rule(f"that of `{formula}`", lambda x, want, unit: unit)
+
+
+def _power(ulps: int) -> Rule:
+    """What exp2 is allowed for its argument, the logarithm of the result; the error of log2 would come on top."""
+
+    def allowed(x: Doubles, want: Doubles, unit: Doubles) -> Doubles:
+        with np.errstate(all="ignore"):
+            return (ulps + 2 * np.minimum(np.abs(np.log2(want)), 150)) * unit
+
+    return Rule("that of `exp2(y * log2(x))`", allowed)
+
+
+def _tan() -> Rule:
+    """Inherited from a sine and a cosine that have a bound from -π to π only."""
+    rule = _inherited("sin(x) / cos(x)")
+    inside = f"{rule.text} for x in [-3.142, 3.142]"
+    return Rule(inside, lambda x, want, unit: np.where(np.abs(x) <= np.pi, rule.allowed(x, want, unit), np.inf))
+
+
 def _tanh() -> Rule:
     inherited = _inherited("sinh(x) / cosh(x)")
     text = f"1e-5 absolute or {inherited.text}"
@@ -95,7 +117,7 @@ FUNCTIONS: dict[str, Function] = {
         Function("log2", np.log2, _LOG32, _LOG16, 1.5),
         Function("sin", np.sin, _SIN32, _SIN16, 2),
         Function("cos", np.cos, _SIN32, _SIN16, 2),
-        _same("tan", np.tan, _inherited("sin(x) / cos(x)"), 3),
+        _same("tan", np.tan, _tan(), 3.5),
         Function("asin", np.arcsin, _absolute(6.81e-5, "6.81e-5"), _absolute(3.91e-3, "3.91e-3"), 2.5),
         Function("acos", np.arccos, _absolute(6.77e-5, "6.77e-5"), _absolute(3.91e-3, "3.91e-3"), 2.5),
         Function("atan", np.arctan, _ulps(4096), _ulps(5), 2),
@@ -107,14 +129,14 @@ FUNCTIONS: dict[str, Function] = {
         _same("atanh", np.arctanh, _inherited("log((1.0 + x) / (1.0 - x)) * 0.5"), 2.5),
         _same("sqrt", np.sqrt, _inherited("1.0 / inverseSqrt(x)"), 0.5),
         _same("inverseSqrt", lambda x: 1 / np.sqrt(x), _ulps(2), 1.5),
-        _same("degrees", lambda x: x * (180 / np.pi), _inherited("x * 57.295779513082322865"), 1),
-        _same("radians", lambda x: x * (np.pi / 180), _inherited("x * 0.017453292519943295474"), 1),
+        _same("degrees", lambda x: x * (180 / np.pi), _scaled("x * 57.295779513082322865"), 1),
+        _same("radians", lambda x: x * (np.pi / 180), _scaled("x * 0.017453292519943295474"), 1),
         Function(
             "pow",
             lambda x, y: np.where(x < 0, np.nan, np.power(np.abs(x), y)),
-            _inherited("exp2(y * log2(x))"),
-            _inherited("exp2(y * log2(x))"),
-            2.5,
+            _power(3),
+            _power(1),
+            3.5,
             2,
             ((0, 20), (-30, 30)),
         ),

@@ -44,6 +44,13 @@ def test_special_values(name: str) -> None:
         assert np.array_equal(np.signbit(got)[zero], np.signbit(want)[zero]), "a zero keeps its sign"
 
 
+def test_pow_whose_logarithm_has_a_large_tail() -> None:
+    """The second term of the logarithm's series, times y, is near ½ here."""
+    x, y = np.array([0.7092965, 0.7406466], np.float32), np.array([121.177727, 249.99794], np.float32)
+    function = FUNCTIONS["pow"]
+    assert judge(function, "f32", (x, y), results(function, "f32", (x, y))).ulp <= function.promised
+
+
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"pow", "degrees", "radians", "inverseSqrt"}))
 def test_reference(name: str) -> None:
     """NumPy's doubles are the C library's to a few units in a double's last place."""

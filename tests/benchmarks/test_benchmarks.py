@@ -20,6 +20,7 @@ from benchmarks.report import Result, geometric_means  # noqa: E402
 from benchmarks.runner import Effort, Measurement, measure  # noqa: E402
 
 from benchmarks import __main__ as kernels_command  # noqa: E402
+from benchmarks import compile as compile_command  # noqa: E402
 from benchmarks import frontend, machine  # noqa: E402
 from tinct.cases import load_cases  # noqa: E402
 from tinct.frontend import check  # noqa: E402
@@ -143,3 +144,25 @@ def test_frontend_is_measured_by_stage_and_beside_peers() -> None:
     assert row.failed == {"no": "bad"}
     assert row.per_kilobyte("whole") > 0
     assert row.per_kilobyte("no") is None
+
+
+@pytest.mark.parametrize("shape", compile_command.SHAPES)
+def test_generated_kernels_go_through_every_stage(shape: str) -> None:
+    row = compile_command.Row("generated", 50)
+    row.round(compile_command.kernel(50, shape), "main", compile_command.STAGES)
+    assert tuple(row.milliseconds) == compile_command.STAGES
+    assert compile_command.growth(row, row, "parse") == pytest.approx(1)
+
+
+def test_compile_times_are_written(tmp_path: Path) -> None:
+    target = tmp_path / "compile.json"
+    options = ["--sizes", "20,40", "--rounds", "1", "--no-llvm", "--no-shaders", "--json", str(target)]
+    result = CliRunner().invoke(compile_command.main, options)
+    assert result.exit_code == 0, result.output
+    assert "growth a line" in result.output
+    assert [row["name"] for row in json.loads(target.read_text())] == ["generated, function"] * 2
+
+
+def test_every_entry_point_of_the_shaders_is_timed() -> None:
+    names = [name for name, _, _ in compile_command.shader_entries()]
+    assert len(names) == len(set(names)) >= len(list((ROOT / "shaders").rglob("*.wgsl")))

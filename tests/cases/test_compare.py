@@ -141,3 +141,10 @@ def test_shapes_must_match() -> None:
 def test_a_tolerance_says_what_it_allows() -> None:
     assert str(EXACT) == "exact"
     assert str(Tolerance(ulp=2, absolute=0.5, multiset=True)) == "ulp 2, absolute 0.5, in any order"
+
+
+def test_steps_are_for_integers() -> None:
+    expected, actual = np.array([10, 10, 10], np.uint8), np.array([9, 10, 11], np.uint8)
+    assert compare(expected, actual, Tolerance(steps=1)).agrees
+    assert not compare(expected, actual, Tolerance(absolute=1)).agrees
+    assert compare(expected, actual + np.uint8(1), Tolerance(steps=1)).mismatches == 1

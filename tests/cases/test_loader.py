@@ -196,7 +196,7 @@ CASE = '[[case]]\nname = "a"\nthreads = 1\n'
         ('[[case]]\nname = "a"\nthreads = [1, 2, 3, 4]', "case 'a', threads: must be 1 to 3 numbers, not 4"),
         ('[[case]]\nname = "a"\nthreads = -1', "case 'a', threads: '-1' is -1, which is no count"),
         ('[[case]]\nname = "a"\nthreads = "1 +"', "case 'a', threads: '1 +' is not an expression"),
-        (CASE + "buffers.x.fill = 1", "case 'a', buffers.x: unknown key 'fill'; known are: arange, fields, file,"),
+        (CASE + "buffers.x.fill = 1", "case 'a', buffers.x: unknown key 'fill'; known are: arange, dtype, fields,"),
         (CASE + "buffers.x = { value = 1, arange = [0, 1] }", "buffers.x: 'arange' and 'value' exclude each other"),
         (CASE + "buffers.x.uniform = 1", "case 'a', buffers.x.uniform: must be two numbers, not 1"),
         (CASE + "buffers.x.fields.a.typo = 1", "case 'a', buffers.x.fields.a: unknown key 'typo'"),
@@ -289,3 +289,9 @@ def test_pictures_are_rgba_pixels(folder: Path) -> None:
         save_pictures(case, {}, folder)
     with pytest.raises(InputError, match=r"'x' is no picture but float32 of shape \(3,\)"):
         save_pictures(case, {"x": np.zeros(3, np.float32)}, folder)
+
+
+def test_a_texture_chooses_its_numbers(folder: Path) -> None:
+    assert filled(folder, 'shape = [2, 2, 4], dtype = "uint8", integers = [0, 256]').dtype == np.uint8
+    with pytest.raises(CaseError, match="must be one of uint8"):
+        one(folder, 'dtype = "complex64"')

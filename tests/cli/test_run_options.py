@@ -55,3 +55,16 @@ def test_an_endless_kernel_is_stopped(run_tinct: Tinct, wgsl: Write, device: str
     arguments = ("-b", "word=zeros", "--workgroups", "1", "--timeout", "0.2", "--device", device)
     result = run_tinct("run", wgsl(ENDLESS), *arguments)
     assert (result.exit_code, result.stderr) == (3, "error: the kernel did not end within 0.2 s, and was stopped\n")
+
+
+def test_contraction_is_asked_for(run_tinct: Tinct) -> None:
+    result = run_tinct("run", SAXPY, *BUFFERS, "--contract")
+    assert result.exit_code == 0
+    assert "12. 14." in result.stdout
+
+
+def test_the_interpreters_do_not_contract(run_tinct: Tinct) -> None:
+    sanitized = run_tinct("run", SAXPY, *BUFFERS, "--contract", "--sanitize")
+    assert (sanitized.exit_code, "has no --contract" in sanitized.stderr) == (2, True)
+    interpreted = run_tinct("run", SAXPY, *BUFFERS, "--contract", "--device", "interp")
+    assert "contract is for the device 'cpu', not 'interp'" in interpreted.stderr

@@ -504,4 +504,4 @@ fn f<nx, ny, nz>(y: array<array<array<u32, 3>, 64>, 64>) -> array<array<array<u3
 def test_which_forks_are_shared(name: str, is_shared: bool) -> None:
     (function,) = parse(FUNCTIONS[name]).functions
     layouts = {index: natural_layout(it) for index, it in enumerate(function.parameter_types)}
-    assert bool(compile_function(function, layouts).emitted.parallel) is is_shared
+    assert bool(compile_function(function, layouts).interface.parallel) is is_shared

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tinct.backend.cpu import CompiledKernel, compile_entry
-from tinct.backend.cpu.threads import Pool
+from tinct.backend.cpu.threads import Pool, RangeTask
 from tinct.frontend import load_program
 from tinct.ir.core import from_program
 from tinct.ir.diagnostics import InputError
@@ -201,16 +201,21 @@ def test_one_kernel_from_several_threads() -> None:
 
 
 def test_what_a_worker_raises_reaches_the_caller() -> None:
-    def task(begin: int, end: int, scratch: int) -> None:
+    def start(_worker: int, scratch: int) -> RangeTask:
         assert scratch % 64 == 0
+        return task
+
+    def task(begin: int, end: int) -> None:
         for number in range(begin, end):
             if number == 60:
                 raise ValueError("sixty")
         sum(range(200_000))  # long enough to wake the other workers
 
     pool = Pool(3)
+    cancelled: list[bool] = []
     with pytest.raises(ValueError, match="sixty"):
-        pool.run(task, 100, 1000)
+        pool.run(start, 100, 1000, cancel=lambda: cancelled.append(True))
+    assert cancelled
     done: list[int] = []
-    pool.run(lambda begin, end, scratch: done.extend(range(begin, end)), 100, 0)
+    pool.run(lambda _worker, _scratch: lambda begin, end: done.extend(range(begin, end)), 100)
     assert sorted(done) == list(range(100))

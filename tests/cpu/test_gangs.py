@@ -13,7 +13,6 @@ from tinct.backend.cpu import CompiledKernel, compile_entry
 from tinct.buffers import pack_buffers
 from tinct.cases import Case, load_cases
 from tinct.compare import compare
-from tinct.ir.layout import runtime_count
 from tinct.ir.source import Source
 from tinct.reflection import reflect_bindings
 from tinct.shader import Kernel, Shader
@@ -202,10 +201,8 @@ def compiled(kernel: Kernel, tier: str) -> CompiledKernel:
 
 def run(kernel: Kernel, code: CompiledKernel, given: Arrays, workgroups: tuple[int, int, int]) -> dict[str, bytes]:
     packed = pack_buffers(kernel.bindings, given)
-    used = code.entry_point.bindings
-    lengths = [runtime_count(it.type, len(packed[it.point])) for it in used if it.length is not None]
-    code.run([packed[it.point] for it in used], workgroups, lengths)
-    return {it.name: bytes(packed[it.point]) for it in used}
+    code.run([packed[it.point] for it in code.slots], workgroups)
+    return {it.name: bytes(packed[it.point]) for it in code.slots}
 
 
 @pytest.mark.parametrize(("name", "size"), SOME_SIZES)

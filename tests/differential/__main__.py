@@ -23,6 +23,7 @@ from .campaign import check_seed
 def main(count: int, seed: int, jobs: int, gpu: bool, tier: str | None, keep: Path | None) -> None:
     """Compare random kernels on the interpreters, the CPU, and maybe the GPU. Exits with 1 if any differ."""
     devices = ("interp", "hercules", "cpu", "gpu") if gpu else ("interp", "hercules", "cpu")
+    os.environ["TINCT_CACHE"] = "off"
     if tier is not None:
         os.environ["TINCT_CPU_TIER"] = tier
     found = 0

@@ -120,3 +120,12 @@ def test_tiers_agree(name: str, spare: int) -> None:
         "few": np.arange(spare, dtype=np.uint32) + 1,
     }
     assert_agree(kernel(BODIES[name]), buffers)
+
+
+def test_the_fraction_of_a_whole_number_has_no_sign() -> None:
+    body = "let parts = modf(-5.0 - f32(i)); out[i] = bitcast<u32>(parts.fract) + bitcast<u32>(parts.whole);"
+    wgsl = f"""
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(4) fn main(@builtin(local_invocation_index) i: u32) {{ {body} }}"""
+    found = assert_agree(wgsl, {"out": np.zeros(4, np.uint32)})
+    assert found["out"].tolist() == (-5 - np.arange(4, dtype=np.float32)).view(np.uint32).tolist()

@@ -97,6 +97,16 @@ def test_large_tokens_and_heaps_of_them(text: str, expected: set[str]) -> None:
     assert time.thread_time() - start < 10
 
 
+def test_texts_that_slow_recovery_down_are_given_up_with_a_place() -> None:
+    text = "fn f() { " + "b<" * 30000 + " }"
+    start = time.thread_time()
+    (found,) = check(Source.from_text(text))
+    assert time.thread_time() - start < 5
+    assert found.code == "unexpected-token"
+    assert found.span is not None
+    assert found.span.start == 10
+
+
 def test_settings_of_the_interpreter_are_put_back() -> None:
     before = sys.getrecursionlimit(), gc.isenabled()
     assert codes("const a = " + "(" * 400 + "1" + ")" * 400 + ";") == set()

@@ -9,9 +9,10 @@ from tinct.ir.hercules.graph import def_use, predecessors, replace_predecessor
 from tinct.ir.hercules.interp import run
 from tinct.ir.hercules.nodes import BinaryOp, DynamicOp, Fork, Function, Join, Module, Node
 from tinct.ir.hercules.schedule import schedule
-from tinct.ir.hercules.text import node_names
-from tinct.ir.hercules.types import I32, infer_types
+from tinct.ir.hercules.text import node_names, parse
+from tinct.ir.hercules.types import BOOL, I32, infer_types
 from tinct.ir.hercules.verify import check
+from tinct.ir.hercules.versions import anti_dependences, consumed, looked_at
 
 from .generate import generate
 from .support import load, node_of
@@ -88,6 +89,47 @@ def test_values_run_outside_of_forks_and_inside_of_branches() -> None:
     assert where["base"] is node_of(function, "groups")
     assert where["inside"] is node_of(function, "lanes")
     assert {where[it] for it in ("old", "factor", "scaled", "new", "y_written")} == {node_of(function, "body")}
+
+
+def test_readers_come_before_the_consumer() -> None:
+    text = """fn f(v: array<u64, 2>, p: u64) -> array<u64, 2> {
+      old = read(v, position(p))
+      other = read(v, position(old))
+      w = write(v, other, position(p))
+      again = write(w, old, position(other))
+      done = return(start, again)
+    }"""
+    function = parse(text).functions[0]
+    types = infer_types(function)
+    uses = [(version, use) for node in function.nodes for version, use in looked_at(node, types)]
+    takes = [(version, use) for node in function.nodes for version, use in consumed(node, types, {})]
+    readers = {version: [use for it, use in uses if it is version] for version, _ in uses}
+    consumers = {version: [use for it, use in takes if it is version] for version, _ in takes}
+    before = anti_dependences(consumers, readers)
+    assert {it.label: names(function, before[it]) for it in before} == {"w": ["old", "other"]}
+    (order,) = schedule(function).blocks.values()
+    assert names(function, order) == ["old", "other", "w", "again"]
+
+
+def test_dominators_of_deep_graphs_agree_with_their_chains() -> None:
+    """Jumps and numbers say what the parents say."""
+    b = FunctionBuilder("f", BOOL)
+    control: Node = b.start
+    c = b.parameter("c", BOOL)
+    for _ in range(40):
+        control = b.region(*b.if_(control, c))
+    b.return_(control, c)
+    graph = control_graph(b.function)
+    tree = dominators(graph)
+    chains = {node: list(tree.chain(node)) for node in graph.order}
+    for node in graph.order:
+        for other in graph.order:
+            assert tree.dominates(other, node) == (other in chains[node])
+        for depth in range(len(chains[node])):
+            assert tree.ancestor(node, depth) is chains[node][len(chains[node]) - 1 - depth]
+    for left in graph.order[::3]:
+        for right in graph.order:
+            assert tree.common(left, right) is next(it for it in chains[left] if it in chains[right])
 
 
 def test_analyses_follow_edits() -> None:

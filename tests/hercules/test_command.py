@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
@@ -13,9 +14,12 @@ from click.testing import CliRunner
 from tinct.cli import tinct
 from tinct.cli.hercules_values import run_values
 from tinct.ir.hercules.interp import run
+from tinct.ir.hercules.nodes import Call, Match
 from tinct.ir.hercules.storage import Value
 from tinct.ir.hercules.verify import check
 from tinct.transforms.hercules.as_kernel import as_kernel
+from tinct.transforms.hercules.inline_calls import inline_calls
+from tinct.transforms.hercules.lower_sums import lower_sums
 
 from .generate import generate
 from .support import SAMPLES, copy_of, load, same_value
@@ -29,7 +33,30 @@ def call(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
+def variant(index: int, value: object) -> dict[str, object]:
+    return {"variant": index, "value": value}
+
+
+SHAPES = [variant(0, 2), variant(1, [3, 4]), variant(2, True)]
 RUNS = [
+    (SAMPLES / "matmul.hir", [[[1, 2], [3, 4]], [[5, 6], [7, 8]]], ["k=2", "n=2"], [[19, 22], [43, 50]]),
+    (SAMPLES / "matmul.hir", [[[1, 2, 3]], [[5], [7], [8]]], ["k=3", "n=1"], [[43]]),
+    (SAMPLES / "matmul.hir", [[], []], ["k=0", "n=0"], []),
+    (SAMPLES / "matmul.hir", [[[], []], []], ["k=0", "n=3"], [[0, 0, 0], [0, 0, 0]]),
+    (SAMPLES / "match.hir", [3], [], variant(0, 3)),
+    (SAMPLES / "calls.hir", [[1, 2, 3, 4], 3], ["m=2"], [[9, 0, 0, 0], 90]),
+    (SAMPLES / "calls.hir", [[], 3], ["m=0"], [[], 81]),
+    (SAMPLES / "nested_calls.hir", [[1, 2, 3], 4], [], [1, 7]),
+    (SAMPLES / "nested_calls.hir", [[-1, -2, -3], 4], [], [-12, -18]),
+    (SAMPLES / "nested_calls.hir", [[], 1], [], [0, 0]),
+    (SAMPLES / "areas.hir", [SHAPES], [], [[variant(0, 0), variant(0, 1), variant(0, 2)], [12, 12, 0]]),
+    (SAMPLES / "areas.hir", [[]], [], [[], []]),
+    (SAMPLES / "third.hir", [variant(0, 5)], [], variant(1, 5)),
+    (SAMPLES / "third.hir", [variant(1, 5)], [], variant(1, 7)),
+    (SAMPLES / "third.hir", [variant(2, 5)], [], variant(1, 0)),
+    (SAMPLES / "histogram.hir", [[0, 1, 1, 2]], [], [[1, 2, 1, 0], [0, 0, 1, 0]]),
+    (SAMPLES / "taken_late.hir", [2], ["n=3"], [5, 5, 5]),
+    (SAMPLES / "taken_late.hir", [2], ["n=0"], []),
     (SAMPLES / "dot.hir", [[1, 2, 3], [4, 5, 6]], [], 32.0),
     (SAMPLES / "dot.hir", [[], []], [], 0.0),
     (SAMPLES / "dot.hir", [[0.5], [8]], [], 4.0),
@@ -83,6 +110,16 @@ def test_what_cannot_run(arguments: list[str], message: str) -> None:
     assert message in output
 
 
+@pytest.mark.parametrize("name", ["areas", "calls", "match", "nested_calls", "third"])
+def test_what_is_inlined_and_lowered_verifies(name: str) -> None:
+    module = load(name)
+    for function in module.functions:
+        inline_calls(function)
+        lower_sums(function)
+        check(module)
+        assert not any(isinstance(node, (Call, Match)) for node in function.nodes)
+
+
 def test_draws_forks_as_boxes(golden: Callable[[Path, str], None]) -> None:
     code, output = call(str(SAMPLES / "matmul.hir"), "--format", "dot")
     assert code == 0
@@ -93,6 +130,22 @@ def test_a_picture_needs_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
     code, output = call(str(SAMPLES / "dot.hir"), "--format", "svg")
     assert (code, "Graphviz" in output) == (2, True)
+
+
+def test_stages_are_drawn() -> None:
+    saxpy = str(Path(__file__).parents[2] / "shaders" / "saxpy" / "saxpy.wgsl")
+    result = CliRunner().invoke(tinct, ["compile", saxpy, "--emit", "hercules", "--format", "dot"])
+    assert (result.exit_code, result.output.startswith('digraph "main" {')) == (0, True)
+    assert "fork4: 64 threads" in result.output
+    result = CliRunner().invoke(tinct, ["compile", saxpy, "--emit", "core", "--format", "svg"])
+    assert (result.exit_code, "only hercules is drawn as a graph, not core" in result.output) == (2, True)
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+@pytest.mark.parametrize("name", ["matmul", "match", "calls"])
+def test_graphviz_takes_what_is_drawn(name: str) -> None:
+    code, output = call(str(SAMPLES / f"{name}.hir"), "--format", "svg")
+    assert (code, output.count("</svg>")) == (0, 1)
 
 
 def test_a_kernel_verifies() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tinct.ir.hercules.cache import Analyses
 from tinct.ir.hercules.interp import backward, run, shuffled
 from tinct.ir.hercules.nodes import Fork, Module
 from tinct.ir.hercules.storage import Value
@@ -59,7 +60,7 @@ def body_of(module: Module, label: str) -> ForkBody:
     function = module.functions[0]
     fork = next(it for it in function.nodes if it.label == label)
     assert isinstance(fork, Fork)
-    return Forks.of(function).body(fork)
+    return Forks.of(Analyses(function)).body(fork)
 
 
 def transformed(module: Module, pipeline: str) -> Module:

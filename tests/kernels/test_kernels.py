@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tinct.backend.gpu import BufferBinding, GpuDevice, default_device
+from tinct.backend.gpu import GpuDevice, default_device
 from tinct.buffers import pack_buffers, unpack_buffers
 from tinct.cases import Case, KernelCases, load_cases
 from tinct.compare import compare
+from tinct.devices import gpu_binding
 from tinct.frontend import load_program
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
 from tinct.ir.wgsl.program import Program
-from tinct.reflection import BindingInfo, reflect_bindings, reflect_entry_point
+from tinct.reflection import reflect_bindings, reflect_entry_point
 
 KERNELS = load_cases(Path(__file__).parents[2] / "shaders")
 CASES = [pytest.param(case, id=f"{case.kernel}-{case.name}") for kernel in KERNELS for case in kernel.cases]
@@ -40,7 +41,7 @@ def test_wgpu_agrees_with_the_reference(case: Case, device: GpuDevice) -> None:
     result = device.run(
         case.kernel_path.read_text(),
         "main",
-        [BufferBinding(info.group, info.binding, kind_of(info), packed[info.point]) for info in infos],
+        [gpu_binding(info, bytes(packed[info.point])) for info in infos],
         workgroups_of(case, program),
         case.constants,
         timeout=20,
@@ -59,10 +60,6 @@ def test_wgpu_agrees_with_the_reference(case: Case, device: GpuDevice) -> None:
 @cache
 def program_of(path: Path) -> Program:
     return load_program(Source.from_file(path))
-
-
-def kind_of(info: BindingInfo) -> str:
-    return "uniform" if info.space == "uniform" else "storage" if info.is_written else "read-only-storage"
 
 
 def workgroups_of(case: Case, program: Program) -> tuple[int, int, int]:

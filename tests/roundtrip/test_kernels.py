@@ -13,7 +13,8 @@ from tinct.ir.core import Module, from_program, run, verify
 from tinct.ir.core.nodes import Function, Var
 from tinct.ir.core.to_program import to_unit
 from tinct.ir.source import Source
-from tinct.ir.types import BindingPoint, Pointer, Stage
+from tinct.ir.textures import Extent, format_of, pack_header
+from tinct.ir.types import BindingPoint, Pointer, Stage, Texture
 from tinct.transforms.pipelines import for_gpu, specialise
 
 SHADERS = sorted((Path(__file__).parents[2] / "shaders").glob("*/*.wgsl"))
@@ -63,7 +64,11 @@ def answers(module: Module, entry: str) -> dict[BindingPoint, bytes]:
 
 
 def _buffer(variable: Var) -> bytearray:
-    """Words 1, 2, 3 …: small as integers, denormal as floats; a few elements of a runtime-sized array."""
+    """Words 1, 2, 3 …: small as integers, denormal as floats; a few elements of a runtime-sized array; no light."""
     assert isinstance(variable.type, Pointer)
+    if isinstance(variable.type.store, Texture):
+        layers = 3 if variable.type.store.dimension in ("3d", "2d_array") else 1
+        texels = bytes(5 * 4 * layers * format_of(variable.type.store).words * 4)
+        return bytearray(pack_header(variable.type.store, Extent(5, 4, layers, 1)) + texels)
     words = max(16, layout.minimum_size(variable.type.store) // 4 + 12)
     return bytearray(b"".join((1 + index % 5).to_bytes(4, "little") for index in range(words)))

@@ -20,6 +20,7 @@ from .bounds_checks import Checks, unproved
 from .editing import as_u32, count_value
 from .predicating import Condition, is_predicable, predicate
 from .ranges import constant_of
+from .robustness_textures import clamp_load
 
 MODES = ("clamp", "predicate")
 
@@ -46,9 +47,7 @@ class Robustness:
         changed = False
         for function in module.functions:
             checks = unproved(module, function)
-            if checks:
-                _Guarding(module, checks, is_predicating=self.mode == "predicate").guard(function)
-                changed = True
+            changed |= _Guarding(module, checks, is_predicating=self.mode == "predicate").guard(function)
         return changed
 
 
@@ -61,22 +60,27 @@ class _Guarding:
         self.is_predicating = is_predicating
         self.conditions: dict[nodes.Access, Condition] = {}
 
-    def guard(self, function: nodes.Function) -> None:
-        """Clamp or predicate the function's accesses."""
-        for block in blocks_of(function):
-            self._block(block)
+    def guard(self, function: nodes.Function) -> bool:
+        """Clamp or predicate the function's accesses; whether there was one to guard."""
+        clamps = [self._block(block) for block in blocks_of(function)]
         if self.conditions:
             predicate(self.builder, function, self.conditions)
+        return bool(self.checks) or any(clamps)
 
-    def _block(self, block: nodes.Block) -> None:
+    def _block(self, block: nodes.Block) -> bool:
+        """Guard what a block accesses; whether a load from a texture was clamped."""
         before, block.instructions = block.instructions, []
         branch, block.branch = block.branch, None
+        changed = False
         with self.builder.at(block):
             for instruction in before:
                 if isinstance(instruction, nodes.Access) and instruction in self.checks:
                     self._access(instruction, self.checks[instruction])
+                elif isinstance(instruction, nodes.BuiltinCall) and instruction.function == "textureLoad":
+                    changed |= clamp_load(self.builder, instruction)
                 block.instructions.append(instruction)
         block.branch = branch
+        return changed
 
     def _access(self, access: nodes.Access, positions: Sequence[int]) -> None:
         self.builder.span = access.span

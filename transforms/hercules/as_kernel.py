@@ -11,8 +11,10 @@ from ...ir.hercules.nodes import (
     Array,
     Atomic,
     ConstantNode,
+    FieldIndex,
     Fork,
     Function,
+    Index,
     IntegerConstant,
     Join,
     Node,
@@ -50,7 +52,7 @@ def as_kernel(function: Function) -> Kernel:
     """Change the function into a kernel. A scalar is an array of one; parts of the result that are not the final
     versions of parameters are copied to new parameters.
 
-    Raises InputError for a result that holds products or sums, or if the function never returns.
+    Raises InputError for a result that holds sums (see `lower_sums`), or if the function never returns.
     """
     end = next((it for it in function.nodes if isinstance(it, Return)), None)
     if end is None:
@@ -115,13 +117,17 @@ class _Maker:
         self.add(node)
         return node
 
-    def _copied(self, target: Node, source: Node, type: Type, at: list[Node]) -> Node:
+    def _copied(self, target: Node, source: Node, type: Type, at: list[Index]) -> Node:
         """The target with all elements of the source from `at` on: a fork for each level of arrays."""
         if is_scalar(type):
-            element = self.add(Read(source, [PositionIndex(it) for it in at]))
-            return self.add(Write(target, element, [PositionIndex(it) for it in at]))
+            element = self.add(Read(source, list(at)))
+            return self.add(Write(target, element, list(at)))
+        if isinstance(type, Product):
+            for number, field in enumerate(type.fields):
+                target = self._copied(target, source, field, [*at, FieldIndex(number)])
+            return target
         if not isinstance(type, Array):
-            raise InputError(f"the result of {self.function.name} holds more than arrays and scalars")
+            raise InputError(f"the result of {self.function.name} holds sums")
         fork = Fork(self.end.control, type.extent)
         join = Join(fork)
         thread = self.add(ThreadID(fork))
@@ -129,7 +135,7 @@ class _Maker:
         self.end.control = fork
         for node in (fork, reduce):
             self.add(node)
-        reduce.update = self._copied(reduce, source, type.element, [*at, thread])
+        reduce.update = self._copied(reduce, source, type.element, [*at, PositionIndex(thread)])
         join.control = self.end.control
         self.end.control = self.add(join)
         return reduce

@@ -49,6 +49,7 @@ from ...ir.hercules.nodes import (
 )
 from ...ir.hercules.types import BOOL, U64, Scalar, constant_type, indexed_type, infer_types, is_scalar
 from .cleanup import remove_dead, remove_unreachable
+from .ranges import simplify_by_ranges
 
 
 class _Level(enum.Enum):
@@ -67,8 +68,13 @@ class ConditionalConstantPropagation:
     Constants are found along with the control that can be reached, so a value that is constant because a branch is
     never taken is found as well. A function of which no return could be reached any more is left as it is. After
     Wegman and Zadeck, "Constant Propagation with Conditional Branches", 1991.
+
+    With `ranges`, what guards, loops, dynamic constants and thread numbers say of integers counts too (see
+    `ir.hercules.ranges`): comparisons that they decide are constants, and a bound that never binds is gone. Each may
+    decide more for the other, so both go on until nothing changes.
     """
 
+    ranges: bool = False
     name = "ccp"
 
     def run(self, module: Module) -> bool:
@@ -76,6 +82,9 @@ class ConditionalConstantPropagation:
         changed = False
         for function in module.functions:
             changed |= _propagate(function)
+            while self.ranges and simplify_by_ranges(function):
+                changed = True
+                _propagate(function)
         return changed
 
 

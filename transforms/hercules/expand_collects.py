@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...ir.hercules.cache import Analyses
 from ...ir.hercules.graph import replace_all
 from ...ir.hercules.nodes import (
     ConstantNode,
@@ -39,7 +40,7 @@ class ExpandCollects:
 
 
 def _expand_all(function: Function) -> bool:
-    bodies = [it for it in Forks.of(function).bodies() if it.collects]
+    bodies = [it for it in Forks.of(Analyses(function)).bodies() if it.collects]
     for body in bodies:
         _expand(function, body)
     return bool(bodies)

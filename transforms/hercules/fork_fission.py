@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+from ...ir.hercules.cache import Analyses
 from ...ir.hercules.graph import is_control, map_predecessors, predecessors, replace_predecessor
 from ...ir.hercules.nodes import (
     Collect,
@@ -57,9 +58,10 @@ class ForkFission:
 
 def _split_all(function: Function, label: str) -> bool:
     wanted = [it for it in function.nodes if isinstance(it, Fork) and label in ("", it.label)]
+    known = Analyses(function)
     changed = False
     for fork in wanted:
-        fission = Fission.of(Forks.of(function).body(fork))
+        fission = Fission.of(Forks.of(known).body(fork))
         if fission.obstacle() is None:
             fission.split()
             changed = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ...ir.hercules.cache import Analyses
 from ...ir.hercules.graph import is_control, predecessors, replace_all, replace_predecessor
 from ...ir.hercules.nodes import Collect, Fork, Function, Module, Node, Phi, PositionIndex, Read, Reduce
 from ...ir.hercules.types import is_collection, is_scalar
@@ -36,18 +37,19 @@ class ForkFusion:
         changed = False
         for function in module.functions:
             changed |= remove_dead(function)
-            while _fuse_one(function):
+            known = Analyses(function)
+            while _fuse_one(known):
                 changed = True
             remove_dead(function)
         return changed
 
 
-def _fuse_one(function: Function) -> bool:
-    forks = Forks.of(function)
+def _fuse_one(known: Analyses) -> bool:
+    forks = Forks.of(known)
     for first in forks.bodies():
         second = following(first)
         if second is not None and obstacle(first, second) is None:
-            _fuse(function, first, second)
+            _fuse(known.function, first, second)
             return True
     return False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...ir.hercules.cache import Analyses
 from ...ir.hercules.nodes import Fork, Function, Module, Node
 from .cleanup import remove_dead
 from .forks import ForkBody, Forks
@@ -37,7 +38,7 @@ class ForkInterchange:
 
 
 def _interchange(function: Function, label: str) -> bool:
-    forks = Forks.of(function)
+    forks = Forks.of(Analyses(function))
     done: set[Fork] = set()
     for outer in forks.bodies():
         inner = inner_of(outer)

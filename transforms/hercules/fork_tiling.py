@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...ir.hercules import dynamic
+from ...ir.hercules.cache import Analyses
 from ...ir.hercules.graph import replace_all, replace_predecessor
 from ...ir.hercules.nodes import (
     Binary,
@@ -56,9 +57,10 @@ class ForkTiling:
 
 def _tile_all(function: Function, size: int, label: str) -> bool:
     wanted = [it for it in function.nodes if isinstance(it, Fork) and label in ("", it.label)]
+    known = Analyses(function)
     changed = False
     for fork in wanted:
-        body = Forks.of(function).body(fork)
+        body = Forks.of(known).body(fork)
         if obstacle(body, size) is None:
             _tile(body, size)
             changed = True

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from ...ir.hercules.cache import Analyses
 from ...ir.hercules.graph import def_use, is_control
-from ...ir.hercules.nodes import Collect, Fork, Function, Join, Node, Reduce, ThreadID
+from ...ir.hercules.nodes import Collect, Fork, Join, Node, Reduce, ThreadID
 from ...ir.hercules.ranges import in_range
 from ...ir.hercules.schedule import Schedule, schedule
 from .cleanup import remove_dead
@@ -16,20 +17,17 @@ from .independence import Turns
 
 @dataclass(frozen=True)
 class Forks:
-    """The forks of a function as it is now, whose data nodes are all live."""
+    """The forks of a function as it is now, whose data nodes are all live, and the users of each node."""
 
     plan: Schedule
 
-    @staticmethod
-    def of(function: Function) -> Forks:
-        """The forks of a verified function, of which dead data is removed first."""
-        remove_dead(function)
-        return Forks(schedule(function))
+    users: Mapping[Node, tuple[Node, ...]]
 
-    @cached_property
-    def users(self) -> Mapping[Node, tuple[Node, ...]]:
-        """The users of each node."""
-        return def_use(self.plan.function)
+    @staticmethod
+    def of(known: Analyses) -> Forks:
+        """The forks of a verified function, of which dead data is removed first."""
+        remove_dead(known.function)
+        return Forks(known.get(schedule), known.get(def_use))
 
     @cached_property
     def proved(self) -> frozenset[tuple[Node, int]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from ...ir.hercules.cache import Analyses
 from ...ir.hercules.graph import replace_all
 from ...ir.hercules.nodes import Array, Collect, Function, Module, Node, PositionIndex, Reduce, Type, Write
 from ...ir.hercules.types import is_scalar
@@ -32,18 +33,19 @@ class FormCollects:
         changed = False
         for function in module.functions:
             changed |= remove_dead(function)
-            while _form_one(function):
+            known = Analyses(function)
+            while _form_one(known):
                 changed = True
             remove_dead(function)
         return changed
 
 
-def _form_one(function: Function) -> bool:
-    for body in Forks.of(function).bodies():
+def _form_one(known: Analyses) -> bool:
+    for body in Forks.of(known).bodies():
         for reduce in body.reduces:
             nest = nest_of(body, reduce)
             if obstacle(nest) is None:
-                _form(function, nest)
+                _form(known.function, nest)
                 return True
     return False
 

@@ -56,13 +56,14 @@ class GlobalValueNumbering:
         """Change the module; whether anything changed."""
         changed = False
         for function in module.functions:
-            while _merge(function):
+            plan = schedule(function)
+            while _merge(function, plan):
                 changed = True
         return changed
 
 
-def _merge(function: Function) -> bool:
-    plan = schedule(function)
+def _merge(function: Function, plan: Schedule) -> bool:
+    """One round. The plan is that from before the first: merging moves no node to the other side of a join."""
     first: dict[Hashable, Node] = {}
     replacements: dict[Node, Node] = {}
     for node in function.nodes:

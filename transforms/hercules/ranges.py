@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ...ir.hercules.conditions import facts
 from ...ir.hercules.graph import replace_all
 from ...ir.hercules.nodes import (
     Binary,
     BinaryOp,
     BoolConstant,
     ConstantNode,
+    DynamicConstant,
+    DynamicConstantNode,
     Function,
+    If,
     Integer,
     Intrinsic,
     Module,
     Node,
+    Reduce,
 )
 from ...ir.hercules.ranges import Range, Ranges
-from ...ir.hercules.schedule import schedule
+from ...ir.hercules.schedule import Schedule, schedule
 from .cleanup import remove_dead
 
 
@@ -27,7 +32,8 @@ class RangeSimplification:
     """Replaces comparisons of integers that ranges decide by constants, and a `min` or `max` of integers by the operand
     that it always gives.
 
-    The facts are those of the guards, loops and thread numbers around a node. Branches on the constants are for `ccp`.
+    The facts are those of the guards, loops and thread numbers around a node. Branches on the constants are for `ccp`,
+    which does all this itself if asked to (`ccp{ranges=true}`).
     """
 
     name = "ranges"
@@ -36,42 +42,107 @@ class RangeSimplification:
         """Change the module; whether anything changed."""
         changed = False
         for function in module.functions:
-            changed |= _simplify(function)
+            changed |= simplify_by_ranges(function)
         return changed
 
 
-def _simplify(function: Function) -> bool:
-    known = Ranges(schedule(function))
+def simplify_by_ranges(function: Function) -> bool:
+    """Put there what ranges decide; whether they decide anything."""
+    known = _Known(schedule(function))
     constants = {truth: ConstantNode(BoolConstant(truth)) for truth in (False, True)}
     replacements = dict(_decided(known, constants))
-    if not replacements:
+    branches = {branch: constants[truth] for branch, truth in _decided_branches(known)}
+    if not replacements and not branches:
         return False
-    used = [node for node in constants.values() if node in replacements.values()]
+    used = [node for node in constants.values() if node in (*replacements.values(), *branches.values())]
+    for branch, constant in branches.items():
+        branch.condition = constant
     function.nodes = [function.nodes[0], *used, *(it for it in function.nodes[1:] if it not in replacements)]
     replace_all(function, replacements)
     remove_dead(function)
     return True
 
 
-def _decided(known: Ranges, constants: dict[bool, ConstantNode]) -> Iterator[tuple[Node, Node]]:
-    """The nodes that ranges decide, each with what to put there."""
-    plan = known.plan
-    for node, at in plan.place.items():
+class _Known:
+    """What guards, and the ranges that follow from them, say of comparisons in each block."""
+
+    def __init__(self, plan: Schedule) -> None:
+        self.plan = plan
+        self._ranges = Ranges(plan)
+        self._facts = facts(plan)
+
+    def outcome(self, op: BinaryOp, lhs: Node, rhs: Node, block: Node) -> bool | None:
+        """How a comparison of integers always comes out in a block, if it does."""
+        for fact, other in self._facts[block].get(lhs, ()):
+            if other is rhs and not isinstance(lhs, Reduce) and not isinstance(rhs, Reduce):
+                truth = _implied(fact, op)
+                if truth is not None:
+                    return truth
+        left, right = self._ranges.at(lhs, block), self._ranges.at(rhs, block)
+        return _outcome(op, _Side(left, _constant(lhs)), _Side(right, _constant(rhs)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The range of one side of a comparison, and the dynamic constant that it is, if it is one."""
+
+    range: Range
+    exactly: DynamicConstant | None
+
+
+def _constant(node: Node) -> DynamicConstant | None:
+    return node.value if isinstance(node, DynamicConstantNode) else None
+
+
+def _implied(fact: BinaryOp, op: BinaryOp) -> bool | None:
+    """Whether `x op y` where `x fact y`."""
+    orders = _ORDERS[fact]
+    if orders <= _ORDERS.get(op, frozenset()):
+        return True
+    return False if op in _ORDERS and not orders & _ORDERS[op] else None
+
+
+_ORDERS = {
+    BinaryOp.LESS: frozenset("<"),
+    BinaryOp.LESS_EQUAL: frozenset("<="),
+    BinaryOp.EQUAL: frozenset("="),
+    BinaryOp.NOT_EQUAL: frozenset("<>"),
+    BinaryOp.GREATER_EQUAL: frozenset(">="),
+    BinaryOp.GREATER: frozenset(">"),
+}
+"""Which of less, equal and greater each comparison allows."""
+
+
+def _decided(known: _Known, constants: dict[bool, ConstantNode]) -> Iterator[tuple[Node, Node]]:
+    """The nodes that are decided where they are placed, each with what to put there."""
+    for node, at in known.plan.place.items():
         match node:
-            case Binary(op, lhs, rhs) if isinstance(plan.types[lhs], Integer):
-                truth = _outcome(op, known.at(lhs, at), known.at(rhs, at))
+            case Binary(op, lhs, rhs) if isinstance(known.plan.types[lhs], Integer):
+                truth = known.outcome(op, lhs, rhs, at)
                 if truth is not None:
                     yield node, constants[truth]
             case Intrinsic("min" | "max" as name, Integer(), [left, right]):
-                is_less = _outcome(BinaryOp.LESS_EQUAL, known.at(left, at), known.at(right, at))
-                is_more = _outcome(BinaryOp.GREATER_EQUAL, known.at(left, at), known.at(right, at))
+                is_less = known.outcome(BinaryOp.LESS_EQUAL, left, right, at)
+                is_more = known.outcome(BinaryOp.GREATER_EQUAL, left, right, at)
                 if is_less or is_more:
                     yield node, left if bool(is_less) is (name == "min") else right
             case _:
                 pass
 
 
-def _outcome(op: BinaryOp, left: Range, right: Range) -> bool | None:
+def _decided_branches(known: _Known) -> Iterator[tuple[If, bool]]:
+    """The branches on a comparison that a branch above has decided, though not where it is computed."""
+    for leader, branch in known.plan.exits.items():
+        match branch:
+            case If(condition=Binary(op, lhs, rhs)) if isinstance(known.plan.types[lhs], Integer):
+                truth = known.outcome(op, lhs, rhs, leader)
+                if truth is not None:
+                    yield branch, truth
+            case _:
+                pass
+
+
+def _outcome(op: BinaryOp, left: _Side, right: _Side) -> bool | None:
     """How a comparison always comes out, if it does."""
     match op:
         case BinaryOp.LESS:
@@ -89,12 +160,14 @@ def _outcome(op: BinaryOp, left: Range, right: Range) -> bool | None:
             return None
 
 
-def _is_equal(left: Range, right: Range) -> bool | None:
-    if left.low == left.high == right.low == right.high:
+def _is_equal(left: _Side, right: _Side) -> bool | None:
+    if left.range.low == left.range.high == right.range.low == right.range.high:
         return True
     return False if _is_less(left, right, 0) or _is_less(right, left, 0) else None
 
 
-def _is_less(left: Range, right: Range, slack: int) -> bool:
-    """Whether each number of the left range is less than each of the right one plus a slack."""
-    return left.high < right.low + slack
+def _is_less(left: _Side, right: _Side, slack: int) -> bool:
+    """Whether each number of the left side is less than each of the right one plus a slack."""
+    if right.exactly is not None and left.range.bounds.get(right.exactly, slack) < slack:
+        return True
+    return left.range.high < right.range.low + slack

@@ -69,7 +69,7 @@ class EffectsAnalysis:
                     effects.exchanges = True
                 if info is not None and (info.flags.is_barrier or info.flags.is_subgroup):
                     effects.has_barrier = True
-                if info is not None and info.flags.is_atomic:
+                if name == "textureStore" or (info is not None and info.flags.is_atomic):
                     effects.written[root_of(arguments[0])] = None
             case c.Call(callee=callee, arguments=arguments):
                 called = self.of_function(callee)
@@ -91,9 +91,9 @@ class EffectsAnalysis:
 
 
 def root_of(pointer: Value) -> Root:
-    """The variable or parameter a pointer leads back to."""
-    while isinstance(pointer, c.Access):
-        pointer = pointer.object
+    """The variable or parameter a pointer or a texture leads back to."""
+    while isinstance(pointer, (c.Access, c.Load)):
+        pointer = pointer.object if isinstance(pointer, c.Access) else pointer.pointer
     assert isinstance(pointer, (c.Var, c.FunctionParameter))
     return pointer
 

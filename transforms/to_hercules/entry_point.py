@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from ...ir import textures
 from ...ir import types as wgsl
 from ...ir.core import nodes as c
 from ...ir.core.runnable import check_runnable
@@ -108,19 +109,22 @@ class _Translation:
         assert variable.binding is not None
         name, store = variable.name or "buffer", variable.type.store
         is_bare = isinstance(store, (wgsl.Scalar, wgsl.Atomic))
-        type = wgsl.array(store, 1) if is_bare else store
+        access, type = variable.type.access, wgsl.array(store, 1) if is_bare else store
+        if isinstance(store, wgsl.Texture) and textures.is_loadable(store):
+            access = wgsl.Access.READ_WRITE if textures.is_written(store) else wgsl.Access.READ
+            type = textures.storage_type(store)
+        elif variable.type.space is wgsl.AddressSpace.HANDLE:
+            raise ShaderError([not_supported(f"a {store} on the CPU", variable.span)])
         length = self._length(variable, name) if wgsl.contains_runtime_array(type) else None
         binding = Binding(
             name=name,
             point=variable.binding,
             type=type,
             space=variable.type.space,
-            access=variable.type.access,
+            access=access,
             parameter=len(self.machine.constants) + len(self.machine.state),
             length=None if length is None else length.index,
         )
-        if variable.type.space is wgsl.AddressSpace.HANDLE:
-            raise ShaderError([not_supported(f"a {store} on the CPU", variable.span)])
         cell = Cell(name, t.collection_type(type, length), is_shared=True, is_constant=not binding.is_written)
         parameter = self.graph.add(h.Parameter(binding.parameter, label=name))
         (self.machine.state if binding.is_written else self.machine.constants)[cell] = parameter

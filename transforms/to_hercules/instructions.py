@@ -13,7 +13,7 @@ from ...ir.core import nodes as c
 from ...ir.core.values import Value
 from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
-from . import arithmetic, builtins, memory
+from . import arithmetic, builtins, memory, textures
 from . import types as t
 from .machine import Machine
 from .values import Cell, Designator, Snapshot, Step, Tree, is_tree_array, node_of, parts_of, place_for, scalars_of
@@ -97,6 +97,8 @@ class Instructions:
             case c.Swizzle(object=object, components=components):
                 parts = parts_of(self.get(object))
                 return tuple(parts[component] for component in components)
+            case c.Load(type=wgsl.Texture(), pointer=pointer):
+                return self.pointer(pointer)
             case c.Load(pointer=pointer):
                 return memory.load(self.machine, self.pointer(pointer))
             case c.Store(pointer=pointer, value=value):
@@ -183,6 +185,8 @@ class Instructions:
         if call.function in _ATOMICS:
             return self._atomic(call, _ATOMICS[call.function])
         arguments = [self.get(argument) for argument in call.arguments]
+        if textures.is_texture_call(call):
+            return textures.translate(self.machine, call, arguments)
         types = [argument.type for argument in call.arguments]
         result = builtins.lower(builtins.BuiltinCall(self.machine.graph, call.function, arguments, types, call.type))
         if result is None:

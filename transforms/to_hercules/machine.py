@@ -7,7 +7,8 @@ the open fork, and opens one where there is none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
@@ -141,6 +142,16 @@ class Machine:
             return self._merge(edges)
         self.control, self.state = edges[0].control, dict(edges[0].state)
         return edges[0].arguments
+
+    @contextmanager
+    def when(self, condition: h.Node) -> Generator[None, None, None]:
+        """What is done inside is done only where the condition holds."""
+        self.open_lane()
+        assert self.control is not None
+        state = dict(self.state)
+        self.control, otherwise = self.graph.branch(self.control, condition)
+        yield
+        self.enter([self.edge(), Edge(otherwise, state)])
 
     def _merge(self, edges: Sequence[Edge]) -> tuple[Tree, ...]:
         region = h.Region([])

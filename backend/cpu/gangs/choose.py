@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from math import gcd, prod
 
 from ....ir.hercules import nodes as h
+from ....ir.hercules.analyses import Loop
 from ....ir.hercules.schedule import Schedule
 
 _FEW = 20
 """So many operations in a loop leave most registers free."""
+_MOST_PARTS = 16
+"""More vectors than this, half of what there are registers for, are not one gang."""
+_UNROLLED = 600
+"""How many operations of all parts may be one gang so that values stay in registers."""
 
 
 class NotGanged(Exception):
@@ -18,11 +25,22 @@ class NotGanged(Exception):
 @dataclass(frozen=True, slots=True)
 class Gang:
     """Forks, perfectly nested, outermost first, whose threads are numbered together, the innermost's fastest, and run
-    as gangs of so many lanes.
+    as gangs of so many parts, each a vector of so many lanes. No part is without threads.
     """
 
     forks: tuple[h.Fork, ...]
     lanes: int
+    parts: int = 1
+
+    @property
+    def threads(self) -> int:
+        """The lanes of all parts."""
+        return self.lanes * self.parts
+
+    @property
+    def count(self) -> int:
+        """The threads of all forks."""
+        return prod(self.factors)
 
     @property
     def factors(self) -> tuple[int, ...]:
@@ -34,14 +52,33 @@ class Gang:
         """How many lanes follow one another in the innermost fork."""
         return self.lanes if len(self.forks) == 1 else self.factors[-1]
 
+    @property
+    def has_whole_rows(self) -> bool:
+        """Whether all lanes of a part are in one row of the innermost of several forks."""
+        return len(self.forks) > 1 and self.row % self.lanes == 0
+
+    def steps(self, fork: h.Node) -> tuple[int, int, bool]:
+        """The factor of a fork, the number of threads for each of its own, and whether it is the outermost."""
+        at = next(number for number, it in enumerate(self.forks) if it is fork)
+        return self.factors[at], prod(self.factors[at + 1 :]), at == 0
+
 
 def choose_gangs(placed: Schedule, native: int) -> list[Gang]:
     """For each nest of forks over literal factors, those that become gangs; `native` is the lanes of a vector register.
 
-    That is the innermost, and if it is short, those around it, unless loops access memory, which one row of lanes does
-    best. Raises NotGanged where there is nothing to gain.
+    That is the innermost, and if gangs can be larger, those around it. Raises NotGanged where there is nothing to gain.
     """
-    chosen: list[Gang] = []
+    nests = _nests(placed)
+    gangs = [_of_nest(placed, nest, native, has_barriers=len(nests) > 1) for nest in nests]
+    chosen = [gang for gang in gangs if gang.lanes > 1]
+    if not chosen:
+        raise NotGanged("the workgroups have one invocation")
+    return chosen
+
+
+def _nests(placed: Schedule) -> list[list[h.Fork]]:
+    """The outermost forks over literal factors, each with those perfectly inside it."""
+    nests: list[list[h.Fork]] = []
     for fork, join in placed.nest.joins.items():
         outer = placed.nest.around[fork][:-1]
         if not isinstance(fork.factor, h.DynamicLiteral) or any(
@@ -52,27 +89,35 @@ def choose_gangs(placed: Schedule, native: int) -> list[Gang]:
         while (inner := _perfectly_inside(placed, fork, join)) is not None:
             fork, join = inner
             nest.append(fork)
-        nest = nest if _computes_in_loops(placed, fork) else nest[-1:]
-        gang = _of_nest(nest, native * _vectors(placed, fork))
-        if gang.lanes > 1:
-            chosen.append(gang)
-    if not chosen:
-        raise NotGanged("the workgroups have one invocation")
-    return chosen
+        nests.append(nest)
+    return nests
 
 
-def _of_nest(nest: list[h.Fork], wanted: int) -> Gang:
+def _of_nest(placed: Schedule, nest: list[h.Fork], native: int, *, has_barriers: bool) -> Gang:
     """The forks from the inside on whose threads fill a gang; each but the outermost a power of two, so that rows are
-    whole.
+    whole. Where loops access memory, a part has one row, which is one access.
     """
+    wanted = native * _parts(placed, nest[-1])
+    if has_barriers and _is_small(placed, nest, native):
+        wanted = Gang(tuple(nest), 1).count
     forks = nest[-1:]
-    count = Gang(tuple(forks), 1).factors[0]
+    count = row = Gang(tuple(forks), 1).count
     for fork in reversed(nest[:-1]):
         if count >= wanted or count & (count - 1):
             break
         forks.insert(0, fork)
-        count *= Gang((fork,), 1).factors[0]
-    return Gang(tuple(forks), min(wanted, 1 << (count - 1).bit_length()))
+        count *= Gang((fork,), 1).count
+    is_row = row & (row - 1) == 0 and row >= native // 2 and _accesses_in_loops(placed, nest[-1])
+    lanes = min(native, row if is_row else 1 << (count - 1).bit_length())
+    return Gang(tuple(forks), lanes, gcd(max(wanted // lanes, 1), -(-count // lanes)))
+
+
+def _is_small(placed: Schedule, nest: list[h.Fork], native: int) -> bool:
+    """Whether all threads may be one gang, so that what lives across barriers is in registers."""
+    inside = [it for it, at in placed.place.items() if nest[-1] in placed.nest.around[at]]
+    vectors = Gang(tuple(nest), 1).count // native
+    has_loops = len(_loop_nodes(placed, nest[-1])) > 0
+    return not has_loops and vectors <= _MOST_PARTS and vectors * len(inside) <= _UNROLLED and not _has_atomics(inside)
 
 
 def _perfectly_inside(placed: Schedule, fork: h.Fork, join: h.Join) -> tuple[h.Fork, h.Join] | None:
@@ -93,18 +138,62 @@ def _loop_nodes(placed: Schedule, fork: h.Fork) -> list[h.Node]:
     return found
 
 
-def _computes_in_loops(placed: Schedule, fork: h.Fork) -> bool:
-    """Whether the threads have loops, in which they do not access memory."""
-    nodes = _loop_nodes(placed, fork)
-    return len(nodes) > 0 and not any(isinstance(it, (h.Read, h.Write, h.Atomic)) for it in nodes)
+def _accesses_in_loops(placed: Schedule, fork: h.Fork) -> bool:
+    return any(isinstance(it, (h.Read, h.Write, h.Atomic)) for it in _loop_nodes(placed, fork))
 
 
-def _vectors(placed: Schedule, fork: h.Fork) -> int:
+def _has_atomics(nodes: Iterable[h.Node]) -> bool:
+    return any(isinstance(it, h.Atomic) for it in nodes)
+
+
+def _parts(placed: Schedule, fork: h.Fork) -> int:
     """How many vectors a value of a gang should be: several chains of operations at a time, where each waits for the
     one before, as long as there are registers for what a loop holds.
     """
     nodes = _loop_nodes(placed, fork)
-    inside = (it for it, at in placed.place.items() if fork in placed.nest.around[at])
-    if not nodes or any(isinstance(it, h.Atomic) for it in inside):
+    inside = [it for it, at in placed.place.items() if fork in placed.nest.around[at]]
+    if not nodes and any(_meets_others(it) for it in inside):
+        return 4
+    if not nodes or _has_atomics(inside):
         return 1
-    return 4 if len(nodes) <= _FEW else 2 if len(nodes) <= 2 * _FEW else 1
+    if len(nodes) <= _FEW and not _has_divergent_branches(placed, fork):
+        return 4
+    return 2 if len(nodes) <= 2 * _FEW else 1
+
+
+def _meets_others(node: h.Node) -> bool:
+    """Whether it is an atomic operation at one place for all lanes: the more lanes, the fewer operations."""
+    return isinstance(node, h.Atomic) and all(
+        isinstance(it, h.FieldIndex) or (isinstance(it, h.PositionIndex) and isinstance(it.position, h.ConstantNode))
+        for it in node.indices
+    )
+
+
+def _has_divergent_branches(placed: Schedule, fork: h.Fork) -> bool:
+    """Whether threads that are in a loop together may part in it: the more of them, the more often both ways run."""
+    loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
+    branches = [(loop, node) for loop in loops for node in loop.body if isinstance(node, h.If)]
+    return any(
+        all(it in loop.body for it in placed.graph.successors[branch]) and _varies(branch.condition, loop)
+        for loop, branch in branches
+    )
+
+
+def _varies(node: h.Node, loop: Loop, depth: int = 6) -> bool:
+    """Whether a value may differ between threads that have turned equally often: it is made from more than counters."""
+    match node:
+        case h.ConstantNode() | h.DynamicConstantNode():
+            return False
+        case h.Phi(region=region, values=values) if region is loop.header:
+            steps = [it for it in values if isinstance(it, h.Binary) and node in (it.lhs, it.rhs)]
+            others = {other for it in steps for other in (it.lhs, it.rhs) if other is not node}
+            return not steps or any(not isinstance(it, h.ConstantNode) for it in others)
+        case h.Binary(lhs=lhs, rhs=rhs) if depth > 0:
+            return _varies(lhs, loop, depth - 1) or _varies(rhs, loop, depth - 1)
+        case h.Unary(operand=operand) | h.Cast(operand=operand) if depth > 0:
+            return _varies(operand, loop, depth - 1)
+        case h.Read(indices=indices) if depth > 0:
+            positions = [it.position for it in indices if isinstance(it, h.PositionIndex)]
+            return any(_varies(it, loop, depth - 1) for it in positions)
+        case _:
+            return True

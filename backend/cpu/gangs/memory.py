@@ -1,15 +1,14 @@
 """The memory accesses of a gang.
 
-An address is a scalar pointer, or one with an index that differs between lanes. Consecutive elements are one vector in
-memory where a test once a gang finds them in range; else positions are clamped lane by lane, and the elements gathered
-or scattered. A lane-private collection lies with the lanes' copies of each scalar side by side.
+Positions that rise evenly from lane to lane are a *run*: after a test once a gang, that they are in range and, where it
+is not sure, that they do rise, vectors are loaded and stored whole, with shuffles where records lie side by side. What
+fails the test, and what is no run, is clamped lane by lane, and gathered or scattered; but positions that seem to
+follow one another are compared first. A lane-private collection has the lanes' copies of each scalar side by side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
 
 from ....ir.hercules import nodes as h
 from ..data import llvm_type
@@ -18,63 +17,20 @@ from ..llvm import Ops
 from ..memory import Address, Memory
 from ..storage import Storage
 from .choose import NotGanged
-from .shapes import ROW_UNIFORM, UNIFORM, Kind, Shape, greatest
+from .interleave import MOST_WORDS, Interleaved
+from .moves import Lanes, Moves, memory_type
+from .permuted import Permuted
+from .places import Place, Places, Values
+from .rows import Rows
+from .runs import Run, Runs
+from .shapes import ROW_UNIFORM, UNIFORM, Kind
+from .vectors import LaneVectors
+
+_WORDS_FOR_EACH = 4
+"""A record is moved whole if it has at most so many words for each that is wanted."""
 
 
-class Values(Protocol):
-    """What memory accesses ask about values at the place where code is written."""
-
-    def shape(self, node: h.Node) -> Shape:
-        """Its shape."""
-        ...
-
-    def is_usable(self, node: h.Node) -> bool:
-        """Whether code here can name the operand of a value that it uses."""
-        ...
-
-    def is_almost_affine(self, node: h.Node) -> bool:
-        """Whether it is a sum with a lane's number in it that is cut to a range or taken modulo something."""
-        ...
-
-    def scalar(self, node: h.Node) -> str:
-        """A value that does not vary; of an affine one that of the first lane."""
-        ...
-
-    def vector(self, node: h.Node) -> str:
-        """Its lanes."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A position that differs between lanes, in an array of `extent` elements, `stride` bytes apart."""
-
-    position: h.Node
-    stride: int
-    extent: h.DynamicConstant
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where the lanes' scalars are: at a pointer, plus what each part adds."""
-
-    pointer: str
-    parts: tuple[Part, ...]
-    leaf: ScalarLayout
-    is_private: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Lanes:
-    """Scalars at `pointer` + index of each lane, in units of `unit` bytes; the index is a vector of i32 or i64."""
-
-    pointer: str
-    index: str
-    index_type: str
-    unit: int
-
-
-class GangMemory:
+class GangMemory(LaneVectors):
     """Writes the accesses of a gang. `mask` arguments are vectors of i1, None for all lanes."""
 
     def __init__(
@@ -87,216 +43,223 @@ class GangMemory:
         row: int,
     ) -> None:
         """`row`: how many lanes may follow one another."""
-        self._row = row
-        self.vec = ops
-        self.one = Ops(ops.out)
-        self._out = ops.out
+        super().__init__(ops)
         self._memory = memory
-        self._types = types
         self._values = values
         self._private = private
-        self.lanes = ops.lanes
+        self._places = Places(self, memory, types, values, private)
+        self._runs = Runs(self, self._places, memory, values)
+        self._moves = Moves(self)
+        self._rows = Rows(self, self._moves, row)
+        self._interleaved = Interleaved(self, self._moves)
+        self._permuted = Permuted(self, self._moves, memory, values)
+        self.place = self._places.of
+        self.place_from = self._places.beyond
+        self.lanes_of = self._places.lanes_of
 
-    # Places
-
-    def place(self, storage: Storage, indices: Sequence[h.Index]) -> Place:
-        """Where indices lead to in a storage."""
-        private = self._private(storage)
-        if private is not None:
-            return self._walk(Address(private, storage.layout), indices, is_private=True)
-        return self.place_from(self._memory.address(storage), indices)
-
-    def place_from(self, address: Address, indices: Sequence[h.Index]) -> Place:
-        """Where indices lead to from the address of a collection that the lanes share."""
-        return self._walk(address, indices, is_private=False)
-
-    def _walk(self, address: Address, indices: Sequence[h.Index], *, is_private: bool) -> Place:
-        pointer, layout, parts = address.pointer, address.layout, list[Part]()
-        scale = self.lanes if is_private else 1
-        for index in indices:
-            match index, layout:
-                case h.FieldIndex(field=field), ProductLayout(fields=fields, offsets=offsets):
-                    pointer, layout = self._moved(pointer, str(offsets[field] * scale)), fields[field]
-                case h.PositionIndex(position=position), ArrayLayout(element=element, extent=extent, stride=stride):
-                    if self._values.shape(position) == UNIFORM:
-                        pointer = self._at(pointer, position, extent, stride * scale)
-                    else:
-                        parts.append(Part(position, stride * scale, extent))
-                    layout = element
-                case _:
-                    raise TypeError(f"the index {index} does not fit {layout}")
-        if not isinstance(layout, ScalarLayout):
-            raise NotGanged("an access to a whole collection")
-        return Place(pointer, tuple(parts), layout, is_private)
-
-    def _moved(self, pointer: str, offset: str) -> str:
-        return pointer if offset == "0" else self._out.value(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")
-
-    def _at(self, pointer: str, position: h.Node, extent: h.DynamicConstant, stride: int) -> str:
-        value = self._values.scalar(position)
-        if not self.is_in_range(position, extent):
-            value = self.one.intrinsic("llvm.umin", "i64", value, self._memory.last_position(extent))
-        if value == "0":
-            return pointer
-        return self._out.value(f"getelementptr inbounds [{stride} x i8], ptr {pointer}, i64 {value}")
-
-    def is_in_range(self, position: h.Node, extent: h.DynamicConstant) -> bool:
-        """Whether a position is surely inside an array."""
-        if isinstance(extent, h.DynamicLiteral):
-            bound = greatest(position, self._types)
-            return bound is not None and bound < extent.value
-        fork = position.fork if isinstance(position, h.ThreadID) else None
-        return isinstance(fork, h.Fork) and fork.factor == extent
-
-    def lanes_of(self, place: Place) -> Lanes:
-        """The clamped index of each lane."""
-        size = place.leaf.size
-        unit = size if all(part.stride % size == 0 for part in place.parts) else 1
-        type = "i32" if unit == size else "i64"
-        index = self.lane_numbers(type) if place.is_private else None
-        for part in place.parts:
-            value = self._scaled(self._clamped(part, type), part.stride // unit, type)
-            index = value if index is None else self.vec.binary("add", type, index, value)
-        assert index is not None
-        return Lanes(place.pointer, index, type, unit)
-
-    def _scaled(self, value: str, factor: int, type: str) -> str:
-        return value if factor == 1 else self.vec.binary("mul", type, value, self.vec.constant(type, factor))
-
-    def _clamped(self, part: Part, type: str) -> str:
-        """A position as a vector of i32 or i64 (arrays have less than 2^31 elements)."""
-        narrow = part.position.operand if isinstance(part.position, h.Cast) else None
-        is_narrow = narrow is not None and self._types[narrow] == h.Integer(32, signed=False)
-        if narrow is not None and is_narrow and self._values.is_usable(narrow):
-            value, width = self._values.vector(narrow), "i32"
-        else:
-            value, width = self._values.vector(part.position), "i64"
-        if not self.is_in_range(part.position, part.extent):
-            last = self._memory.last_position(part.extent)
-            if not last.isdigit():
-                last = (
-                    self.splat(self.one.convert("trunc", "i64", last, width), width)
-                    if width == "i32"
-                    else self.splat(last, width)
-                )
-            else:
-                last = self.vec.constant(width, int(last))
-            value = self.vec.intrinsic("llvm.umin", width, value, last)
-        if width == type:
-            return value
-        return self.vec.convert("zext" if type == "i64" else "trunc", width, value, type)
-
-    # Vectors
-
-    def splat(self, value: str, scalar: str) -> str:
-        """One value in all lanes."""
-        if _is_literal(value):
-            return f"splat ({scalar} {value})"
-        type = self.vec.type(scalar)
-        first = self._out.value(f"insertelement {type} poison, {scalar} {value}, i64 0")
-        return self._out.value(f"shufflevector {type} {first}, {type} poison, <{self.lanes} x i32> zeroinitializer")
-
-    def lane_numbers(self, scalar: str, stride: int = 1) -> str:
-        """The constant of the lanes' numbers times a stride."""
-        bits = int(scalar[1:])
-        wrapped = [(lane * stride) & ((1 << bits) - 1) for lane in range(self.lanes)]
-        return f"<{', '.join(f'{scalar} {it}' for it in wrapped)}>"
-
-    def any(self, mask: str) -> str:
-        """Whether a mask has a lane."""
-        return self.one.binary("icmp ne", f"i{self.lanes}", self.bits(mask), "0")
-
-    def bits(self, mask: str) -> str:
-        """A mask as an integer, lane 0 lowest."""
-        return self._out.value(f"bitcast {self.vec.type('i1')} {mask} to i{self.lanes}")
-
-    def lane(self, scalar: str, vector: str, number: str) -> str:
-        """One lane of a vector."""
-        return self._out.value(f"extractelement {self.vec.type(scalar)} {vector}, i64 {number}")
-
-    def a_lane(self, scalar: str, vector: str, mask: str | None) -> str:
-        """The value of the last lane that is in the mask, which is not empty."""
-        if mask is None:
-            return self.lane(scalar, vector, str(self.lanes - 1))
-        bits = self.bits(mask)
-        zeros = self.one.intrinsic("llvm.ctlz", f"i{self.lanes}", bits, flags=("true",))
-        last = self.one.binary("sub", f"i{self.lanes}", str(self.lanes - 1), zeros)
-        wide = "zext" if self.lanes < 64 else "bitcast"
-        return self.lane(scalar, vector, self.one.convert(wide, f"i{self.lanes}", last, "i64"))
-
-    # Loads and stores
+    # Loads
 
     def load(self, place: Place, mask: str | None) -> tuple[str, bool]:
         """The lanes' values, or one for all; and whether it is a vector."""
-        if not place.parts:
-            if place.is_private:
-                return self._from_memory(place.leaf, self._load_vector(place.pointer, place.leaf, None)), True
-            return self._memory.load(Address(place.pointer, place.leaf)), False
-        if not self._is_consecutive(place):
-            lanes = self.lanes_of(place)
-            if self._is_row_uniform(place):
-                return self._from_memory(place.leaf, self._load_for_rows(lanes, place.leaf)), True
-            if self._is_in_rows(place):
-                return self._from_memory(place.leaf, self._load_rows(lanes, place.leaf, mask)), True
-            if self._may_follow(place):
-                return self._from_memory(place.leaf, self._load_tested(lanes, place.leaf, mask)), True
-            return self._from_memory(place.leaf, self._gather(lanes, place.leaf, mask)), True
-        results: list[tuple[str, str]] = []
-        for pointer in self._ways(place):
-            value = (
-                self._gather(self.lanes_of(place), place.leaf, mask)
-                if pointer is None
-                else self._load_vector(pointer, place.leaf, mask)
-                if place.parts[0].stride == place.leaf.size
-                else self._load_strided(pointer, place, mask)
+        if place.parts:
+            return self.load_record([place], mask)[0], True
+        if place.is_private:
+            return self._moves.from_memory(place.leaf, self._moves.load(place.pointer, place.leaf, None)), True
+        return self._memory.load(Address(place.pointer, place.leaf)), False
+
+    def load_record(self, places: Sequence[Place], mask: str | None) -> list[str]:
+        """The vectors of one scalar, or of several of one size at constant offsets in the same element."""
+        run = self._runs.of(places[0])
+        if run is None:
+            data = [self._load_by_lane(place, mask) for place in places]
+        else:
+            data = self._tested(
+                self._runs.test(run),
+                [memory_type(place.leaf) for place in places],
+                lambda: self._load_run(run, places, mask),
+                lambda: [self._moves.gather(self.lanes_of(place), place.leaf, mask) for place in places],
             )
-            results.append((value, self._out.current))
-        value = results[0][0]
-        if len(results) > 1:
-            value = self._out.phi(self.vec.type(_memory_type(place.leaf)), lambda: results)
-        return self._from_memory(place.leaf, value), True
+        return [self._moves.from_memory(place.leaf, it) for place, it in zip(places, data, strict=True)]
+
+    def _load_run(self, run: Run, places: Sequence[Place], mask: str | None) -> list[str]:
+        if self._runs.is_range_tested(run):
+            mask = None
+        if run.step == 0:
+            return [self._load_one(run, place) for place in places]
+        if not _is_interleaved(run, places):
+            return [self._moves.gather(self._strided(run, place), place.leaf, mask) for place in places]
+        first, words = _words(places)
+        start, is_whole = self._runs.pointer(first.pointer, run), run.is_whole and first.offset == 0
+        period, leaves = run.step // first.leaf.size, [place.leaf for place in places]
+        wanted = dict(zip(words, leaves, strict=True))
+        return self._interleaved.load(start, period, wanted, mask, is_whole=is_whole)
+
+    def _load_one(self, run: Run, place: Place) -> str:
+        scalar, pointer = memory_type(place.leaf), self._runs.pointer(place.pointer, run)
+        return self.splat(self.out.value(f"load {scalar}, ptr {pointer}, align {place.leaf.align}"), scalar)
+
+    def _strided(self, run: Run, place: Place) -> Lanes:
+        """Elements at even distances, which need not be computed from the lanes' positions.
+
+        The index looks as if it varied: outside of a loop it would be made into pointers, which take twice the space.
+        """
+        size = place.leaf.size
+        unit = size if run.step % size == 0 else 1
+        pointer = self._runs.pointer(place.pointer, run)
+        zero = self.splat(self.hidden("0", "i32"), "i32")
+        index = self.vec.binary("or", "i32", zero, self.lane_numbers("i32", run.step // unit))
+        return Lanes(pointer, index, "i32", unit)
+
+    def _load_by_lane(self, place: Place, mask: str | None) -> str:
+        if self._permuted.is_one(place):
+            first = self._permuted.first(place)
+            return self._tested(
+                self._permuted.test(place, first),
+                [memory_type(place.leaf)],
+                lambda: [self._permuted.load(place, first)],
+                lambda: [self._moves.gather(self.lanes_of(place), place.leaf, mask)],
+            )[0]
+        lanes, leaf = self.lanes_of(place), place.leaf
+        if self._is_row_uniform(place):
+            return self._rows.load_one_each(lanes, leaf)
+        if self._is_in_rows(place):
+            return self._rows.load(lanes, leaf, mask)
+        if not self._may_follow(place):
+            return self._moves.gather(lanes, leaf, mask)
+        return self._tested(
+            self._rows.follows(lanes),
+            [memory_type(leaf)],
+            lambda: [self._rows.load(lanes, leaf, mask)],
+            lambda: [self._moves.gather(lanes, leaf, mask)],
+        )[0]
+
+    def _tested(
+        self,
+        test: str | None,
+        scalars: Sequence[str],
+        fast: Callable[[], Sequence[str]],
+        slow: Callable[[], Sequence[str]],
+    ) -> list[str]:
+        """Vectors made one way if a test holds, which is likely, and else another way; None: it is sure to hold."""
+        if test is None:
+            return list(fast())
+        out, ways = self.out, list[tuple[Sequence[str], str]]()
+        blocks = [out.fresh_block(name) for name in ("as.expected", "otherwise")]
+        done = out.fresh_block("accessed")
+        out.do(f"br i1 {test}, label %{blocks[0]}, label %{blocks[1]}, !prof !1")
+        for block, make in zip(blocks, (fast, slow), strict=True):
+            out.open(block)
+            ways.append((make(), out.current))
+            out.do(f"br label %{done}")
+        out.open(done)
+        return [self._phi(scalar, [(it[number], block) for it, block in ways]) for number, scalar in enumerate(scalars)]
+
+    def _phi(self, scalar: str, ways: Sequence[tuple[str, str]]) -> str:
+        return self.out.phi(self.vec.type(scalar), lambda: ways)
+
+    # Stores
 
     def store(self, value: h.Node, place: Place, mask: str | None) -> None:
         """Put a value into its place, on the lanes of a mask that is not empty."""
-        scalar = llvm_type(place.leaf.type)
-        if not place.parts and not place.is_private:
-            shape = self._values.shape(value)
-            one = (
-                self._values.scalar(value)
-                if shape == UNIFORM
-                else self.a_lane(scalar, self._values.vector(value), mask)
-            )
-            self._memory.store(one, Address(place.pointer, place.leaf))
+        if place.parts or place.is_private:
+            self.store_lanes(self._values.vector(value), place, mask)
             return
-        self.store_lanes(self._values.vector(value), place, mask)
+        scalar = llvm_type(place.leaf.type)
+        is_uniform = self._values.shape(value) == UNIFORM
+        one = self._values.scalar(value) if is_uniform else self.a_lane(scalar, self._values.vector(value), mask)
+        self._memory.store(one, Address(place.pointer, place.leaf))
 
     def store_lanes(self, lanes: str, place: Place, mask: str | None) -> None:
         """Put lanes into places that differ."""
-        data = self._to_memory(place.leaf, lanes)
-        if not place.parts:
-            self._store_vector(data, place.pointer, place.leaf, mask)
-        elif not self._is_consecutive(place):
-            indices = self.lanes_of(place)
-            if self._is_in_rows(place):
-                self._store_rows(data, indices, place.leaf, mask)
-            elif self._may_follow(place):
-                self._store_tested(data, indices, place.leaf, mask)
-            else:
-                self._scatter(data, indices, place.leaf, mask)
+        if place.parts:
+            self.store_record([lanes], [place], mask)
         else:
-            for pointer in self._ways(place):
-                if pointer is None:
-                    self._scatter(data, self.lanes_of(place), place.leaf, mask)
-                elif place.parts[0].stride == place.leaf.size:
-                    self._store_vector(data, pointer, place.leaf, mask)
-                else:
-                    self._scatter(data, self._strided(pointer, place), place.leaf, mask)
+            self._moves.store(self._moves.to_memory(place.leaf, lanes), place.pointer, place.leaf, mask)
 
-    def _is_consecutive(self, place: Place) -> bool:
-        if place.is_private or len(place.parts) != 1:
-            return False
-        shape = self._values.shape(place.parts[0].position)
-        return shape.kind in (Kind.AFFINE, Kind.WIDENED) and shape.stride == 1
+    def store_record(self, lanes: Sequence[str], places: Sequence[Place], mask: str | None) -> None:
+        """Put vectors into one scalar, or into several of one size at constant offsets in the same element."""
+        data = [self._moves.to_memory(place.leaf, it) for place, it in zip(places, lanes, strict=True)]
+        run = self._runs.of(places[0])
+        if run is None or run.step == 0:
+            for it, place in zip(data, places, strict=True):
+                self._store_by_lane(it, place, mask)
+            return
+        self._tested(
+            self._runs.test(run),
+            (),
+            lambda: self._store_run(data, run, places, mask),
+            lambda: self._scatter_all(data, [self.lanes_of(place) for place in places], places, mask),
+        )
+
+    def _scatter_all(
+        self, data: Sequence[str], lanes: Sequence[Lanes], places: Sequence[Place], mask: str | None
+    ) -> Sequence[str]:
+        for it, at, place in zip(data, lanes, places, strict=True):
+            self._moves.scatter(it, at, place.leaf, mask)
+        return ()
+
+    def _store_run(self, data: Sequence[str], run: Run, places: Sequence[Place], mask: str | None) -> Sequence[str]:
+        if not _is_interleaved(run, places):
+            return self._scatter_all(data, [self._strided(run, place) for place in places], places, mask)
+        first, words = _words(places)
+        leaves = [place.leaf for place in places]
+        given = dict(zip(words, zip(leaves, data, strict=True), strict=True))
+        start, period = self._runs.pointer(first.pointer, run), run.step // first.leaf.size
+        if mask is None or period == 1:
+            self._interleaved.store(start, period, given, mask)
+        else:
+            self._if_full(mask, lambda it: self._interleaved.store(start, period, given, it))
+        return ()
+
+    def _if_full(self, mask: str, store: Callable[[str | None], None]) -> None:
+        """Stores with a mask that is often full."""
+        out = self.out
+        full, some, done = (out.fresh_block(name) for name in ("full", "partial", "stored"))
+        out.do(f"br i1 {self.is_full(mask)}, label %{full}, label %{some}")
+        for block, it in ((full, None), (some, mask)):
+            out.open(block)
+            store(it)
+            out.do(f"br label %{done}")
+        out.open(done)
+
+    def _store_by_lane(self, data: str, place: Place, mask: str | None) -> None:
+        lanes, leaf = self.lanes_of(place), place.leaf
+        if self._is_in_rows(place):
+            self._rows.store(data, lanes, leaf, mask)
+        elif not self._may_follow(place):
+            self._moves.scatter(data, lanes, leaf, mask)
+        else:
+            self._tested(
+                self._rows.follows(lanes),
+                (),
+                lambda: self._store_rows(data, lanes, leaf, mask),
+                lambda: self._scatter_all([data], [lanes], [place], mask),
+            )
+
+    def _store_rows(self, data: str, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> Sequence[str]:
+        self._rows.store(data, lanes, leaf, mask)
+        return ()
+
+    # Both
+
+    def where_consecutive(
+        self,
+        place: Place,
+        scalars: Sequence[str],
+        fast: Callable[[str], Sequence[str]],
+        slow: Callable[[], Sequence[str]],
+    ) -> list[str]:
+        """Vectors of these types: where the lanes' elements follow one another, what is made from a pointer to them."""
+        run = self._runs.of(place)
+        if run is None or run.step != place.leaf.size:
+            return list(slow())
+        return self._tested(self._runs.test(run), scalars, lambda: fast(self._runs.pointer(place.pointer, run)), slow)
+
+    def load_vector(self, pointer: str, leaf: ScalarLayout, mask: str | None) -> str:
+        """The elements that follow one another from a pointer on; zeros in lanes that are not in the mask."""
+        return self._moves.from_memory(leaf, self._moves.load(pointer, leaf, mask))
+
+    # Places that are no runs
 
     def _may_follow(self, place: Place) -> bool:
         """Whether it is likely that lanes access elements that follow one another, though that is not sure."""
@@ -314,202 +277,15 @@ class GangMemory:
     def _is_in_rows(self, place: Place) -> bool:
         """Whether the lanes of a row are sure to access elements that follow one another."""
         shapes = [self._values.shape(part.position) for part in place.parts]
-        if place.is_private or any(it.kind is not Kind.ROWS for it in shapes):
+        if place.is_private or any(it.kind not in (Kind.ROWS, Kind.WIDENED_ROWS) for it in shapes):
             return False
         moving = [part for part, shape in zip(place.parts, shapes, strict=True) if shape != ROW_UNIFORM]
         return (
             len(moving) == 1
             and self._values.shape(moving[0].position).stride == 1
             and moving[0].stride == place.leaf.size
-            and self.is_in_range(moving[0].position, moving[0].extent)
+            and self._places.is_in_range(moving[0].position, moving[0].extent)
         )
-
-    def _row_pointers(self, lanes: Lanes) -> list[str]:
-        """The address of the first lane of each row."""
-        pointers: list[str] = []
-        for first in range(0, self.lanes, self._row):
-            index = self.lane(lanes.index_type, lanes.index, str(first))
-            pointers.append(
-                self._out.value(f"getelementptr [{lanes.unit} x i8], ptr {lanes.pointer}, {lanes.index_type} {index}")
-            )
-        return pointers
-
-    def _load_for_rows(self, lanes: Lanes, leaf: ScalarLayout) -> str:
-        """One element for each row of lanes; all indices are in range, so that it need not be asked who wants it."""
-        scalar = _memory_type(leaf)
-        type, vector = self.vec.type(scalar), "poison"
-        for row, pointer in enumerate(self._row_pointers(lanes)):
-            element = self._out.value(f"load {scalar}, ptr {pointer}, align {leaf.align}")
-            vector = self._out.value(f"insertelement {type} {vector}, {scalar} {element}, i64 {row}")
-        numbers = ", ".join(f"i32 {lane // self._row}" for lane in range(self.lanes))
-        return self._out.value(f"shufflevector {type} {vector}, {type} poison, <{self.lanes} x i32> <{numbers}>")
-
-    def _row_mask(self, mask: str | None, row: int) -> str | None:
-        return None if mask is None else self._row_of("i1", mask, row)
-
-    def _row_of(self, scalar: str, vector: str, row: int) -> str:
-        """The lanes of a row."""
-        type, first = self.vec.type(scalar), row * self._row
-        numbers = ", ".join(f"i32 {lane}" for lane in range(first, first + self._row))
-        return self._out.value(f"shufflevector {type} {vector}, {type} poison, <{self._row} x i32> <{numbers}>")
-
-    def _load_rows(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> str:
-        """A vector for each row of lanes, put together."""
-        pointers, scalar = self._row_pointers(lanes), _memory_type(leaf)
-        if len(pointers) == 1:
-            return self._load_vector(pointers[0], leaf, mask)
-        part = Ops(self._out, self._row)
-        rows = [
-            self._load_vector(pointer, leaf, self._row_mask(mask, row), part) for row, pointer in enumerate(pointers)
-        ]
-        while len(rows) > 1:
-            numbers = ", ".join(f"i32 {lane}" for lane in range(2 * part.lanes))
-            type = part.type(scalar)
-            rows = [
-                self._out.value(f"shufflevector {type} {left}, {type} {right}, <{2 * part.lanes} x i32> <{numbers}>")
-                for left, right in zip(rows[::2], rows[1::2], strict=True)
-            ]
-            part = Ops(self._out, 2 * part.lanes)
-        return rows[0]
-
-    def _store_rows(self, data: str, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> None:
-        """Each row of lanes as a vector."""
-        part = Ops(self._out, self._row)
-        for row, pointer in enumerate(self._row_pointers(lanes)):
-            piece = self._row_of(_memory_type(leaf), data, row)
-            self._store_vector(piece, pointer, leaf, self._row_mask(mask, row), part)
-
-    def _store_tested(self, data: str, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> None:
-        """Rows of vectors if the lanes' elements turn out to follow one another, else a scatter."""
-        out = self._out
-        fast, slow, done = (out.fresh_block(name) for name in ("follows", "strewn", "stored"))
-        out.do(f"br i1 {self._follows(lanes)}, label %{fast}, label %{slow}, !prof !1")
-        out.open(fast)
-        self._store_rows(data, lanes, leaf, mask)
-        out.do(f"br label %{done}")
-        out.open(slow)
-        self._scatter(data, lanes, leaf, mask)
-        out.do(f"br label %{done}")
-        out.open(done)
-
-    def _follows(self, lanes: Lanes) -> str:
-        """Whether the lanes of each row access elements that follow one another."""
-        out, type = self._out, lanes.index_type
-        rows = ", ".join(f"i32 {lane // self._row * self._row}" for lane in range(self.lanes))
-        vector = self.vec.type(type)
-        first = out.value(f"shufflevector {vector} {lanes.index}, {vector} poison, <{self.lanes} x i32> <{rows}>")
-        numbers = ", ".join(f"{type} {lane % self._row}" for lane in range(self.lanes))
-        expected = self.vec.binary("add", type, first, f"<{numbers}>")
-        same = self.vec.binary("icmp eq", type, lanes.index, expected)
-        return self.one.binary("icmp eq", f"i{self.lanes}", self.bits(same), "-1")
-
-    def _load_tested(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> str:
-        """Rows of vectors if the lanes' elements turn out to follow one another, else a gather."""
-        out, follows = self._out, self._follows(lanes)
-        fast, slow, done = (out.fresh_block(name) for name in ("follows", "strewn", "loaded"))
-        out.do(f"br i1 {follows}, label %{fast}, label %{slow}, !prof !1")
-        out.open(fast)
-        results = [(self._load_rows(lanes, leaf, mask), fast)]
-        out.do(f"br label %{done}")
-        out.open(slow)
-        results.append((self._gather(lanes, leaf, mask), slow))
-        out.do(f"br label %{done}")
-        out.open(done)
-        return out.phi(self.vec.type(_memory_type(leaf)), lambda: results)
-
-    def _ways(self, place: Place) -> Generator[str | None]:
-        """The pointer to the first of consecutive elements that are all in range; if that is not sure, also None, for
-        a way round where they are not. What is written between runs on that way.
-        """
-        (part,) = place.parts
-        first = self._values.scalar(part.position)
-        element = f"getelementptr inbounds [{part.stride} x i8], ptr {place.pointer}, i64 {first}"
-        if self.is_in_range(part.position, part.extent):
-            yield self._out.value(element)
-            return
-        out = self._out
-        fast, slow, done = (out.fresh_block(name) for name in ("inside", "outside", "accessed"))
-        last = self.one.binary("add", "i64", first, str(self.lanes - 1))
-        extent = self._memory.dynamic(part.extent)
-        inside = self.one.binary("icmp ult", "i64", last, extent)
-        inside = self.one.binary("and", "i1", inside, self.one.binary("icmp ult", "i64", first, str(1 << 32)))
-        out.do(f"br i1 {inside}, label %{fast}, label %{slow}, !prof !1")
-        out.open(fast)
-        yield out.value(element)
-        out.do(f"br label %{done}")
-        out.open(slow)
-        yield None
-        out.do(f"br label %{done}")
-        out.open(done)
-
-    def _strided(self, pointer: str, place: Place) -> Lanes:
-        """Elements that follow one another, but farther apart than they are long."""
-        stride, size = place.parts[0].stride, place.leaf.size
-        unit = size if stride % size == 0 else 1
-        return Lanes(pointer, self.lane_numbers("i32", stride // unit), "i32", unit)
-
-    def _load_strided(self, pointer: str, place: Place, mask: str | None) -> str:
-        return self._gather(self._strided(pointer, place), place.leaf, mask)
-
-    def _load_vector(self, pointer: str, leaf: ScalarLayout, mask: str | None, part: Ops | None = None) -> str:
-        scalar, vec = _memory_type(leaf), self.vec if part is None else part
-        type = vec.type(scalar)
-        if mask is None:
-            return self._out.value(f"load {type}, ptr {pointer}, align {leaf.align}")
-        name = f"llvm.masked.load.{vec.suffix(scalar)}.p0"
-        masks = vec.type("i1")
-        self._out.module.declare(f"{type} @{name}(ptr, {masks}, {type})")
-        return self._out.value(
-            f"call {type} @{name}(ptr align {leaf.align} {pointer}, {masks} {mask}, {type} zeroinitializer)"
-        )
-
-    def _store_vector(
-        self, data: str, pointer: str, leaf: ScalarLayout, mask: str | None, part: Ops | None = None
-    ) -> None:
-        scalar, vec = _memory_type(leaf), self.vec if part is None else part
-        type = vec.type(scalar)
-        if mask is None:
-            self._out.do(f"store {type} {data}, ptr {pointer}, align {leaf.align}")
-            return
-        name = f"llvm.masked.store.{vec.suffix(scalar)}.p0"
-        masks = vec.type("i1")
-        self._out.module.declare(f"void @{name}({type}, ptr, {masks})")
-        self._out.do(f"call void @{name}({type} {data}, ptr align {leaf.align} {pointer}, {masks} {mask})")
-
-    def _pointers(self, lanes: Lanes) -> str:
-        return self._out.value(
-            f"getelementptr [{lanes.unit} x i8], ptr {lanes.pointer}, {self.vec.type(lanes.index_type)} {lanes.index}"
-        )
-
-    def _gather(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> str:
-        scalar = _memory_type(leaf)
-        type, masks, pointers = (self.vec.type(it) for it in (scalar, "i1", "ptr"))
-        name = f"llvm.masked.gather.{self.vec.suffix(scalar)}.v{self.lanes}p0"
-        self._out.module.declare(f"{type} @{name}({pointers}, {masks}, {type})")
-        all_lanes = "splat (i1 true)"
-        return self._out.value(
-            f"call {type} @{name}({pointers} align {leaf.align} {self._pointers(lanes)}, {masks} {mask or all_lanes}, "
-            f"{type} zeroinitializer)"
-        )
-
-    def _scatter(self, data: str, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> None:
-        scalar = _memory_type(leaf)
-        type, masks, pointers = (self.vec.type(it) for it in (scalar, "i1", "ptr"))
-        name = f"llvm.masked.scatter.{self.vec.suffix(scalar)}.v{self.lanes}p0"
-        self._out.module.declare(f"void @{name}({type}, {pointers}, {masks})")
-        all_lanes = "splat (i1 true)"
-        self._out.do(
-            f"call void @{name}({type} {data}, {pointers} align {leaf.align} {self._pointers(lanes)}, "
-            f"{masks} {mask or all_lanes})"
-        )
-
-    def _from_memory(self, leaf: ScalarLayout, data: str) -> str:
-        if isinstance(leaf.type, h.Bool):
-            return self.vec.binary("icmp ne", "i8", data, self.vec.constant("i8", 0))
-        return data
-
-    def _to_memory(self, leaf: ScalarLayout, value: str) -> str:
-        return self.vec.convert("zext", "i1", value, "i8") if isinstance(leaf.type, h.Bool) else value
 
     # Whole collections, private to the lanes
 
@@ -518,7 +294,7 @@ class GangMemory:
         pointer = self._private(storage)
         assert pointer is not None
         for leaf_pointer, leaf in self._leaves(pointer, storage.layout):
-            self._store_vector("zeroinitializer", leaf_pointer, leaf, mask)
+            self._moves.store("zeroinitializer", leaf_pointer, leaf, mask)
 
     def copy(self, source: Storage, target: Storage, mask: str | None) -> None:
         """Copy between lane-private collections of one layout."""
@@ -527,14 +303,33 @@ class GangMemory:
         assert end is not None
         pairs = zip(self._leaves(start, source.layout), self._leaves(end, target.layout), strict=True)
         for (from_pointer, leaf), (to_pointer, _) in pairs:
-            self._store_vector(self._load_vector(from_pointer, leaf, None), to_pointer, leaf, mask)
+            self._moves.store(self._moves.load(from_pointer, leaf, None), to_pointer, leaf, mask)
 
     def _leaves(self, pointer: str, layout: Layout) -> list[tuple[str, ScalarLayout]]:
         found: list[tuple[int, ScalarLayout]] = []
         _find_leaves(layout, 0, found)
         if len(found) > _MOST_LEAVES:
             raise NotGanged("a large private array")
-        return [(self._moved(pointer, str(offset * self.lanes)), leaf) for offset, leaf in found]
+        return [(self._places.moved(pointer, offset * self.lanes), leaf) for offset, leaf in found]
+
+
+def _words(places: Sequence[Place]) -> tuple[Place, list[int]]:
+    """The first scalar of a record, and how many scalars each of them is behind it."""
+    offsets = [place.offset or 0 for place in places]
+    start = min(offsets)
+    return places[offsets.index(start)], [(it - start) // places[0].leaf.size for it in offsets]
+
+
+def _is_interleaved(run: Run, places: Sequence[Place]) -> bool:
+    """Whether whole vectors and shuffles do."""
+    size = places[0].leaf.size
+    offsets = [place.offset or 0 for place in places]
+    return (
+        run.step % size == 0
+        and all((it - offsets[0]) % size == 0 for it in offsets)
+        and max(offsets) - min(offsets) < run.step
+        and run.step // size <= min(MOST_WORDS, _WORDS_FOR_EACH * len(places))
+    )
 
 
 _MOST_LEAVES = 1024
@@ -552,11 +347,3 @@ def _find_leaves(layout: Layout, offset: int, found: list[tuple[int, ScalarLayou
                 _find_leaves(field, offset + at, found)
         case _:
             raise NotGanged("a private array of unknown size")
-
-
-def _memory_type(leaf: ScalarLayout) -> str:
-    return "i8" if isinstance(leaf.type, h.Bool) else llvm_type(leaf.type)
-
-
-def _is_literal(value: str) -> bool:
-    return not value.startswith("%")

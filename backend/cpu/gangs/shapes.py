@@ -15,6 +15,7 @@ from ....ir.hercules.analyses import block_leader
 from ....ir.hercules.schedule import Schedule
 from ....ir.hercules.types import U32, U64
 from ..storage import Storage, StoragePlan
+from .bounds import constant_value
 from .control import Body, Edge, Item, Level
 
 
@@ -26,8 +27,14 @@ class Kind(Enum):
     """Lane i has that of lane 0 plus i times `stride`, modulo 2^bits."""
     WIDENED = auto()
     """A u64 from an affine u32: it may wrap at 2^32 somewhere in the gang."""
+    LIKELY = auto()
+    """As affine if a test holds (see `likely`), else varying."""
     ROWS = auto()
     """As affine within each row of lanes; from row to row it varies. Of stride 0: one value a row."""
+    WIDENED_ROWS = auto()
+    """As widened within each row."""
+    PERMUTED = auto()
+    """Lane i has that of lane 0 with the bits of i flipped."""
     VARYING = auto()
 
 
@@ -41,11 +48,12 @@ class Shape:
     @property
     def is_vector(self) -> bool:
         """Whether each lane's value is at hand, not only that of the first."""
-        return self.kind in (Kind.ROWS, Kind.VARYING)
+        return self.kind not in (Kind.UNIFORM, Kind.AFFINE, Kind.WIDENED)
 
 
 UNIFORM = Shape(Kind.UNIFORM)
 ROW_UNIFORM = Shape(Kind.ROWS)
+PERMUTED = Shape(Kind.PERMUTED)
 VARYING = Shape(Kind.VARYING)
 
 
@@ -63,13 +71,20 @@ class Shapes:
         body: Body,
         plan: StoragePlan,
         private: frozenset[Storage],
-        lanes: Mapping[h.Node, Shape],
+        thread_ids: Mapping[h.Node, Shape],
+        *,
+        lanes: int,
+        has_whole_rows: bool,
     ) -> None:
+        """`lanes` are those of a part; with whole rows they are all in one row."""
         self._placed = placed
         self.body = body
         self._plan = plan
         self._private = private
+        self._thread_ids = thread_ids
         self._lanes = lanes
+        self._rising = (Kind.AFFINE, Kind.LIKELY, Kind.ROWS) if has_whole_rows else (Kind.AFFINE, Kind.LIKELY)
+        """Kinds that rise evenly within a part, if a test holds."""
         self._known: dict[h.Node, Shape] = {}
         self.divergent: set[Level] = set()
         """The loops that lanes leave at different times."""
@@ -98,7 +113,7 @@ class Shapes:
 
     def _solve(self) -> None:
         nodes = [it for it in self._placed.function.nodes if self._placed.place.get(it) in self.body.level_of]
-        nodes += [it for it in self._lanes if it not in nodes]
+        nodes += [it for it in self._thread_ids if it not in nodes]
         while True:
             self._find_keys()
             before = dict(self._known)
@@ -161,8 +176,8 @@ class Shapes:
 
     def _shape(self, node: h.Node) -> Shape | None:
         """The shape by the rule of the node; None while nothing is known."""
-        if node in self._lanes:
-            return self._lanes[node]
+        if node in self._thread_ids:
+            return self._thread_ids[node]
         home = self._placed.place[node]
         match node:
             case h.Phi():
@@ -184,7 +199,7 @@ class Shapes:
                 return self._cast(self.at(operand, home), self._placed.types[operand], type)
             case h.Bitcast(type=type, operand=operand):
                 shape = self.at(operand, home)
-                is_linear = shape.kind in (Kind.AFFINE, Kind.ROWS) and isinstance(type, h.Integer)
+                is_linear = shape.kind in (Kind.AFFINE, Kind.LIKELY, Kind.ROWS) and isinstance(type, h.Integer)
                 return shape if shape in (UNIFORM, ROW_UNIFORM) or is_linear else VARYING
             case h.Unary(operand=operand):
                 return self._all_uniform([operand], home)
@@ -192,6 +207,8 @@ class Shapes:
                 if self.at(condition, home) != UNIFORM:
                     return self._all_uniform([condition, if_true, if_false], home)
                 return _common([self.at(if_true, home), self.at(if_false, home)])
+            case h.Intrinsic(function="min" | "max" | "clamp", type=h.Integer(), arguments=arguments):
+                return self._limited([self.at(it, home) for it in arguments])
             case h.Intrinsic(arguments=arguments):
                 return self._all_uniform(arguments, home)
             case _:
@@ -201,43 +218,99 @@ class Shapes:
         shapes = [UNIFORM, *(self.at(it, home) for it in operands)]
         return _common(shapes)
 
+    def _is_fixed(self, shape: Shape) -> bool:
+        """Whether it is one number for the lanes of a part."""
+        return shape == UNIFORM or (shape == ROW_UNIFORM and Kind.ROWS in self._rising)
+
+    def _limited(self, shapes: Sequence[Shape]) -> Shape:
+        """The least or greatest of arguments, which is likely to be the one that differs between lanes."""
+        moving = [it for it in shapes[:2] if not self._is_fixed(it)]
+        is_one = len(moving) == 1 and all(map(self._is_fixed, shapes[2:]))
+        if is_one and moving[0].kind in self._rising and moving[0].stride >= 0:
+            return Shape(Kind.LIKELY, moving[0].stride)
+        return _common([UNIFORM, *shapes])
+
     def _binary(self, op: h.BinaryOp, lhs: h.Node, rhs: h.Node, home: h.Node) -> Shape:
         left, right = self.at(lhs, home), self.at(rhs, home)
         if left == UNIFORM and right == UNIFORM:
             return UNIFORM
         if left in (UNIFORM, ROW_UNIFORM) and right in (UNIFORM, ROW_UNIFORM):
             return ROW_UNIFORM
-        linear = (Kind.UNIFORM, Kind.AFFINE, Kind.ROWS)
+        if op is h.BinaryOp.XOR and UNIFORM in (left, right):
+            varying, shape = (lhs, left) if right == UNIFORM else (rhs, right)
+            if shape == PERMUTED or self._is_lane_number(varying):
+                return PERMUTED
+        linear = (Kind.UNIFORM, Kind.AFFINE, Kind.LIKELY, Kind.ROWS)
         if left.kind not in linear or right.kind not in linear:
             return VARYING
-        in_rows = Kind.ROWS in (left.kind, right.kind)
+        kinds = {left.kind, right.kind}
         match op:
             case h.BinaryOp.ADD:
-                return _affine(left.stride + right.stride, in_rows=in_rows)
+                return self._linear(left.stride + right.stride, kinds)
             case h.BinaryOp.SUB:
-                return _affine(left.stride - right.stride, in_rows=in_rows)
+                return self._linear(left.stride - right.stride, kinds)
             case h.BinaryOp.MUL if (factor := constant_value(rhs)) is not None:
-                return _affine(left.stride * factor, in_rows=in_rows)
+                return self._linear(left.stride * factor, kinds)
             case h.BinaryOp.MUL if (factor := constant_value(lhs)) is not None:
-                return _affine(right.stride * factor, in_rows=in_rows)
+                return self._linear(right.stride * factor, kinds)
+            case h.BinaryOp.MUL if left.stride == right.stride == 0:
+                return self._linear(0, kinds)
             case h.BinaryOp.SHIFT_LEFT if (count := constant_value(rhs)) is not None and count < 16:
-                return _affine(left.stride << count, in_rows=in_rows)
+                return self._linear(left.stride << count, kinds)
+            case _:
+                return self._likely(op, left, right, constant_value(rhs))
+
+    def _linear(self, stride: int, kinds: set[Kind]) -> Shape:
+        """Of small strides only: others are of no use."""
+        if abs(stride) >= 1 << 20 or (Kind.LIKELY in kinds and Kind.ROWS in kinds and Kind.ROWS not in self._rising):
+            return VARYING
+        kind = Kind.LIKELY if Kind.LIKELY in kinds else Kind.ROWS if Kind.ROWS in kinds else Kind.AFFINE
+        return UNIFORM if kind is Kind.AFFINE and stride == 0 else Shape(kind, stride)
+
+    def _likely(self, op: h.BinaryOp, left: Shape, right: Shape, constant: int | None) -> Shape:
+        """What all lanes of most gangs do alike, though some gangs lie across a step; `constant` is the right side."""
+        if self._is_fixed(left) and op in _SYMMETRIC:
+            left, right = right, left
+        if left.kind not in self._rising or not self._is_fixed(right) or left.stride < 0:
+            return VARYING
+        stride, span = left.stride, left.stride * (self._lanes - 1)
+        if constant is not None and not _may_hold(op, constant, span):
+            return VARYING
+        match op:
+            case h.BinaryOp.REM | h.BinaryOp.AND | h.BinaryOp.OR | h.BinaryOp.XOR:
+                return Shape(Kind.LIKELY, stride)
+            case h.BinaryOp.DIV | h.BinaryOp.SHIFT_RIGHT:
+                return Shape(Kind.LIKELY)
             case _:
                 return VARYING
 
+    def _is_lane_number(self, node: h.Node) -> bool:
+        """Whether it is the number of a thread: those of a gang's lanes differ in their lowest bits only."""
+        match node:
+            case h.Cast(type=type, operand=operand) if type in (U32, U64):
+                return self._is_lane_number(operand)
+            case h.Binary(op=h.BinaryOp.ADD, lhs=lhs, rhs=rhs) if constant_value(rhs) == 0:
+                return self._is_lane_number(lhs)
+            case _:
+                return self._thread_ids.get(node) == Shape(Kind.AFFINE, 1)
+
     @staticmethod
     def _cast(shape: Shape, source: h.Type, target: h.Type) -> Shape:
-        if shape in (UNIFORM, ROW_UNIFORM):
+        if shape in (UNIFORM, ROW_UNIFORM) or (shape == PERMUTED and (source, target) == (U32, U64)):
             return shape
         if shape.kind is Kind.ROWS and isinstance(source, h.Integer) and isinstance(target, h.Integer):
-            return shape if target.bits <= source.bits or (source, target) == (U32, U64) else VARYING
+            if (source, target) == (U32, U64):
+                return Shape(Kind.WIDENED_ROWS, shape.stride)
+            return shape if target.bits <= source.bits else VARYING
         if shape.kind is Kind.AFFINE and isinstance(source, h.Integer) and isinstance(target, h.Integer):
             if target.bits <= source.bits:
                 return shape
             if source == U32 and target == U64:
                 return Shape(Kind.WIDENED, shape.stride)
-        if shape.kind is Kind.WIDENED and isinstance(target, h.Integer) and target.bits == 32:
-            return Shape(Kind.AFFINE, shape.stride)
+        if shape.kind is Kind.LIKELY and isinstance(source, h.Integer) and isinstance(target, h.Integer):
+            return shape if target.bits <= source.bits or (source, target) == (U32, U64) else VARYING
+        if shape.kind in (Kind.WIDENED, Kind.WIDENED_ROWS) and isinstance(target, h.Integer) and target.bits == 32:
+            return Shape(Kind.AFFINE if shape.kind is Kind.WIDENED else Kind.ROWS, shape.stride)
         return VARYING
 
     def _phi(self, node: h.Phi) -> Shape | None:
@@ -263,79 +336,29 @@ class Shapes:
             is_split = self.is_split(edges)
         if is_split and len(values) > 1:
             return VARYING
-        return _common(shapes) if shapes else None
+        shape = _common(shapes) if shapes else None
+        return VARYING if shape is not None and shape.kind is Kind.LIKELY else shape
 
 
-def _affine(stride: int, *, in_rows: bool) -> Shape:
-    """Of small strides only: others are of no use."""
-    if in_rows:
-        return Shape(Kind.ROWS, stride) if abs(stride) < 1 << 20 else VARYING
-    if stride == 0:
-        return UNIFORM
-    return Shape(Kind.AFFINE, stride) if abs(stride) < 1 << 20 else VARYING
+_SYMMETRIC = (h.BinaryOp.AND, h.BinaryOp.OR, h.BinaryOp.XOR)
+
+
+def _may_hold(op: h.BinaryOp, constant: int, span: int) -> bool:
+    """Whether it is possible at all that lanes that differ by `span` are alike, or go on rising."""
+    match op:
+        case h.BinaryOp.REM | h.BinaryOp.DIV:
+            return constant > span
+        case h.BinaryOp.AND:
+            return constant >= span and constant & (constant + 1) == 0
+        case h.BinaryOp.OR | h.BinaryOp.XOR:
+            return constant & ((1 << span.bit_length()) - 1) == 0
+        case h.BinaryOp.SHIFT_RIGHT:
+            return 1 << min(constant, 64) > span
+        case _:
+            return True
 
 
 def _common(shapes: Sequence[Shape]) -> Shape:
     if all(it in (UNIFORM, ROW_UNIFORM) for it in shapes) and ROW_UNIFORM in shapes:
         return ROW_UNIFORM
     return shapes[0] if all(it == shapes[0] for it in shapes) else VARYING
-
-
-def constant_value(node: h.Node) -> int | None:
-    """The value of an integer constant."""
-    match node:
-        case h.ConstantNode(value=h.IntegerConstant(value=value)):
-            return value
-        case h.ConstantNode(value=h.ZeroConstant(type=h.Integer())):
-            return 0
-        case _:
-            return None
-
-
-def greatest(node: h.Node, types: Mapping[h.Node, h.Type], depth: int = 8) -> int | None:
-    """A bound of an unsigned integer, None if none is known."""
-    type = types.get(node)
-    if not isinstance(type, h.Integer) or type.signed:
-        return None
-    limit = (1 << type.bits) - 1
-    if depth == 0:
-        return limit
-    match node:
-        case h.ConstantNode():
-            value = constant_value(node)
-            return limit if value is None else value
-        case h.ThreadID(fork=h.Fork(factor=h.DynamicLiteral(value=factor))):
-            return factor - 1
-        case h.Cast(operand=operand):
-            inner = greatest(operand, types, depth - 1)
-            return inner if inner is not None and inner <= limit else limit
-        case h.Binary(op=op, lhs=lhs, rhs=rhs):
-            left, right = greatest(lhs, types, depth - 1), greatest(rhs, types, depth - 1)
-            if left is None or right is None:
-                return limit
-            return min(_greatest_binary(op, left, right, limit, constant_value(rhs)), limit)
-        case h.Intrinsic(function="min", arguments=arguments):
-            bounds = [greatest(it, types, depth - 1) for it in arguments]
-            return min([it for it in bounds if it is not None], default=limit)
-        case _:
-            return limit
-
-
-def _greatest_binary(op: h.BinaryOp, left: int, right: int, limit: int, constant: int | None) -> int:
-    match op:
-        case h.BinaryOp.ADD:
-            return left + right if left + right <= limit else limit
-        case h.BinaryOp.MUL:
-            return left * right if left * right <= limit else limit
-        case h.BinaryOp.AND:
-            return min(left, right)
-        case h.BinaryOp.DIV:
-            return left // constant if constant else left
-        case h.BinaryOp.REM:
-            return min(left, max(right, 1) - 1) if constant else left
-        case h.BinaryOp.SHIFT_RIGHT:
-            return left >> constant if constant is not None and constant < 32 else left
-        case h.BinaryOp.OR | h.BinaryOp.XOR:
-            return (1 << max(left.bit_length(), right.bit_length())) - 1
-        case _:
-            return limit

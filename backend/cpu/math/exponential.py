@@ -126,10 +126,16 @@ def _log2_of_two(r: Reals, x: str) -> tuple[str, str]:
     product = r.mul(s, high_factor)
     product_low = r.exact_fma(s, high_factor, r.neg(product))
     product_low = r.add(product_low, r.multiply_add(s, low_factor, r.mul(s_low, high_factor)))
-    tail = r.multiply_add(r.mul(s, square), r.polynomial(square, LOG2_ATANH), product_low)
-    e = real(r, exponent)
-    total = r.add(e, product)
-    return total, r.add(r.add(r.sub(e, total), product), tail)
+    tail = r.mul(r.mul(s, square), r.polynomial(square, LOG2_ATANH))
+    fraction, fraction_low = _ordered_sum(r, product, tail)
+    total, total_low = _ordered_sum(r, real(r, exponent), fraction)
+    return total, r.add(total_low, r.add(fraction_low, product_low))
+
+
+def _ordered_sum(r: Reals, a: str, b: str) -> tuple[str, str]:
+    """`a + b` and its rounding error, where a is 0 or |a| ≥ |b| (T. J. Dekker's sum of two)."""
+    total = r.add(a, b)
+    return total, r.add(r.sub(a, total), b)
 
 
 def pow(r: Reals, x: str, y: str) -> str:

@@ -120,14 +120,14 @@ class Reals:
 
     def scale(self, a: str, n: str) -> str:
         """`a * 2^n` for a normal float a near 1 and an integer from -250 to 250, rounded once."""
-        if self.ops.out.module.target.has_scale:
+        if self.ops.out.module.target.has_avx512:
             return self.ldexp(a, n)
         half = self.integer("ashr", n, 1)
         rest = self.ops.binary("sub", self.integers, n, half)
         return self.mul(self.mul(a, self.power(half)), self.power(rest))
 
     def ldexp(self, a: str, n: str) -> str:
-        """LLVM's ldexp, which a target with `has_scale` does in one instruction: any float, any i32."""
+        """LLVM's ldexp, which a target with `has_avx512` does in one instruction: any float, any i32."""
         ops, name = self.ops, f"llvm.ldexp.{self.ops.suffix(self.scalar)}.{self.ops.suffix('i32')}"
         ops.out.module.declare(f"{ops.type(self.scalar)} @{name}({ops.type(self.scalar)}, {ops.type('i32')})")
         return ops.call(name, self.scalar, [(self.scalar, a), ("i32", n)])

@@ -5,9 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from ....ir.schema.traverse import walk
 from ....ir.wgsl import ast
-from ....ir.wgsl.program import CallsFunction, Facts, Variable
+from ....ir.wgsl.program import Facts, Variable
 from ..context import Operand
 from .analysis import Analysis
 from .sources import is_tracked
@@ -27,11 +26,8 @@ def _assignments(analysis: Analysis) -> Iterator[tuple[int, Variable]]:
     """All assignments of the function's own memory, with their places."""
     facts = analysis.facts
     pending: list[ast.Statement | ast.Case | ast.Continuing] = [analysis.function.node.body]
-    has_pointer_calls = any(
-        is_tracked(parameter) for callee in analysis.function.calls for parameter in callee.parameters
-    )
-    if has_pointer_calls:
-        yield from _by_calls(analysis)
+    passed = analysis.context.passed.get(analysis.function, ())
+    yield from ((place, root) for place, root in passed if is_tracked(root))
     while pending:
         node = pending.pop()
         match node:
@@ -55,18 +51,6 @@ def _assignments(analysis: Analysis) -> Iterator[tuple[int, Variable]]:
                 pending += [part for part in (node.update, node.body) if part is not None]
             case _:
                 pass
-
-
-def _by_calls(analysis: Analysis) -> Iterator[tuple[int, Variable]]:
-    facts = analysis.facts
-    for node in walk(analysis.function.node.body):
-        if not isinstance(node, ast.Call):
-            continue
-        target = facts.calls.get(node)
-        if isinstance(target, CallsFunction):
-            for argument, parameter in zip(node.arguments, target.function.parameters, strict=True):
-                if is_tracked(parameter):
-                    yield from _root(facts, argument)
 
 
 def _root(facts: Facts, node: ast.Expression) -> Iterator[tuple[int, Variable]]:

@@ -6,7 +6,8 @@
   counts as a write of the vector (WGSL, "Vector Single Component Selection").
 - `uninitialized-workgroup-read`: a read of workgroup memory that nobody has written. It is zero, so this is a warning:
   mostly it means that the reader was too early, or read past what its neighbours fill in.
-- `out-of-bounds-access`: an index outside of its array, matrix or vector, which a device replaces by another one.
+- `out-of-bounds-access`: an index outside of its array, matrix or vector, which a device replaces by another one, or a
+  texel outside of its texture.
 - `non-uniform-barrier`: a barrier that some invocations of the workgroup do not reach, or another instead.
 
 A race is found in any order of execution, not only where it changes the result. What a run does not execute is not

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ...constants import RawValue
 from ...diagnostics import Diagnostic, Note, Severity
 from ...types import AddressSpace
-from .paths import path_to, scalar_of, value_text
+from .paths import path_to, scalar_of, texel_text, value_text
 from .shadow import Touch, Variable
 
 LIMIT = 100
@@ -82,8 +82,11 @@ def data_race(variable: Variable, offset: int, touch: Touch, other: Touch) -> Di
 def _deed(variable: Variable, offset: int, touch: Touch) -> str:
     """`invocation (1, 0, 0) of workgroup (0, 0, 0) writes 5 to 'tile[3]'`"""
     place = offset if _touches(offset, touch) else touch.offset
-    value = value_text(_scalar(place, touch))
     verb, preposition = ("writes", "to") if touch.site.is_write else ("reads", "from")
+    if touch.texel:
+        place_text = f"texel {touch.texel} of '{variable.name}'"
+        return f"{touch.invocation} {verb} {texel_text(touch.value)} {preposition} {place_text}"
+    value = value_text(_scalar(place, touch))
     return f"{touch.invocation} {verb} {value} {preposition} '{path_to(variable.name, variable.type, place)}'"
 
 
@@ -94,6 +97,8 @@ def _touches(offset: int, touch: Touch) -> bool:
 
 def _scalar(offset: int, touch: Touch) -> RawValue:
     """What an access reads or writes there."""
+    if touch.texel:
+        return touch.value
     return scalar_of(touch.value, touch.site.offsets.index(offset - touch.offset))
 
 
@@ -106,6 +111,8 @@ def _advice(touch: Touch, other: Touch) -> str:
         return "nothing orders the workgroups of a dispatch: use atomics, or another dispatch"
     if touch.site.space is AddressSpace.WORKGROUP:
         return "in between, a workgroupBarrier would order them"
+    if touch.site.space is AddressSpace.HANDLE:
+        return "in between, a textureBarrier would order them"
     return "in between, a storageBarrier would order them; a workgroupBarrier orders workgroup memory alone"
 
 

@@ -70,3 +70,9 @@ def value_text(value: RawValue) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def texel_text(value: RawValue) -> str:
+    """A texel in a message."""
+    parts = _scalars(value)
+    return value_text(parts[0]) if len(parts) == 1 else f"({', '.join(map(value_text, parts))})"

@@ -35,7 +35,10 @@ class Site:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Touch:
-    """One access: by which invocation, at which instruction, from where on, and the whole value."""
+    """One access: by which invocation, at which instruction, from where on, and the whole value.
+
+    `texel` is the coordinates of a texture's texel, which counts as one scalar.
+    """
 
     site: Site
     invocation: Invocation
@@ -43,6 +46,7 @@ class Touch:
     epoch: int
     offset: int
     value: RawValue
+    texel: str = ""
 
     def is_unordered_with(self, other: Touch) -> bool:
         """Whether nothing says which of the two comes first."""

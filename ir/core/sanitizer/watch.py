@@ -15,11 +15,13 @@ from .bounds import Outside, bounds_check
 from .findings import Findings, data_race, race_severity, unready_read
 from .paths import path_to, scalar_offsets
 from .shadow import Shadow, Site, Touch, Variable
+from .texels import TexelAccess
 
 _ORDERED_BY = {
     "workgroupBarrier": AddressSpace.WORKGROUP,
     "workgroupUniformLoad": AddressSpace.WORKGROUP,
     "storageBarrier": AddressSpace.STORAGE,
+    "textureBarrier": AddressSpace.HANDLE,
 }
 """The address space whose accesses a barrier orders (WGSL, "Synchronization Built-in Functions")."""
 
@@ -33,7 +35,7 @@ class Sanitizer:
         self._buffers: dict[int, Shadow] = {}
         self._shadows: dict[int, Shadow] = {}
         self._group = 0
-        self._epochs: dict[AddressSpace, int] = {AddressSpace.WORKGROUP: 0, AddressSpace.STORAGE: 0}
+        self._epochs: dict[AddressSpace, int] = dict.fromkeys(_ORDERED_BY.values(), 0)
 
     def findings(self) -> tuple[Diagnostic, ...]:
         """All there is to say about the run, once it is over."""
@@ -76,7 +78,8 @@ class Sanitizer:
             case nodes.Access():
                 return self._watch_access(node, arguments, run)
             case _:
-                return run
+                access = TexelAccess.of(node, arguments)
+                return run if access is None else self._watch_texel(access, arguments, target, run)
 
     def _site(self, node: nodes.Instruction, type: Type) -> Site:
         assert isinstance(type, Pointer)
@@ -103,11 +106,29 @@ class Sanitizer:
 
         return store
 
-    def _touch(self, site: Site, invocation: Invocation, memory: Memory, offset: int, value: RawValue) -> None:
+    def _watch_texel(self, access: TexelAccess, arguments: tuple[int, ...], target: int, run: Operation) -> Operation:
+        site = Site(access.node, AddressSpace.HANDLE, access.is_store, (0,))
+        value = arguments[-1] if access.is_store else target
+
+        def reach(frame: Frame) -> None:
+            texel = access.texel(frame)
+            run(frame)
+            key = ("out-of-bounds-access", access.node)
+            if texel.offset is None:
+                if self._findings.is_new(key):
+                    self._findings.add(key, access.outside(frame, texel))
+            elif access.is_shared:
+                self._touch(site, frame[INVOCATION], texel.memory, texel.offset, frame[value], str(texel))
+
+        return reach
+
+    def _touch(
+        self, site: Site, invocation: Invocation, memory: Memory, offset: int, value: RawValue, texel: str = ""
+    ) -> None:
         shadow = self._shadows.get(id(memory))
         if shadow is None:  # an empty array has none
             return
-        touch = Touch(site, invocation, self._group, self._epochs[site.space], offset, value)
+        touch = Touch(site, invocation, self._group, self._epochs[site.space], offset, value, texel)
         for relative in site.offsets:
             self._compare(shadow, offset + relative, touch)
             cell = shadow.cell(offset + relative)

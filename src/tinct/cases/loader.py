@@ -6,6 +6,9 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from ..compare import EXACT, Tolerance
 from ..ir.diagnostics import InputError
@@ -192,9 +195,20 @@ def _plan(buffer: Table) -> BufferPlan:
         shape=buffer.take("shape", as_expressions) or (),
         generator=_generator(buffer),
         tolerance=_tolerance(buffer),
+        dtype=buffer.take("dtype", _as_dtype),
     )
     buffer.finish()
     return plan
+
+
+def _as_dtype(value: object) -> np.dtype[Any]:
+    name = as_text(value)
+    if name not in _DTYPES:
+        raise ValueError(f"must be one of {', '.join(_DTYPES)}, not {name!r}")
+    return np.dtype(name)
+
+
+_DTYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "float32")
 
 
 def _generator(table: Table) -> Generator:
@@ -236,6 +250,7 @@ def _tolerance(buffer: Table) -> Tolerance | None:
         relative=table.take("relative", as_bound) or 0.0,
         outliers=table.take("outliers", as_bound) or 0.0,
         multiset=table.take("multiset", as_flag) or False,
+        steps=table.take("steps", as_bound) or 0.0,
     )
     table.finish()
     return tolerance

@@ -33,11 +33,15 @@ class CaseError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class BufferPlan:
-    """How a buffer is made, and how it is compared afterwards: `tolerance` is None for one that is only an input."""
+    """How a buffer is made, and how it is compared afterwards: `tolerance` is None for one that is only an input.
+
+    `dtype` is the type of the numbers for a sampled texture, which takes several; None for that of the shader.
+    """
 
     shape: tuple[Expression, ...]
     generator: Generator
     tolerance: Tolerance | None
+    dtype: np.dtype[Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,8 @@ class Case:
     def inputs(self, dtypes: Mapping[str, np.dtype[Any]]) -> dict[str, Array]:
         """Fresh arrays for every buffer, the same at each call.
 
-        `dtypes` gives for each buffer's variable the numpy type of its WGSL type, or of the element where that is a
-        runtime-sized array (reflection has them). CaseError when a recipe does not fit its type.
+        `dtypes` gives for each buffer's variable the numpy type of its WGSL type, of the element where that is a
+        runtime-sized array, of a texture's channels (reflection has them). CaseError when a recipe does not fit.
         """
         unknown = self.plans.keys() - dtypes.keys()
         if unknown:
@@ -97,7 +101,7 @@ class Case:
         seed = np.random.SeedSequence([self.seed, zlib.crc32(name.encode())])
         try:
             shape = tuple(evaluate_count(extent, self.sizes) for extent in plan.shape)
-            return plan.generator.fill(Request(shape, dtype, self.sizes, np.random.default_rng(seed)))
+            return plan.generator.fill(Request(shape, plan.dtype or dtype, self.sizes, np.random.default_rng(seed)))
         except ExpressionError as error:
             raise self._error(f"buffers.{name}", str(error)) from None
 

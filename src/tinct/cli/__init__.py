@@ -34,6 +34,7 @@ _COMMANDS = {
     "opt": "run passes on core IR and print what comes of it",
     "hercules": "check, print and run files of Hercules IR",
     "bisect": "find the pass, and the function, that changes an answer",
+    "cache": "show or clear what is kept of compiled kernels",
 }
 
 

@@ -14,9 +14,10 @@ from ..cases.expressions import ExpressionError
 from ..cases.generators import Arange, Generator, Integers, Request, Uniform, Value
 from ..hints import unknown_name
 from ..ir.diagnostics import InputError
-from ..ir.types import Array, Struct, Type, Vector
+from ..ir.types import Array, Struct, Texture, Type, Vector
 from ..reflection import BindingInfo
 from ..shader import Buffer, Kernel
+from ..textures import shape_text, texel_dtype
 from .options import map_parts, parse_shape
 
 _SPECIAL_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -53,8 +54,10 @@ def _buffer(info: BindingInfo, text: str, random: np.random.Generator) -> Buffer
     if generated is None:
         return _literal(text)
     if info.dtype is None:
-        raise InputError(f"a {info.type} cannot be bound to an array yet")
+        raise InputError(f"a {info.type} takes no array")
     shape, generator = generated
+    if isinstance(info.type, Texture):
+        return _fill_texture(info.type, shape, generator, random)
     return _fill(info, shape, generator, random)
 
 
@@ -105,6 +108,12 @@ def _fill(info: BindingInfo, shape: tuple[int, ...], generator: Generator, rando
         raise InputError(f"{info.type} has a fixed size: leave the shape out")
     array = _filled(dtype, shape, generator, random)
     return array[..., :3] if _is_padded(info.type) else array
+
+
+def _fill_texture(type: Texture, shape: tuple[int, ...], generator: Generator, random: np.random.Generator) -> Buffer:
+    if not shape:
+        raise InputError(f"a {type} needs the shape {shape_text(type)}, as in zeros:16x16x4")
+    return generator.fill(Request(shape, texel_dtype(type), {}, random))
 
 
 def _filled(

@@ -15,6 +15,7 @@ from ..header import with_header
 from ..ir.diagnostics import InputError
 from ..ir.source import Source
 from ..shader import Shader, choose_entry
+from .graphviz import picture
 from .options import constants_option, file_argument, parse_constants, read_source
 from .trees import TREES
 
@@ -46,6 +47,13 @@ def _hercules(compilation: Compilation) -> str:
     from ..ir.hercules.text import print_module
 
     return print_module(compilation.hercules.module)
+
+
+def _drawn(compilation: Compilation, form: str) -> str:
+    from ..ir.hercules.dot import draw
+
+    graph = draw(compilation.hercules.function)
+    return graph if form == "dot" else picture(graph)
 
 
 def _llvm(compilation: Compilation) -> str:
@@ -84,6 +92,7 @@ Examples:
   tinct compile kernel.wgsl --emit wgsl --entry main --set TILE=32
   tinct compile kernel.wgsl --emit asm -o kernel.s
   tinct compile kernel.wgsl --emit asm --timings
+  tinct compile kernel.wgsl --emit hercules --format svg -o kernel.svg
   tinct compile kernel.wgsl --emit core | tinct compile - --from core --emit ast
 
 \b
@@ -103,10 +112,10 @@ with --timings, an object of seconds by stage. ATerms: that tree as a term.
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json", "aterm"]),
+    type=click.Choice(["text", "json", "aterm", "dot", "svg"]),
     default="text",
     show_default=True,
-    help="For people or for programs.",
+    help="For people or for programs; dot and svg draw hercules as a graph.",
 )
 def command(
     file: str,
@@ -123,6 +132,8 @@ def command(
     seconds, compilation = job.from_core() if start == "core" else job.from_wgsl()
     if form == "aterm" and emit not in TREES:
         raise InputError(f"only {', '.join(TREES)} can be written as a term")
+    if form in ("dot", "svg") and emit != "hercules":
+        raise InputError(f"only hercules is drawn as a graph, not {emit}")
     text = STAGES[emit](compilation)
     seconds |= compilation.seconds
     if form == "json":
@@ -130,6 +141,8 @@ def command(
         text = json.dumps(seconds if timings else {"stage": emit, "text": text, **tree}, indent=2)
     elif form == "aterm" and not timings:
         text = TREES[emit](compilation).aterm()
+    elif form in ("dot", "svg") and not timings:
+        text = _drawn(compilation, form)
     elif timings:
         text = _timings_text(seconds)
     if output is not None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 import sys
 from typing import TYPE_CHECKING, cast
 
 import click
 
 from ..ir.diagnostics import InputError
+from .graphviz import picture
 from .options import file_argument, read_source
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ Examples:
   tinct hercules dot.hir --passes ccp,gvn,dce
   tinct hercules dot.hir --run --args '[[1, 2, 3], [4, 5, 6]]'
   tinct hercules saxpy.hir --run --args '[2.0, [1, 2], [3, 4]]' --set wg_x=1 --device cpu
+  tinct hercules shapes.hir --run --args '[{"variant": 1, "value": [0.5, 2]}]'
 
 \b
 Dynamic constants that are the extents of arguments need not be set.
@@ -75,7 +75,9 @@ def command(
     function = _function(module, name)
     values = _arguments(arguments)
     constants = dynamic_constants(function, values, settings)
-    click.echo(json.dumps(run(function, constants, values, device)))
+    fitted = [_fitted(*pair) for pair in zip(function.parameter_types, values, strict=False)]
+    values = fitted + values[len(fitted) :]
+    click.echo(json.dumps(run(function, constants, values, device), default=_sum_as_json))
 
 
 def _function(module: Module, name: str) -> Function:
@@ -94,17 +96,7 @@ def _print(module: Module, format: str, name: str) -> None:
     elif format == "dot":
         sys.stdout.write(draw(_function(module, name)))
     else:
-        sys.stdout.write(_picture(draw(_function(module, name))))
-
-
-def _picture(graph: str) -> str:
-    """The SVG that Graphviz makes of a graph. Raises InputError without it."""
-    program = shutil.which("dot")
-    if program is None:
-        raise InputError(
-            "pictures are drawn by Graphviz, whose program `dot` is not installed; --format dot needs none"
-        )
-    return subprocess.run([program, "-Tsvg"], input=graph, capture_output=True, text=True, check=True).stdout
+        sys.stdout.write(picture(draw(_function(module, name))))
 
 
 def run(function: Function, constants: list[int], values: list[object], device: str) -> object:
@@ -117,8 +109,7 @@ def run(function: Function, constants: list[int], values: list[object], device: 
 
     try:
         if device == "interp":
-            fitted = [_fitted(*pair) for pair in zip(function.parameter_types, values, strict=False)]
-            return interpret(function, constants, fitted if len(fitted) == len(values) else values)
+            return interpret(function, constants, values)
     except InterpreterError as error:
         raise InputError(str(error)) from None
     from .hercules_values import run_values
@@ -127,8 +118,9 @@ def run(function: Function, constants: list[int], values: list[object], device: 
 
 
 def _fitted(type: Type, value: object) -> object:
-    """A value of JSON with its integers as floats where the type says so."""
-    from ..ir.hercules.nodes import Array, Float, Product
+    """A value of JSON with its integers as floats where the type says so, and sums as such."""
+    from ..ir.hercules.nodes import Array, Float, Product, Summation
+    from ..ir.hercules.storage import Value, Variant
 
     match type:
         case Float() if isinstance(value, int) and not isinstance(value, bool):
@@ -140,8 +132,23 @@ def _fitted(type: Type, value: object) -> object:
             if len(fields) != len(parts):
                 return parts
             return [_fitted(*pair) for pair in zip(fields, parts, strict=True)]
+        case Summation(variants=variants) if isinstance(value, dict):
+            given = cast("dict[str, object]", value)
+            index = given.get("variant")
+            if given.keys() != {"variant", "value"} or not isinstance(index, int) or not 0 <= index < len(variants):
+                raise InputError(
+                    f'a sum is {{"variant": 0 to {len(variants) - 1}, "value": …}}, not {json.dumps(value)}'
+                )
+            return Variant(index, cast("Value", _fitted(variants[index], given["value"])))
         case _:
             return value
+
+
+def _sum_as_json(value: object) -> object:
+    from ..ir.hercules.storage import Variant
+
+    assert isinstance(value, Variant)
+    return {"variant": value.index, "value": value.value}
 
 
 def _arguments(text: str) -> list[object]:

@@ -11,6 +11,9 @@ import numpy.typing as npt
 from ..ir.diagnostics import InputError
 from ..ir.hercules import dynamic
 from ..ir.hercules import nodes as h
+from ..ir.hercules.storage import Value, Variant
+from ..ir.hercules.types import infer_types
+from ..transforms.hercules.lower_sums import lowered_type
 
 Buffer = npt.NDArray[Any]
 
@@ -26,18 +29,88 @@ def run_values(function: h.Function, constants: Sequence[int], values: Sequence[
     from ..backend.cpu import compile_function
     from ..backend.cpu.layout import natural_layout
     from ..transforms.hercules.as_kernel import as_kernel
+    from ..transforms.hercules.copying import specialised
+    from ..transforms.hercules.inline_calls import inline_calls
+    from ..transforms.hercules.lower_sums import lower_sums
 
     if len(values) != len(function.parameter_types):
         raise InputError(f"{function.name} takes {len(function.parameter_types)} arguments")
+    inline_calls(function)
+    if any(_has_rows(type) for type in (*function.parameter_types, *_parts(function.return_type))):
+        function = specialised(function, constants)
+    returned = infer_types(function)
+    end = next((it for it in function.nodes if isinstance(it, h.Return)), None)
+    parts = [] if end is None else end.value.fields if isinstance(end.value, h.ProductNode) else [end.value]
+    types, results = list(function.parameter_types), [returned[part] for part in parts]
+    lower_sums(function)
     kernel = as_kernel(function)
     buffers = [_buffer(type, constants) for type in function.parameter_types]
-    for index, value in enumerate(values):
-        _fill(buffers[index], [value] if index in kernel.scalars else value, function.parameter_names[index])
-    layouts = {index: natural_layout(type) for index, type in enumerate(function.parameter_types)}
+    for index, (type, value) in enumerate(zip(types, values, strict=True)):
+        raw = _raw(type, value)
+        _fill(buffers[index], [raw] if index in kernel.scalars else raw, function.parameter_names[index])
+    try:
+        layouts = {index: natural_layout(type) for index, type in enumerate(function.parameter_types)}
+    except TypeError as error:
+        raise InputError(f"not supported: {error}, as an argument on the CPU") from None
     compiled = compile_function(function, layouts, tier="lane")
     compiled.run([buffer.ctypes.data for buffer in buffers], constants)
-    results = [_taken(buffers[index], index in kernel.scalars) for index in kernel.results]
-    return results if kernel.is_product else results[0]
+    found = [
+        _value(type, _taken(buffers[index], index in kernel.scalars))
+        for type, index in zip(results, kernel.results, strict=True)
+    ]
+    return found if kernel.is_product else found[0]
+
+
+def _parts(type: h.Type) -> tuple[h.Type, ...]:
+    return type.fields if isinstance(type, h.Product) else (type,)
+
+
+def _has_rows(type: h.Type) -> bool:
+    """Whether an array's elements are of a size that only dynamic constants tell."""
+    match type:
+        case h.Array(element=h.Array(extent=extent) as inner):
+            return not isinstance(extent, h.DynamicLiteral) or _has_rows(inner)
+        case h.Array(element=element):
+            return _has_rows(element)
+        case h.Product(fields=parts) | h.Summation(variants=parts):
+            return any(isinstance(it, h.Array) and not isinstance(it.extent, h.DynamicLiteral) for it in parts)
+        case _:
+            return False
+
+
+def _raw(type: h.Type, value: object) -> object:
+    """A value as numpy wants it: products and sums, which are a tag and all variants, as tuples."""
+    match type:
+        case h.Product(fields=fields) if isinstance(value, (list, tuple)):
+            given = cast("Sequence[object]", value)
+            if len(given) == len(fields):
+                return tuple(_raw(*pair) for pair in zip(fields, given, strict=True))
+            raise InputError(f"a product of {len(fields)} fields is needed, not {len(given)}")
+        case h.Summation(variants=variants):
+            if not isinstance(value, Variant) or not 0 <= value.index < len(variants):
+                raise InputError(f'a sum is {{"variant": 0, "value": …}}, not {value!r}')
+            zeros = [np.zeros((), _dtype(lowered_type(it))).tolist() for it in variants]
+            zeros[value.index] = _raw(variants[value.index], value.value)
+            return (value.index, *zeros)
+        case h.Array(element=element) if isinstance(value, (list, tuple)):
+            return [_raw(element, it) for it in cast("Sequence[object]", value)]
+        case _:
+            return value
+
+
+def _value(type: h.Type, raw: object) -> object:
+    """The inverse of `_raw`."""
+    match type:
+        case h.Product(fields=fields):
+            return [_value(*pair) for pair in zip(fields, cast("Sequence[object]", raw), strict=True)]
+        case h.Summation(variants=variants):
+            tag, *values = cast("Sequence[object]", raw)
+            assert isinstance(tag, int)
+            return Variant(tag, cast("Value", _value(variants[tag], values[tag])))
+        case h.Array(element=element):
+            return [_value(element, it) for it in cast("Sequence[object]", raw)]
+        case _:
+            return raw
 
 
 def _buffer(type: h.Type, constants: Sequence[int]) -> Buffer:
@@ -61,8 +134,12 @@ def _dtype(type: h.Type) -> np.dtype[Any]:
             return np.dtype(f"{'i' if signed else 'u'}{bits // 8}")
         case h.Float(bits=bits):
             return np.dtype(f"f{bits // 8}")
+        case h.Product(fields=fields):
+            return np.dtype([(f"f{number}", _dtype(field)) for number, field in enumerate(fields)], align=True)
+        case h.Array(element=element, extent=h.DynamicLiteral(value=count)):
+            return np.dtype((_dtype(element), (count,)))
         case _:
-            raise InputError("functions of products and sums run on the interpreter only: --device interp")
+            raise InputError("not supported: an array of unknown extent in a product, as an argument on the CPU")
 
 
 def _fill(buffer: Buffer, value: object, name: str) -> None:

@@ -10,9 +10,10 @@ import click
 from rich import box
 from rich.table import Table
 
-from ..ir.types import Array, Struct
+from ..ir.types import Array, Struct, Texture, Type
 from ..reflection import BindingInfo, MemberInfo, StructInfo
 from ..shader import Shader
+from ..textures import shape_text
 from . import dtypes
 from .options import console, file_argument, format_option, read_source
 
@@ -28,7 +29,7 @@ Examples:
 JSON: an object of entryPoints, bindings, overrides and structs, with sizes, offsets and alignments in bytes. A dtype
 is a string for a number ("<f4"), {base, shape} for an array of numbers or structures, and {names, formats, offsets,
 itemsize} for a structure. What is or ends in a runtime-sized array has the size null; its dtype is that of one
-element, or has one element at its end.
+element, or has one element at its end. A texture has the dtype and, in words, the shape of an array for it.
 """,
 )
 @file_argument
@@ -74,6 +75,7 @@ def _binding_json(info: BindingInfo) -> dict[str, object]:
         "align": info.align,
         "stride": info.stride,
         "dtype": None if info.dtype is None else dtypes.as_json(info.dtype),
+        "shape": shape_text(info.type) if isinstance(info.type, Texture) else None,
     }
 
 
@@ -137,7 +139,7 @@ def _bindings_table(shader: Shader) -> Table:
             info.space,
             info.access,
             str(info.type),
-            "" if info.dtype is None else least,
+            "" if info.dtype is None or isinstance(info.type, Texture) else least,
             "" if info.align is None else str(info.align),
             _short_dtype(info),
         )
@@ -145,10 +147,12 @@ def _bindings_table(shader: Shader) -> Table:
 
 
 def _short_dtype(info: BindingInfo) -> str:
-    """The dtype; for structures, whose dtypes follow, their name."""
+    """The dtype; for structures, whose dtypes follow, their name; for textures with the shape."""
     if info.dtype is None:
         return ""
-    innermost = info.type
+    if isinstance(info.type, Texture):
+        return f"{dtypes.as_python(info.dtype)} {shape_text(info.type)}"
+    innermost: Type = info.type
     while isinstance(innermost, Array):
         innermost = innermost.element
     return innermost.name if isinstance(innermost, Struct) else dtypes.as_python(info.dtype)

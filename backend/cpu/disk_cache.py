@@ -1,0 +1,139 @@
+"""A cache on disk of what was compiled: files named by a hash of all that decides what is in them.
+
+It lies in the user's cache directory (`$XDG_CACHE_HOME/tinct`, else `~/.cache/tinct`; `TINCT_CACHE_DIR` names another)
+and is not used at all where `TINCT_CACHE` is `off`. Processes may use it at the same time: a file is written under
+another name, and appears whole or not at all. What is truncated, changed, or somebody else's is not there; nor is
+anything, without a complaint, where the directory cannot be read or written. When the files together grow too large,
+those that were not used for the longest time go.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...ir.diagnostics import InputError
+
+LARGEST = 256 << 20
+"""The most bytes of all files together."""
+_ROOM = 0.8
+"""When there are more, so much of it is left."""
+_MAGIC = b"tinct cache 1\n"
+_DIGEST = 32
+_SUFFIX = ".tinct"
+_ABANDONED = 3600
+"""Seconds after which a file that is still being written never will be."""
+
+
+def digest(*parts: str | bytes) -> str:
+    """The name for what these parts decide."""
+    state = hashlib.sha256()
+    for part in parts:
+        data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
+        state.update(len(data).to_bytes(8, "little"))
+        state.update(data)
+    return state.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class DiskCache:
+    """The cache in a directory, which need not exist."""
+
+    directory: Path
+    largest: int = LARGEST
+
+    def get(self, name: str) -> bytes | None:
+        """What was put there under this name, if it is still there as it was."""
+        path = self.directory / (name + _SUFFIX)
+        try:
+            with path.open("rb") as file:
+                if not _is_own(os.fstat(file.fileno())):
+                    return None
+                data = file.read()
+        except OSError:
+            return None
+        start = len(_MAGIC) + _DIGEST
+        if data[:start] != _MAGIC + hashlib.sha256(data[start:]).digest():
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return data[start:]
+
+    def put(self, name: str, data: bytes) -> None:
+        """Keep data under a name, in place of what may be there. Does nothing if it cannot."""
+        with suppress(OSError):
+            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle, path = tempfile.mkstemp(prefix="new-", dir=self.directory)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(_MAGIC + hashlib.sha256(data).digest() + data)
+                os.replace(path, self.directory / (name + _SUFFIX))
+            except OSError:
+                os.unlink(path)
+                raise
+            self._shrink()
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """How many files there are, and their bytes."""
+        sizes = [size for _, size, path in self._files() if path.suffix == _SUFFIX]
+        return len(sizes), sum(sizes)
+
+    def clear(self) -> None:
+        """Remove all files. Raises OSError where that is not allowed."""
+        for _, _, path in self._files():
+            path.unlink(missing_ok=True)
+
+    def _shrink(self) -> None:
+        """Remove the files that were not used for the longest time, if all together are too large."""
+        files = sorted(self._files())
+        for used, _, path in files:
+            if path.suffix != _SUFFIX and used < time.time() - _ABANDONED:
+                path.unlink(missing_ok=True)
+        total = sum(size for _, size, _ in files)
+        if total <= self.largest:
+            return
+        for _, size, path in files:
+            if total <= self.largest * _ROOM:
+                return
+            path.unlink(missing_ok=True)
+            total -= size
+
+    def _files(self) -> Iterator[tuple[float, int, Path]]:
+        """When each file was used last, and its bytes; none where the directory cannot be read."""
+        with suppress(OSError), os.scandir(self.directory) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    if entry.name.endswith(_SUFFIX) or entry.name.startswith("new-"):
+                        status = entry.stat(follow_symlinks=False)
+                        yield status.st_mtime, status.st_size, Path(entry.path)
+
+
+def _is_own(status: os.stat_result) -> bool:
+    """Machine code from somebody else's file is not run."""
+    return not hasattr(os, "getuid") or status.st_uid == os.getuid()
+
+
+def default_cache() -> DiskCache | None:
+    """The cache that the environment asks for; None if it is off. Raises InputError for an unknown setting."""
+    setting = os.environ.get("TINCT_CACHE", "on")
+    if setting not in ("on", "off"):
+        raise InputError(f"TINCT_CACHE must be 'on' or 'off', not {setting!r}")
+    return None if setting == "off" else DiskCache(cache_directory())
+
+
+def cache_directory() -> Path:
+    """Where the cache lies, or would."""
+    given = os.environ.get("TINCT_CACHE_DIR")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME")
+    if base and os.path.isabs(base):
+        return Path(base) / "tinct"
+    return Path(os.path.expanduser("~/.cache/tinct"))

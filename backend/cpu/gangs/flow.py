@@ -1,0 +1,151 @@
+"""The control flow of a gang: blocks, loops and inner forks in the order of the levels (see `control`).
+
+Code that not every lane is sure to pass has a jump around it for when none does. A loop runs while any lane is left in
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....ir.hercules import nodes as h
+from ....ir.hercules.schedule import Schedule
+from ..llvm import FunctionText
+from ..nodes import NodeEmitter
+from .choose import NotGanged
+from .control import Item, Level
+from .costs import SMALL, block_cost, is_short
+from .masks import Masks
+from .merges import Merges
+from .shapes import Shapes
+from .site import Site
+from .values import GangValues
+
+
+class Flow:
+    """Writes levels; `emit_block` writes what is in a block."""
+
+    def __init__(
+        self,
+        placed: Schedule,
+        shapes: Shapes,
+        nodes: NodeEmitter,
+        values: GangValues,
+        masks: Masks,
+        merges: Merges,
+        site: Site,
+        emit_block: Callable[[h.Node], None],
+    ) -> None:
+        self._placed = placed
+        self._shapes = shapes
+        self._nodes = nodes
+        self._out: FunctionText = values.out
+        self._one, self._vec, self._slots = values.one, values.vec, values.slots
+        self._masks = masks
+        self._merges = merges
+        self._site = site
+        self._emit_block = emit_block
+        self._acts: dict[Item, bool] = {}
+        self._is_exact: dict[Item, bool] = {}
+
+    def emit_level(self, level: Level) -> None:
+        """All items of a level."""
+        with self._slots.level():
+            for item in level.items:
+                self._emit_item(item, level)
+
+    def _emit_item(self, item: Item, level: Level) -> None:
+        act = self._enter(item, level)
+        if act is None:
+            self._emit_inside(item)
+            return
+        out = self._out
+        inside, after = out.fresh_block("some"), out.fresh_block("after")
+        out.do(f"br i1 {act}, label %{inside}, label %{after}")
+        out.open(inside)
+        with self._slots.guarded():
+            self._emit_inside(item)
+        out.do(f"br label %{after}")
+        out.open(after)
+
+    def _enter(self, item: Item, level: Level) -> str | None:
+        """Whether any lane passes an item; None if that is sure, or the item needs no jump around it."""
+        key = self._shapes.item_keys[item]
+        if item.leader is level.header:
+            self._acts[item], self._is_exact[item], self._site.act = True, False, "true"
+            return None
+        if item.twin is not None:
+            self._acts[item], self._is_exact[item] = self._acts[item.twin], self._is_exact[item.twin]
+            if self._acts[item]:
+                self._site.act = "true"
+                return None
+            act = self._slots.use(item.twin)
+        else:
+            is_new = not self._masks.is_known(key)
+            self._is_exact[item] = is_new or self._masks.is_own(item)
+            if is_new:
+                self._masks.set(key, self._masks.taken(item.incoming))
+            self._acts[item] = False
+            act = self._masks.act(item.incoming)
+        self._slots.define(item, act, "i1")
+        is_small = item.inner is None and self._is_exact[item] and self._cost(item.leader) <= SMALL
+        self._site.act = act if is_small else "true"
+        return None if is_small else act
+
+    def _cost(self, leader: h.Node) -> float:
+        return float("inf") if self._merges.has_copies(leader) else block_cost(self._placed, leader)
+
+    def _emit_inside(self, item: Item) -> None:
+        if item.inner is None:
+            self._emit_block(item.leader)
+        elif item.inner.is_loop:
+            self._emit_loop(item, item.inner)
+        else:
+            self._emit_inner_fork(item.inner)
+
+    def _emit_loop(self, item: Item, level: Level) -> None:
+        out, slots, masks = self._out, self._slots, self._vec.type("i1")
+        live: list[str] = []
+        if level in self._shapes.divergent:
+            live = [slots.make(masks) for _ in range(self._site.count)]
+            self._put(live, self._masks.texts(self._shapes.item_keys[item]))
+        head, done = out.fresh_block("loop"), out.fresh_block("left")
+        out.do(f"br label %{head}")
+        out.open(head)
+        if live:
+            self._masks.set(self._shapes.keys[level.header], [slots.load(masks, it) for it in live])
+        self._merges.begin(level.header)
+        self.emit_level(level)
+        act = self._masks.act(level.back)
+        if live:
+            self._put(live, self._masks.taken(level.back))
+        out.do(f"br i1 {act}, label %{head}, label %{done}{self._unrolled(level)}")
+        out.open(done)
+
+    def _put(self, slots: list[str], masks: list[str]) -> None:
+        for slot, mask in zip(slots, masks, strict=True):
+            self._slots.store(self._vec.type("i1"), mask, slot)
+
+    def _unrolled(self, level: Level) -> str:
+        """What tells LLVM to unroll a short loop."""
+        if not is_short(self._placed, self._shapes, level, self._site.count):
+            return ""
+        return self._out.module.unrolled_loop()
+
+    def _emit_inner_fork(self, level: Level) -> None:
+        fork = level.container
+        assert isinstance(fork, h.Fork)
+        if not isinstance(fork.factor, h.DynamicLiteral) or fork.factor.value == 0:
+            raise NotGanged("a fork inside whose factor is not known")
+        out = self._out
+        before, head, done = out.current, out.fresh_block("fork"), out.fresh_block("joined")
+        out.do(f"br label %{head}")
+        out.open(head)
+        ways = [("0", before)]
+        index = self._nodes.indices[fork] = out.phi("i64", lambda: ways)
+        self.emit_level(level)
+        following = out.value(f"add nuw i64 {index}, 1")
+        ways.append((following, out.current))
+        going = self._one.binary("icmp ult", "i64", following, str(fork.factor.value))
+        out.do(f"br i1 {going}, label %{head}, label %{done}")
+        out.open(done)

@@ -1,0 +1,38 @@
+"""Where code is being written: in which block, for which lanes, and for which part of the gang."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ....ir.hercules import nodes as h
+from .shapes import Key
+
+
+@dataclass(slots=True)
+class Site:
+    """A place in the body of a gang of `count` parts, each a vector of `lanes` lanes.
+
+    `base` is the number of the gang's first lane. `act` says whether any lane passes the block that is written, where
+    there is no jump around it.
+    """
+
+    here: h.Node
+    key: Key
+    lanes: int
+    count: int
+    base: str = "0"
+    part: int = 0
+    act: str = "true"
+
+    def parts(self) -> Iterator[int]:
+        """Code is written for each part in turn."""
+        for part in range(self.count):
+            self.part = part
+            yield part
+        self.part = 0
+
+    @property
+    def first(self) -> int:
+        """How many lanes of the gang come before the part."""
+        return self.part * self.lanes

@@ -1,0 +1,125 @@
+"""Bindings of which each worker may have a copy of its own, merged when all workers have ended.
+
+WGSL's atomics are relaxed ("Atomic Operations", "Memory Model"): all that is fixed is one order of the operations on
+each atomic object. If a dispatch touches a binding only by operations of one commutative and associative kind (all add
+or subtract, all `and`, …), and no old value is ever used, then no invocation can observe that order, and what the
+objects hold in the end is the same in every order: what they held before, combined with all operands. So the operands
+may as well be combined worker by worker first, each starting from the identity of the operation, in plain memory that
+no other thread sees.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy
+import numpy.typing
+
+from ...ir.hercules import nodes as h
+from ...ir.hercules.schedule import Schedule
+from ...ir.hercules.types import is_collection
+from ...ir.hercules.versions import consumed, is_version_projection, looked_at, version_of
+from .layout import Layout, constant_size, dynamic_size
+from .storage import StoragePlan
+
+LARGEST = 1 << 20
+"""The most bytes of a private copy."""
+_Words: TypeAlias = numpy.typing.NDArray[numpy.int32] | numpy.typing.NDArray[numpy.uint32]
+
+_KINDS = {
+    h.AtomicOp.ADD: "add",
+    h.AtomicOp.SUB: "add",
+    h.AtomicOp.AND: "and",
+    h.AtomicOp.OR: "or",
+    h.AtomicOp.XOR: "xor",
+    h.AtomicOp.MIN: "min",
+    h.AtomicOp.MAX: "max",
+}
+_MERGES: Mapping[str, numpy.ufunc] = {
+    "add": numpy.add,
+    "and": numpy.bitwise_and,
+    "or": numpy.bitwise_or,
+    "xor": numpy.bitwise_xor,
+    "min": numpy.minimum,
+    "max": numpy.maximum,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Private:
+    """A binding that workers may have copies of, of `size` bytes, combined word by word: `kind` is `add`, `min`, …;
+    `and` is never `signed`.
+    """
+
+    parameter: int
+    kind: str
+    signed: bool
+    size: h.DynamicConstant
+
+    def clear(self, address: int, size: int) -> None:
+        """Make a new copy at the address: the identity everywhere, which no combination notices."""
+        self._words(address, size).fill(self._identity())
+
+    def merge(self, target: int, source: int, size: int) -> None:
+        """Combine a copy with what is at `target`, where no other thread is at work."""
+        words = self._words(target, size)
+        _MERGES[self.kind](words, self._words(source, size), out=words)
+
+    def _identity(self) -> int:
+        least, greatest = (-(1 << 31), (1 << 31) - 1) if self.signed else (0, (1 << 32) - 1)
+        return {"and": greatest, "min": greatest, "max": least}.get(self.kind, 0)
+
+    def _words(self, address: int, size: int) -> _Words:
+        data = memoryview((ctypes.c_char * size).from_address(address))
+        return numpy.frombuffer(data, numpy.int32) if self.signed else numpy.frombuffer(data, numpy.uint32)
+
+
+def private_bindings(
+    placed: Schedule, plan: StoragePlan, users: Mapping[h.Node, Sequence[h.Node]], bindings: Mapping[int, Layout]
+) -> Iterator[Private]:
+    """The bindings of a function that its workers may have copies of."""
+    kinds: dict[int, set[tuple[str, bool]]] = {}
+    excluded: set[int] = set()
+    for node in placed.function.nodes:
+        if node not in placed.live:
+            continue
+        kind = _kind(node, placed, users) if isinstance(node, h.Atomic) else None
+        parameter = None if kind is None else plan.of(node).parameter
+        if kind is not None and parameter is not None:
+            kinds.setdefault(parameter, set()).add(kind)
+        else:
+            excluded |= _otherwise_used(node, placed.types, plan, placed.nest.forks)
+    for parameter, found in kinds.items():
+        size = constant_size(bindings[parameter])
+        if parameter not in excluded and len(found) == 1 and (size is None or size <= LARGEST):
+            name, signed = found.pop()
+            yield Private(parameter, name, signed, dynamic_size(bindings[parameter]))
+
+
+def _kind(node: h.Atomic, placed: Schedule, users: Mapping[h.Node, Sequence[h.Node]]) -> tuple[str, bool] | None:
+    """How the operands combine, and whether they are signed where that matters; None if their order can be told."""
+    if node.op not in _KINDS:
+        return None
+    if any(it in placed.live and isinstance(it, h.Read) and not is_version_projection(it) for it in users[node]):
+        return None
+    operand = placed.types[node.operands[0]]
+    is_ordered = node.op in (h.AtomicOp.MIN, h.AtomicOp.MAX)
+    return _KINDS[node.op], is_ordered and isinstance(operand, h.Integer) and operand.signed
+
+
+def _otherwise_used(
+    node: h.Node, types: Mapping[h.Node, h.Type], plan: StoragePlan, fork_of: Mapping[h.Join, h.Fork]
+) -> set[int]:
+    """The bindings that a node looks at, copies, or changes by itself."""
+    touched = [it for it, _ in looked_at(node, types)]
+    if isinstance(node, (h.Write, h.Atomic, h.Collect)):
+        touched += [it for it, _ in consumed(node, types, fork_of)]
+    elif isinstance(node, (h.Phi, h.Reduce)) and is_collection(types[node]):
+        sources = [version_of(it) for it, _ in consumed(node, types, fork_of)]
+        copied = [it for it in sources if plan.needs_transfer(it, node)]
+        touched += [*copied, node] if copied else []
+    storages = [plan.of(it) for it in touched if not isinstance(it, h.ConstantNode)]
+    return {it.parameter for it in storages if it.parameter is not None}

@@ -1,0 +1,151 @@
+"""What a dispatch binds: buffers and textures on the device, filled, read back and destroyed. Worker process only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from . import webgpu
+from .messages import BindingHeader, Blob, TextureHeader
+from .model import GpuError
+
+_UNIFORM_ROUNDING = 16
+_SAMPLE_TYPES = {"f32": "unfilterable-float", "i32": "sint", "u32": "uint"}
+
+
+class Resource(Protocol):
+    """A binding on the device."""
+
+    @property
+    def header(self) -> BindingHeader:
+        """What the parent said of it."""
+        ...
+
+    def descriptor(self) -> object:
+        """What a bind group takes."""
+        ...
+
+    def restore(self, encoder: webgpu.CommandEncoder) -> None:
+        """Copy the input again into what the shader may write, if there will be several dispatches."""
+        ...
+
+    def read_back(self) -> memoryview:
+        """The bytes after the dispatch, as long as those that came."""
+        ...
+
+    def destroy(self) -> None:
+        """Free its memory."""
+        ...
+
+
+def upload(wgpu: webgpu.WebGpu, device: webgpu.Device, header: BindingHeader, blob: Blob, repeat: int) -> Resource:
+    """The binding with its input; `repeat` dispatches will follow."""
+    texture = header.get("texture")
+    if texture is None:
+        return _Buffer(wgpu, device, header, blob, keeps_input=header["kind"] == "storage" and repeat > 1)
+    if header["kind"] == "storage-texture" and texture["access"] != "read-only" and repeat > 1:
+        raise GpuError("invalid", "not supported: repeated dispatches that write a texture")
+    return _Texture(wgpu, device, header, texture, blob)
+
+
+def layout_entry(wgpu: webgpu.WebGpu, header: BindingHeader) -> webgpu.Descriptor:
+    """The binding in a bind group's layout."""
+    entry: dict[str, object] = {"binding": header["binding"], "visibility": wgpu.ShaderStage.COMPUTE}
+    texture = header.get("texture")
+    if texture is None:
+        return {**entry, "buffer": {"type": header["kind"]}}
+    if header["kind"] == "storage-texture":
+        storage = {"access": texture["access"], "format": texture["format"], "view_dimension": texture["view"]}
+        return {**entry, "storage_texture": storage}
+    sampled = {"sample_type": _SAMPLE_TYPES[texture["sampled"]], "view_dimension": texture["view"]}
+    return {**entry, "texture": sampled}
+
+
+class _Buffer:
+    """A buffer. `pristine` keeps the input of a writable one, so that each repeat starts from it."""
+
+    def __init__(
+        self, wgpu: webgpu.WebGpu, device: webgpu.Device, header: BindingHeader, blob: Blob, *, keeps_input: bool
+    ) -> None:
+        self.header = header
+        self.size = len(blob)
+        self.queue = device.queue
+        usage, data = wgpu.BufferUsage, _padded(header, blob)
+        is_uniform = header["kind"] == "uniform"
+        wanted = usage.UNIFORM if is_uniform else usage.STORAGE | usage.COPY_SRC | usage.COPY_DST
+        self.buffer = device.create_buffer_with_data(data=data, usage=wanted)
+        self.pristine = device.create_buffer_with_data(data=data, usage=usage.COPY_SRC) if keeps_input else None
+
+    def descriptor(self) -> object:
+        return {"buffer": self.buffer, "offset": 0, "size": self.buffer.size}
+
+    def restore(self, encoder: webgpu.CommandEncoder) -> None:
+        if self.pristine is not None:
+            encoder.copy_buffer_to_buffer(self.pristine, 0, self.buffer, 0, self.buffer.size)
+
+    def read_back(self) -> memoryview:
+        return self.queue.read_buffer(self.buffer)[: self.size]
+
+    def destroy(self) -> None:
+        self.buffer.destroy()
+        if self.pristine is not None:
+            self.pristine.destroy()
+
+
+def _padded(header: BindingHeader, blob: Blob) -> Blob:
+    """The bytes rounded up to what WebGPU can bind: some multiple of 4, but not 0; for uniforms, whole rows of 16."""
+    rounding = _UNIFORM_ROUNDING if header["kind"] == "uniform" else 4
+    missing = -len(blob) % rounding if len(blob) else rounding
+    return blob if missing == 0 else bytes(blob) + bytes(missing)
+
+
+class _Texture:
+    """A texture; its levels come one after another, without space between rows."""
+
+    def __init__(
+        self, wgpu: webgpu.WebGpu, device: webgpu.Device, header: BindingHeader, texture: TextureHeader, blob: Blob
+    ) -> None:
+        self.header = header
+        self.facts = texture
+        self.queue = device.queue
+        usage = wgpu.TextureUsage
+        bound = usage.STORAGE_BINDING if header["kind"] == "storage-texture" else usage.TEXTURE_BINDING
+        self.texture = device.create_texture(
+            size=texture["size"],
+            mip_level_count=texture["levels"],
+            dimension="2d" if texture["view"] not in ("1d", "3d") else texture["view"],
+            format=texture["format"],
+            usage=bound | usage.COPY_SRC | usage.COPY_DST,
+        )
+        for level, size, data in self._levels(blob):
+            self.queue.write_texture(self._place(level), data, self._rows(size), size)
+
+    def _levels(self, blob: Blob) -> Iterator[tuple[int, tuple[int, int, int], memoryview]]:
+        """Each level with its size and its bytes."""
+        start, view = 0, memoryview(blob)
+        width, height, depth = self.facts["size"]
+        for level in range(self.facts["levels"]):
+            layers = max(1, depth >> level) if self.facts["view"] == "3d" else depth
+            size = max(1, width >> level), max(1, height >> level), layers
+            end = start + size[0] * size[1] * size[2] * self.facts["texel_bytes"]
+            yield level, size, view[start:end]
+            start = end
+
+    def _place(self, level: int) -> webgpu.Descriptor:
+        return {"texture": self.texture, "mip_level": level, "origin": (0, 0, 0)}
+
+    def _rows(self, size: tuple[int, int, int]) -> webgpu.Descriptor:
+        return {"offset": 0, "bytes_per_row": size[0] * self.facts["texel_bytes"], "rows_per_image": size[1]}
+
+    def descriptor(self) -> object:
+        return self.texture.create_view(dimension=self.facts["view"])
+
+    def restore(self, encoder: webgpu.CommandEncoder) -> None:
+        del encoder
+
+    def read_back(self) -> memoryview:
+        size = self.facts["size"]
+        return memoryview(self.queue.read_texture(self._place(0), self._rows(size), size)).cast("B")
+
+    def destroy(self) -> None:
+        self.texture.destroy()

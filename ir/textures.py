@@ -1,0 +1,120 @@
+"""A texture as bytes, on every device that has no texture units: a header, then the texels of all mip levels.
+
+The header is twenty u32 words: the width, the height, and the depth or number of layers of the first level, the number
+of mip levels or of samples, and for each mip level where it starts, counted in texels. A cube has its faces as layers.
+Texels follow in the order of x, y, z or layer, a texel's samples side by side, each in its format's words (`texels`). A
+sampled texture's format is the widest with its sampled type, a depth texture's is r32float: what the program gave is
+converted when it is bound.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from .texels import TexelFormat, texel_format
+from .types import F32, I32, U32, Access, Array, Struct, StructMember, Texture, TextureKind, Type, array, vector
+
+SIZE, STARTS, TEXELS = 0, 1, 2
+"""Members of `storage_type`."""
+
+MOST_LEVELS = 16
+_HEADER = struct.Struct(f"<{4 + MOST_LEVELS}I")
+HEADER_BYTES = _HEADER.size
+
+_SAMPLED = {F32: "rgba32float", I32: "rgba32sint", U32: "rgba32uint"}
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """Texels along x, y, and z or layers; `count` mip levels, or samples of each texel."""
+
+    width: int
+    height: int
+    depth: int
+    count: int
+
+
+@cache
+def format_of(texture: Texture) -> TexelFormat:
+    """The format of the texels in memory."""
+    if texture.format is not None:
+        return texel_format(texture.format)
+    return texel_format("r32float" if texture.sampled is None else _SAMPLED[texture.sampled])
+
+
+@cache
+def storage_type(texture: Texture) -> Struct:
+    """The bytes as a structure of WGSL."""
+    members: list[tuple[str, Type]] = [
+        ("size", vector(4, U32)),
+        ("starts", array(U32, MOST_LEVELS)),
+        ("texels", array(format_of(texture).texel_type, None)),
+    ]
+    return Struct(str(texture), tuple(StructMember(name, type) for name, type in members))
+
+
+def texel_array(texture: Texture) -> Array:
+    """The type of the texels in `storage_type`."""
+    type = storage_type(texture).members[TEXELS].type
+    assert isinstance(type, Array)
+    return type
+
+
+def is_loadable(type: Type) -> bool:
+    """Whether it is a texture whose texels can be had without a sampler."""
+    return isinstance(type, Texture) and type.kind is not TextureKind.EXTERNAL
+
+
+def is_written(texture: Texture) -> bool:
+    """Whether a shader may write it."""
+    return texture.access in (Access.WRITE, Access.READ_WRITE)
+
+
+def is_multisampled(texture: Texture) -> bool:
+    """Whether its texels have samples."""
+    return texture.kind in (TextureKind.MULTISAMPLED, TextureKind.DEPTH_MULTISAMPLED)
+
+
+def is_layered(texture: Texture) -> bool:
+    """Whether the third extent counts layers, which are the same at each mip level."""
+    return texture.dimension in ("2d_array", "cube", "cube_array")
+
+
+def rank(texture: Texture) -> int:
+    """The number of extents that `textureDimensions` gives."""
+    return {"1d": 1, "3d": 3}.get(texture.dimension, 2)
+
+
+def level_extent(texture: Texture, extent: Extent, level: int) -> tuple[int, int, int]:
+    """Width, height, and depth or layers of a mip level."""
+    depth = extent.depth if is_layered(texture) else max(1, extent.depth >> level)
+    return max(1, extent.width >> level), max(1, extent.height >> level), depth
+
+
+def level_starts(texture: Texture, extent: Extent) -> list[int]:
+    """Where each mip level starts, counted in texels, and at last where they end."""
+    starts = [0]
+    for level in range(1 if is_multisampled(texture) else extent.count):
+        width, height, depth = level_extent(texture, extent, level)
+        starts.append(starts[-1] + width * height * depth * (extent.count if is_multisampled(texture) else 1))
+    return starts
+
+
+def pack_header(texture: Texture, extent: Extent) -> bytes:
+    """The first `HEADER_BYTES` bytes."""
+    starts = level_starts(texture, extent)[:-1]
+    return _HEADER.pack(extent.width, extent.height, extent.depth, extent.count, *_padded(starts))
+
+
+def _padded(starts: Iterable[int]) -> list[int]:
+    given = list(starts)
+    return given + [0] * (MOST_LEVELS - len(given))
+
+
+def read_extent(data: bytes | bytearray | memoryview) -> Extent:
+    """The extent that a header tells."""
+    width, height, depth, count, *_ = _HEADER.unpack_from(data)
+    return Extent(width, height, depth, count)

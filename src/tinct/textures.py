@@ -1,0 +1,184 @@
+"""Arrays in and out of textures.
+
+An array has the shape (width,), (height, width), (depth, height, width) or (layers, height, width), after it the
+samples of a multisampled texture, and at last the channels; a single channel needs no dimension. A cube's layers are
+its faces. A list of arrays is one for each mip level.
+
+A storage texture takes and gives the numbers that its format stores, channels in the order of the format's name:
+uint8 for rgba8unorm, float16 for rg16float, one packed uint32 for rgb10a2uint. For a sampled texture the array chooses
+the format: integers for `i32` and `u32`; for `f32`, floats or normalised integers of 8 or 16 bits. Channels that are
+not given are 0, alpha 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from .ir.diagnostics import InputError
+from .ir.texels import ChannelKind, TexelFormat
+from .ir.textures import (
+    HEADER_BYTES,
+    MOST_LEVELS,
+    Extent,
+    format_of,
+    is_layered,
+    is_multisampled,
+    level_extent,
+    pack_header,
+    read_extent,
+)
+from .ir.types import Texture
+
+AnyArray = npt.NDArray[Any]
+
+_LETTERS = {ChannelKind.UNORM: "u", ChannelKind.UINT: "u", ChannelKind.SNORM: "i", ChannelKind.SINT: "i"}
+_NORMALIZED = {"u1": 255.0, "i1": 127.0, "u2": 65535.0, "i2": 32767.0}
+_CHANNELS = (1, 2, 4)
+
+
+def texel_dtype(texture: Texture) -> np.dtype[Any]:
+    """The type of the numbers in an array: of a storage texture's channels, or the widest that a sampled one takes."""
+    form = format_of(texture)
+    if form.is_packed:
+        return np.dtype("<u4")
+    channel = form.channels[0]
+    return np.dtype(f"<{_LETTERS.get(channel.kind, 'f')}{channel.bits // 8}")
+
+
+def shape_text(texture: Texture) -> str:
+    """The shape of an array, in words."""
+    spatial = {"1d": "width", "2d": "height, width", "3d": "depth, height, width"}
+    extents = spatial.get(texture.dimension, "layers, height, width")
+    samples = ", samples" if is_multisampled(texture) else ""
+    form = format_of(texture)
+    has_channels = not form.is_packed and len(form.channels) > 1
+    comma = "," if texture.dimension == "1d" and not has_channels else ""
+    return f"({extents}{samples}{f', {len(form.channels)}' if has_channels else comma})"
+
+
+def pack_texture(texture: Texture, given: Any) -> bytearray:
+    """The bytes of a texture as `ir.textures` describes them. Raises InputError that says what was expected."""
+    if isinstance(given, (bytes, bytearray, memoryview)):
+        raise InputError(f"{texture} takes an array, since bytes do not tell its size")
+    levels = [_texels(texture, level) for level in _levels(texture, given)]
+    extent = _extent(texture, levels)
+    for number, level in enumerate(levels):
+        expected = level_extent(texture, extent, number)
+        if level.shape[2::-1] != expected:
+            sizes = " x ".join(map(str, expected))
+            raise InputError(f"mip level {number} of a {texture} must have {sizes} texels")
+    return bytearray(pack_header(texture, extent) + b"".join(level.tobytes() for level in levels))
+
+
+def unpack_texture(texture: Texture, data: bytes | bytearray, given: object) -> AnyArray:
+    """A storage texture as an array of the shape in which it was given."""
+    form, extent = format_of(texture), read_extent(data)
+    depth, height, width = level_extent(texture, extent, 0)[::-1]
+    texels = np.frombuffer(data, np.uint8, offset=HEADER_BYTES).reshape(depth, height, width, form.words * 4)
+    array = np.ascontiguousarray(texels[..., : form.bytes]).view(texel_dtype(texture))
+    if isinstance(given, np.ndarray):
+        return array.reshape(cast("AnyArray", given).shape)
+    shape = (depth, height, width)[3 - _spatial(texture) :]
+    return array.reshape(shape if array.shape[-1] == 1 else (*shape, array.shape[-1]))
+
+
+def _levels(texture: Texture, given: Any) -> list[AnyArray]:
+    if (
+        isinstance(given, (list, tuple))
+        and given
+        and all(isinstance(it, np.ndarray) for it in cast("list[Any]", given))
+    ):
+        levels = list(cast("Sequence[AnyArray]", given))
+        if len(levels) > 1 and (texture.format is not None or is_multisampled(texture) or texture.dimension == "1d"):
+            raise InputError(f"a {texture} has one mip level, not {len(levels)}")
+        return levels
+    try:
+        return [np.asarray(cast("npt.ArrayLike", given))]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{texture} takes an array: {error}") from error
+
+
+def _extent(texture: Texture, levels: Sequence[AnyArray]) -> Extent:
+    """The extent of the texture whose first level has the shape (depth, height, width, samples, channels)."""
+    depth, height, width, samples, _ = levels[0].shape
+    if 0 in levels[0].shape:
+        raise InputError(f"a {texture} has at least one texel")
+    if texture.dimension in ("cube", "cube_array"):
+        has_faces = depth == 6 if texture.dimension == "cube" else depth % 6 == 0
+        if not has_faces or width != height:
+            raise InputError(f"a {texture} has six square faces a cube, not {depth} of {width} x {height} texels")
+    most = max(width, height, 1 if is_layered(texture) else depth).bit_length()
+    if len(levels) > min(most, MOST_LEVELS):
+        raise InputError(f"a {texture} of that size has at most {min(most, MOST_LEVELS)} mip levels")
+    return Extent(width, height, depth, samples if is_multisampled(texture) else len(levels))
+
+
+def _spatial(texture: Texture) -> int:
+    return {"1d": 1, "2d": 2}.get(texture.dimension, 3)
+
+
+def _texels(texture: Texture, given: AnyArray) -> AnyArray:
+    """A level's words as bytes, of shape (depth, height, width, samples, bytes)."""
+    form = format_of(texture)
+    inner = _spatial(texture) + is_multisampled(texture)
+    array = given[..., np.newaxis] if given.ndim == inner else given
+    if array.ndim != inner + 1 or (form.is_packed and given.ndim != inner):
+        raise InputError(f"{texture} takes an array of shape {shape_text(texture)}, not {given.shape}")
+    numbers = _stored(form, texture, array) if texture.format is not None else _sampled(form, texture, array)
+    if not is_multisampled(texture):
+        numbers = numbers[..., np.newaxis, :]
+    numbers = numbers.reshape((1,) * (5 - numbers.ndim) + numbers.shape)
+    raw = np.ascontiguousarray(numbers).view(np.uint8)
+    words = np.zeros((*raw.shape[:-1], form.words * 4), np.uint8)
+    words[..., : raw.shape[-1]] = raw
+    return words
+
+
+def _stored(form: TexelFormat, texture: Texture, array: AnyArray) -> AnyArray:
+    """The numbers of a storage texture."""
+    count = 1 if form.is_packed else len(form.channels)
+    if array.shape[-1] != count:
+        raise InputError(f"{texture} takes an array of shape {shape_text(texture)}, not {array.shape}")
+    return _cast(texture, array, texel_dtype(texture))
+
+
+def _sampled(form: TexelFormat, texture: Texture, array: AnyArray) -> AnyArray:
+    """The numbers of a sampled or depth texture, all channels of the format."""
+    given, wanted = array.shape[-1], len(form.channels)
+    if given > wanted or given not in _CHANNELS:
+        counts = "1, 2 or 4 channels" if wanted > 1 else "one channel"
+        raise InputError(f"{texture} takes {counts}, not {given}")
+    target = texel_dtype(texture)
+    full = np.zeros((*array.shape[:-1], wanted), target)
+    if wanted > 1:
+        full[..., 3] = 1
+    scale = _NORMALIZED.get(array.dtype.str[1:])
+    if target.kind == "f" and scale is not None:
+        full[..., :given] = np.maximum(array.astype(target) / target.type(scale), target.type(-1))
+    else:
+        full[..., :given] = _cast(texture, array, target)
+    return full
+
+
+def _cast(texture: Texture, array: AnyArray, target: np.dtype[Any]) -> AnyArray:
+    """The numbers in a texture's type: floats are rounded, integers must fit. Raises InputError."""
+    if array.dtype.kind != "f" if target.kind == "f" else array.dtype.kind not in "biu":
+        raise InputError(f"{texture} takes {_accepted(texture, target)}, not {array.dtype}")
+    if target.kind != "f" and array.size:
+        limits = np.iinfo(target)
+        if int(array.min()) < limits.min or int(array.max()) > limits.max:
+            raise InputError(f"{texture} takes numbers from {limits.min} to {limits.max}")
+    with np.errstate(over="ignore"):
+        return array.astype(target)
+
+
+def _accepted(texture: Texture, target: np.dtype[Any]) -> str:
+    if texture.format is not None:
+        return str(target)
+    if target.kind != "f":
+        return "integers"
+    return "floats or normalised integers of 8 or 16 bits"

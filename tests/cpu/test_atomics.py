@@ -1,0 +1,256 @@
+"""Atomic operations: at one place for a gang, in memory of one worker, and in copies that workers have of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tinct.backend.cpu import CompiledKernel, compile_entry
+from tinct.backend.cpu import function as compiled_function
+from tinct.backend.cpu.emit import Tier
+from tinct.backend.cpu.threads import Pool, RangeTask
+from tinct.frontend import load_program
+from tinct.ir.core import from_program
+from tinct.ir.source import Source
+from tinct.transforms.pipelines import optimise_hercules
+from tinct.transforms.to_hercules import translate
+
+Words = npt.NDArray[np.uint32]
+COUNT = 1000
+GROUPS = 16
+
+
+def kernel(text: str, tier: Tier = "gang") -> CompiledKernel:
+    entry = translate(from_program(load_program(Source("test.wgsl", text.encode()))), "main")
+    return compile_entry(optimise_hercules(entry), tier=tier)
+
+
+def run(compiled: CompiledKernel, *buffers: npt.NDArray[np.generic], workers: int = 3, groups: int = GROUPS) -> None:
+    assert compiled.tier_reason in ("", "the lane tier was asked for")
+    compiled.run([it.view(np.uint8) for it in buffers], (groups, 1, 1), workers=workers)
+
+
+HEAD = """
+@group(0) @binding(0) var<storage> values: array<TYPE>;
+@group(0) @binding(1) var<storage, read_write> total: atomic<TYPE>;
+@group(0) @binding(2) var<storage, read_write> before: array<TYPE>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+"""
+OPERATIONS = {
+    "atomicAdd": np.add,
+    "atomicSub": np.add,
+    "atomicAnd": np.bitwise_and,
+    "atomicOr": np.bitwise_or,
+    "atomicXor": np.bitwise_xor,
+    "atomicMin": np.minimum,
+    "atomicMax": np.maximum,
+}
+
+
+def combined(operation: str, start: np.generic, values: npt.NDArray[np.generic]) -> np.generic:
+    with np.errstate(over="ignore"):
+        result = OPERATIONS[operation].reduce(values, dtype=values.dtype)
+        combine = np.subtract if operation == "atomicSub" else OPERATIONS[operation]
+        return combine(start, result, dtype=values.dtype)
+
+
+@pytest.fixture(params=["u32", "i32"])
+def values(request: pytest.FixtureRequest) -> npt.NDArray[np.generic]:
+    dtype = np.dtype(np.uint32 if request.param == "u32" else np.int32)
+    return np.random.default_rng(3).integers(0, 1 << 32, COUNT, np.uint32).view(dtype)
+
+
+@pytest.fixture(autouse=True)
+def eager_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All workers take part in dispatches of any size."""
+    monkeypatch.setattr("tinct.backend.cpu.threads._WORTH_WAKING", 0.0)
+    monkeypatch.setattr("tinct.backend.cpu.threads._WORTH_TAKING", 0.0)
+    monkeypatch.setattr(compiled_function, "_SECONDS_PER_BYTE", 0.0)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("condition", ["true", "id.x % 3u == 1u", "id.x > 900u"])
+@pytest.mark.parametrize("tier", ["gang", "lane"])
+def test_operations_whose_results_nobody_uses(
+    operation: str, condition: str, tier: Tier, values: npt.NDArray[np.generic]
+) -> None:
+    wgsl_type = "u32" if values.dtype == np.uint32 else "i32"
+    head = HEAD.replace("TYPE", wgsl_type).replace("read_write> before", "read> before")
+    body = f"if id.x < arrayLength(&values) && {condition} {{ {operation}(&total, values[id.x] + before[0]); }} }}"
+    compiled = kernel(head + body, tier)
+    assert [it.parameter for it in compiled.function.interface.privates] == [1]
+    total = values[:1].copy()
+    index = np.arange(COUNT)
+    taken = {"true": index >= 0, "id.x > 900u": index > 900}.get(condition, index % 3 == 1)
+    run(compiled, values, total, np.zeros(1, values.dtype))
+    assert total[0] == combined(operation, values[0], values[taken])
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("condition", ["true", "id.x % 3u == 1u"])
+def test_old_values_at_one_place(operation: str, condition: str, values: npt.NDArray[np.generic]) -> None:
+    """In the order in which lanes run in a single worker, each finds what those before have made."""
+    wgsl_type = "u32" if values.dtype == np.uint32 else "i32"
+    body = f"""if id.x < arrayLength(&values) && {condition} {{
+        before[id.x] = {operation}(&total, values[id.x]); }} }}"""
+    compiled = kernel(HEAD.replace("TYPE", wgsl_type) + body)
+    assert not compiled.function.interface.privates
+    total, before = values[:1].copy(), np.zeros(COUNT, values.dtype)
+    run(compiled, values, total, before, workers=1)
+    now, expected = values[0], np.zeros(COUNT, values.dtype)
+    for index in range(COUNT):
+        if condition == "true" or index % 3 == 1:
+            expected[index] = now
+            now = combined(operation, now, values[index : index + 1])
+    assert total[0] == now
+    assert before.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("step", ["1u", "5u", "total_steps[0]"])
+def test_places_in_a_list_are_given_once(step: str) -> None:
+    compiled = kernel(f"""
+@group(0) @binding(0) var<storage> total_steps: array<u32>;
+@group(0) @binding(1) var<storage, read_write> total: atomic<u32>;
+@group(0) @binding(2) var<storage, read_write> places: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {{
+  if id.x % 5u != 2u {{ places[id.x] = atomicAdd(&total, {step}) + total_steps[0] - total_steps[0]; }}
+}}""")
+    places, total = np.full(64 * GROUPS, 1 << 31, np.uint32), np.zeros(1, np.uint32)
+    run(compiled, np.array([7], np.uint32), total, places)
+    taken = np.sort(places[np.arange(64 * GROUPS) % 5 != 2])
+    each = {"1u": 1, "5u": 5}.get(step, 7)
+    assert taken.tolist() == (np.arange(len(taken)) * each).tolist()
+    assert total[0] == len(taken) * each
+
+
+@pytest.mark.parametrize("tier", ["gang", "lane"])
+def test_load_store_exchange_and_compare_exchange_at_one_place(tier: Tier) -> None:
+    compiled = kernel(
+        """
+@group(0) @binding(0) var<storage, read_write> total: array<atomic<u32>, 4>;
+@group(0) @binding(1) var<storage, read_write> found: array<vec4u>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+  if id.x % 7u == 6u { return; }
+  let swapped = atomicCompareExchangeWeak(&total[2], 0u, id.x + 1u);
+  found[id.x] = vec4u(
+    atomicLoad(&total[0]), atomicExchange(&total[1], id.x), select(swapped.old_value, 0u, swapped.exchanged), 1u);
+  atomicStore(&total[3], 9u);
+}""",
+        tier,
+    )
+    total, found = np.array([5, 1 << 20, 0, 0], np.uint32), np.zeros((64 * GROUPS, 4), np.uint32)
+    run(compiled, total, found)
+    taken = np.arange(64 * GROUPS) % 7 != 6
+    assert (found[taken, 0] == 5).all()
+    exchanged = np.sort([*found[taken, 1].tolist(), int(total[1])])
+    assert exchanged.tolist() == [*np.arange(64 * GROUPS)[taken].tolist(), 1 << 20]
+    first = int(total[2])
+    assert taken[first - 1]
+    assert sorted(set(found[taken, 2].tolist())) == [0, first]
+    assert np.count_nonzero(found[taken, 2] == 0) == 1
+    assert total[3] == 9
+
+
+@pytest.mark.parametrize("tier", ["gang", "lane"])
+@pytest.mark.parametrize("size", [5, 16, 40, 64])
+def test_workgroup_memory_at_places_that_follow_one_another(tier: Tier, size: int) -> None:
+    """Also beyond the end, where the last element takes all."""
+    compiled = kernel(
+        f"""
+@group(0) @binding(0) var<storage, read_write> sums: array<u32>;
+@group(0) @binding(1) var<storage, read_write> found: array<u32>;
+@group(0) @binding(2) var<storage> limit: array<u32>;
+var<workgroup> bins: array<atomic<u32>, 48>;
+@compute @workgroup_size({size})
+fn main(@builtin(local_invocation_index) local: u32, @builtin(workgroup_id) group: vec3u) {{
+  atomicStore(&bins[local], 1u);
+  workgroupBarrier();
+  for (var at = local; at < limit[0]; at += 32u) {{ atomicAdd(&bins[at], local); }}
+  workgroupBarrier();
+  let old = atomicMax(&bins[local], 3u);
+  found[group.x * {size} + local] = old;
+  workgroupBarrier();
+  sums[group.x * {size} + local] = atomicLoad(&bins[local]);
+}}""",
+        tier,
+    )
+    sums, found = np.zeros(size * GROUPS, np.uint32), np.zeros(size * GROUPS, np.uint32)
+    limit = 96
+    run(compiled, sums, found, np.array([limit], np.uint32))
+    bins = np.zeros(48, np.uint32)
+    bins[: min(size, 48)] = 1
+    for local in range(size):
+        for at in range(local, limit, 32):
+            bins[min(at, 47)] += local
+    clamped = np.minimum(np.arange(size), 47)
+    after = np.where(np.isin(np.arange(48), clamped), np.maximum(bins, 3), bins)
+    assert sums[:size].tolist() == after[clamped].tolist()
+    assert (sums.reshape(GROUPS, size) == sums[:size]).all()
+    firsts = found.reshape(GROUPS, size)[:, : min(size, 47)]
+    assert (firsts == bins[clamped][: min(size, 47)]).all()
+
+
+HISTOGRAM = """
+struct Table { before: atomic<u32>, counts: SIZE }
+@group(0) @binding(0) var<storage> values: array<u32>;
+@group(0) @binding(1) var<storage, read_write> table: Table;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+  if id.x < arrayLength(&values) {
+    atomicAdd(&table.counts[values[id.x] % 91u], 1u);
+    atomicSub(&table.before, 2u);
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("size", ["array<atomic<u32>, 91>", "array<atomic<u32>>"])
+@pytest.mark.parametrize("limit", [1 << 20, 100])
+def test_histograms_are_counted_by_each_worker_for_itself(
+    size: str, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled_function, "_LARGEST_COPIES", limit)
+    data = np.random.default_rng(4).integers(0, 1 << 32, COUNT, np.uint32)
+    table = np.arange(92, dtype=np.uint32)
+    compiled = kernel(HISTOGRAM.replace("SIZE", size))
+    run(compiled, data, table)
+    run(compiled, data, table, workers=1)
+    assert table[1:].tolist() == (np.arange(1, 92) + 2 * np.bincount(data % 91, minlength=91)).tolist()
+    assert table[0] == (-4 * COUNT) % (1 << 32)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "atomicAdd(&counts[0], 1u); atomicMax(&counts[1], id.x);",
+        "atomicAdd(&counts[0], 1u); atomicStore(&counts[1], 3u);",
+        "atomicAdd(&counts[0], 1u); out[id.x] = atomicLoad(&counts[1]);",
+        "out[id.x] = atomicAdd(&counts[0], 1u);",
+    ],
+)
+def test_bindings_that_workers_share(body: str) -> None:
+    compiled = kernel(f"""
+@group(0) @binding(0) var<storage, read_write> counts: array<atomic<u32>, 2>;
+@group(0) @binding(1) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {{ {body} out[id.x] += 1u; }}""")
+    assert not compiled.function.interface.privates
+    counts, out = np.zeros(2, np.uint32), np.zeros(64 * GROUPS, np.uint32)
+    run(compiled, counts, out)
+    assert counts[0] == 64 * GROUPS
+
+
+def test_a_pool_gives_each_worker_its_own_memory_once() -> None:
+    pool, started = Pool(3), list[tuple[int, int]]()
+
+    def start(worker: int, scratch: int) -> RangeTask:
+        started.append((worker, scratch))
+        return task
+
+    def task(_begin: int, _end: int) -> None:
+        sum(range(20_000))
+
+    pool.run(start, 200, 256)
+    workers = [worker for worker, _ in started]
+    assert workers[0] == 0
+    assert len(set(workers)) == len(workers)
+    assert len({scratch for _, scratch in started}) == len(started)

@@ -1,0 +1,111 @@
+"""The pool: forks of the process, threads that dispatch at the same time, interrupts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from tinct.backend.cpu import CompiledKernel, compile_entry
+from tinct.backend.cpu.threads import Pool, RangeTask
+from tinct.frontend import load_program
+from tinct.ir.core import from_program
+from tinct.ir.source import Source
+from tinct.transforms.to_hercules import translate
+
+COUNTER = """
+@group(0) @binding(0) var<storage, read_write> total: atomic<u32>;
+@group(0) @binding(1) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+  var v = id.x;
+  for (var turn = 0u; turn < 200u; turn++) { v = v * 1664525u + 1013904223u; }
+  out[id.x % 4096u] = v;
+  atomicAdd(&total, 1u);
+}
+"""
+GROUPS = 2000
+
+
+@pytest.fixture(scope="module")
+def counter() -> CompiledKernel:
+    return compile_entry(translate(from_program(load_program(Source("test.wgsl", COUNTER.encode()))), "main"))
+
+
+def count(counter: CompiledKernel) -> int:
+    total, out = np.zeros(1, np.uint32), np.zeros(4096, np.uint32)
+    counter.run([total.view(np.uint8), out.view(np.uint8)], (GROUPS, 1, 1), workers=3)
+    return int(total[0])
+
+
+def test_the_child_of_a_fork_has_workers_of_its_own(counter: CompiledKernel) -> None:
+    assert count(counter) == 64 * GROUPS
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)  # a child that waits for threads of its parent would wait for ever
+        try:
+            os.write(writer, str(count(counter)).encode())
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert status == 0
+    assert os.read(reader, 100) == str(64 * GROUPS).encode()
+    assert count(counter) == 64 * GROUPS
+
+
+def test_many_threads_dispatch_at_once(counter: CompiledKernel) -> None:
+    found: list[int] = []
+    threads = [threading.Thread(target=lambda: found.append(count(counter))) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [64 * GROUPS] * 6
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_an_interrupt_ends_a_dispatch_once_all_workers_have_stopped(workers: int) -> None:
+    pool, busy, parts = Pool(workers), set[int](), list[int]()
+    cancelled = threading.Event()
+
+    def start(worker: int, _scratch: int) -> RangeTask:
+        def task(begin: int, _end: int) -> None:
+            busy.add(worker)
+            parts.append(begin)
+            if begin > 0 and worker == 0:
+                os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.005)
+            busy.discard(worker)
+
+        return task
+
+    with pytest.raises(KeyboardInterrupt):
+        pool.run(start, 100_000, cancel=cancelled.set)
+    assert not busy - {0}
+    assert cancelled.is_set()
+    done = len(parts)
+    time.sleep(0.05)
+    assert len(parts) == done < 1000
+    again: list[int] = []
+    pool.run(lambda _worker, _scratch: lambda begin, end: again.extend(range(begin, end)), 50)
+    assert sorted(again) == list(range(50))
+
+
+def test_parts_cover_everything_once_and_get_smaller() -> None:
+    pool, sizes = Pool(4), list[tuple[int, int]]()
+
+    def task(begin: int, end: int) -> None:
+        sizes.append((begin, end))
+        time.sleep(1e-4)
+
+    pool.run(lambda _worker, _scratch: task, 500)
+    ordered = sorted(sizes)
+    assert [begin for begin, _ in ordered[1:]] == [end for _, end in ordered[:-1]]
+    assert (ordered[0][0], ordered[-1][1]) == (0, 500)
+    first, *rest = (end - begin for begin, end in ordered[1:])
+    assert first == max([first, *rest])
+    assert rest[-1] < first

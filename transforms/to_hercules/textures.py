@@ -1,0 +1,177 @@
+"""Texture builtin functions on the collections that textures are (`ir.textures`).
+
+Outside of a texture, coordinates are taken as unsigned and clamped to the last when a texel is loaded, and a store is
+dropped (WGSL, "textureLoad", "textureStore").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...ir import textures
+from ...ir import types as wgsl
+from ...ir.core import nodes as c
+from ...ir.hercules import nodes as h
+from . import memory, texels
+from . import types as t
+from .machine import Machine
+from .values import Designator, Tree, node_of, scalars_of
+
+ADD, SUB, MUL, LESS, AND = h.BinaryOp.ADD, h.BinaryOp.SUB, h.BinaryOp.MUL, h.BinaryOp.LESS, h.BinaryOp.AND
+
+
+def is_texture_call(call: c.BuiltinCall) -> bool:
+    """Whether it is a function of textures without samplers."""
+    return call.function in _FUNCTIONS and textures.is_loadable(call.arguments[0].type)
+
+
+def translate(machine: Machine, call: c.BuiltinCall, arguments: Sequence[Tree]) -> Tree | None:
+    """The call's value; None for a store."""
+    texture, type = arguments[0], call.arguments[0].type
+    assert isinstance(texture, Designator)
+    assert isinstance(type, wgsl.Texture)
+    return _FUNCTIONS[call.function](_Texture(machine, texture, type), arguments[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class _Texture:
+    """A texture: its designator is of the whole structure."""
+
+    machine: Machine
+    at: Designator
+    type: wgsl.Texture
+
+    def op(self, op: h.BinaryOp, left: h.Node, right: h.Node) -> h.Node:
+        """A Binary node."""
+        return self.machine.graph.binary(op, left, right)
+
+    def _member(self, member: int, index: int | h.Node) -> h.Node:
+        element = self.at.element(member, wgsl.vector(4, wgsl.U32)).element(index, wgsl.U32)
+        return node_of(memory.load(self.machine, element))
+
+    def size(self, axis: int) -> h.Node:
+        """Width, height, depth or layers of the first level, or, as the fourth, the number of levels or samples."""
+        return self._member(textures.SIZE, axis)
+
+    def clamped(self, value: h.Node, count: h.Node) -> h.Node:
+        """An index, unsigned, or the last one."""
+        last = self.op(SUB, count, self.machine.graph.u32(1))
+        return self.machine.graph.intrinsic("min", t.U32, self.unsigned(value), last)
+
+    def unsigned(self, value: h.Node) -> h.Node:
+        """An i32 or u32 as u32, bit for bit."""
+        return self.machine.graph.bitcast(t.U32, value)
+
+    def extents(self, level: h.Node | None) -> list[h.Node]:
+        """Width, height, and depth or layers of a level that there is; of the first level without one."""
+        sizes = [self.size(axis) for axis in range(3)]
+        if level is None:
+            return sizes
+        count = 2 if textures.is_layered(self.type) else 3
+        return [self._shrunk(size, level) for size in sizes[:count]] + sizes[count:]
+
+    def _shrunk(self, size: h.Node, level: h.Node) -> h.Node:
+        graph = self.machine.graph
+        return graph.intrinsic("max", t.U32, self.op(h.BinaryOp.SHIFT_RIGHT, size, level), graph.u32(1))
+
+    def level(self, value: Tree | None) -> h.Node | None:
+        """A level that there is; None for the first one, which always is."""
+        if value is None or textures.is_multisampled(self.type):
+            return None
+        match node_of(value):
+            case h.ConstantNode(value=h.IntegerConstant(value=0)):
+                return None
+            case node:
+                return self.clamped(node, self.size(3))
+
+    def start(self, level: h.Node | None) -> h.Node | None:
+        """Where a level's texels begin; None at the first."""
+        if level is None:
+            return None
+        return self._member(textures.STARTS, self.machine.graph.cast(t.U64, level))
+
+    def texel(self, at: Sequence[h.Node], extents: Sequence[h.Node]) -> h.Node:
+        """The number of a texel in its level."""
+        number, *rest = reversed(at)
+        for coordinate, extent in zip(rest, reversed(extents[: len(rest)]), strict=True):
+            number = self.op(ADD, self.op(MUL, number, extent), coordinate)
+        return number
+
+    def words(self, number: h.Node) -> Designator:
+        """The texel of that number."""
+        array = textures.texel_array(self.type)
+        texels_ = self.at.element(textures.TEXELS, array)
+        return texels_.element(self.machine.graph.cast(t.U64, number), array.element)
+
+
+def _coordinates(texture: _Texture, arguments: Sequence[Tree]) -> tuple[list[h.Node], Sequence[Tree]]:
+    """The coordinates with the layer, if there are layers, and the arguments after them."""
+    at = list(scalars_of(arguments[0]))
+    if textures.is_layered(texture.type):
+        return [*at, node_of(arguments[1])], arguments[2:]
+    return at, arguments[1:]
+
+
+def _load(texture: _Texture, arguments: Sequence[Tree]) -> Tree:
+    form = textures.format_of(texture.type)
+    at, rest = _coordinates(texture, arguments)
+    level = texture.level(rest[0] if rest else None)
+    extents = texture.extents(level)[: len(at)]
+    inside = [texture.clamped(value, extent) for value, extent in zip(at, extents, strict=True)]
+    number = texture.texel(inside, extents)
+    start = texture.start(level)
+    if start is not None:
+        number = texture.op(ADD, start, number)
+    if textures.is_multisampled(texture.type):
+        count = texture.size(3)
+        number = texture.op(ADD, texture.op(MUL, number, count), texture.clamped(node_of(rest[0]), count))
+    words = list(scalars_of(memory.load(texture.machine, texture.words(number))))
+    texel = texels.decode(texture.machine.graph, form, words)
+    is_depth = texture.type.sampled is None and texture.type.format is None
+    return texel[0] if is_depth else texel
+
+
+def _store(texture: _Texture, arguments: Sequence[Tree]) -> None:
+    machine = texture.machine
+    at, (value,) = _coordinates(texture, arguments)
+    at = [texture.unsigned(coordinate) for coordinate in at]
+    extents = texture.extents(None)[: len(at)]
+    words = texels.encode(machine.graph, textures.format_of(texture.type), list(scalars_of(value)))
+    is_inside: h.Node | None = None
+    for coordinate, extent in zip(at, extents, strict=True):
+        test = texture.op(LESS, coordinate, extent)
+        is_inside = test if is_inside is None else texture.op(AND, is_inside, test)
+    assert is_inside is not None
+    target = texture.words(texture.texel(at, extents))
+    with machine.when(is_inside):
+        memory.store(machine, target, words[0] if len(words) == 1 else tuple(words))
+
+
+def _dimensions(texture: _Texture, arguments: Sequence[Tree]) -> Tree:
+    extents = texture.extents(texture.level(arguments[0] if arguments else None))
+    count = textures.rank(texture.type)
+    return extents[0] if count == 1 else tuple(extents[:count])
+
+
+def _count(texture: _Texture, arguments: Sequence[Tree]) -> Tree:
+    del arguments
+    return texture.size(3)
+
+
+def _layers(texture: _Texture, arguments: Sequence[Tree]) -> Tree:
+    del arguments
+    layers = texture.size(2)
+    if texture.type.dimension != "cube_array":
+        return layers
+    return texture.op(h.BinaryOp.DIV, layers, texture.machine.graph.u32(6))
+
+
+_FUNCTIONS = {
+    "textureLoad": _load,
+    "textureStore": _store,
+    "textureDimensions": _dimensions,
+    "textureNumLevels": _count,
+    "textureNumSamples": _count,
+    "textureNumLayers": _layers,
+}
