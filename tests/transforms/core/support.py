@@ -27,39 +27,6 @@ ROOT = Path(__file__).parents[3]
 GOLDENS = ROOT / "tests" / "goldens" / "transforms"
 SHADERS = sorted((ROOT / "shaders").glob("*/*.wgsl"))
 
-PIPELINES = [
-    "algebraic",
-    "cse",
-    "dce",
-    "direct_variable_access",
-    "drop_filters",
-    "fold_constants",
-    "inline",
-    "licm",
-    "mem2reg",
-    "mem2reg,licm",
-    "mem2reg,reg2mem",
-    "mem2reg,remove_continue_in_switch",
-    "mem2reg,unroll",
-    "polyfill",
-    "preserve_padding",
-    "prevent_infinite_loops",
-    "remove_continue_in_switch",
-    "rename",
-    "robustness",
-    "scalarize,algebraic,vectorize",
-    "std140",
-    "simplify_control_flow",
-    "strength_reduction",
-    "zero_init_workgroup_memory",
-    "O1",
-    "O2",
-    "cpu",
-    "gpu",
-    "minify",
-]
-"""Every pass that changes no interface, after those that make it work, and every named pipeline."""
-
 
 @cache
 def program_of(text: str) -> Program:
