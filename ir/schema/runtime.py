@@ -116,7 +116,10 @@ class ExactNode(SchemaNode):
 
 
 def exact(value: object) -> object:
-    """The value, or for a float (also in a tuple) its bits: what tells values apart that `==` does not. NaNs are one."""
+    """The value, or for a float (also in a tuple) its bits: what tells values apart that `==` does not.
+
+    All NaNs are one.
+    """
     if isinstance(value, float):
         return "nan" if math.isnan(value) else struct.pack("<d", value)
     if type(value) is tuple:
