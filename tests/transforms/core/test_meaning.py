@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.conformance.pipelines import PIPELINES
 from tests.differential.generate import Generator
 
 from tinct.ir.core import Module
 from tinct.ir.types import BindingPoint
 from tinct.transforms.pipelines import specialise
 
-from .support import PIPELINES, SHADERS, answers, entry_points, module_of, transformed, written
+from .support import SHADERS, answers, entry_points, module_of, transformed, written
 
 
 def assert_meaning(text: str, *, as_text: bool) -> None:
