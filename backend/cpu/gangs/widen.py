@@ -50,7 +50,7 @@ def widened(function: h.Function, lanes: int) -> tuple[h.Function, Edge | None]:
 
 
 def _nest(function: h.Function, users: _Users) -> tuple[list[h.Fork], list[h.Join]] | None:
-    """The forks that are all there is on the outside, outermost first, and their joins."""
+    """The function's forks, outermost first, and their joins, if each is all there is in the one before."""
     returns = [it for it in function.nodes if isinstance(it, h.Return)]
     if len(returns) != 1:
         return None
@@ -65,7 +65,8 @@ def _nest(function: h.Function, users: _Users) -> tuple[list[h.Fork], list[h.Joi
         forks.append(node)
         joins.append(end)
         end = end.control
-    return (forks, joins) if forks else None
+    is_all = len(forks) == sum(isinstance(it, h.Fork) for it in function.nodes)
+    return (forks, joins) if forks and is_all else None
 
 
 def _pair(forks: Sequence[h.Fork]) -> tuple[h.Fork | None, h.Fork]:
