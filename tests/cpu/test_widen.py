@@ -13,6 +13,7 @@ HEAD = """
 @group(0) @binding(1) var<storage, read> data: array<u32>;
 @group(0) @binding(2) var<storage, read_write> count: atomic<u32>;
 var<workgroup> tile: array<u32, 64>;
+var<workgroup> total: atomic<u32>;
 """
 PLACE = "let at = (id.z * 16u + id.y) * 80u + id.x;"
 BODIES = {
@@ -70,7 +71,7 @@ def test_rows_that_do_not_fill_a_vector_or_do_are_not(size: str) -> None:
     [
         "out[id.x] = local.x;",
         "out[id.x] = id.x / 8u + local.x;",
-        "tile[id.y] += 1u; out[id.x] = tile[id.y];",
+        "out[id.x] = atomicAdd(&total, 1u);",
         "out[id.x] = id.x; storageBarrier(); out[id.y] += id.x;",
         "tile[id.x % 64u] = 1u; workgroupBarrier(); out[id.x] = tile[id.y];",
     ],
