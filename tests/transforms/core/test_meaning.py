@@ -15,7 +15,6 @@ from tinct.transforms.pipelines import specialise
 
 from .support import SHADERS, answers, entry_points, module_of, transformed, written
 
-
 CLAMPING = [it for it in PIPELINES if it != "robustness{mode=predicate}"]
 """Those that answer accesses out of range as the interpreter does, which takes the last element: random kernels have
 some."""
