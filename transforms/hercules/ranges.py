@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from ...ir.hercules.conditions import facts
 from ...ir.hercules.graph import replace_all
+from ...ir.hercules.intervals import Bounds, Range
 from ...ir.hercules.nodes import (
     Binary,
     BinaryOp,
     BoolConstant,
     ConstantNode,
-    DynamicConstant,
-    DynamicConstantNode,
     Function,
     If,
     Integer,
@@ -22,15 +21,15 @@ from ...ir.hercules.nodes import (
     Node,
     Reduce,
 )
-from ...ir.hercules.ranges import Range, Ranges
+from ...ir.hercules.ranges import Ranges
 from ...ir.hercules.schedule import Schedule, schedule
 from .cleanup import remove_dead
 
 
 @dataclass(frozen=True)
 class RangeSimplification:
-    """Replaces comparisons of integers that ranges decide by constants, and a `min` or `max` of integers by the operand
-    that it always gives.
+    """Replaces comparisons of integers that ranges decide by constants, and a `min`, `max` or `clamp` of integers by
+    the operand that it always gives.
 
     The facts are those of the guards, loops and thread numbers around a node. Branches on the constants are for `ccp`,
     which does all this itself if asked to (`ccp{ranges=true}`).
@@ -78,20 +77,18 @@ class _Known:
                 truth = _implied(fact, op)
                 if truth is not None:
                     return truth
-        left, right = self._ranges.at(lhs, block), self._ranges.at(rhs, block)
-        return _outcome(op, _Side(left, _constant(lhs)), _Side(right, _constant(rhs)))
+        return _outcome(op, self._side(lhs, block), self._side(rhs, block))
+
+    def _side(self, node: Node, block: Node) -> _Side:
+        return _Side(self._ranges.at(node, block), dict(self._ranges.forms(node, block)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """The range of one side of a comparison, and the dynamic constant that it is, if it is one."""
+    """The range of one side of a comparison, and by how much it is above anchors, exactly."""
 
     range: Range
-    exactly: DynamicConstant | None
-
-
-def _constant(node: Node) -> DynamicConstant | None:
-    return node.value if isinstance(node, DynamicConstantNode) else None
+    forms: Bounds
 
 
 def _implied(fact: BinaryOp, op: BinaryOp) -> bool | None:
@@ -126,6 +123,13 @@ def _decided(known: _Known, constants: dict[bool, ConstantNode]) -> Iterator[tup
                 is_more = known.outcome(BinaryOp.GREATER_EQUAL, left, right, at)
                 if is_less or is_more:
                     yield node, left if bool(is_less) is (name == "min") else right
+            case Intrinsic("clamp", Integer(), [value, low, high]):
+                if known.outcome(BinaryOp.GREATER_EQUAL, value, high, at):
+                    yield node, high
+                elif known.outcome(BinaryOp.GREATER_EQUAL, value, low, at) and known.outcome(
+                    BinaryOp.LESS_EQUAL, value, high, at
+                ):
+                    yield node, value
             case _:
                 pass
 
@@ -168,6 +172,8 @@ def _is_equal(left: _Side, right: _Side) -> bool | None:
 
 def _is_less(left: _Side, right: _Side, slack: int) -> bool:
     """Whether each number of the left side is less than each of the right one plus a slack."""
-    if right.exactly is not None and left.range.bounds.get(right.exactly, slack) < slack:
-        return True
+    for anchor, above in right.forms.items():
+        for bounds in (left.range.bounds, left.forms):
+            if anchor in bounds and bounds[anchor] < above + slack:
+                return True
     return left.range.high < right.range.low + slack
