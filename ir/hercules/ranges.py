@@ -32,6 +32,7 @@ from .nodes import (
     DynamicConstant,
     DynamicConstantNode,
     DynamicLiteral,
+    DynamicParameter,
     Fork,
     Index,
     Integer,
@@ -50,7 +51,7 @@ from .nodes import (
     ZeroConstant,
 )
 from .schedule import Schedule
-from .types import element_type
+from .types import U64, element_type
 
 
 def ranges(plan: Schedule) -> Ranges:
@@ -86,10 +87,14 @@ _DEPTH = 4
 
 
 class Ranges:
-    """The range of each integer; `at` also takes the facts of a block."""
+    """The range of each integer; `at` also takes the facts of a block.
 
-    def __init__(self, plan: Schedule) -> None:
+    The dynamic constants that the function takes are numbers of `counts` bits.
+    """
+
+    def __init__(self, plan: Schedule, counts: int = 64) -> None:
         self.plan = plan
+        self._most = (1 << counts) - 1
         self._facts = facts(plan)
         self._anchors = {node: Value(node, self._limits(node).low) for node in _anchors(plan)}
         self._known: dict[Node, Range] = {}
@@ -256,13 +261,16 @@ class Ranges:
             case DynamicConstantNode(DynamicLiteral(value)):
                 return Range(value, value)
             case DynamicConstantNode(constant):
-                return Range(0, everything.high, {constant: 0})
+                return Range(0, self._most_of(constant), {constant: 0})
             case ThreadID(Fork(factor=DynamicLiteral(value))):
                 return Range(0, max(value - 1, 0))
             case ThreadID(Fork(factor=constant)):
-                return Range(0, everything.high, {constant: -1})
+                return Range(0, self._most_of(constant), {constant: -1})
             case _:
                 return everything
+
+    def _most_of(self, constant: DynamicConstant) -> int:
+        return self._most if isinstance(constant, DynamicParameter) else limits(U64).high
 
     def _chosen(self, node: Select, block: Node, depth: int) -> Range | None:
         """The range of a select: each of its values is looked at with what the condition says."""
