@@ -274,7 +274,7 @@ class Ranges:
 
     def _chosen(self, node: Select, block: Node, depth: int) -> Range | None:
         """The range of a select: each of its values is looked at with what the condition says."""
-        ways = []
+        ways = list[Range]()
         for value, truth in ((node.if_true, True), (node.if_false, False)):
             found = self._look(value, block, depth)
             if found is None:
