@@ -9,12 +9,14 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 from ..ir.diagnostics import InputError
 
 IR = TypeVar("IR")
+Number: TypeAlias = bool | int | float
 IR_contra = TypeVar("IR_contra", contravariant=True)
 
 
@@ -52,8 +54,8 @@ _ITEM: Final = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*(?:,|\Z)")
 
 
 def parse_pipeline(text: str, stage: Stage[IR]) -> tuple[Pass[IR], ...]:
-    """The passes of a text such as `"dce,unroll{n=4}"`, in which the stage's pipelines may be named. Raises
-    InputError.
+    """The passes of a text such as `"dce,unroll{n=4}"`, in which the stage's pipelines may be named. A pass with a
+    mapping of names to numbers takes these as options: `"substitute_overrides{size=4}"`. Raises InputError.
     """
     passes: list[Pass[IR]] = []
     position, end = 0, len(text.rstrip())
@@ -77,14 +79,31 @@ def _make(name: str, options: str, stage: Stage[IR]) -> Pass[IR]:
         raise InputError(f"no pass {name!r} on {stage.name}; there are: {known}")
     kind = stage.passes[name]
     fields = _options(kind)
-    values: dict[str, bool | int | str] = {}
+    values: dict[str, bool | int | str | dict[str, Number]] = {}
+    open_field = next((name for name, type in fields.items() if type.startswith("Mapping[str")), None)
+    fields.pop(open_field or "", None)
     for option in filter(None, (it.strip() for it in options.split(","))):
         key, equals, value = (it.strip() for it in option.partition("="))
+        if equals and key not in fields and open_field is not None:
+            found = values.setdefault(open_field, {})
+            assert isinstance(found, dict)
+            found[key] = _number(name, key, value)
+            continue
         if key not in fields or not equals:
             known = ", ".join(fields) or "none"
             raise InputError(f"no option {option!r} of {name}; its options are: {known}")
         values[key] = _value(name, key, fields[key], value)
     return kind(**values)
+
+
+def _number(name: str, key: str, text: str) -> Number:
+    """A value that an option gives to something with a name of its own, as an override has."""
+    if text in ("true", "false"):
+        return text == "true"
+    for read in (lambda: int(text, 0), lambda: float(text)):
+        with suppress(ValueError):
+            return read()
+    raise InputError(f"the option {key!r} of {name} is a number, true or false, not {text!r}")
 
 
 def _options(kind: type[object]) -> dict[str, str]:

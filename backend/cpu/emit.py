@@ -27,7 +27,7 @@ from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .endless import watched_ends
-from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, unrolled_loops
+from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, unrolled_loops, widened
 from .half import CONVERSIONS
 from .layout import ArrayLayout, Layout
 from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
@@ -89,18 +89,25 @@ def emit_function(
     ("Floating Point Evaluation"). The function may only return (a product of) the final versions of its parameters.
     Raises ShaderError for what is not supported.
     """
+    reason = "the lane tier was asked for"
+    if tier == "gang":
+        try:
+            lanes = current_target().vector_bytes // 4
+            wide, edge = widened(function, lanes)
+            placed = _placed(wide)
+            gangs = choose_gangs(placed, lanes, edge)
+            return _emit(placed, bindings, gangs, "", privatise=privatise, contract=contract)
+        except NotGanged as obstacle:
+            reason = str(obstacle)
+    return _emit(_placed(function), bindings, (), reason, privatise=privatise, contract=contract)
+
+
+def _placed(function: h.Function) -> Schedule:
     placed = schedule(function)
     if placed.problems:
         problem = placed.problems[0]
         raise AssertionError(f"{function.name}: a {type(problem.node).__name__} {problem.message}")
-    reason = "the lane tier was asked for"
-    if tier == "gang":
-        try:
-            gangs = choose_gangs(placed, current_target().vector_bytes // 4)
-            return _emit(placed, bindings, gangs, "", privatise=privatise, contract=contract)
-        except NotGanged as obstacle:
-            reason = str(obstacle)
-    return _emit(placed, bindings, (), reason, privatise=privatise, contract=contract)
+    return placed
 
 
 def _emit(
@@ -168,7 +175,7 @@ class _FunctionEmitter:
         scratch_offsets, self._scratch_size = _assign_scratch(self._plan.storages)
         self._nodes = NodeEmitter(self._ops, placed.types, self._plan, scratch_offsets)
         self._labels = {leader: f"{type(leader).__name__.lower()}{n}" for n, leader in enumerate(placed.blocks)}
-        self._watched = watched_ends(placed)
+        self._watched = self._looking(watched_ends(placed))
         self._ends: dict[h.Node, str] = {}
         """The last LLVM block of each block."""
         self._phis: dict[h.Node, list[h.Phi | h.Reduce]] = {}
@@ -180,6 +187,12 @@ class _FunctionEmitter:
         }
         self._unrolled_loops = unrolled_loops(placed, gangs)
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
+
+    def _looking(self, watched: frozenset[h.Node]) -> frozenset[h.Node]:
+        """Where the function looks at the stop flag: in the one loop over all shared threads once."""
+        ends = [block_leader(self._joins[it].control) for it in self._forks]
+        looks = [it for it in ends if it in watched]
+        return watched.difference(looks[1:])
 
     def carries_only_bindings(self) -> bool:
         """Whether workers may share the threads of the outermost forks."""
@@ -322,13 +335,14 @@ class _FunctionEmitter:
         for node in self._phis.get(fork, ()):
             if isinstance(node, h.Reduce):
                 self._nodes.values[node] = self._reduce_phi(node, before, latch)
+        if is_shared:
+            self._count_indices(before, latch)
         self._out.do(f"{following} = add nuw i64 {index}, 1")
         going = self._ops.binary("icmp ult", "i64", index, count)
         self._out.do(f"br i1 {going}, label %{label}.body, label %{self._labels[join]}")
         self._out.open(f"{label}.body")
-        self._nodes.indices[fork] = index
-        if is_shared:
-            self._split_index(index)
+        if not is_shared:
+            self._nodes.indices[fork] = index
 
     def _reduce_phi(self, node: h.Reduce, before: h.Node, latch: h.Node) -> str:
         return self._out.phi(
@@ -339,13 +353,38 @@ class _FunctionEmitter:
             ],
         )
 
-    def _split_index(self, number: str) -> None:
-        """The thread index in each shared fork from the number of the thread among all."""
+    def _count_indices(self, before: h.Node, latch: h.Node) -> None:
+        """The thread index in each shared fork: they count up from turn to turn, as divisions take long."""
+        first = self._first_indices()
+        following: dict[h.Fork, str] = {}
+
+        def index_of(fork: h.Fork) -> str:
+            return self._out.phi(
+                "i64", lambda: [(first[fork], self._ends[before]), (following[fork], self._ends[latch])]
+            )
+
+        self._nodes.indices.update({fork: index_of(fork) for fork in self._forks})
+        step = "1"
+        for fork in reversed(self._forks):
+            following[fork] = self._ops.binary("add", "i64", self._nodes.indices[fork], step)
+            if fork is self._forks[0]:
+                break
+            is_over = self._ops.binary("icmp eq", "i64", following[fork], self._nodes.memory.dynamic(fork.factor))
+            following[fork] = self._ops.select(is_over, "i64", "0", following[fork])
+            step = self._ops.convert("zext", "i1", is_over, "i64")
+
+    def _first_indices(self) -> dict[h.Fork, str]:
+        """Those of the first thread, from its number; where there is no thread at all, factors may be 0."""
+        first: dict[h.Fork, str] = {}
+        number = "%begin"
         for fork in reversed(self._forks[1:]):
             factor = self._nodes.memory.dynamic(fork.factor)
-            self._nodes.indices[fork] = self._ops.binary("urem", "i64", number, factor)
-            number = self._ops.binary("udiv", "i64", number, factor)
-        self._nodes.indices[self._forks[0]] = number
+            with self._nodes.memory.at_entry():
+                factor = self._ops.intrinsic("llvm.umax", "i64", factor, "1")
+                first[fork] = self._ops.binary("urem", "i64", number, factor)
+                number = self._ops.binary("udiv", "i64", number, factor)
+        first[self._forks[0]] = number
+        return first
 
     def _terminator(self, node: h.Node) -> str:
         match node:

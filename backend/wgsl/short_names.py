@@ -96,11 +96,11 @@ def _short_names(unit: ast.TranslationUnit, kept: Collection[str]) -> Mapping[_N
 
 
 def _uses(unit: ast.TranslationUnit) -> Iterator[_Name]:
-    """Each occurrence of a declared name, its declaration included."""
-    outer = [it.name for it in unit.declarations if not isinstance(it, ast.ConstAssert)]
+    """Each occurrence of a declared name, its declaration included, in an order that is always the same."""
+    outer = dict.fromkeys(it.name for it in unit.declarations if not isinstance(it, ast.ConstAssert))
     yield from map(_Name, outer)
     for declaration in unit.declarations:
-        local = set(_locals(declaration))
+        local = dict.fromkeys(_locals(declaration))
         function = declaration.name if isinstance(declaration, ast.Function) else None
         yield from (_Name(it, function) for it in local)
         for node in walk(declaration):

@@ -8,19 +8,23 @@ from collections.abc import Iterable
 class NameScope:
     """Hands out names that nothing else has: `x`, then `x_1`, `x_2`."""
 
-    def __init__(self, taken: Iterable[str] = ()) -> None:
+    def __init__(self, taken: Iterable[str] = (), outer: NameScope | None = None) -> None:
         self._taken = set(taken)
+        self._outer = outer
         self._next: dict[str, int] = {}
 
     def unique(self, wanted: str) -> str:
         """`wanted`, or, where it is taken, `wanted` with a number."""
         name, number = wanted, self._next.get(wanted, 1)
-        while name in self._taken:
+        while name in self:
             name, number = f"{wanted.rstrip('_')}_{number}", number + 1
         self._next[wanted] = number
         self._taken.add(name)
         return name
 
     def nested(self) -> NameScope:
-        """A scope within this one: the names here are taken there, and not the other way round."""
-        return NameScope(self._taken)
+        """A scope within this one: the names here are taken there, and not the other way round. It copies nothing."""
+        return NameScope((), self)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._taken or (self._outer is not None and name in self._outer)

@@ -37,8 +37,8 @@ Modules here:
 - `text`: printer and parser. `rules`: what is allowed; `verify` checks it. `interp`: the reference interpreter;
   `arithmetic` and `storage` are its values, `dispatch` runs whole entry points.
 - `analyses`: dominance, forks, loops. `versions`: who consumes and reads collections, and what must come first.
-  `schedule`: a place for each node. `conditions`: what branches say of integers; `ranges`: what is proved of them, and
-  of positions. `cache`: keeps analyses by version.
+  `schedule`: a place for each node. `conditions`: what branches say of integers; `intervals`, `ranges`: what is proved
+  of them, and of positions. `cache`: keeps analyses by version.
 - `dot`: pictures.
 - `entry`: what a backend gets for a WGSL entry point.
 """

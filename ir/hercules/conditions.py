@@ -44,7 +44,7 @@ _OPPOSITE = {
     BinaryOp.EQUAL: BinaryOp.NOT_EQUAL,
     BinaryOp.NOT_EQUAL: BinaryOp.EQUAL,
 }
-_MIRRORED = {
+MIRRORED = {
     BinaryOp.LESS: BinaryOp.GREATER,
     BinaryOp.LESS_EQUAL: BinaryOp.GREATER_EQUAL,
     BinaryOp.GREATER: BinaryOp.LESS,
@@ -52,6 +52,7 @@ _MIRRORED = {
     BinaryOp.EQUAL: BinaryOp.EQUAL,
     BinaryOp.NOT_EQUAL: BinaryOp.NOT_EQUAL,
 }
+"""Each comparison from the other side."""
 
 
 def facts(plan: Schedule) -> Mapping[Node, Facts]:
@@ -65,7 +66,7 @@ def facts(plan: Schedule) -> Mapping[Node, Facts]:
             if isinstance(lhs, Reduce) or isinstance(rhs, Reduce):
                 continue  # one value inside its fork, another after it
             new.setdefault(lhs, []).append((op, rhs))
-            new.setdefault(rhs, []).append((_MIRRORED[op], lhs))
+            new.setdefault(rhs, []).append((MIRRORED[op], lhs))
         merged = {node: [*inherited.get(node, ()), *them] for node, them in new.items()}
         found[leader] = {**inherited, **merged} if merged else inherited
     return found
@@ -86,6 +87,11 @@ def _entering(plan: Schedule, leader: Node, found: Mapping[Node, Facts]) -> Iter
         (way,) = leader.indices
         assert isinstance(way, ControlIndex)
         yield from _implied(plan, leader.collection.condition, bool(way.output), found)
+
+
+def implied(plan: Schedule, condition: Node, truth: bool) -> Iterator[Comparison]:
+    """The comparisons of integers that follow from a condition's being true or false, wherever it is so."""
+    return (it for it in _implied(plan, condition, truth, {}) if not any(isinstance(node, Reduce) for node in it[1:]))
 
 
 def _implied(plan: Schedule, condition: Node, truth: bool, found: Mapping[Node, Facts]) -> Iterator[Comparison]:
@@ -128,11 +134,12 @@ def _of_way(
         before: Facts = found.get(_leader(plan, region.predecessors[way]), {})
         known += [(op, node, other) for node, them in before.items() for op, other in them]
     for op, lhs, rhs in known:
-        if _is_above(plan, lhs, region) and _is_above(plan, rhs, region):
+        if is_above(plan, lhs, region) and is_above(plan, rhs, region):
             yield op, lhs, rhs
 
 
-def _is_above(plan: Schedule, node: Node, region: Region) -> bool:
+def is_above(plan: Schedule, node: Node, region: Region) -> bool:
+    """Whether a node is the same value on all ways into a region: it is made above it."""
     at = plan.place.get(node)
     return at is not None and at is not region and plan.dominators.dominates(at, region)
 

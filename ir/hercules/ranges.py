@@ -1,13 +1,13 @@
-"""Ranges of integers: between which numbers a value lies, and by which dynamic constants it is bounded.
+"""Ranges of integers: between which numbers a value lies, and by which dynamic constants and values it is bounded.
 
 `ranges(plan)` solves for all integers of a scheduled function, with the facts of the branches around each node (see
 `conditions`); `in_range(plan)` are the positions that are surely inside their arrays, so that nobody needs to clamp
 them. Both hold for the schedule they are asked of, and for threads that come to the place: a lane that is masked off
 may have any value.
 
-A `Range` holds numbers `low … high`, and for some dynamic constants `D` a number `k` so that the value is at most
-`D + k`, in mathematical integers. A constant `c` is at most `D + c` for every `D`: where ranges meet, `high` stands in
-for bounds that one side lacks.
+What a range holds is in `intervals`. Bounds relative to values are kept for those that comparisons, bounds and
+remainders name (`anchors`), as they are where the range is asked for: neither value is made anew between the place of
+the bounded one and a place that it dominates. At a phi only the values from above its region are the same on all ways.
 
 The solver is a fixed point over the nodes: ranges only grow, those of phis jump to the ends of their type when they
 have grown a few times, and two more rounds shrink what the jumps overshot.
@@ -16,11 +16,11 @@ have grown a few times, and two more rounds shrink what the jumps overshot.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 
-from .conditions import Facts, facts
+from .conditions import MIRRORED, Comparison, Facts, facts, implied, is_above
 from .graph import def_use, predecessors
+from .intervals import Anchor, Range, Value, computed, fitted, limits, such
 from .nodes import (
     Array,
     Atomic,
@@ -32,6 +32,7 @@ from .nodes import (
     DynamicConstant,
     DynamicConstantNode,
     DynamicLiteral,
+    DynamicParameter,
     Fork,
     Index,
     Integer,
@@ -41,6 +42,7 @@ from .nodes import (
     Phi,
     PositionIndex,
     Read,
+    Reduce,
     Region,
     Select,
     ThreadID,
@@ -49,51 +51,7 @@ from .nodes import (
     ZeroConstant,
 )
 from .schedule import Schedule
-from .types import element_type
-
-Bounds = Mapping[DynamicConstant, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The numbers from `low` to `high`, none of them above `D + k` for each `D: k` of `bounds`."""
-
-    low: int
-    high: int
-    bounds: Bounds = field(default_factory=dict[DynamicConstant, int])
-
-    def is_below(self, extent: DynamicConstant) -> bool:
-        """Whether all the numbers are less than a dynamic constant."""
-        if isinstance(extent, DynamicLiteral) and self.high < extent.value:
-            return True
-        return self.bounds.get(extent, 0) < 0
-
-    def meet(self, other: Range) -> Range:
-        """What both say of one value."""
-        bounds = dict(self.bounds)
-        for constant, most in other.bounds.items():
-            bounds[constant] = min(most, bounds.get(constant, most))
-        low, high = max(self.low, other.low), min(self.high, other.high)
-        return Range(low, max(low, high), bounds)
-
-    def join(self, other: Range) -> Range:
-        """What holds of either value."""
-        bounds = {
-            constant: max(self.bounds.get(constant, self.high), other.bounds.get(constant, other.high))
-            for constant in {*self.bounds, *other.bounds}
-        }
-        return Range(min(self.low, other.low), max(self.high, other.high), bounds)
-
-    def at_most(self, change: int = 0) -> Bounds:
-        """Bounds of a value that is at most `change` more than this."""
-        return {constant: most + change for constant, most in self.bounds.items()} if change else self.bounds
-
-
-def limits(type: Integer) -> Range:
-    """All numbers of a type."""
-    if type.signed:
-        return Range(-(1 << type.bits - 1), (1 << type.bits - 1) - 1)
-    return Range(0, (1 << type.bits) - 1)
+from .types import U64, element_type
 
 
 def ranges(plan: Schedule) -> Ranges:
@@ -123,18 +81,22 @@ def _positions(type: Type | None, indices: Sequence[Index]) -> Iterable[tuple[in
         type = None if type is None else element_type(type, index)
 
 
-_NARROWEST = 8  # bits: shift counts are taken modulo the width of their type
 _PATIENCE = 3  # a phi's range may grow so many times before it jumps
 _DEPTH = 4
 """How far a value's operands are looked at again with the facts of another block."""
 
 
 class Ranges:
-    """The range of each integer; `at` also takes the facts of a block."""
+    """The range of each integer; `at` also takes the facts of a block.
 
-    def __init__(self, plan: Schedule) -> None:
+    The dynamic constants that the function takes are numbers of `counts` bits.
+    """
+
+    def __init__(self, plan: Schedule, counts: int = 64) -> None:
         self.plan = plan
+        self._most = (1 << counts) - 1
         self._facts = facts(plan)
+        self._anchors = {node: Value(node, self._limits(node).low) for node in _anchors(plan)}
         self._known: dict[Node, Range] = {}
         self._growths: Counter[Node] = Counter()
         self._users = def_use(plan.function)
@@ -144,6 +106,23 @@ class Ranges:
     def at(self, node: Node, block: Node) -> Range:
         """The range of an integer in a block."""
         return self._look(node, block, _DEPTH) or self._limits(node)
+
+    def forms(self, node: Node, block: Node) -> Iterator[tuple[Anchor, int]]:
+        """What an integer is in a block, each an anchor and by how much the integer is above it, exactly."""
+        yield from self._forms(node, block, _DEPTH)
+
+    def _forms(self, node: Node, block: Node, depth: int) -> Iterator[tuple[Anchor, int]]:
+        if node in self._anchors:
+            yield self._anchors[node], 0
+        if isinstance(node, DynamicConstantNode):
+            yield node.value, 0
+        inner, change = _inner(node)
+        if inner is None or depth == 0 or not self._is_integer(inner):
+            return
+        range, everything = self._look(inner, block, depth), self._limits(node)
+        if range is not None and everything.low <= range.low + change and range.high + change <= everything.high:
+            for anchor, above in self._forms(inner, block, depth - 1):
+                yield anchor, above + change
 
     def _is_integer(self, node: Node) -> bool:
         return isinstance(self.plan.types.get(node), Integer)
@@ -196,7 +175,7 @@ class Ranges:
         ends = self._limits(node)
         low = new.low if new.low == old.low else ends.low
         high = new.high if new.high == old.high else ends.high
-        bounds = {it: most for it, most in new.bounds.items() if most <= old.bounds.get(it, old.high)}
+        bounds = {it: most for it, most in new.bounds.items() if most <= old.above(it)}
         return Range(low, high, bounds)
 
     def _compute(self, node: Node) -> Range | None:
@@ -214,9 +193,18 @@ class Ranges:
                 result = seen[0]
                 for it in seen[1:]:
                     result = result.join(it)
-                return result
+                return self._from_above(region, result)
             case _:
                 return self._transfer(node, self.plan.place[node], 1)
+
+    def _from_above(self, region: Region, found: Range) -> Range:
+        """Without the bounds by values that are made anew below the region."""
+        kept = {
+            anchor: most
+            for anchor, most in found.bounds.items()
+            if not isinstance(anchor, Value) or is_above(self.plan, anchor.node, region)
+        }
+        return Range(found.low, found.high, kept)
 
     def _end_of(self, way: Node) -> Node:
         while way not in self.plan.blocks:
@@ -237,8 +225,13 @@ class Ranges:
         for op, other in known[node]:
             limit = self._known.get(other) if depth <= 1 else self._without_facts(other, block, depth - 1)
             if limit is not None and self._is_integer(other):
-                found = found.meet(_such(op, limit, self._limits(node)))
+                found = found.meet(such(op, self._named(other, limit), self._limits(node)))
         return found
+
+    def _named(self, node: Node, found: Range) -> Range:
+        """With a node's being at most what it is itself."""
+        anchor = self._anchors.get(node)
+        return found if anchor is None else Range(found.low, found.high, {**found.bounds, anchor: 0})
 
     def _without_facts(self, node: Node, block: Node, depth: int) -> Range | None:
         found = self._known.get(node)
@@ -249,13 +242,17 @@ class Ranges:
 
     def _transfer(self, node: Node, block: Node, depth: int) -> Range | None:
         everything = self._limits(node)
-        if isinstance(node, (Binary, Cast, Bitcast, Select, Intrinsic)):
+        if isinstance(node, Select):
+            return self._chosen(node, block, depth)
+        if isinstance(node, (Binary, Cast, Bitcast, Intrinsic)):
             operands = [it for it in predecessors(node) if self._is_integer(it)]
-            values = [self._look(it, block, depth) for it in operands]
-            known = [it for it in values if it is not None]
-            if len(known) < len(values):
+            known = [self._named(it, found) for it in operands if (found := self._look(it, block, depth)) is not None]
+            if len(known) < len(operands):
                 return None
-            return _fitted(_computed(node, known), everything)
+            result = computed(node, known)
+            if isinstance(node, Binary) and node.op is BinaryOp.SUB and depth > 1 and result is not None:
+                result = self._subtracted(node, known[1], result, block, depth)
+            return fitted(result, everything)
         match node:
             case ConstantNode(IntegerConstant(value=value)):
                 return Range(value, value)
@@ -264,98 +261,93 @@ class Ranges:
             case DynamicConstantNode(DynamicLiteral(value)):
                 return Range(value, value)
             case DynamicConstantNode(constant):
-                return Range(0, everything.high, {constant: 0})
+                return Range(0, self._most_of(constant), {constant: 0})
             case ThreadID(Fork(factor=DynamicLiteral(value))):
                 return Range(0, max(value - 1, 0))
             case ThreadID(Fork(factor=constant)):
-                return Range(0, everything.high, {constant: -1})
+                return Range(0, self._most_of(constant), {constant: -1})
             case _:
                 return everything
 
+    def _most_of(self, constant: DynamicConstant) -> int:
+        return self._most if isinstance(constant, DynamicParameter) else limits(U64).high
 
-def _such(op: BinaryOp, limit: Range, everything: Range) -> Range:
-    """The values that compare so with some value of a range."""
-    match op:
-        case BinaryOp.LESS:
-            return Range(everything.low, limit.high - 1, limit.at_most(-1))
-        case BinaryOp.LESS_EQUAL:
-            return Range(everything.low, limit.high, limit.bounds)
-        case BinaryOp.GREATER:
-            return Range(limit.low + 1, everything.high)
-        case BinaryOp.GREATER_EQUAL:
-            return Range(limit.low, everything.high)
-        case BinaryOp.EQUAL:
-            return limit
-        case _:
-            return everything
+    def _chosen(self, node: Select, block: Node, depth: int) -> Range | None:
+        """The range of a select: each of its values is looked at with what the condition says."""
+        ways = list[Range]()
+        for value, truth in ((node.if_true, True), (node.if_false, False)):
+            found = self._look(value, block, depth)
+            if found is None:
+                return None
+            found = self._named(value, found)
+            for op, other in _about(value, implied(self.plan, node.condition, truth)):
+                limit = self._known.get(other)
+                if limit is not None:
+                    found = found.meet(such(op, self._named(other, limit), self._limits(value)))
+            ways.append(found)
+        return ways[0].join(ways[1])
+
+    def _subtracted(self, node: Binary, right: Range, result: Range, block: Node, depth: int) -> Range:
+        """A difference's range, given that the right side may be bounded by the left one."""
+        for anchor, above in self._forms(node.lhs, block, depth - 1):
+            if anchor in right.bounds:
+                low = max(result.low, above - right.bounds[anchor])
+                result = Range(low, max(low, result.high), result.bounds)
+        return result
 
 
-def _fitted(found: Range | None, everything: Range) -> Range:
-    """A mathematical result in a type: one that may wrap can be any number, though one that only leaves upwards is
-    never more than it would have been.
+def _about(node: Node, comparisons: Iterable[Comparison]) -> Iterator[tuple[BinaryOp, Node]]:
+    for op, lhs, rhs in comparisons:
+        if lhs is node:
+            yield op, rhs
+        elif rhs is node:
+            yield MIRRORED[op], lhs
+
+
+def _anchors(plan: Schedule) -> frozenset[Node]:
+    """The values that integers are compared with, cut to, or divided by, and what those are a constant away from.
+
+    Not a Reduce: it is one value inside its fork, another after it.
     """
-    if found is None:
-        return everything
-    if found.low < everything.low:
-        return everything
-    if found.high > everything.high:
-        return Range(everything.low, everything.high, found.bounds)
-    return found
+    return frozenset(
+        it
+        for node in plan.place
+        for operand in _named_by(node)
+        for it in _chain(operand)
+        if it in plan.place
+        and isinstance(plan.types[it], Integer)
+        and not isinstance(it, (ConstantNode, DynamicConstantNode, Reduce))
+    )
 
 
-def _computed(node: Node, operands: Sequence[Range]) -> Range | None:
-    """The mathematical result; None if nothing is known."""
+def _named_by(node: Node) -> Sequence[Node]:
     match node:
-        case Binary(op):
-            return _binary(op, *operands) if len(operands) == 2 else None
-        case Cast() | Bitcast():
-            return operands[0] if operands else None
-        case Select() if len(operands) == 2:
-            return operands[0].join(operands[1])
-        case Intrinsic("min"):
-            return _least(operands[0], operands[1])
-        case Intrinsic("max"):
-            return _greatest(operands[0], operands[1])
-        case Intrinsic("clamp"):
-            return _least(_greatest(operands[0], operands[1]), operands[2])
+        case Binary(op, lhs, rhs) if op in MIRRORED:
+            return lhs, rhs
+        case Binary(BinaryOp.REM, _, rhs):
+            return (rhs,)
+        case Intrinsic("min" | "max" | "clamp", _, arguments):
+            return arguments
         case _:
-            return None
+            return ()
 
 
-def _least(left: Range, right: Range) -> Range:
-    met = left.meet(right)
-    return Range(min(left.low, right.low), min(left.high, right.high), met.bounds)
+def _chain(node: Node | None) -> Iterator[Node]:
+    while node is not None:
+        yield node
+        node, _ = _inner(node)
 
 
-def _greatest(left: Range, right: Range) -> Range:
-    joined = left.join(right)
-    return Range(max(left.low, right.low), joined.high, joined.bounds)
-
-
-def _binary(op: BinaryOp, left: Range, right: Range) -> Range | None:
-    are_natural = left.low >= 0 and right.low >= 0
-    match op:
-        case BinaryOp.ADD:
-            bounds = {**right.at_most(left.high), **left.at_most(right.high)}
-            return Range(left.low + right.low, left.high + right.high, bounds)
-        case BinaryOp.SUB:
-            return Range(left.low - right.high, left.high - right.low, left.at_most(-right.low))
-        case BinaryOp.MUL if are_natural:
-            return Range(left.low * right.low, left.high * right.high)
-        case BinaryOp.DIV if are_natural:
-            return Range(0, left.high // max(right.low, 1), left.bounds)
-        case BinaryOp.REM if are_natural:
-            most = Range(0, max(right.high - 1, 0), right.at_most(-1) if right.low > 0 else {})
-            return most.meet(Range(0, left.high, left.bounds))
-        case BinaryOp.AND if left.low >= 0 or right.low >= 0:
-            natural = [Range(0, it.high, it.bounds) for it in (left, right) if it.low >= 0]
-            return natural[0].meet(natural[-1])
-        case BinaryOp.OR | BinaryOp.XOR if are_natural:
-            return Range(0, (1 << max(left.high.bit_length(), right.high.bit_length())) - 1)
-        case BinaryOp.SHIFT_RIGHT if are_natural:
-            count = right.low if right.low == right.high < _NARROWEST else 0
-            return Range(0, left.high >> count, left.bounds)
-        case BinaryOp.SHIFT_LEFT if are_natural and right.low == right.high < _NARROWEST:
-            return Range(left.low << right.low, left.high << right.low)
+def _inner(node: Node) -> tuple[Node | None, int]:
+    """What a node is a conversion of, or a constant away from, and that constant."""
+    match node:
+        case Cast(operand=operand) | Bitcast(operand=operand):
+            return operand, 0
+        case Binary(BinaryOp.ADD, lhs, ConstantNode(IntegerConstant(value=change))):
+            return lhs, change
+        case Binary(BinaryOp.ADD, ConstantNode(IntegerConstant(value=change)), rhs):
+            return rhs, change
+        case Binary(BinaryOp.SUB, lhs, ConstantNode(IntegerConstant(value=change))):
+            return lhs, -change
         case _:
-            return None
+            return None, 0

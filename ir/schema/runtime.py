@@ -7,6 +7,7 @@ all. Traversals (`traverse`) and codecs (`codec`) are written once, against this
 from __future__ import annotations
 
 import enum
+import math
 import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -115,9 +116,12 @@ class ExactNode(SchemaNode):
 
 
 def exact(value: object) -> object:
-    """The value, or for a float (also in a tuple) its bits: what tells values apart that `==` does not."""
+    """The value, or for a float (also in a tuple) its bits: what tells values apart that `==` does not.
+
+    All NaNs are one.
+    """
     if isinstance(value, float):
-        return struct.pack("<d", value)
+        return "nan" if math.isnan(value) else struct.pack("<d", value)
     if type(value) is tuple:
         return tuple(exact(item) for item in cast("tuple[object, ...]", value))
     return value

@@ -80,7 +80,7 @@ def same(left: SchemaNode, right: SchemaNode) -> bool:
     """Whether two trees or graphs have the same shape and the same leaves.
 
     Hidden fields do not count. Nodes with identity must correspond one to one: where the left graph comes back to a
-    node, so must the right one. Floats are the same if their bits are, externs if they are equal.
+    node, so must the right one. Floats are the same if their bits are, or both are NaN, externs if they are equal.
     """
     pairs = _Pairs()
     stack: list[tuple[object, object]] = [(left, right)]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tinct import frontend
 from tinct.devices import Dispatch, device_named
-from tinct.ir.diagnostics import Diagnostic, ShaderError, TinctError
+from tinct.ir.diagnostics import Diagnostic, TinctError
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
 from tinct.shader import Kernel, Shader
@@ -16,6 +16,9 @@ from .records import Record
 from .values import decode, matches
 
 Judge = Callable[[Record], str | None]
+Buffers = dict[BindingPoint, bytearray]
+Execute = Callable[[Record, Buffers, tuple[int, int, int]], None]
+"""Runs a record's shader on buffers, in place."""
 
 UNIFORM, STORAGE = 64, 128
 
@@ -43,24 +46,27 @@ def _errors(diagnostics: tuple[Diagnostic, ...]) -> list[Diagnostic]:
 
 def execution(device: str) -> Judge:
     """Whether a record's shader computes what the suite expects on a device."""
-    judges: dict[str, Callable[[Record, str], str | None]] = {"expr": _expr, "bufeq": _bufeq, "flow": _flow}
 
-    def judge(record: Record) -> str | None:
-        try:
-            return judges[record["kind"]](record, device)
-        except TinctError as error:
-            return _first_line(error)
+    def execute(record: Record, buffers: Buffers, workgroups: tuple[int, int, int]) -> None:
+        _dispatch(record, device, buffers, workgroups)
 
-    return judge
+    return lambda record: execution_by(execute, record)
+
+
+def execution_by(execute: Execute, record: Record) -> str | None:
+    """Whether a record's shader, run by `execute`, computes what the suite expects."""
+    judges: dict[str, Callable[[Record, Execute], str | None]] = {"expr": _expr, "bufeq": _bufeq, "flow": _flow}
+    try:
+        return judges[record["kind"]](record, execute)
+    except TinctError as error:
+        return _first_line(error)
 
 
 def _first_line(error: TinctError) -> str:
     return str(error).splitlines()[0]
 
 
-def _dispatch(
-    record: Record, device: str, buffers: dict[BindingPoint, bytearray], workgroups: tuple[int, int, int]
-) -> None:
+def _dispatch(record: Record, device: str, buffers: Buffers, workgroups: tuple[int, int, int]) -> None:
     shader = Shader(Source.from_text(record["wgsl"], record["q"]))
     kernel: Kernel = shader.kernel(record.get("entryPoint"))
     compilation = shader.compilation(kernel.info.name, record.get("constants") or {})
@@ -68,13 +74,13 @@ def _dispatch(
     device_named(device)(Dispatch(compilation, kernel.bindings, used, workgroups))
 
 
-def _expr(record: Record, device: str) -> str | None:
+def _expr(record: Record, execute: Execute) -> str | None:
     stride, count = record["outStride"], record["n"]
     output = bytearray(stride * count)
     buffers = {BindingPoint(0, 0): output}
     if "inputs" in record:
         buffers[BindingPoint(0, 1)] = bytearray(base64.b64decode(record["inputs"]))
-    _dispatch(record, device, buffers, (1, 1, 1))
+    execute(record, buffers, (1, 1, 1))
     for index, expected in enumerate(record["expected"]):
         actual = decode(record["result"], bytes(output[index * stride : (index + 1) * stride]))
         if not matches(expected, actual):
@@ -82,10 +88,10 @@ def _expr(record: Record, device: str) -> str | None:
     return None
 
 
-def _bufeq(record: Record, device: str) -> str | None:
+def _bufeq(record: Record, execute: Execute) -> str | None:
     buffers = {BindingPoint(b["group"], b["binding"]): _initial(b) for b in record["bindings"]}
     x, y, z = record["workgroups"]
-    _dispatch(record, device, buffers, (x, y, z))
+    execute(record, buffers, (x, y, z))
     check = record["check"]
     expected = base64.b64decode(check["bytes"])
     buffer = buffers[BindingPoint(check["group"], check["binding"])]
@@ -98,32 +104,13 @@ def _initial(binding: Record) -> bytearray:
     return bytearray(data[: binding["size"]] if "size" in binding else data)
 
 
-def _flow(record: Record, device: str) -> str | None:
+def _flow(record: Record, execute: Execute) -> str | None:
     inputs, outputs = record["bindings"]
     words = b"".join((word & 0xFFFFFFFF).to_bytes(4, "little") for word in inputs["i32"])
     result = bytearray(outputs["size"])
     buffers = {BindingPoint(0, 0): bytearray(words), BindingPoint(0, 1): result}
     x, y, z = record["workgroups"]
-    _dispatch(record, device, buffers, (x, y, z))
+    execute(record, buffers, (x, y, z))
     expected = record["expected_u32_prefix"]
     actual = [int.from_bytes(result[4 * i : 4 * i + 4], "little") for i in range(len(expected))]
     return None if actual == expected else f"expected {expected[:24]}, got {actual[:24]}"
-
-
-def roundtrip(record: Record) -> str | None:
-    """Whether a valid module, written back from core IR, is accepted, and written back again stays the same."""
-    from tinct.backend.wgsl.printer import print_unit
-    from tinct.ir.core.builder_impl import build
-    from tinct.ir.core.to_program import to_unit
-
-    def round_trip(text: str) -> str:
-        return print_unit(to_unit(build(frontend.load_program(Source.from_text(text, record["q"])))))
-
-    if not record["expected"] or record["kind"] != "module":
-        return None
-    try:
-        once = round_trip(record["code"])
-        twice = round_trip(once)
-    except ShaderError as error:
-        return _first_line(error)
-    return None if once == twice else "the second round trip differs from the first"

@@ -8,18 +8,52 @@ import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from typing import cast
+from typing import TypeAlias, cast
 
-from . import judges
+from . import judges, round_trips
 from .records import Record
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of each record: `kind` names the judge, `device` is for execution, `pipelines` for transforms."""
+
+    kind: str
+    device: str = "cpu"
+    pipelines: tuple[str, ...] = ()
+
+    def judge(self) -> judges.Judge:
+        """The judge, made in the process in which it works."""
+        match self.kind:
+            case "validation":
+                return judges.validation
+            case "execution":
+                return judges.execution(self.device)
+            case "roundtrip":
+                return round_trips.roundtrip
+            case "forms":
+                return round_trips.forms
+            case "naga":
+                return round_trips.naga()
+            case "tint":
+                return round_trips.tint()
+            case "transforms":
+                return round_trips.transforms(self.pipelines)
+            case _:
+                raise ValueError(f"no question is called {self.kind!r}")
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """`problem` is None when tinct is right on the record."""
+    """`problem` is None when tinct is right on the record; `skipped` says why there was nothing to judge."""
 
     record: Record
     problem: str | None
+    skipped: str | None = None
+
+
+Answer: TypeAlias = tuple[str | None, str | None]
+"""The problem, and why there was nothing to judge."""
 
 
 @dataclass(slots=True)
@@ -34,12 +68,10 @@ class _Worker:
         self.pipe.send(record)
 
 
-def judge_all(
-    question: str, device: str, records: Iterable[Record], *, jobs: int, seconds: float = 60.0
-) -> Iterator[Outcome]:
+def judge_all(question: Question, records: Iterable[Record], *, jobs: int, seconds: float = 60.0) -> Iterator[Outcome]:
     """The outcomes, in the order they come. A record may take `seconds`."""
     pending = iter(records)
-    workers = [_start(question, device) for _ in range(jobs)]
+    workers = [_start(question) for _ in range(jobs)]
     busy = [worker for worker in workers if _feed(worker, pending)]
     while busy:
         ready = cast("list[Connection]", wait([worker.pipe for worker in busy], timeout=1.0))
@@ -51,16 +83,16 @@ def judge_all(
             if worker.process.is_alive() and worker.record is None:
                 continue
             worker.pipe.close()
-            busy[index] = _start(question, device)
+            busy[index] = _start(question)
         busy = [worker for worker in busy if worker.record is not None or _feed(worker, pending)]
     for worker in workers:
         worker.process.terminate()
 
 
-def _start(question: str, device: str) -> _Worker:
+def _start(question: Question) -> _Worker:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(question, device, theirs), daemon=False)
+    process = context.Process(target=_serve, args=(question, theirs), daemon=False)
     process.start()
     theirs.close()
     return _Worker(process, ours)
@@ -81,25 +113,21 @@ def _outcome(worker: _Worker, is_ready: bool, seconds: float) -> Outcome | None:
     assert record is not None
     if is_ready:
         try:
-            problem = cast("str | None", worker.pipe.recv())
+            problem, skipped = cast("Answer", worker.pipe.recv())
         except (EOFError, OSError):
             worker.process.join(5)
             return Outcome(record, f"the process died with code {worker.process.exitcode}")
         worker.record = None
-        return Outcome(record, problem)
+        return Outcome(record, problem, skipped)
     if time.monotonic() - worker.started > seconds:
         worker.process.kill()
         return Outcome(record, f"no answer in {seconds:.0f} s")
     return None
 
 
-def _serve(question: str, device: str, pipe: Connection) -> None:
+def _serve(question: Question, pipe: Connection) -> None:
     """A worker: answers records until the pipe closes."""
-    judge = {
-        "validation": lambda: judges.validation,
-        "execution": lambda: judges.execution(device),
-        "roundtrip": lambda: judges.roundtrip,
-    }[question]()
+    judge = question.judge()
     while True:
         try:
             record = pipe.recv()
@@ -108,9 +136,11 @@ def _serve(question: str, device: str, pipe: Connection) -> None:
         pipe.send(_answer(judge, record))
 
 
-def _answer(judge: judges.Judge, record: Record) -> str | None:
+def _answer(judge: judges.Judge, record: Record) -> Answer:
     """The judge's answer. An exception is a bug of ours: the record is wrong, and the others go on."""
     try:
-        return judge(record)
+        return judge(record), None
+    except round_trips.SkippedError as reason:
+        return None, str(reason)
     except Exception:  # whatever a stage raises is what the score is to show
-        return traceback.format_exc(limit=-3)
+        return traceback.format_exc(limit=-3), None

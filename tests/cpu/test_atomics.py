@@ -254,3 +254,20 @@ def test_a_pool_gives_each_worker_its_own_memory_once() -> None:
     assert workers[0] == 0
     assert len(set(workers)) == len(workers)
     assert len({scratch for _, scratch in started}) == len(started)
+
+
+@pytest.mark.parametrize("tier", ["gang", "lane"])
+def test_workgroup_memory_is_shared_without_barriers(tier: Tier) -> None:
+    compiled = kernel(
+        """
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+var<workgroup> total: atomic<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+    out[id.x] = atomicAdd(&total, 1u);
+}""",
+        tier,
+    )
+    out = np.zeros(64 * GROUPS, np.uint32)
+    run(compiled, out)
+    numbers = np.sort(out.reshape(GROUPS, 64), axis=1)
+    assert (numbers == np.arange(64)).all()

@@ -124,7 +124,7 @@ def contents(kernel: CompiledKernel, elements: int) -> list[np.ndarray]:
     random = np.random.default_rng(5)
     made: list[np.ndarray] = []
     for slot in kernel.slots:
-        name = slot.binding.name
+        name = slot.name
         if name == "n":
             made.append(np.array([37], np.uint32).view(np.uint8))
             continue

@@ -22,7 +22,17 @@ from .support import copy_of, load, node_of, same_value
 INPUTS = Path(__file__).parent / "passes"
 GOLDENS = Path(__file__).parents[1] / "goldens" / "hercules" / "passes"
 SAMPLES = ["dot", "matmul", "saxpy", "loop", "match", "calls", "histogram", "exchange", "taken_late"]
-PIPELINES = ["dce", "ccp", "gvn", "ccp,gvn,dce", "gvn,ccp,gvn,ccp", "ranges,ccp", "predication,gvn", "forkify,dce"]
+PIPELINES = [
+    "dce",
+    "ccp",
+    "gvn",
+    "ccp,gvn,dce",
+    "gvn,ccp,gvn,ccp",
+    "ranges,ccp",
+    "gvn,ccp{ranges=true},gvn",
+    "predication,gvn",
+    "forkify,dce",
+]
 
 
 def transformed(module: Module, pipeline: str) -> Module:

@@ -173,7 +173,7 @@ class Checked(interp._Compiler):
         return [(slot, 2**64 if (user, number) in known else last) for number, (slot, last) in enumerate(path)]
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", range(240))
 def test_no_proof_is_wrong(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interp, "_Compiler", Checked)
     function = generate(seed).functions[0]

@@ -12,12 +12,16 @@ from click.testing import CliRunner, Result
 from tinct.bisecting import Dispatch, Expectation, bisect
 from tinct.cli import tinct
 from tinct.frontend import check
-from tinct.ir.core.nodes import Binary, Module
+from tinct.ir.core.builder import Builder, u32
+from tinct.ir.core.nodes import Binary, Instruction, Module
 from tinct.ir.core.structure import blocks_of
+from tinct.ir.core.values import Value
 from tinct.ir.ops import BinaryOp
 from tinct.ir.source import Source
 from tinct.shader import Shader
 from tinct.transforms.core.dce import DeadCodeElimination
+from tinct.transforms.passes import parse_pipeline
+from tinct.transforms.pipelines import CORE
 
 SHADERS = Path(__file__).parents[2] / "shaders"
 SCAN = SHADERS / "scan" / "scan_blelloch.wgsl"
@@ -61,6 +65,24 @@ def test_bisect_names_pass_and_function() -> None:
     assert finding is not None
     assert (finding.position, finding.functions) == (2, ("times",))
     assert finding.fault == "4 of 4 differ, first data[0]: expected 21, got 10"
+
+
+@pytest.mark.parametrize("device", ["cpu", "interp", "hercules"])
+def test_bisect_finds_a_bug_in_a_pass(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule that takes `x * 3` for `x << 3`, among the passes as they are."""
+    from tinct.transforms.core import strength_reduction
+
+    def wrong(instruction: Instruction, builder: Builder) -> Value | None:
+        is_product = isinstance(instruction, Binary) and instruction.op is BinaryOp.MULTIPLY
+        return builder.binary(BinaryOp.SHIFT_LEFT, instruction.lhs, u32(3)) if is_product else None
+
+    monkeypatch.setattr(strength_reduction, "RULES", (wrong, *strength_reduction.RULES))
+    job = dispatch()
+    passes = parse_pipeline("dce,cse,algebraic,strength_reduction,simplify_control_flow", CORE)
+    finding = bisect(job, passes, Expectation(job.on(device), {}))
+    assert finding is not None
+    assert finding.step is not None
+    assert (finding.step.name, finding.functions) == ("strength_reduction", ("times",))
 
 
 def test_bisect_finds_nothing() -> None:
@@ -116,6 +138,23 @@ def test_minify_table() -> None:
     result = run("minify", SCAN, "--table")
     assert result.exit_code == 0
     assert "scan_blelloch.wgsl" in result.output
+
+
+def test_the_header_stays(tmp_path: Path) -> None:
+    path = tmp_path / "a.wgsl"
+    path.write_text(
+        "// About all.\n\n/* More. */\n\n// About f.\nfn f() {}\n@compute @workgroup_size(1) fn main() { f(); }"
+    )
+    for arguments in (("opt", path), ("compile", path, "--emit", "wgsl"), ("compile", path, "--emit", "ast")):
+        text = run(*arguments).stdout
+        assert text.startswith("// About all.\n\n/* More. */\n\n"), text
+        assert "About f" not in text
+
+
+def test_nothing_but_a_header(tmp_path: Path) -> None:
+    path = tmp_path / "a.wgsl"
+    path.write_text("// Nothing yet.\n")
+    assert run("opt", path).stdout.strip() == "// Nothing yet."
 
 
 def test_fmt_check_and_write(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from ...ir.core.rules import access_type
 from ...ir.core.values import Value
 from ...ir.types import AddressSpace, IoAttributes, Pointer, Struct, Type, element_type
 from .copying import Copier
-from .editing import calls_in, drop_unused_accesses, merge_access_chains, names_in
+from .editing import calls_in, drop_unused_accesses, merge_access_chains, module_names, names_in
 from .regions import erase
 from .replacing import copy_constant
 
@@ -67,10 +67,7 @@ class _Place:
 class _Specialising:
     def __init__(self, module: nodes.Module) -> None:
         self.module = module
-        values = (it.name for it in module.root.instructions if it.name is not None)
-        self.function_names = NameScope(
-            {*values, *(it.name for it in module.functions), *(it.name for it in module.structs)}
-        )
+        self.function_names = module_names(module)
         self.copies: dict[Hashable, nodes.Function] = {}
         self.replaced: set[nodes.Function] = set()
 
@@ -117,7 +114,7 @@ class _Specialising:
         call.arguments = arguments
 
     def _copy(self, caller: nodes.Function, callee: nodes.Function, places: Sequence[_Place | None]) -> nodes.Function:
-        names = names_in(self.module, callee)
+        names = names_in(self.function_names, callee)
         copier = Copier(_SameNames())
         start = nodes.Block([], [], None)
         parameters: list[nodes.FunctionParameter] = []

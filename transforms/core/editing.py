@@ -18,14 +18,18 @@ def any_of(changes: Iterable[bool]) -> bool:
     return True in list(changes)
 
 
-def names_in(module: nodes.Module, function: nodes.Function) -> NameScope:
-    """The names that something new in the function cannot have."""
+def module_names(module: nodes.Module) -> NameScope:
+    """The names of module scope."""
     taken = {it.name for it in module.functions} | {it.name for it in module.structs}
-    return NameScope(taken | {value.name for value in _values(module, function) if value.name is not None})
+    return NameScope(taken | {value.name for value in module.root.instructions if value.name is not None})
 
 
-def _values(module: nodes.Module, function: nodes.Function) -> Iterator[nodes.AnyValue]:
-    yield from module.root.instructions
+def names_in(module_scope: NameScope, function: nodes.Function) -> NameScope:
+    """The names that something new in the function cannot have. The cost is in the size of the function alone."""
+    return NameScope((value.name for value in _values(function) if value.name is not None), module_scope)
+
+
+def _values(function: nodes.Function) -> Iterator[nodes.AnyValue]:
     yield from function.parameters
     for block in blocks_of(function):
         yield from block.arguments
@@ -40,7 +44,7 @@ def entry_builtin(builder: Builder, function: nodes.Function, builtin: str) -> V
         for index, member in enumerate(parameter.type.members if isinstance(parameter.type, Struct) else ()):
             if member.io.builtin == builtin:
                 return builder.access(parameter, [u32(index)])
-    name = names_in(builder.module, function).unique(builtin)
+    name = names_in(module_names(builder.module), function).unique(builtin)
     added = nodes.FunctionParameter(IoAttributes(builtin=builtin), U32, name)
     function.parameters.append(added)
     return added

@@ -19,7 +19,7 @@ from ...ir.scalars import Mode
 from ...ir.types import Matrix, Scalar, Vector
 from .editing import any_of
 from .purity import is_pure
-from .regions import branches_to, remove
+from .regions import incoming_branches, remove
 from .replacing import copy_constant, replace, settle_indices
 
 
@@ -39,9 +39,10 @@ class FoldConstants:
 
 def _fold(function: nodes.Function) -> bool:
     blocks = blocks_of(function)
+    incoming = incoming_branches(blocks)
     changed = False
     for block in blocks:
-        changed |= _fold_arguments(block, blocks) if block.arguments else False
+        changed |= _fold_arguments(block, incoming.get(id(block), ())) if block.arguments else False
         folded: list[nodes.Instruction] = []
         for instruction in block.instructions:
             constant = folded_value(instruction)
@@ -70,8 +71,7 @@ def _is_finite(value: RawValue) -> bool:
     return all(map(_is_finite, value))
 
 
-def _fold_arguments(block: nodes.Block, blocks: Sequence[nodes.Block]) -> bool:
-    incoming = branches_to(blocks, block)
+def _fold_arguments(block: nodes.Block, incoming: Sequence[nodes.Branch]) -> bool:
     constants = [
         _common([branch.arguments[position] for branch in incoming]) for position in range(len(block.arguments))
     ]

@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...ir.builtins import builtin
 from ...ir.constants import zero_constant
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, block_argument, bool_constant, empty_block, variable_type
 from ...ir.core.names import NameScope
+from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.types import BOOL, VOID, AddressSpace, Pointer
 from .copying import Copier
-from .editing import any_of, calls_in, drop_uncalled, merge_access_chains, names_in
+from .editing import any_of, calls_in, drop_uncalled, merge_access_chains, module_names, names_in
 from .regions import blocks_from, last_block, nested, region, remove, split, take_over, unreachable_block
 from .replacing import replace
 
@@ -26,7 +28,8 @@ from .replacing import replace
 class Inline:
     """Inlines every call, or, with `only="pointers"`, those that pass a pointer.
 
-    Functions that nothing calls any more are dropped. Functions with diagnostic filters of their own are not inlined.
+    Functions that nothing calls any more are dropped. A diagnostic filter holds in the text of its function: a function
+    that calls what filters are about is only inlined where the same filters hold.
     """
 
     only: str = "all"
@@ -39,9 +42,10 @@ class Inline:
     def run(self, module: nodes.Module) -> bool:
         """Whether a call was replaced."""
         changed = False
+        module_scope = module_names(module)
         for function in module.functions:
-            calls = [(block, call) for block, call in reversed(calls_in(function)) if self._fits(call)]
-            names = names_in(module, function) if calls else NameScope()
+            calls = [(block, call) for block, call in reversed(calls_in(function)) if self._fits(function, call)]
+            names = names_in(module_scope, function) if calls else NameScope()
             for block, call in calls:
                 _Inlining(module, names, call).put_into(block)
             if calls:
@@ -51,9 +55,24 @@ class Inline:
             drop_uncalled(module)
         return changed
 
-    def _fits(self, call: nodes.Call) -> bool:
-        passes_pointer = any(isinstance(argument.type, Pointer) for argument in call.arguments)
-        return not call.callee.diagnostics and (self.only != "pointers" or passes_pointer)
+    def _fits(self, caller: nodes.Function, call: nodes.Call) -> bool:
+        if self.only == "pointers" and not any(isinstance(it.type, Pointer) for it in call.arguments):
+            return False
+        return list(caller.diagnostics) == list(call.callee.diagnostics) or not _is_filtered(call.callee)
+
+
+def _is_filtered(function: nodes.Function) -> bool:
+    """Whether it calls a builtin function about which a diagnostic filter may have something to say."""
+    return any(
+        isinstance(it, nodes.BuiltinCall) and _complains(it)
+        for block in blocks_of(function)
+        for it in block.instructions
+    )
+
+
+def _complains(call: nodes.BuiltinCall) -> bool:
+    function = builtin(call.function)
+    return function is None or function.flags.uniformity not in (None, "error")
 
 
 class _Inlining:

@@ -7,7 +7,7 @@ Loop that does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...ir.constants import zero_constant
@@ -27,7 +27,7 @@ from ...ir.types import (
     element_type,
     is_constructible,
 )
-from .editing import any_of, names_in
+from .editing import any_of, module_names, names_in
 from .purity import root_of
 from .regions import blocks_from, branches_to, destination, is_unreachable, last_block, nested, region
 from .replacing import replace
@@ -47,15 +47,16 @@ class MemoryToRegisters:
 
     def run(self, module: nodes.Module) -> bool:
         """Whether a variable was promoted."""
-        return any_of(_promote(module, function) for function in module.functions)
+        names = module_names(module)
+        return any_of(_promote(module, names, function) for function in module.functions)
 
 
-def _promote(module: nodes.Module, function: nodes.Function) -> bool:
+def _promote(module: nodes.Module, module_scope: NameScope, function: nodes.Function) -> bool:
     instructions = [it for block in blocks_of(function) for it in block.instructions]
     variables = [it for it in instructions if isinstance(it, nodes.Var) and _is_promotable(it)]
     if not variables:
         return False
-    _Promotion(module, function, variables).run()
+    _Promotion(module, _names_without(module_scope, function, variables), variables).run(function)
     return True
 
 
@@ -114,18 +115,17 @@ def _number(value: Value) -> int | None:
 class _Promotion:
     """Walks a function with what each variable holds: `current`."""
 
-    def __init__(self, module: nodes.Module, function: nodes.Function, variables: Sequence[nodes.Var]) -> None:
+    def __init__(self, module: nodes.Module, names: NameScope, variables: Sequence[nodes.Var]) -> None:
         self.builder = Builder(module)
-        self.function = function
         self.variables = dict.fromkeys(variables)
-        self.names = _names_without(module, function, variables)
+        self.names = names
         self.current: dict[nodes.Var, Value] = {}
         self.passed: dict[int, list[nodes.Var]] = {}
         self.stored: dict[int, dict[nodes.Var, None]] = {}
 
-    def run(self) -> None:
-        """Promote the variables."""
-        self._region(self.function.start_target)
+    def run(self, function: nodes.Function) -> None:
+        """Promote the variables, which are the function's."""
+        self._region(function.start_target)
 
     def _region(self, start: nodes.Block) -> None:
         for block in region(start):
@@ -218,32 +218,36 @@ class _Promotion:
 
     def _choice(self, block: nodes.Block, merge: nodes.Block | None) -> None:
         inner = nested(block)
-        before = dict(self.current)
         stored = dict.fromkeys(variable for start in inner for variable in self._stored_in(start))
-        taken = {} if merge is None else self._take(merge, [it for it in stored if it in before])
+        before = self._held(stored)
+        taken = {} if merge is None else self._take(merge, list(before))
         for start in inner:
-            self.current = dict(before)
+            self.current |= before
             self._region(start)
-        self.current = before | taken
+        self.current |= before | taken
 
     def _loop(self, entering: nodes.Branch, node: nodes.Loop) -> None:
-        before = dict(self.current)
         in_body, in_continuing = self._stored_in(node.start_target), self._stored_in(node.continuing_target)
-        carried = [it for it in {**in_body, **in_continuing} if it in before]
+        before = self._held({**in_body, **in_continuing})
+        carried = list(before)
         self._give(entering, carried)
-        merged = {} if is_unreachable(node.merge_target) else self._take(node.merge_target, carried)
-        continued = [it for it in in_body if it in before] + self._used_after_body(node, before)
-        at_continuing = self._take(node.continuing_target, continued) if _is_a_meeting(node) else {}
         start = self._take(node.start_target, carried)
-        self.current = before | start
+        merged = {} if is_unreachable(node.merge_target) else self._take(node.merge_target, carried)
+        continued = [it for it in in_body if it in before] + self._used_after_body(node)
+        at_continuing = self._take(node.continuing_target, continued) if _is_a_meeting(node) else {}
+        self.current |= start
         self._region(node.start_target)
         at_end = {variable: self.current[variable] for variable in continued if variable in self.current}
-        self.current = before | start | (at_continuing or at_end)
+        self.current |= before | start | (at_continuing or at_end)
         self._region(node.continuing_target)
-        self.current = before | merged
+        self.current |= before | merged
 
-    def _used_after_body(self, node: nodes.Loop, before: dict[nodes.Var, Value]) -> list[nodes.Var]:
-        """The body's own variables that the continuing part uses."""
+    def _held(self, variables: Iterable[nodes.Var]) -> dict[nodes.Var, Value]:
+        """What those of the variables hold that are declared already: all that a region can change for what follows."""
+        return {it: self.current[it] for it in variables if it in self.current}
+
+    def _used_after_body(self, node: nodes.Loop) -> list[nodes.Var]:
+        """The body's own variables, not met yet, that the continuing part uses."""
         used = [
             variable
             for block in blocks_from(node.continuing_target)
@@ -252,7 +256,7 @@ class _Promotion:
             if (variable := self._variable(operand)) is not None
         ]
         own = {it for block in blocks_from(node.continuing_target) for it in block.instructions}
-        return list(dict.fromkeys(it for it in used if it not in before and it not in own))
+        return list(dict.fromkeys(it for it in used if it not in self.current and it not in own))
 
     def _stored_in(self, start: nodes.Block) -> dict[nodes.Var, None]:
         """The variables that a region stores to."""
@@ -286,12 +290,12 @@ def _zero(variable: nodes.Var) -> nodes.Constant:
     return nodes.Constant(zero_constant(variable.type.store), variable.type.store, None)
 
 
-def _names_without(module: nodes.Module, function: nodes.Function, variables: Sequence[nodes.Var]) -> NameScope:
+def _names_without(module_scope: NameScope, function: nodes.Function, variables: Sequence[nodes.Var]) -> NameScope:
     """The names taken, but not by the variables."""
     kept = [variable.name for variable in variables]
     for variable in variables:
         variable.name = None
-    names = names_in(module, function)
+    names = names_in(module_scope, function)
     for variable, name in zip(variables, kept, strict=True):
         variable.name = name
     return names

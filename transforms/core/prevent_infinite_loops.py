@@ -14,7 +14,7 @@ from ...ir.core.builder import Builder, empty_block, u32, variable_type
 from ...ir.core.structure import blocks_of
 from ...ir.ops import BinaryOp
 from ...ir.types import U32, VOID, AddressSpace
-from .editing import names_in
+from .editing import module_names, names_in
 from .regions import is_unreachable, split
 
 _UNTIL = 0xFFFFFFFF
@@ -34,8 +34,9 @@ class PreventInfiniteLoops:
     def run(self, module: nodes.Module) -> bool:
         """Whether there is a loop that goes round."""
         changed = False
+        module_scope = module_names(module)
         for function in module.functions:
-            names = names_in(module, function)
+            names = names_in(module_scope, function)
             for block in blocks_of(function):
                 node = None if block.branch is None else block.branch.target
                 if isinstance(node, nodes.Loop) and not is_unreachable(node.continuing_target):

@@ -1,77 +1,293 @@
-"""How large a u32 or i32 value can be, where its making says so."""
+"""How large an integer can be at a place: by how it is made, by the guards around, and by the loop that counts it.
+
+An interval is in the numbers of the value's own type, u32 or i32. `below` are values that a value is known to be less
+than, where their size is not known before the shader runs: lengths of runtime-sized arrays, overrides, uniforms.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
 from ...ir.core import nodes
 from ...ir.core.values import Value
-from ...ir.ops import BinaryOp
-from ...ir.types import U32
+from ...ir.ops import BinaryOp, UnaryOp
+from ...ir.types import I32, U32, AddressSpace, Pointer, Type
+
+_DEEPEST = 12
+"""How many operations are looked through: enough for what people write, and each value costs a bounded time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The smallest and the largest value; and keys of values that are larger than it."""
+
+    low: int
+    high: int
+    below: frozenset[Hashable] = frozenset()
+
+    def join(self, other: Range) -> Range:
+        """One of the two."""
+        return Range(min(self.low, other.low), max(self.high, other.high), self.below & other.below)
+
+    def meet(self, other: Range) -> Range:
+        """Both at once."""
+        return Range(max(self.low, other.low), min(self.high, other.high), self.below | other.below)
+
+
+def whole(type: Type) -> Range:
+    """All values of i32 or u32."""
+    return Range(-(2**31), 2**31 - 1) if type is I32 else Range(0, 2**32 - 1)
+
+
+def tracked(variable: Value) -> bool:
+    """Whether what a variable holds is known from its stores: an integer in a function, only loaded and stored."""
+    if not isinstance(variable, nodes.Var) or not isinstance(variable.type, Pointer):
+        return False
+    is_integer = variable.type.space is AddressSpace.FUNCTION and variable.type.store in (I32, U32)
+    return is_integer and all(
+        isinstance(use.user, nodes.Load) or (isinstance(use.user, nodes.Store) and use.index == 0)
+        for use in variable.uses
+    )
 
 
 class Ranges:
-    """Bounds of values in one function."""
+    """What is known at one place of a function. `assume` and `set` add to it, `mark` and `undo` take it back."""
 
     def __init__(self, function: nodes.Function) -> None:
-        sizes = [_constant(size) for size in function.workgroup_size]
+        sizes = [constant_of(size) for size in function.workgroup_size]
         self._sizes = [*sizes, *[1] * (3 - len(sizes))] if sizes else []
+        self._known: dict[Hashable, Range] = {}
+        self._versions: dict[Value, int] = {}
+        self._loaded: dict[Value, int] = {}
+        self._changes: list[tuple[Hashable, Range | None]] = []
+        self._stores: list[tuple[Value, int | None]] = []
+        self._clock = 0
+        self.logical: dict[Value, Logical] = {}
 
-    def largest(self, value: Value) -> int | None:
-        """The largest value, taken as unsigned; None where nothing is known."""
+    # Knowledge.
+
+    def mark(self) -> tuple[int, int]:
+        """The present state, for `undo`."""
+        return len(self._changes), len(self._stores)
+
+    def undo(self, mark: tuple[int, int]) -> None:
+        """Go back to a state."""
+        changes, stores = mark
+        while len(self._changes) > changes:
+            key, known = self._changes.pop()
+            if known is None:
+                del self._known[key]
+            else:
+                self._known[key] = known
+        while len(self._stores) > stores:
+            variable, version = self._stores.pop()
+            if version is None:
+                del self._versions[variable]
+            else:
+                self._versions[variable] = version
+
+    def learn(self, key: Hashable, range: Range) -> None:
+        """Take a range to be that of what a key stands for."""
+        self._changes.append((key, self._known.get(key)))
+        self._known[key] = range
+
+    def stored(self, variable: Value, range: Range | None) -> None:
+        """Forget what a variable held, and take it to be in a range."""
+        self._stores.append((variable, self._versions.get(variable)))
+        self._clock += 1
+        self._versions[variable] = self._clock
+        if range is not None:
+            self.learn((variable, self._clock), range)
+
+    def loaded(self, load: nodes.Load) -> None:
+        """A load happens now: its value is what the variable holds."""
+        self._loaded[load] = self._versions.get(load.pointer, 0)
+
+    def held(self, variable: Value) -> Range | None:
+        """What a variable holds now."""
+        return self._known.get((variable, self._versions.get(variable, 0)))
+
+    def key(self, value: Value) -> Hashable:
+        """The same for values that are equal for a plain reason."""
+        match value:
+            case nodes.Load(pointer=pointer) if value in self._loaded:
+                return (pointer, self._loaded[value])
+            case nodes.Access(object=object, indices=indices):
+                numbers = tuple(constant_of(index) for index in indices)
+                return value if None in numbers else ("part", self.key(object), numbers)
+            case nodes.BuiltinCall(function="arrayLength", arguments=(nodes.Access() as pointer,)):
+                return _or(length_key(pointer.object, pointer.indices), value)
+            case nodes.BuiltinCall(function="arrayLength", arguments=(pointer,)):
+                return _or(length_key(pointer, ()), value)
+            case _:
+                return value
+
+    # Conditions.
+
+    def assume(self, condition: Value, truth: bool, depth: int = 0) -> None:
+        """Take a condition to be true, or false."""
+        match condition:
+            case nodes.Unary(op=UnaryOp.NOT, operand=operand):
+                self.assume(operand, not truth, depth)
+            case nodes.Binary(op=op, lhs=lhs, rhs=rhs) if lhs.type in (I32, U32) and op.is_comparison:
+                self._compare(op if truth else _OPPOSITE[op], lhs, rhs)
+            case nodes.BlockArgument() if condition in self.logical and depth < _DEEPEST:
+                logical = self.logical[condition]
+                if logical.is_and is truth:
+                    self.assume(logical.lhs, truth, depth + 1)
+                    self.assume(logical.rhs, truth, depth + 1)
+            case _:
+                pass
+
+    def _compare(self, op: BinaryOp, lhs: Value, rhs: Value) -> None:
+        if op in (BinaryOp.GREATER, BinaryOp.GREATER_EQUAL):
+            op, lhs, rhs = _MIRRORED[op], rhs, lhs
+        left, right = self.of(lhs), self.of(rhs)
+        match op:
+            case BinaryOp.LESS:
+                bounded = Range(left.low, right.high - 1, right.below | {self.key(rhs)})
+                self._refine(lhs, bounded)
+                self._refine(rhs, Range(left.low + 1, right.high))
+            case BinaryOp.LESS_EQUAL:
+                self._refine(lhs, Range(left.low, right.high, right.below))
+                self._refine(rhs, Range(left.low, right.high))
+            case BinaryOp.EQUAL:
+                self._refine(lhs, right)
+                self._refine(rhs, left)
+            case _:
+                pass
+
+    def _refine(self, value: Value, range: Range) -> None:
+        self.learn(self.key(value), self.of(value).meet(range))
+
+    # Values.
+
+    def of(self, value: Value, depth: int = 0) -> Range:
+        """The range of an i32 or u32 value."""
+        made = whole(value.type) if depth > _DEEPEST else self._made(value, depth + 1)
+        known = self._known.get(self.key(value))
+        return made if known is None else made.meet(known)
+
+    def _made(self, value: Value, depth: int) -> Range:
+        """What the operation that makes a value says."""
         match value:
             case nodes.Constant():
-                number = _constant(value)
-                return None if number is None else number & 0xFFFFFFFF
-            case nodes.FunctionParameter() if value.io.builtin == "local_invocation_index":
-                return self._last_invocation()
-            case nodes.Access(object=nodes.FunctionParameter() as parameter, indices=(component,)):
-                return self._last_of(parameter, component)
-            case nodes.BuiltinCall(function="min", arguments=(lhs, rhs)) if value.type is U32:
-                return _least(self.largest(lhs), self.largest(rhs))
-            case nodes.Binary(op=op, lhs=lhs, rhs=rhs) if value.type is U32:
-                return _combined(op, self.largest(lhs), self.largest(rhs))
+                number = constant_of(value)
+                return whole(value.type) if number is None else Range(number, number)
+            case nodes.FunctionParameter(io=io) if io.builtin == "local_invocation_index":
+                return self._up_to(self._last_invocation())
+            case nodes.Access(object=nodes.FunctionParameter(io=io), indices=(component,)) if (
+                io.builtin == "local_invocation_id"
+            ):
+                return self._up_to(self._last_of(constant_of(component)))
+            case nodes.BuiltinCall(function=name, arguments=arguments) if value.type in (I32, U32):
+                return self._call(name, arguments, value.type, depth)
+            case nodes.Convert(operand=operand) if operand.type in (I32, U32):
+                range = self.of(operand, depth)
+                is_same = range.low >= 0 and range.high < 2**31
+                return range if is_same or operand.type is value.type else whole(value.type)
+            case nodes.Binary(op=op, lhs=lhs, rhs=rhs) if value.type in (I32, U32):
+                return self._binary(op, lhs, rhs, depth)
             case _:
-                return None
+                return whole(value.type)
+
+    def _up_to(self, last: int | None) -> Range:
+        return whole(U32) if last is None else Range(0, last)
 
     def _last_invocation(self) -> int | None:
-        product = 1
-        for size in self._sizes:
-            if size is None:
-                return None
-            product *= size
-        return product - 1 if self._sizes else None
+        known = [size for size in self._sizes if size is not None]
+        return math.prod(known) - 1 if self._sizes and len(known) == len(self._sizes) else None
 
-    def _last_of(self, parameter: nodes.FunctionParameter, component: Value) -> int | None:
-        position = _constant(component)
-        if parameter.io.builtin != "local_invocation_id" or position is None or not self._sizes:
-            return None
-        size = self._sizes[position]
+    def _last_of(self, position: int | None) -> int | None:
+        size = self._sizes[position] if self._sizes and position is not None else None
         return None if size is None else size - 1
 
+    def _call(self, name: str, arguments: Sequence[Value], type: Type, depth: int) -> Range:
+        if name == "arrayLength":  # every array has an element
+            return Range(1, 2**32 - 1)
+        if name not in ("min", "max", "clamp", "select", "abs"):
+            return whole(type)
+        first, *rest = (self.of(it, depth) if it.type in (I32, U32) else whole(type) for it in arguments)
+        match name, rest:
+            case "min", [other]:
+                return Range(min(first.low, other.low), min(first.high, other.high), first.below | other.below)
+            case "max", [other]:
+                return Range(max(first.low, other.low), max(first.high, other.high), first.below & other.below)
+            case "clamp", [low, high]:
+                below = high.below  # min(max(e, low), high)
+                return Range(min(max(first.low, low.low), high.low), min(max(first.high, low.high), high.high), below)
+            case "select", [other, _]:
+                return first.join(other)
+            case _:
+                return first if first.low >= 0 else whole(type)
 
-def _constant(value: Value) -> int | None:
+    def _binary(self, op: BinaryOp, lhs: Value, rhs: Value, depth: int) -> Range:
+        left, right = self.of(lhs, depth), self.of(rhs, depth)
+        is_natural = left.low >= 0 and right.low >= 0
+        match op:
+            case BinaryOp.ADD:
+                found = Range(left.low + right.low, left.high + right.high)
+            case BinaryOp.SUBTRACT:
+                keys = frozenset({self.key(lhs)}) if right.low >= 1 else frozenset[Hashable]()
+                found = Range(left.low - right.high, left.high - right.low, left.below | keys)
+            case BinaryOp.MULTIPLY:
+                ends = [one * other for one in (left.low, left.high) for other in (right.low, right.high)]
+                found = Range(min(ends), max(ends))
+            case BinaryOp.AND if left.low >= 0 or right.low >= 0:
+                naturals = [it for it in (left, right) if it.low >= 0]
+                below = frozenset[Hashable]().union(*(it.below for it in naturals))
+                found = Range(0, min(it.high for it in naturals), below)
+            case BinaryOp.REMAINDER if is_natural:  # `e % 0` is 0 at run time
+                keys = frozenset({self.key(rhs)}) if right.low > 0 else frozenset[Hashable]()
+                found = Range(0, min(left.high, max(right.high - 1, 0)), left.below | keys)
+            case BinaryOp.DIVIDE if is_natural:  # `e / 0` is e
+                found = Range(left.low // max(right.high, 1), left.high // max(right.low, 1), left.below)
+            case BinaryOp.SHIFT_RIGHT if left.low >= 0:
+                shift = right.low if right.low == right.high and right.low < 32 else 0
+                found = Range(0, left.high >> shift, left.below)
+            case _:
+                return whole(lhs.type)
+        limits = whole(lhs.type)
+        return found if limits.low <= found.low and found.high <= limits.high else limits
+
+
+@dataclass(frozen=True, slots=True)
+class Logical:
+    """What a block argument is that stands for `lhs && rhs`, or else `lhs || rhs`."""
+
+    is_and: bool
+    lhs: Value
+    rhs: Value
+
+
+def _or(key: Hashable | None, otherwise: Value) -> Hashable:
+    return otherwise if key is None else key
+
+
+def constant_of(value: Value) -> int | None:
+    """The integer that a constant is."""
     raw = value.value.value if isinstance(value, nodes.Constant) else None
-    return raw if isinstance(raw, int) else None
+    return raw if isinstance(raw, int) and not isinstance(raw, bool) else None
 
 
-def _least(left: int | None, right: int | None) -> int | None:
-    return min((it for it in (left, right) if it is not None), default=None)
+def length_key(object: Value, indices: Sequence[Value]) -> Hashable:
+    """What stands for the length of a runtime-sized array in a variable; None where a pointer may be into any."""
+    numbers = [constant_of(index) for index in indices]
+    while isinstance(object, nodes.Access):
+        numbers[:0] = [constant_of(index) for index in object.indices]
+        object = object.object
+    return None if None in numbers else ("length", object, tuple(numbers))
 
 
-def _combined(op: BinaryOp, left: int | None, right: int | None) -> int | None:
-    """The largest result of an unsigned operation that does not wrap. `e % 0` is 0 at run time."""
-    if op is BinaryOp.AND:
-        return _least(left, right)
-    if op is BinaryOp.REMAINDER and right is not None:
-        return _least(left, max(right - 1, 0))
-    if left is None or right is None:
-        return None
-    match op:
-        case BinaryOp.ADD:
-            largest = left + right
-        case BinaryOp.MULTIPLY:
-            largest = left * right
-        case BinaryOp.DIVIDE | BinaryOp.SHIFT_RIGHT:
-            largest = left
-        case _:
-            return None
-    return largest if largest < 1 << 32 else None
+_OPPOSITE: Final = {
+    BinaryOp.EQUAL: BinaryOp.NOT_EQUAL,
+    BinaryOp.NOT_EQUAL: BinaryOp.EQUAL,
+    BinaryOp.LESS: BinaryOp.GREATER_EQUAL,
+    BinaryOp.LESS_EQUAL: BinaryOp.GREATER,
+    BinaryOp.GREATER: BinaryOp.LESS_EQUAL,
+    BinaryOp.GREATER_EQUAL: BinaryOp.LESS,
+}
+_MIRRORED: Final = {BinaryOp.GREATER: BinaryOp.LESS, BinaryOp.GREATER_EQUAL: BinaryOp.LESS_EQUAL}

@@ -5,7 +5,7 @@ A region is a block and the merges that follow it (`ir.core.structure`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...ir.core import nodes
 from ...ir.core.builder import empty_block
@@ -80,6 +80,16 @@ def branches_to(blocks: Iterable[nodes.Block], target: nodes.Block) -> Sequence[
     """The branches among blocks that pass their arguments to `target`."""
     branches = (block.branch for block in blocks)
     return [branch for branch in branches if branch is not None and destination(branch) is target]
+
+
+def incoming_branches(blocks: Iterable[nodes.Block]) -> Mapping[int, Sequence[nodes.Branch]]:
+    """The branches among blocks by the identity of the block that they pass their arguments to."""
+    found: dict[int, list[nodes.Branch]] = {}
+    for block in blocks:
+        target = None if block.branch is None else destination(block.branch)
+        if target is not None and block.branch is not None:
+            found.setdefault(id(target), []).append(block.branch)
+    return found
 
 
 def erase(start: nodes.Block) -> None:

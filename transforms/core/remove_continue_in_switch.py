@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from ...ir.constants import zero_constant
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, bool_constant, empty_block, variable_type
+from ...ir.core.names import NameScope
 from ...ir.types import BOOL, AddressSpace
-from .editing import any_of, names_in
+from .editing import any_of, module_names, names_in
 from .regions import nested, region, split
 
 
@@ -27,13 +28,17 @@ class RemoveContinueInSwitch:
 
     def run(self, module: nodes.Module) -> bool:
         """Whether there was such a Switch."""
-        return any_of(_Removal(module, function).region(function.start_target, None) for function in module.functions)
+        names = module_names(module)
+        return any_of(
+            _Removal(module, names_in(names, function)).region(function.start_target, None)
+            for function in module.functions
+        )
 
 
 class _Removal:
-    def __init__(self, module: nodes.Module, function: nodes.Function) -> None:
+    def __init__(self, module: nodes.Module, names: NameScope) -> None:
         self.builder = Builder(module)
-        self.names = names_in(module, function)
+        self.names = names
 
     def region(self, start: nodes.Block, continuing: nodes.Block | None) -> bool:
         """Rewrite the Switches in a region, the inner ones first."""

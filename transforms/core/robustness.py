@@ -1,26 +1,39 @@
 """Keeps every access inside of its object (WGSL, "Out-of-Bounds Access").
 
-An index is taken as unsigned and clamped to the last element: the rule of every tier, so that all devices agree.
+An index is taken as unsigned and clamped to the last element: the rule of every tier, so that all devices agree. Or, by
+choice, a load from outside gives zero and a store does nothing; WGSL allows this as well.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, u32
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
+from ...ir.diagnostics import InputError
 from ...ir.ops import BinaryOp
-from ...ir.types import Array, OverrideCount, Pointer, Struct, Type, element_count, element_type
+from ...ir.types import Array, OverrideCount, Pointer, Type, element_count, element_type
+from .bounds_checks import Checks, unproved
 from .editing import as_u32, count_value
-from .ranges import Ranges
+from .predicating import Condition, is_predicable, predicate
+from .ranges import constant_of
 from .robustness_textures import clamp_load
+
+MODES = ("clamp", "predicate")
 
 
 @dataclass(frozen=True)
 class Robustness:
-    """Clamps indices that may be out of range; constants and what is plainly in range stay as they are."""
+    """Guards the indices that are not proved to be in range.
+
+    `mode` is `clamp`, or `predicate`: loads, stores and atomics happen only inside, and what has no such guard, a part
+    of a value or a pointer for a function, is clamped.
+    """
+
+    mode: str = "clamp"
 
     @property
     def name(self) -> str:
@@ -28,65 +41,63 @@ class Robustness:
         return "robustness"
 
     def run(self, module: nodes.Module) -> bool:
-        """Whether an index was clamped."""
+        """Whether an index was guarded. Raises InputError for a mode that there is not."""
+        if self.mode not in MODES:
+            raise InputError(f"the option 'mode' of robustness is {' or '.join(MODES)}, not {self.mode!r}")
         changed = False
         for function in module.functions:
-            clamping = _Clamping(module, function)
-            for block in blocks_of(function):
-                changed |= clamping.block(block)
+            checks = unproved(module, function)
+            changed |= _Guarding(module, checks, is_predicating=self.mode == "predicate").guard(function)
         return changed
 
 
-class _Clamping:
-    """Rebuilds blocks with clamps in front of accesses."""
+class _Guarding:
+    """Rebuilds blocks with what guards their accesses."""
 
-    def __init__(self, module: nodes.Module, function: nodes.Function) -> None:
-        self.ranges = Ranges(function)
+    def __init__(self, module: nodes.Module, checks: Checks, *, is_predicating: bool) -> None:
         self.builder = Builder(module)
+        self.checks = checks
+        self.is_predicating = is_predicating
+        self.conditions: dict[nodes.Access, Condition] = {}
 
-    def block(self, block: nodes.Block) -> bool:
-        """Clamp the indices in one block."""
+    def guard(self, function: nodes.Function) -> bool:
+        """Clamp or predicate the function's accesses; whether there was one to guard."""
+        clamps = [self._block(block) for block in blocks_of(function)]
+        if self.conditions:
+            predicate(self.builder, function, self.conditions)
+        return bool(self.checks) or any(clamps)
+
+    def _block(self, block: nodes.Block) -> bool:
+        """Guard what a block accesses; whether a load from a texture was clamped."""
         before, block.instructions = block.instructions, []
         branch, block.branch = block.branch, None
         changed = False
         with self.builder.at(block):
             for instruction in before:
-                if isinstance(instruction, nodes.Access):
-                    changed |= self._access(instruction)
+                if isinstance(instruction, nodes.Access) and instruction in self.checks:
+                    self._access(instruction, self.checks[instruction])
                 elif isinstance(instruction, nodes.BuiltinCall) and instruction.function == "textureLoad":
                     changed |= clamp_load(self.builder, instruction)
                 block.instructions.append(instruction)
         block.branch = branch
         return changed
 
-    def _access(self, access: nodes.Access) -> bool:
+    def _access(self, access: nodes.Access, positions: Sequence[int]) -> None:
         self.builder.span = access.span
-        object = access.object.type
-        type = object.store if isinstance(object, Pointer) else object
-        changed = False
-        for position, index in enumerate(access.indices):
-            if not isinstance(type, Struct) and not self._is_in_range(type, index):
-                access.set_operand(position + 1, self._clamped(access, position, type))
-                changed = True
-            constant = index.value.value if isinstance(index, nodes.Constant) else 0
-            part = element_type(type, constant if isinstance(constant, int) else 0)
-            assert part is not None
-            type = part
-        return changed
+        lasts = [self._last(access, position) for position in positions]
+        indices = [as_u32(self.builder, access.indices[position]) for position in positions]
+        if self.is_predicating and is_predicable(access):
+            self.conditions[access] = [
+                self.builder.binary(BinaryOp.LESS_EQUAL, index, last)
+                for index, last in zip(indices, lasts, strict=True)
+            ]
+            return
+        for position, index, last in zip(positions, indices, lasts, strict=True):
+            access.set_operand(position + 1, self.builder.builtin_call("min", [index, last]))
 
-    def _is_in_range(self, type: Type, index: Value) -> bool:
-        count = element_count(type)
-        if isinstance(index, nodes.Constant) and not isinstance(count, int):
-            return index.value.value == 0  # every array has an element
-        largest = self.ranges.largest(index)
-        return isinstance(count, int) and largest is not None and largest < count
-
-    def _clamped(self, access: nodes.Access, position: int, type: Type) -> Value:
-        index = as_u32(self.builder, access.indices[position])
-        return self.builder.builtin_call("min", [index, self._last(access, position, type)])
-
-    def _last(self, access: nodes.Access, position: int, type: Type) -> Value:
+    def _last(self, access: nodes.Access, position: int) -> Value:
         """The index of the last element."""
+        type = _indexed(access, position)
         count = element_count(type)
         if isinstance(count, int):
             return u32(count - 1)
@@ -98,3 +109,13 @@ class _Clamping:
             array = self.builder.access(access.object, indices) if indices else access.object
             length = self.builder.builtin_call("arrayLength", [array])
         return self.builder.binary(BinaryOp.SUBTRACT, length, u32(1))
+
+
+def _indexed(access: nodes.Access, position: int) -> Type:
+    """What an index of an access is for."""
+    type = access.object.type.store if isinstance(access.object.type, Pointer) else access.object.type
+    for index in access.indices[:position]:
+        part = element_type(type, constant_of(index) or 0)
+        assert part is not None
+        type = part
+    return type

@@ -27,6 +27,7 @@ Number = bool | int | float
 class SubstituteOverrides:
     """`values` maps an override's name, or its `@id` in digits, to its value; others take their default.
 
+    In a pipeline's text, each is an option: `substitute_overrides{width=64,3=true}`.
     With an `entry_point`, overrides that it does not reach may go without a value, and stay where they are.
     Raises InputError for a value that is missing, misnamed or does not fit, and ShaderError where an expression of
     overrides has no value, as in a division by zero.

@@ -17,7 +17,7 @@ from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.scalars import Mode
 from .copying import Copier
-from .editing import any_of, names_in
+from .editing import any_of, module_names, names_in
 from .purity import is_pure
 from .regions import blocks_from, branches_to, erase, is_unreachable, last_block, prune, region, take_over
 
@@ -37,10 +37,10 @@ class Unroll:
 
     def run(self, module: nodes.Module) -> bool:
         """Whether a loop was unrolled."""
-        return any_of(self._function(module, function) for function in module.functions)
+        names = module_names(module)
+        return any_of(self._function(names_in(names, function), function) for function in module.functions)
 
-    def _function(self, module: nodes.Module, function: nodes.Function) -> bool:
-        names = names_in(module, function)
+    def _function(self, names: NameScope, function: nodes.Function) -> bool:
         changed = any_of(self._unroll(names, block) for block in reversed(blocks_of(function)))
         if changed:
             prune(function.start_target)

@@ -71,10 +71,11 @@ class ConditionalConstantPropagation:
 
     With `ranges`, what guards, loops, dynamic constants and thread numbers say of integers counts too (see
     `ir.hercules.ranges`): comparisons that they decide are constants, and a bound that never binds is gone. Each may
-    decide more for the other, so both go on until nothing changes.
+    decide more for the other, so both go on until nothing changes. `counts`: see `RangeSimplification`.
     """
 
     ranges: bool = False
+    counts: int = 64
     name = "ccp"
 
     def run(self, module: Module) -> bool:
@@ -82,7 +83,7 @@ class ConditionalConstantPropagation:
         changed = False
         for function in module.functions:
             changed |= _propagate(function)
-            while self.ranges and simplify_by_ranges(function):
+            while self.ranges and simplify_by_ranges(function, self.counts):
                 changed = True
                 _propagate(function)
         return changed

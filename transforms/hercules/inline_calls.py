@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
+from ...ir.hercules.copying import copied
 from ...ir.hercules.graph import control_predecessors, map_predecessors, replace_all
 from ...ir.hercules.schedule import schedule
-from .copying import copied
 
 
 def inline_calls(function: h.Function) -> None:

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from ...ir.hercules.conditions import facts
 from ...ir.hercules.graph import replace_all
+from ...ir.hercules.intervals import Bounds, Range
 from ...ir.hercules.nodes import (
     Binary,
     BinaryOp,
     BoolConstant,
     ConstantNode,
-    DynamicConstant,
-    DynamicConstantNode,
     Function,
     If,
     Integer,
@@ -21,34 +20,37 @@ from ...ir.hercules.nodes import (
     Module,
     Node,
     Reduce,
+    Select,
 )
-from ...ir.hercules.ranges import Range, Ranges
+from ...ir.hercules.ranges import Ranges
 from ...ir.hercules.schedule import Schedule, schedule
 from .cleanup import remove_dead
 
 
 @dataclass(frozen=True)
 class RangeSimplification:
-    """Replaces comparisons of integers that ranges decide by constants, and a `min` or `max` of integers by the operand
-    that it always gives.
+    """Replaces comparisons of integers that ranges decide by constants, and a `min`, `max`, `clamp` or remainder of
+    integers, and a select, by the operand that it always gives.
 
     The facts are those of the guards, loops and thread numbers around a node. Branches on the constants are for `ccp`,
-    which does all this itself if asked to (`ccp{ranges=true}`).
+    which does all this itself if asked to (`ccp{ranges=true}`). `counts` is how many bits the dynamic constants that a
+    function takes have: 32 for those of WGSL's entry points, where a conversion to u32 then changes nothing.
     """
 
+    counts: int = 64
     name = "ranges"
 
     def run(self, module: Module) -> bool:
         """Change the module; whether anything changed."""
         changed = False
         for function in module.functions:
-            changed |= simplify_by_ranges(function)
+            changed |= simplify_by_ranges(function, self.counts)
         return changed
 
 
-def simplify_by_ranges(function: Function) -> bool:
+def simplify_by_ranges(function: Function, counts: int = 64) -> bool:
     """Put there what ranges decide; whether they decide anything."""
-    known = _Known(schedule(function))
+    known = _Known(schedule(function), counts)
     constants = {truth: ConstantNode(BoolConstant(truth)) for truth in (False, True)}
     replacements = dict(_decided(known, constants))
     branches = {branch: constants[truth] for branch, truth in _decided_branches(known)}
@@ -66,9 +68,9 @@ def simplify_by_ranges(function: Function) -> bool:
 class _Known:
     """What guards, and the ranges that follow from them, say of comparisons in each block."""
 
-    def __init__(self, plan: Schedule) -> None:
+    def __init__(self, plan: Schedule, counts: int) -> None:
         self.plan = plan
-        self._ranges = Ranges(plan)
+        self._ranges = Ranges(plan, counts)
         self._facts = facts(plan)
 
     def outcome(self, op: BinaryOp, lhs: Node, rhs: Node, block: Node) -> bool | None:
@@ -78,20 +80,30 @@ class _Known:
                 truth = _implied(fact, op)
                 if truth is not None:
                     return truth
-        left, right = self._ranges.at(lhs, block), self._ranges.at(rhs, block)
-        return _outcome(op, _Side(left, _constant(lhs)), _Side(right, _constant(rhs)))
+        return _outcome(op, self._side(lhs, block), self._side(rhs, block))
+
+    def truth(self, condition: Node, block: Node) -> bool | None:
+        """How a condition always comes out in a block, if it is a comparison of integers and does."""
+        match condition:
+            case Binary(op, lhs, rhs) if isinstance(self.plan.types[lhs], Integer):
+                return self.outcome(op, lhs, rhs, block)
+            case _:
+                return None
+
+    def is_natural(self, node: Node, block: Node) -> bool:
+        """Whether an integer is never negative in a block."""
+        return self._ranges.at(node, block).low >= 0
+
+    def _side(self, node: Node, block: Node) -> _Side:
+        return _Side(self._ranges.at(node, block), dict(self._ranges.forms(node, block)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """The range of one side of a comparison, and the dynamic constant that it is, if it is one."""
+    """The range of one side of a comparison, and by how much it is above anchors, exactly."""
 
     range: Range
-    exactly: DynamicConstant | None
-
-
-def _constant(node: Node) -> DynamicConstant | None:
-    return node.value if isinstance(node, DynamicConstantNode) else None
+    forms: Bounds
 
 
 def _implied(fact: BinaryOp, op: BinaryOp) -> bool | None:
@@ -117,15 +129,29 @@ def _decided(known: _Known, constants: dict[bool, ConstantNode]) -> Iterator[tup
     """The nodes that are decided where they are placed, each with what to put there."""
     for node, at in known.plan.place.items():
         match node:
-            case Binary(op, lhs, rhs) if isinstance(known.plan.types[lhs], Integer):
-                truth = known.outcome(op, lhs, rhs, at)
+            case Binary(BinaryOp.REM, lhs, rhs) if isinstance(known.plan.types[lhs], Integer):
+                if known.is_natural(lhs, at) and known.outcome(BinaryOp.LESS, lhs, rhs, at):
+                    yield node, lhs
+            case Binary():
+                truth = known.truth(node, at)
                 if truth is not None:
                     yield node, constants[truth]
+            case Select(condition, if_true, if_false):
+                truth = known.truth(condition, at)
+                if truth is not None:
+                    yield node, if_true if truth else if_false
             case Intrinsic("min" | "max" as name, Integer(), [left, right]):
                 is_less = known.outcome(BinaryOp.LESS_EQUAL, left, right, at)
                 is_more = known.outcome(BinaryOp.GREATER_EQUAL, left, right, at)
                 if is_less or is_more:
                     yield node, left if bool(is_less) is (name == "min") else right
+            case Intrinsic("clamp", Integer(), [value, low, high]):
+                if known.outcome(BinaryOp.GREATER_EQUAL, value, high, at):
+                    yield node, high
+                elif known.outcome(BinaryOp.GREATER_EQUAL, value, low, at) and known.outcome(
+                    BinaryOp.LESS_EQUAL, value, high, at
+                ):
+                    yield node, value
             case _:
                 pass
 
@@ -133,13 +159,9 @@ def _decided(known: _Known, constants: dict[bool, ConstantNode]) -> Iterator[tup
 def _decided_branches(known: _Known) -> Iterator[tuple[If, bool]]:
     """The branches on a comparison that a branch above has decided, though not where it is computed."""
     for leader, branch in known.plan.exits.items():
-        match branch:
-            case If(condition=Binary(op, lhs, rhs)) if isinstance(known.plan.types[lhs], Integer):
-                truth = known.outcome(op, lhs, rhs, leader)
-                if truth is not None:
-                    yield branch, truth
-            case _:
-                pass
+        truth = known.truth(branch.condition, leader) if isinstance(branch, If) else None
+        if isinstance(branch, If) and truth is not None:
+            yield branch, truth
 
 
 def _outcome(op: BinaryOp, left: _Side, right: _Side) -> bool | None:
@@ -168,6 +190,8 @@ def _is_equal(left: _Side, right: _Side) -> bool | None:
 
 def _is_less(left: _Side, right: _Side, slack: int) -> bool:
     """Whether each number of the left side is less than each of the right one plus a slack."""
-    if right.exactly is not None and left.range.bounds.get(right.exactly, slack) < slack:
-        return True
+    for anchor, above in right.forms.items():
+        for bounds in (left.range.bounds, left.forms):
+            if anchor in bounds and bounds[anchor] < above + slack:
+                return True
     return left.range.high < right.range.low + slack

@@ -165,9 +165,13 @@ class _Translation:
         has_barrier = self.effects.of_function(self.function).has_barrier
         self.machine.spreads_arrays = has_barrier
         variables = [variable for variable in self.used if variable.binding is None]
+        private = [it for it in variables if not _is_workgroup(it)]
+        for variable in variables:
+            if _is_workgroup(variable):
+                self._declare(variable, has_barrier=has_barrier)
         if not has_barrier:
             self.machine.open_lane()  # private variables are each lane's own from the start
-        for variable in variables:
+        for variable in private:
             self._declare(variable, has_barrier=has_barrier)
         instructions = Instructions(self.machine, Globals(self.variables, self.lengths, has_barrier))
         for variable in variables:
@@ -246,6 +250,10 @@ class _Translation:
         )
         bindings = tuple(buffer.binding for buffer in buffers)
         return EntryPoint(self.function.name, h.Module([function]), function, bindings, self.size)
+
+
+def _is_workgroup(variable: c.Var) -> bool:
+    return isinstance(variable.type, wgsl.Pointer) and variable.type.space is wgsl.AddressSpace.WORKGROUP
 
 
 def _workgroup_size(function: c.Function) -> tuple[int, int, int]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd, prod
 
 from ....ir.hercules import nodes as h
 from ....ir.hercules.analyses import Loop
 from ....ir.hercules.schedule import Schedule
+from .widen import Edge
 
 _FEW = 20
 """So many operations in a loop leave most registers free."""
@@ -25,12 +26,14 @@ class NotGanged(Exception):
 @dataclass(frozen=True, slots=True)
 class Gang:
     """Forks, perfectly nested, outermost first, whose threads are numbered together, the innermost's fastest, and run
-    as gangs of so many parts, each a vector of so many lanes. No part is without threads.
+    as gangs of so many parts, each a vector of so many lanes. No part is without threads. If there is an `edge`, some
+    threads are beyond it.
     """
 
     forks: tuple[h.Fork, ...]
     lanes: int
     parts: int = 1
+    edge: Edge | None = None
 
     @property
     def threads(self) -> int:
@@ -63,17 +66,18 @@ class Gang:
         return self.factors[at], prod(self.factors[at + 1 :]), at == 0
 
 
-def choose_gangs(placed: Schedule, native: int) -> list[Gang]:
+def choose_gangs(placed: Schedule, native: int, edge: Edge | None = None) -> list[Gang]:
     """For each nest of forks over literal factors, those that become gangs; `native` is the lanes of a vector register.
 
-    That is the innermost, and if gangs can be larger, those around it. Raises NotGanged where there is nothing to gain.
+    That is the innermost, and if gangs can be larger, those around it. Threads end at the `edge`, if there is one.
+    Raises NotGanged where there is nothing to gain.
     """
     nests = _nests(placed)
     gangs = [_of_nest(placed, nest, native, has_barriers=len(nests) > 1) for nest in nests]
     chosen = [gang for gang in gangs if gang.lanes > 1]
     if not chosen:
         raise NotGanged("the workgroups have one invocation")
-    return chosen
+    return [replace(gang, edge=edge) if edge is not None and edge.inner in gang.forks else gang for gang in chosen]
 
 
 def _nests(placed: Schedule) -> list[list[h.Fork]]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 
 from ....ir.hercules import nodes as h
+from ....ir.hercules.graph import predecessors
 from ....ir.hercules.schedule import Schedule
 from ....ir.hercules.types import is_collection
 from ....ir.hercules.versions import is_version_projection
@@ -91,7 +92,9 @@ class GangEmitter:
     def _emit_gang(self, index: str, count: int) -> None:
         self._site.base = index
         self._values.define_thread_ids(self._thread_ids)
-        self._masks.set(self._shapes.keys[self._fork], [self._tail(count) for _ in self._site.parts()])
+        room = self._room()
+        masks = [self._values.within(self._tail(count), room) for _ in self._site.parts()]
+        self._masks.set(self._shapes.keys[self._fork], masks)
         self._flow.emit_level(self.body.top)
 
     def _tail(self, count: int) -> str | None:
@@ -102,6 +105,15 @@ class GangEmitter:
         vec = self._values.vec
         return vec.binary("icmp ult", "i64", self._values.lane_numbers(), vec.constant("i64", count))
 
+    def _room(self) -> str | None:
+        """How many threads there are in each row."""
+        edge = self._gang.edge
+        if edge is None:
+            return None
+        one, memory = self._values.one, self._nodes.memory
+        before = one.binary("mul", "i64", self._nodes.indices[edge.outer], str(edge.size))
+        return one.binary("sub", "i64", memory.dynamic(edge.count), before)
+
     # Blocks
 
     def _emit_block(self, leader: h.Node) -> None:
@@ -110,11 +122,27 @@ class GangEmitter:
             self._merges.begin(leader)
         nodes = self._placed.blocks[leader]
         self._records = find_records(nodes, self._shared_storage, self._is_uniform, self._users)
-        for node in nodes:
+        for node in self._in_order(nodes):
             self._emit_node(node)
         self._merges.hand_on(leader)
         self._at_end(leader)
         self._masks.take_edges(leader)
+
+    def _in_order(self, nodes: Sequence[h.Node]) -> Generator[h.Node]:
+        """The nodes, but scalars are read where they are used, after the tests of other accesses: LLVM then joins their
+        loads with the operations on vectors.
+        """
+        waiting: list[h.Node] = []
+        for node in nodes:
+            if isinstance(node, h.Read) and not self._values.shape(node).is_vector and node not in self._records:
+                waiting.append(node)
+            elif isinstance(node, (h.Write, h.Atomic)) or any(it in waiting for it in predecessors(node)):
+                yield from waiting
+                waiting.clear()
+                yield node
+            else:
+                yield node
+        yield from waiting
 
     def _emit_node(self, node: h.Node) -> None:
         match node:

@@ -164,6 +164,21 @@ class GangValues:
         value = self.vec.binary("udiv", "i64", self.lane_numbers(), self.vec.constant("i64", inner))
         return value if is_outermost else self.vec.binary("urem", "i64", value, self.vec.constant("i64", factor))
 
+    def within(self, mask: str | None, room: str | None) -> str | None:
+        """The lanes in a mask that are among so many at the beginning of their row; None for all."""
+        if room is None:
+            return mask
+        inner = self.vec.binary("icmp ult", "i64", self._numbers_in_row(), self.memory.splat(room, "i64"))
+        return inner if mask is None else self.vec.binary("and", "i1", inner, mask)
+
+    def _numbers_in_row(self) -> str:
+        numbers, row = self.lane_numbers(), self._gang.factors[-1]
+        return (
+            numbers
+            if len(self._gang.forks) == 1
+            else self.vec.binary("urem", "i64", numbers, self.vec.constant("i64", row))
+        )
+
     # Definitions
 
     def _name(self, node: h.Node) -> tuple[h.Node, int]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ...types import BOOL
 from .. import nodes
 from ..effects import has_effects
 from ..structure import blocks_of, entered_blocks
@@ -23,6 +24,9 @@ class Analysis:
         self._regions: dict[User, int] = {}
         self._block_regions: dict[int, int] = {}
         self._parents: list[int | None] = []
+        self._order = {id(block): position for position, block in enumerate(self.blocks)}
+        self._entering: dict[int, nodes.Block] = {}
+        self._block_of: dict[Value, nodes.Block] = {}
         self._number(function.start_target)
         self._branches: dict[int, list[nodes.Branch]] = {}
         for block in self.blocks:
@@ -54,6 +58,33 @@ class Analysis:
         """The region that a block belongs to."""
         return self._block_regions[id(block)]
 
+    def order_of(self, block: nodes.Block) -> int:
+        """The place of a block in the text."""
+        return self._order[id(block)]
+
+    def entering_block_of(self, value: Value) -> nodes.Block:
+        """The block that makes an instruction; for a block argument, the one that enters what its block belongs to."""
+        if isinstance(value, nodes.BlockArgument):
+            return self._entering[id(self._arguments[value][0])]
+        return self._block_of[value]
+
+    def enclosing_blocks(self, block: nodes.Block) -> Iterator[nodes.Block]:
+        """A block, the block that enters the region it stands in, and so on outwards."""
+        while True:
+            yield block
+            start = self._starts[self.region_of_block(block)]
+            if id(start) not in self._entering:
+                return
+            block = self._entering[id(start)]
+
+    def is_inside(self, block: nodes.Block, loop: nodes.Loop) -> bool:
+        """Whether a block stands in a loop."""
+        inside = {self.region_of_block(loop.start_target), self.region_of_block(loop.continuing_target)}
+        region: int | None = self.region_of_block(block)
+        while region is not None and region not in inside:
+            region = self._parents[region]
+        return region is not None
+
     def is_local_to(self, value: Value, loop: nodes.Loop) -> bool:
         """Whether only the loop uses the value."""
         inside = {self.region_of_block(loop.start_target), self.region_of_block(loop.continuing_target)}
@@ -67,17 +98,21 @@ class Analysis:
 
     def _number(self, start: nodes.Block) -> None:
         self._parents.append(None)
+        self._starts = [start]
         pending = [(start, 0)]
         while pending:
             block, region = pending.pop()
             self._block_regions[id(block)] = region
             for user in _users_in(block):
                 self._regions[user] = region
+            self._block_of.update(dict.fromkeys(block.instructions, block))
             entered = list(entered_blocks(block))
+            self._entering.update({id(it): block for it in entered})
             merge = entered.pop() if entered and _has_merge(block) else None
             for inner in entered:
                 pending.append((inner, len(self._parents)))
                 self._parents.append(region)
+                self._starts.append(inner)
             if merge is not None:
                 pending.append((merge, region))
 
@@ -141,15 +176,17 @@ def _only_goes_to(arm: nodes.Block, merge: nodes.Block) -> bool:
 
 
 def _roots(block: nodes.Block, function: nodes.Function) -> Iterable[Value]:
-    """What is needed whoever uses it. A named value is kept for its name."""
-    for argument in block.arguments:
-        if argument.name is not None:
-            yield argument
+    """What is needed whoever uses it. A named operation is kept for its name; so is what may be `&&` or `||`."""
     for instruction in block.instructions:
         if instruction.name is not None or isinstance(instruction, nodes.Var) or has_effects(instruction):
             yield instruction
     if block.branch is None:
         return
+    match block.branch.target:
+        case nodes.If(merge_target=nodes.Block(arguments=[result])) if result.type is BOOL and result.name is not None:
+            yield result
+        case _:
+            pass
     match block.branch.target:
         case nodes.If() as node if is_idle(node):
             pass

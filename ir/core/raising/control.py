@@ -16,6 +16,7 @@ from .analysis import is_idle
 from .expressions import ShortCircuit
 from .ordering import Effect, Tree
 from .regions import InstructionWriter, NotAnExpressionError
+from .variables import Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,9 @@ class FunctionWriter(InstructionWriter):
 
     def _branch(self, branch: nodes.Branch, follow: nodes.Block | None) -> nodes.Block | None:
         """Write where a block goes; the merge that follows, if there is one."""
+        for variable in self.shared.early(branch):
+            if not variable.is_declared:
+                self.declare(variable, None)
         match branch.target:
             case nodes.If() as node:
                 self._if(node)
@@ -86,39 +90,44 @@ class FunctionWriter(InstructionWriter):
             assert any(target is it.continuing for it in self.breakables), "a block branches out of its region"
             self.write(ast.Continue(syntax.NOWHERE))
 
-    # Values that blocks pass on are variables.
+    # Values that blocks pass on are in variables.
 
     def _pass(self, branch: nodes.Branch, target: nodes.Block) -> None:
-        """Assign what a branch passes to the arguments of its target, all at once."""
+        """Assign what a branch passes to the variables of its target's arguments, all at once."""
         pairs = [
-            (parameter, value)
+            (variable, value)
             for parameter, value in zip(target.arguments, branch.arguments, strict=True)
-            if self.analysis.is_live(parameter) and value is not parameter
+            if self.analysis.is_live(parameter)
+            and (variable := self.shared.of(parameter)) is not None
+            and self.shared.of(value) is not variable
         ]
         self.gather([value for _, value in pairs], Effect.WRITE, is_statement=True)
         values = [self.expressions.of(value) for _, value in pairs]
-        for index, (parameter, _) in enumerate(pairs):
-            if any(shapes.mentions(later, {self.expressions.bound[parameter]}) for later in values[index + 1 :]):
-                values[index + 1 :] = [self._kept(later) for later in values[index + 1 :]]
-        for (parameter, _), value in zip(pairs, values, strict=True):
-            target_name = syntax.identifier(self.expressions.bound[parameter])
-            self.write(shapes.assignment(target_name, value, parameter.type))
+        order = sorted(range(len(pairs)), key=lambda index: pairs[index][0].is_declared)
+        self._assign_all([(*pairs[index], values[index]) for index in order])
+
+    def _assign_all(self, assigned: list[tuple[Variable, Value, ast.Expression]]) -> None:
+        """Assign values to variables, of which those that are not declared yet come first."""
+        for index, (variable, value, text) in enumerate(assigned):
+            name = self.expressions.bound.get(variable.members[0])
+            rest = assigned[index + 1 :]
+            if name is not None and any(shapes.mentions(later, {name}) for _, _, later in rest):
+                assigned[index + 1 :] = [(target, it, self._kept(later)) for target, it, later in rest]
+            self.assign(variable, text, value.type)
 
     def _kept(self, value: ast.Expression) -> ast.Expression:
-        if isinstance(value, (ast.BoolLiteral, ast.IntLiteral, ast.FloatLiteral)):
-            return value
-        name = self.names.unique("t")
-        self.write(syntax.let(name, value))
-        return syntax.identifier(name)
+        is_literal = isinstance(value, (ast.BoolLiteral, ast.IntLiteral, ast.FloatLiteral))
+        return value if is_literal else syntax.identifier(self.keep(value))
 
     def _declare(self, argument: nodes.BlockArgument, initializer: ast.Expression | None) -> None:
-        if not self.analysis.is_live(argument):
-            return
-        name = self.names.name(argument)
-        type = self.expressions.type(argument.type) if initializer is None else None
-        self.write(syntax.var(name, type, initializer))
-        self.bind(argument, name)
-        self.variables[name] = argument
+        variable = self._undeclared(argument)
+        if variable is not None:
+            self.declare(variable, initializer)
+
+    def _undeclared(self, argument: nodes.BlockArgument) -> Variable | None:
+        """The variable of an argument that is used and has none yet."""
+        variable = self.shared.of(argument) if self.analysis.is_live(argument) else None
+        return None if variable is None or variable.is_declared else variable
 
     # If.
 
@@ -167,7 +176,8 @@ class FunctionWriter(InstructionWriter):
         """Declare what the arms yield; if the false arm only yields constants, these are the initial values."""
         branch = node.false_target.branch
         live = [self.analysis.is_live(argument) for argument in merge.arguments]
-        if not any(live) or branch is None:
+        is_new = [self._undeclared(argument) is not None for argument in merge.arguments]
+        if not any(live) or is_new != live or branch is None:
             for argument in merge.arguments:
                 self._declare(argument, None)
             return False
@@ -220,7 +230,7 @@ class FunctionWriter(InstructionWriter):
                         return None
                     if branch.target is merge:
                         value = branch.arguments[0]
-                        return value, frame.waiting.take([value], Effect.NONE)
+                        return value, frame.waiting.take([value], self.with_reads([value], Effect.NONE))
                     if not isinstance(branch.target, nodes.If) or branch.target.merge_target is None:
                         return None
                     self._if(branch.target)
@@ -243,12 +253,9 @@ class FunctionWriter(InstructionWriter):
     # Loop.
 
     def _loop(self, node: nodes.Loop, branch: nodes.Branch) -> None:
-        self.gather(branch.arguments, Effect.WRITE, is_statement=True)
-        initial = [self.expressions.of(value) for value in branch.arguments]
+        self._pass(branch, node.start_target)
         for argument in (*node.merge_target.arguments, *node.continuing_target.arguments):
             self._declare(argument, None)
-        for argument, value in zip(node.start_target.arguments, initial, strict=True):
-            self._declare(argument, value)
         outer = self.breakables
         self.breakables = (*outer, _Breakable(node.merge_target, node.continuing_target))
         body = self.region(node.start_target, node.continuing_target)
@@ -256,20 +263,24 @@ class FunctionWriter(InstructionWriter):
         continuing, break_if = self._continuing(node)
         filters = syntax.filters(node.continuing_target.diagnostics)
         end = ast.Block(filters, tuple(continuing), syntax.NOWHERE)
-        statement, took_initializer = shapes.loop(body, end, break_if, self._initializer(node))
-        if took_initializer:
-            self.frame.statements.pop()
+        statement, taken = shapes.loop(body, end, break_if, self._initializers(node))
+        self.frame.statements[:] = [it for it in self.frame.statements if it is not taken]
         self.write(statement)
 
-    def _initializer(self, node: nodes.Loop) -> ast.Var | None:
-        """The declaration just before, if only the loop uses the variable."""
-        last = self.frame.statements[-1] if self.frame.statements else None
-        if not isinstance(last, ast.Var):
-            return None
-        variable = self.variables.get(last.name)
-        is_carried = any(variable is argument for argument in node.start_target.arguments)
-        is_local = isinstance(variable, nodes.Var) and self.analysis.is_local_to(variable, node)
-        return last if is_carried or is_local else None
+    def _initializers(self, node: nodes.Loop) -> list[ast.Var]:
+        """The declarations just before, in order, up to one of a variable that not only the loop uses."""
+        found: list[ast.Var] = []
+        for statement in reversed(self.frame.statements):
+            if not isinstance(statement, ast.Var):
+                break
+            found.append(statement)
+        return [it for it in reversed(found) if self._is_only_for(node, it)]
+
+    def _is_only_for(self, node: nodes.Loop, declared: ast.Var) -> bool:
+        variable = self.variables.get(declared.name)
+        if isinstance(variable, nodes.Var):
+            return self.analysis.is_local_to(variable, node)
+        return variable is not None and self.shared.is_local_to(variable, node)
 
     def _continuing(self, node: nodes.Loop) -> tuple[list[ast.Statement], ast.Expression | None]:
         """The statements of the continuing part, and the condition of its `break if`."""
@@ -289,14 +300,13 @@ class FunctionWriter(InstructionWriter):
         """`break if`: the condition is computed before what the arms pass on is assigned."""
         self.gather([node.condition], Effect.WRITE, is_statement=True)
         condition = self.expressions.of(node.condition)
-        arms = (node.true_target, node.false_target)
-        if not any(_passes(arm) for arm in arms):
-            return condition if _goes_to(node.true_target, loop.merge_target) else shapes.negated(condition)
-        leave = self.names.unique("leave")
-        self.write(syntax.let(leave, condition))
-        self.write(shapes.if_(syntax.identifier(leave), *(self._break_if_arm(arm, loop) for arm in arms)))
-        left = syntax.identifier(leave)
-        return left if _goes_to(node.true_target, loop.merge_target) else shapes.negated(left)
+        on_true, on_false = (self._break_if_arm(arm, loop) for arm in (node.true_target, node.false_target))
+        if on_true or on_false:
+            leave = self.names.unique("leave")
+            self.write(syntax.let(leave, condition))
+            condition = syntax.identifier(leave)
+            self.write(shapes.if_(condition, on_true, on_false))
+        return condition if _goes_to(node.true_target, loop.merge_target) else shapes.negated(condition)
 
     def _break_if_arm(self, arm: nodes.Block, loop: nodes.Loop) -> Sequence[ast.Statement]:
         follow = loop.merge_target if _goes_to(arm, loop.merge_target) else loop.start_target
@@ -339,12 +349,3 @@ def _goes_to(arm: nodes.Block, target: nodes.Block) -> bool:
             case _:
                 block = None
     return False
-
-
-def _passes(arm: nodes.Block) -> bool:
-    """Whether an arm does more than branch."""
-    return bool(arm.instructions) or arm.branch is None or bool(arm.branch.arguments) or _enters(arm.branch.target)
-
-
-def _enters(target: nodes.Flow) -> bool:
-    return isinstance(target, (nodes.If, nodes.Loop, nodes.Switch))

@@ -21,6 +21,7 @@ from .control import FunctionWriter
 from .expressions import Expressions, is_handle_pointer
 from .names import ModuleNames
 from .spelling import Speller, has_no_name
+from .variables import Variables
 
 _Written: TypeAlias = ast.Statement | ast.Attribute
 
@@ -127,7 +128,7 @@ class ModuleWriter:
         expressions = self._expressions(analysis.constants)
         parameters = [self._parameter(it, names.name(it, "p")) for it in function.parameters]
         expressions.bound.update((it, names.name(it)) for it in function.parameters)
-        body = FunctionWriter(analysis, expressions, names).body(function)
+        body = FunctionWriter(analysis, Variables(function, analysis), expressions, names).body(function)
         attributes = tuple(self._attributes(function))
         return_type = None if function.return_type is VOID else self.speller.type(function.return_type)
         statements = [*self._phonies(function, [*body, *attributes]), *body]

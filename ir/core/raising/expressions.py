@@ -13,9 +13,9 @@ from ...wgsl import ast
 from .. import nodes
 from ..values import User, Value
 from . import syntax
+from .names import COMPONENTS
 from .spelling import Speller, is_zero
 
-_COMPONENTS = "xyzw"
 _LONGEST_ARRAY = 16
 
 ConstantOf: TypeAlias = Callable[[Value], ConstantValue | None]
@@ -113,7 +113,7 @@ class Expressions:
             case nodes.Access(object=object):
                 return self._part(self._whole(object), node)
             case nodes.Swizzle(components=components):
-                return syntax.member(self.operand(node, 0), "".join(_COMPONENTS[it] for it in components))
+                return syntax.member(self.operand(node, 0), "".join(COMPONENTS[it] for it in components))
             case nodes.Load(pointer=pointer):
                 return self.memory(pointer)
             case nodes.Call(callee=callee):
@@ -142,7 +142,7 @@ class Expressions:
                 assert number is not None
                 whole = syntax.member(whole, type.members[number].name)
             elif isinstance(type, Vector) and number is not None and (access, position) not in self.hidden:
-                whole = syntax.member(whole, _COMPONENTS[number])
+                whole = syntax.member(whole, COMPONENTS[number])
             else:
                 whole = syntax.index(whole, self.operand(access, position))
             part = element_type(type, number or 0)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ...types import Struct
+from ...types import Pointer, Struct, Type, Vector, element_type
 from .. import nodes
 from ..names import NameScope
 from ..structure import blocks_of
 from .analysis import Analysis
 
+COMPONENTS = "xyzw"
 _TYPE_WORDS = ("bool", "i32", "u32", "f32", "f16", "array", "atomic", "ptr", "vec2", "vec3", "vec4", "bitcast")
 
 
@@ -59,7 +60,9 @@ class ModuleNames:
 
 
 class FunctionNames:
-    """Hands out the names inside of a function: those that values have, and `t`, `t_1` … for others."""
+    """Hands out the names inside of a function: those that values have, and for others the name of the member they are
+    read from, or `t`, `t_1` ….
+    """
 
     def __init__(self, module_scope: NameScope, function: nodes.Function, analysis: Analysis) -> None:
         named = [it for it in _named_values(function) if analysis.is_live(it) or it in function.parameters]
@@ -70,7 +73,7 @@ class FunctionNames:
     def name(self, value: nodes.AnyValue, otherwise: str = "t") -> str:
         """The name of a value, which gets one if it had none."""
         if value not in self._given:
-            self._given[value] = self._scope.unique(otherwise)
+            self._given[value] = self._scope.unique(_origin(value) or otherwise)
         return self._given[value]
 
     def unique(self, wanted: str) -> str:
@@ -83,6 +86,27 @@ def _named_values(function: nodes.Function) -> Iterator[nodes.AnyValue]:
     for block in blocks_of(function):
         yield from block.arguments
         yield from block.instructions
+
+
+def _origin(value: nodes.AnyValue) -> str | None:
+    """The member, or the component of something with a name, that a value is read from."""
+    access = value.pointer if isinstance(value, nodes.Load) else value
+    if not isinstance(access, nodes.Access):
+        return None
+    type: Type | None = access.object.type
+    type = type.store if isinstance(type, Pointer) else type
+    name = access.object.name
+    for index in access.indices:
+        number = index.value.value if isinstance(index, nodes.Constant) else None
+        match type:
+            case Struct(members=members) if isinstance(number, int):
+                name = members[number].name
+            case Vector() if isinstance(number, int) and name is not None:
+                name = f"{name.rstrip('_')}_{COMPONENTS[number]}"
+            case _:
+                name = None
+        type = None if type is None else element_type(type, number if isinstance(number, int) else 0)
+    return name
 
 
 def _is_interface(value: nodes.Instruction) -> bool:

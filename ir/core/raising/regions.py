@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ...builtins import builtin
-from ...types import VOID, Pointer, Vector, element_type
+from ...types import VOID, Pointer, Type, Vector, element_type
 from ...wgsl import ast
 from .. import nodes
 from ..effects import has_effects
@@ -17,6 +17,7 @@ from .analysis import Analysis
 from .expressions import Expressions, is_handle
 from .names import FunctionNames
 from .ordering import Effect, Tree, Waiting, effect_of
+from .variables import Variable, Variables
 
 
 class NotAnExpressionError(Exception):
@@ -35,12 +36,15 @@ class Frame:
 class InstructionWriter:
     """Writes the instructions of a function one after the other."""
 
-    def __init__(self, analysis: Analysis, expressions: Expressions, names: FunctionNames) -> None:
+    def __init__(
+        self, analysis: Analysis, variables: Variables, expressions: Expressions, names: FunctionNames
+    ) -> None:
         self.analysis = analysis
+        self.shared = variables
         self.expressions = expressions
         self.names = names
         self.frame = Frame()
-        self.variables: dict[str, nodes.Var | nodes.BlockArgument] = {}
+        self.variables: dict[str, nodes.Var | Variable] = {}
         self._updates: dict[nodes.Store, nodes.Load] = {}
         self._updated: set[nodes.AnyValue] = set()
 
@@ -63,10 +67,15 @@ class InstructionWriter:
 
     def gather(self, operands: Sequence[Value], effect: Effect, *, is_statement: bool) -> Tree:
         """Join waiting operands to an operation that happens now; first write out what this would overtake."""
+        effect = self.with_reads(operands, effect)
         while blocking := self.frame.waiting.in_the_way(operands, effect, is_statement=is_statement):
             for value in blocking:
                 self.settle(value)
         return self.frame.waiting.take(operands, effect)
+
+    def with_reads(self, operands: Sequence[Value], effect: Effect) -> Effect:
+        """The effect of an operation that reads operands: those in shared variables are in memory."""
+        return Effect.READ if effect is Effect.NONE and any(map(self.shared.is_shared, operands)) else effect
 
     def settle(self, value: Value) -> None:
         """Write a waiting value as a `let`."""
@@ -78,6 +87,27 @@ class InstructionWriter:
         text = self.expressions.of(value)
         self.bind(value, self.names.name(value))
         self.write(syntax.let(self.expressions.bound[value], text))
+
+    def assign(self, variable: Variable, value: ast.Expression, type: Type) -> None:
+        """Assign to a variable, or declare it with this value."""
+        if variable.is_declared:
+            name = self.expressions.bound[variable.members[0]]
+            self.write(shapes.assignment(syntax.identifier(name), value, type))
+        else:
+            self.declare(variable, value)
+
+    def declare(self, variable: Variable, initializer: ast.Expression | None) -> None:
+        """Declare a variable. From now on its values are called by its name."""
+        first = variable.members[0]
+        named = [it for it in variable.members if isinstance(it, nodes.BlockArgument) and it.name is not None]
+        assert isinstance(first, nodes.Instruction | nodes.BlockArgument)
+        name = min((self.names.name(it) for it in named), key=len) if named else self.names.name(first)
+        type = self.expressions.type(first.type) if initializer is None else None
+        self.write(syntax.var(name, type, initializer))
+        variable.is_declared = True
+        self.variables[name] = variable
+        for value in variable.members:
+            self.bind(value, name)
 
     def bind(self, value: Value, name: str) -> None:
         """From now on the value is called by this name."""
@@ -132,6 +162,9 @@ class InstructionWriter:
             self.write(self._call_statement(node))
         elif is_handle(node):
             pass
+        elif (variable := self.shared.of(node)) is not None:
+            self.gather(node.operands, Effect.WRITE, is_statement=True)
+            self.assign(variable, self.expressions.instruction(node), node.type)
         elif self._waits(node):
             self.frame.waiting.add(node, self.gather(node.operands, effect, is_statement=False))
         else:
@@ -181,6 +214,12 @@ class InstructionWriter:
                     self._pin(operand)
             elif operand not in self.expressions.bound and self.analysis.constants.of(operand) is None:
                 self.settle(operand)
+
+    def keep(self, value: ast.Expression) -> str:
+        """Write a value as a `let` of its own."""
+        name = self.names.unique("t")
+        self.write(syntax.let(name, value))
+        return name
 
     def _is_update(self, node: nodes.Access) -> bool:
         """Whether the pointer is only for `memory op= value`; if so, the store is remembered."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from ...ops import BinaryOp, UnaryOp
-from ...schema.traverse import same, walk
+from ...schema.runtime import SchemaNode
+from ...schema.traverse import children, same, walk
 from ...types import Scalar, Type
 from ...wgsl import ast
 from . import syntax
 
 _UPDATES = (ast.Assign, ast.CompoundAssign, ast.Increment, ast.Decrement)
+Update: TypeAlias = ast.Assign | ast.CompoundAssign | ast.Increment | ast.Decrement
 
 
 def assignment(target: ast.Expression, value: ast.Expression, type: Type) -> ast.Statement:
@@ -78,21 +81,60 @@ def loop(
     body: Sequence[ast.Statement],
     continuing: ast.Block,
     break_if: ast.Expression | None,
-    initializer: ast.Var | None,
-) -> tuple[ast.Statement, bool]:
-    """The loop, and whether it took the initialiser, a variable declared just before that only the loop uses."""
-    condition = _leading_exit(body)
-    steps = continuing.statements
-    update = steps[0] if len(steps) == 1 and break_if is None and not continuing.attributes else None
-    if condition is not None and break_if is None and not steps:
-        return ast.While((), negated(condition), syntax.block(body[1:]), syntax.NOWHERE), False
-    if condition is not None and isinstance(update, _UPDATES) and not mentions(update, _declared_in(body)):
-        taken = initializer if initializer is not None and _target(update) == initializer.name else None
-        return ast.For((), taken, negated(condition), update, syntax.block(body[1:]), syntax.NOWHERE), taken is not None
+    initializers: Sequence[ast.Var],
+) -> tuple[ast.Statement, ast.Var | None]:
+    """The loop, and the initialiser it took: one of the variables declared just before that only the loop uses."""
+    condition = _leading_exit(body) if break_if is None and not continuing.attributes else None
+    if condition is not None:
+        found = _with_condition(negated(condition), body[1:], continuing.statements, initializers)
+        if found is not None:
+            return found
     end = None
-    if steps or break_if is not None:
+    if continuing.statements or break_if is not None:
         end = ast.Continuing(continuing, break_if, syntax.NOWHERE)
-    return ast.Loop((), syntax.block(body), end, syntax.NOWHERE), False
+    return ast.Loop((), syntax.block(body), end, syntax.NOWHERE), None
+
+
+def _with_condition(
+    condition: ast.Expression,
+    body: Sequence[ast.Statement],
+    continuing: Sequence[ast.Statement],
+    initializers: Sequence[ast.Var],
+) -> tuple[ast.Statement, ast.Var | None] | None:
+    """A `for` or `while`, if it can be one. What is done before the next round can as well end the body, unless
+    something continues early.
+    """
+    can_move = len(continuing) != 1 and not _continues(body)
+    update = continuing[-1] if continuing else None
+    if isinstance(update, _UPDATES) and (can_move or len(continuing) == 1):
+        inner = (*body, *continuing[:-1])
+        taken = _taken(update, initializers)
+        if (taken is not None or len(continuing) == 1) and not mentions(update, _declared_in(inner)):
+            return ast.For((), taken, condition, update, syntax.block(inner), syntax.NOWHERE), taken
+    if can_move or not continuing:
+        return ast.While((), condition, syntax.block((*body, *continuing)), syntax.NOWHERE), None
+    return None
+
+
+def _taken(update: Update, initializers: Sequence[ast.Var]) -> ast.Var | None:
+    """The declaration of what the update changes, if nothing happens between it and the loop that it could notice."""
+    for position, variable in enumerate(initializers):
+        is_literal = isinstance(variable.initializer, (ast.IntLiteral, ast.FloatLiteral))
+        if variable.name == _target(update) and (is_literal or position == len(initializers) - 1):
+            return variable
+    return None
+
+
+def _continues(body: Sequence[ast.Statement]) -> bool:
+    """Whether a `continue` of this loop, and not of one in it, is among the statements."""
+    pending: list[SchemaNode] = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Continue):
+            return True
+        if not isinstance(node, (ast.Loop, ast.While, ast.For, ast.Let, ast.Var, *_UPDATES)):
+            pending.extend(children(node))
+    return False
 
 
 def _leading_exit(body: Sequence[ast.Statement]) -> ast.Expression | None:
@@ -104,7 +146,7 @@ def _leading_exit(body: Sequence[ast.Statement]) -> ast.Expression | None:
             return None
 
 
-def _target(update: ast.Assign | ast.CompoundAssign | ast.Increment | ast.Decrement) -> str | None:
+def _target(update: Update) -> str | None:
     target = update.target
     while isinstance(target, (ast.Index, ast.MemberAccess)):
         target = target.object

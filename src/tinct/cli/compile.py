@@ -11,6 +11,7 @@ import click
 
 from ..compilation import Compilation, ProgramOrigin
 from ..core_origin import CoreOrigin
+from ..header import with_header
 from ..ir.diagnostics import InputError
 from ..ir.source import Source
 from ..shader import Shader, choose_entry
@@ -24,7 +25,9 @@ def _ast(compilation: Compilation) -> str:
     from ..ir.core.to_program import to_unit
 
     origin = compilation.origin
-    return print_unit(origin.program.unit if isinstance(origin, ProgramOrigin) else to_unit(compilation.core))
+    if not isinstance(origin, ProgramOrigin):
+        return print_unit(to_unit(compilation.core))
+    return with_header(print_unit(origin.program.unit), origin.program.unit, origin.source)
 
 
 def _core(compilation: Compilation) -> str:
@@ -34,7 +37,10 @@ def _core(compilation: Compilation) -> str:
 
 
 def _wgsl(compilation: Compilation) -> str:
-    return compilation.wgsl
+    origin = compilation.origin
+    if not isinstance(origin, ProgramOrigin):
+        return compilation.wgsl
+    return with_header(compilation.wgsl, origin.program.unit, origin.source)
 
 
 def _hercules(compilation: Compilation) -> str:

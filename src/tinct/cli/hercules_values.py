@@ -28,8 +28,8 @@ def run_values(function: h.Function, constants: Sequence[int], values: Sequence[
     """
     from ..backend.cpu import compile_function
     from ..backend.cpu.layout import natural_layout
+    from ..ir.hercules.copying import specialised
     from ..transforms.hercules.as_kernel import as_kernel
-    from ..transforms.hercules.copying import specialised
     from ..transforms.hercules.inline_calls import inline_calls
     from ..transforms.hercules.lower_sums import lower_sums
 

@@ -7,9 +7,11 @@ import sys
 import click
 
 from ..core_origin import CoreOrigin
+from ..header import with_header
 from ..ir.core.builder_impl import build
 from ..ir.core.nodes import Module
 from ..ir.source import Source
+from ..ir.wgsl import ast
 from .options import file_argument, read_source
 
 
@@ -73,23 +75,26 @@ def command(
 
     passes = parse_pipeline(pipeline, CORE)
     check_names(dump_after)
-    module = read_module(read_source(file), start)
+    source = read_source(file)
+    module, unit = read_module(source, start)
 
     def dump(step: Pass[Module], module: Module) -> None:
         if dump_each or step.name in dump_after:
             click.echo(f"// after {step.name}\n{CORE.text(module)}", err=True)
 
     run_passes(module, passes, CORE, verify_each=verify_each, after_each=dump)
-    click.echo(CORE.text(module) if emit == "core" else wgsl_text(module), nl=False)
+    text = CORE.text(module) if emit == "core" else wgsl_text(module)
+    click.echo(text if emit == "core" or unit is None else with_header(text, unit, source), nl=False)
 
 
-def read_module(source: Source, start: str | None) -> Module:
-    """The module of a WGSL file, or of a text of core IR. Raises ShaderError."""
+def read_module(source: Source, start: str | None) -> tuple[Module, ast.TranslationUnit | None]:
+    """The module of a WGSL file, with its syntax tree, or of a text of core IR. Raises ShaderError."""
     if start == "core" or (start is None and source.name.endswith(".core")):
-        return CoreOrigin(source).core()
+        return CoreOrigin(source).core(), None
     from ..frontend import load_program
 
-    return build(load_program(source))
+    program = load_program(source)
+    return build(program), program.unit
 
 
 def wgsl_text(module: Module) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import random
 from functools import cache
+from math import prod
 from pathlib import Path
+
+import numpy as np
 
 from tinct.backend.wgsl import print_unit
 from tinct.frontend import load_program
@@ -13,46 +16,16 @@ from tinct.ir.core import Module, from_program, run, verify
 from tinct.ir.core.nodes import Function, Var
 from tinct.ir.core.to_program import to_unit
 from tinct.ir.source import Source
-from tinct.ir.types import Access, BindingPoint, Pointer, Stage
+from tinct.ir.textures import format_of, is_layered, rank
+from tinct.ir.types import Access, BindingPoint, Pointer, Stage, Texture
 from tinct.ir.wgsl.program import Program
+from tinct.textures import pack_texture, texel_dtype
 from tinct.transforms.passes import parse_pipeline, run_passes
 from tinct.transforms.pipelines import CORE
 
 ROOT = Path(__file__).parents[3]
 GOLDENS = ROOT / "tests" / "goldens" / "transforms"
 SHADERS = sorted((ROOT / "shaders").glob("*/*.wgsl"))
-
-PIPELINES = [
-    "algebraic",
-    "cse",
-    "dce",
-    "direct_variable_access",
-    "fold_constants",
-    "inline",
-    "licm",
-    "mem2reg",
-    "mem2reg,licm",
-    "mem2reg,reg2mem",
-    "mem2reg,remove_continue_in_switch",
-    "mem2reg,unroll",
-    "polyfill",
-    "preserve_padding",
-    "prevent_infinite_loops",
-    "remove_continue_in_switch",
-    "rename",
-    "robustness",
-    "scalarize,algebraic,vectorize",
-    "std140",
-    "simplify_control_flow",
-    "strength_reduction",
-    "zero_init_workgroup_memory",
-    "O1",
-    "O2",
-    "cpu",
-    "gpu",
-    "minify",
-]
-"""Every pass that changes no interface, after those that make it work, and every named pipeline."""
 
 
 @cache
@@ -90,10 +63,23 @@ def answers(module: Module, entry: str, seed: int = 1) -> dict[BindingPoint, byt
 
 
 def seeded_buffer(variable: Var, seed: int) -> bytearray:
-    """Words 0 to 6: small as integers, denormal as floats; a few elements of a runtime-sized array."""
+    """Words 0 to 6: small as integers, denormal as floats; a few elements of a runtime-sized array. A texture
+    has a few texels.
+    """
     assert isinstance(variable.type, Pointer)
-    point = variable.binding
+    point, store = variable.binding, variable.type.store
     assert point is not None
     numbers = random.Random(100 * seed + point.binding)
-    words = max(16, layout.minimum_size(variable.type.store) // 4 + 12)
+    if isinstance(store, Texture):
+        return _seeded_texture(store, numbers)
+    words = max(16, layout.minimum_size(store) // 4 + 12)
     return bytearray(b"".join(numbers.randrange(7).to_bytes(4, "little") for _ in range(words)))
+
+
+def _seeded_texture(texture: Texture, numbers: random.Random) -> bytearray:
+    """3 x 2 x 2 texels, or as many of these as there are dimensions, in two layers if it has layers."""
+    form = format_of(texture)
+    channels = () if form.is_packed or len(form.channels) == 1 else (len(form.channels),)
+    shape = (*((2,) if is_layered(texture) else ()), *(2, 2, 3)[3 - rank(texture) :], *channels)
+    values = [numbers.randrange(7) for _ in range(prod(shape))]
+    return pack_texture(texture, np.array(values, texel_dtype(texture)).reshape(shape))

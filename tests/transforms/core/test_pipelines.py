@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.conformance.pipelines import PIPELINES
 from tests.differential.generate import Generator
 
 from tinct.backend.gpu import GpuDevice
@@ -19,7 +20,7 @@ from tinct.transforms.passes import parse_pipeline
 from tinct.transforms.pipelines import CORE, O1, for_gpu, specialise
 from tinct.transforms.to_hercules import translate
 
-from .support import PIPELINES, SHADERS, answers, entry_points, module_of, seeded_buffer, transformed, written
+from .support import SHADERS, answers, entry_points, module_of, seeded_buffer, transformed, written
 
 
 def test_every_pass_is_tried() -> None:

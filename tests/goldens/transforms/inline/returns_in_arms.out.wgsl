@@ -6,15 +6,11 @@ fn main(@builtin(local_invocation_index) i: u32) {
     var t_1: i32;
     if t < 0 {
         t_1 = -1;
+    } else if t == 0 {
+        t_1 = 0;
     } else {
-        var t_2: i32;
-        if t == 0 {
-            t_2 = 0;
-        } else {
-            data[7] = 1u;
-            t_2 = 1;
-        }
-        t_1 = t_2;
+        data[7] = 1u;
+        t_1 = 1;
     }
     data[i] = u32(t_1 + 5);
 }

@@ -2,31 +2,15 @@
 
 @compute @workgroup_size(4)
 fn main(@builtin(local_invocation_index) i: u32) {
-    var total: u32;
-    var k: u32;
-    var total_1: u32;
-    var total_2 = 0u;
-    var k_1 = 0u;
-    loop {
-        if !(k_1 < i + 2u) {
-            total = total_2;
-            k = k_1;
-            break;
-        }
-        if k_1 == 3u {
-            total_1 = total_2;
+    var total = 0u;
+    for (var k = 0u; k < i + 2u; k++) {
+        if k == 3u {
             continue;
         }
-        if k_1 == 5u {
-            total = total_2;
-            k = k_1;
+        if k == 5u {
             break;
         }
-        total_1 = total_2 + k_1;
-        continuing {
-            total_2 = total_1;
-            k_1++;
-        }
+        total += k;
     }
     data[i] = total;
 }

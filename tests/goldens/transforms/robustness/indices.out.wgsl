@@ -22,7 +22,7 @@ fn main(
     let i = where_[min(id.x, arrayLength(&where_) - 1u)];
     block.tail[min(u32(i), arrayLength(&block.tail) - 1u)] = 1;
     block.rows[min(u32(i), 3u)][min(id.y, 7u)] = block.rows[3][0];
-    block.rows[local.y][local.x] = block.rows[min(index / 4u, 3u)][index & 7u];
+    block.rows[local.y][local.x] = block.rows[index / 4u][index & 7u];
     block.head[min(u32(i), 3u)] += block.head[id.x % 4u];
     let v = vec3i(i, i, 1);
     block.tail[0] = v[min(u32(i), 2u)] + table[min(u32(i), 2u)] + i32(mat2x2f(vec2f(1.0, 2.0), vec2f(3.0, 4.0))[min(u32(i), 1u)][min(index, 1u)]) + part(&block.tail, i);

@@ -2,8 +2,8 @@
 
 @compute @workgroup_size(4)
 fn main(@builtin(local_invocation_index) i: u32) {
-    let sum_1_2 = i * 3u + 0u;
-    let sum_1_3 = sum_1_2 * 3u + 2u;
-    let sum = sum_1_3 * 3u + 4u;
-    data[i] = sum + 6u;
+    let sum_3 = i * 3u + 0u;
+    let sum_4 = sum_3 * 3u + 2u;
+    let sum_1 = sum_4 * 3u + 4u;
+    data[i] = sum_1 + 6u;
 }

@@ -23,8 +23,8 @@ fn main(@builtin(local_invocation_index) i: u32) {
         data[2u] += i;
         sum_2_3 = sum_2_2;
     }
-    let sum_4_2 = sum_2_3 * 2u + 10u;
-    let sum_4_3 = sum_4_2 * 2u + 6u;
-    let sum_4_4 = sum_4_3 * 2u + 2u;
-    data[i] = sum_4_4;
+    let sum_3_2 = sum_2_3 * 2u + 10u;
+    let sum_3_3 = sum_3_2 * 2u + 6u;
+    let sum_3_4 = sum_3_3 * 2u + 2u;
+    data[i] = sum_3_4;
 }

@@ -20,29 +20,29 @@ var<workgroup> unused: array<f32, 4>;
 
 @compute @workgroup_size(8, 8)
 fn main(input: Input) {
-    let t = input.index;
-    if t == 0u {
+    let index = input.index;
+    if index == 0u {
         atomicStore(&total, 0u);
     }
-    if t == 0u {
+    if index == 0u {
         flag = false;
     }
-    exact[t] = 0.0;
-    if t < 10u {
-        few[t] = vec3f(0.0);
+    exact[index] = 0.0;
+    if index < 10u {
+        few[index] = vec3f(0.0);
     }
-    for (var t_1 = t; t_1 < 1000u; t_1 += 64u) {
-        many[t_1] = 0u;
+    for (var t = index; t < 1000u; t += 64u) {
+        many[t] = 0u;
     }
-    for (var t_2 = t; t_2 < 256u; t_2 += 64u) {
-        grid[t_2 / 16u][t_2 % 16u] = 0.0;
+    for (var t_1 = index; t_1 < 256u; t_1 += 64u) {
+        grid[t_1 / 16u][t_1 % 16u] = 0.0;
     }
-    for (var t_3 = t; t_3 < 70u; t_3 += 64u) {
-        atomicStore(&cells[t_3].count, 0u);
-        cells[t_3].weights = array<f32, 4>();
-        for (var t_4 = 0u; t_4 < 3u; t_4++) {
-            for (var t_5 = 0u; t_5 < 2u; t_5++) {
-                atomicStore(&cells[t_3].rows[t_4][t_5], 0);
+    for (var t_2 = index; t_2 < 70u; t_2 += 64u) {
+        atomicStore(&cells[t_2].count, 0u);
+        cells[t_2].weights = array<f32, 4>();
+        for (var t_3 = 0u; t_3 < 3u; t_3++) {
+            for (var t_4 = 0u; t_4 < 2u; t_4++) {
+                atomicStore(&cells[t_2].rows[t_3][t_4], 0);
             }
         }
     }

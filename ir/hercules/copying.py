@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 
-from ...ir.hercules import dynamic
-from ...ir.hercules import nodes as h
-from ...ir.hercules.graph import map_predecessors
-from ...ir.hercules.types import substitute
+from . import dynamic
+from . import nodes as h
+from .graph import map_predecessors
+from .types import substitute
 
 
 def copied(nodes: Sequence[h.Node], constants: Sequence[h.DynamicConstant]) -> list[h.Node]:

@@ -1,0 +1,41 @@
+"""The pipelines that every recorded answer must survive."""
+
+from __future__ import annotations
+
+from typing import Final
+
+PIPELINES: Final = (
+    "",
+    "algebraic",
+    "cse",
+    "dce",
+    "direct_variable_access",
+    "drop_filters",
+    "fold_constants",
+    "inline",
+    "licm",
+    "mem2reg",
+    "mem2reg,licm",
+    "mem2reg,reg2mem",
+    "mem2reg,remove_continue_in_switch",
+    "mem2reg,unroll",
+    "polyfill",
+    "preserve_padding",
+    "prevent_infinite_loops",
+    "remove_continue_in_switch",
+    "rename",
+    "robustness",
+    "robustness{mode=predicate}",
+    "scalarize,algebraic,vectorize",
+    "std140",
+    "simplify_control_flow",
+    "strength_reduction",
+    "zero_init_workgroup_memory",
+    "O1",
+    "O2",
+    "cpu",
+    "gpu",
+    "minify",
+    "O2,minify,gpu",
+)
+"""Nothing, every pass that changes no interface, after those that make it work, every named pipeline, and all."""
