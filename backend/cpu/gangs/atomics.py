@@ -29,6 +29,9 @@ _COMBINED = (
     h.AtomicOp.MAX,
 )
 
+_SETTLING = (h.AtomicOp.AND, h.AtomicOp.OR, h.AtomicOp.MIN, h.AtomicOp.MAX)
+"""Done again, they change nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class GangAtomic:
@@ -72,12 +75,32 @@ class GangAtomic:
                 total, prefixes = total_and_prefixes(
                     gang, op, self.place.leaf, self.operands[0], self.mask, with_prefixes=self.is_used
                 )
-                before = self._once([total])
                 if prefixes is None:
+                    self._unused(total)
                     return None
+                before = self._once([total])
                 return combine(gang.vec, op, self.place.leaf, gang.splat(before, scalar), prefixes)
             case _:
                 return self._lane_by_lane(None)
+
+    def _unused(self, total: str) -> None:
+        """The operation whose old value nobody asks for.
+
+        Where it would leave what it finds, as a minimum mostly does, a load stands for it: the line of memory is then
+        shared by all processors, not taken by each in turn.
+        """
+        if not self.is_shared or self.op not in _SETTLING:
+            self._once([total])
+            return
+        out, one, leaf = self.gang.out, self.gang.one, self.place.leaf
+        found = self.memory.atomic(h.AtomicOp.LOAD, Address(self.place.pointer, leaf), [], is_shared=True)
+        stays = one.binary("icmp eq", llvm_type(leaf.type), updated(one, self.op, leaf, found, [total]), found)
+        change, done = out.fresh_block("change"), out.fresh_block("settled")
+        out.do(f"br i1 {stays}, label %{done}, label %{change}, !prof !1")
+        out.open(change)
+        self._once([total])
+        out.do(f"br label %{done}")
+        out.open(done)
 
     def _once(self, operands: Sequence[str]) -> str:
         address = Address(self.place.pointer, self.place.leaf)
