@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, cast
 
 from .disk_cache import DiskCache, default_cache, digest
+from .quiet import without_unroll_warnings
 from .target import Target, current_target
 
 _Kernel = Callable[[int, int, int, int, int, int], None]
@@ -182,7 +183,8 @@ def _optimise(tools: _Toolchain, module: Any, *, vectorise: bool) -> None:
     options.loop_interleaving = True
     options.loop_unrolling = True
     builder = tools.llvm.create_pass_builder(tools.machine, options)
-    builder.getModulePassManager().run(module, builder)
+    with without_unroll_warnings():
+        builder.getModulePassManager().run(module, builder)
 
 
 def _load(tools: _Toolchain, code: bytes) -> Any:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tinct.backend.cpu.quiet import without_unroll_warnings
+
 _SHADERS = Path(__file__).parents[2] / "shaders"
 _COMPILE = """
 import sys
@@ -33,3 +35,10 @@ def test_all_shaders(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Among them is one, `life`, whose loop skips a turn, which LLVM does not unroll."""
     monkeypatch.setenv("TINCT_CPU_TARGET", target)
     assert _stderr(sorted(_SHADERS.rglob("*.wgsl"))) == ""
+
+
+def test_only_warnings_about_unrolling_are_dropped(capfd: pytest.CaptureFixture[str]) -> None:
+    with without_unroll_warnings():
+        os.write(2, b"one\n<unknown>:0:0: loop not unrolled: the optimizer was unable\ntwo\n")
+    os.write(2, b"three\n")
+    assert capfd.readouterr().err == "one\ntwo\nthree\n"
