@@ -7,6 +7,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, cast
@@ -24,6 +25,8 @@ _numbers = itertools.count()
 _VERSION = "1"
 """Changes with how modules are compiled, apart from what is in their text."""
 _PASS_LEVEL, _CODE_LEVEL = 2, 2
+_UNROLLED = ", !llvm.loop !"
+"""Stands in the text of a module with a loop that is asked to be unrolled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ def compile_module(text: str, emit_seconds: float = 0.0, *, vectorise: bool = Tr
         started = time.perf_counter()
         module = _parse(tools, text)
         parsed = time.perf_counter()
-        _optimise(tools, module, vectorise=vectorise)
+        _optimise(tools, module, text, vectorise=vectorise)
         optimised = time.perf_counter()
         code: bytes = tools.machine.emit_object(module)
         library = _load(tools, code)
@@ -148,7 +151,7 @@ def optimised_text(text: str, *, vectorise: bool = True) -> str:
     with _lock:
         tools = _toolchain()
         module = _parse(tools, text)
-        _optimise(tools, module, vectorise=vectorise)
+        _optimise(tools, module, text, vectorise=vectorise)
         return str(module)
 
 
@@ -157,7 +160,7 @@ def assembly(text: str, *, vectorise: bool = True) -> str:
     with _lock:
         tools = _toolchain()
         module = _parse(tools, text)
-        _optimise(tools, module, vectorise=vectorise)
+        _optimise(tools, module, text, vectorise=vectorise)
         return str(tools.machine.emit_assembly(module))
 
 
@@ -176,14 +179,14 @@ def _parse(tools: _Toolchain, text: str) -> Any:
     return module
 
 
-def _optimise(tools: _Toolchain, module: Any, *, vectorise: bool) -> None:
+def _optimise(tools: _Toolchain, module: Any, text: str, *, vectorise: bool) -> None:
     options = tools.llvm.create_pipeline_tuning_options(speed_level=_PASS_LEVEL)
     options.loop_vectorization = vectorise
     options.slp_vectorization = vectorise
     options.loop_interleaving = True
     options.loop_unrolling = True
     builder = tools.llvm.create_pass_builder(tools.machine, options)
-    with without_unroll_warnings():
+    with without_unroll_warnings() if _UNROLLED in text else nullcontext():
         builder.getModulePassManager().run(module, builder)
 
 

@@ -228,11 +228,6 @@ def fork_nest(graph: ControlGraph) -> ForkNest:
     return ForkNest(joins, forks, around, tuple(wrong))
 
 
-def fork_join_map(function: Function) -> Mapping[Fork, Join]:
-    """The join of each fork."""
-    return fork_nest(control_graph(function)).joins
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Loop:
     """A natural loop: its header, its back edges' sources, and its control nodes, the header first."""

@@ -57,11 +57,6 @@ class UnknownOperation(Exception):
     """An operation that its operand types do not have."""
 
 
-def wgsl_scalar(type: Type) -> wgsl.Scalar | None:
-    """The WGSL type of a scalar, AbstractFloat for f64; None if WGSL has none."""
-    return _WGSL.get(type)
-
-
 def integer_range(type: Integer) -> tuple[int, int]:
     """The least and the greatest value."""
     return (-(1 << (type.bits - 1)), (1 << (type.bits - 1)) - 1) if type.signed else (0, (1 << type.bits) - 1)

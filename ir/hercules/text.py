@@ -135,15 +135,6 @@ def print_function(function: Function, notes: Mapping[Node, Iterable[str]] | Non
     return "\n".join([*lines, "}", ""])
 
 
-def node_lines(function: Function) -> dict[Node, str]:
-    """The line of each node: its name, and after Start and parameters what it computes."""
-    names = node_names(function)
-    return {
-        node: name if isinstance(node, (Start, Parameter)) else f"{name} = {expression_text(node, names, function)}"
-        for node, name in names.items()
-    }
-
-
 def node_names(function: Function) -> dict[Node, str]:
     """A name for each node, unique in the function: its label, made unique, or its kind and a number."""
     taken = {"start", *function.parameter_names}
