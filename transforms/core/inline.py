@@ -16,9 +16,9 @@ from ...ir.core.structure import blocks_of
 from ...ir.types import VOID, Pointer
 from .copying import Copier
 from .editing import calls_in, drop_uncalled, merge_access_chains, module_names, names_in
-from .regions import last_block, region, remove, split, take_over
+from .regions import remove, split
 from .replacing import replace
-from .returns import Returns, leads_within, meet
+from .returns import Returns
 
 
 @dataclass(frozen=True)
@@ -95,17 +95,4 @@ class _Inlining:
             after.arguments.append(result)
             replace(self.call, result)
         remove(after, [self.call])
-        returns = Returns(self.builder, self.names, self.end, self.callee.return_type)
-        returns.prepare(block, start, after)
-        if any(leads_within(it, self.end) for it in region(start)):
-            meet(start, self.end, after)
-            take_over(block, start)
-        else:
-            take_over(block, start)
-            self._continue_with(after, block)
-
-    def _continue_with(self, after: nodes.Block, block: nodes.Block) -> None:
-        """The one return is the end of the region."""
-        end = last_block(block)
-        assert end.branch is not None
-        take_over(end, after, end.branch.arguments)
+        Returns(self.builder, self.names, self.end, self.callee.return_type).lead(block, start, after)

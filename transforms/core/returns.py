@@ -2,12 +2,14 @@
 
 What follows an If of which one arm returns becomes a part of the other arm. A return out of a Loop or Switch, or from
 an If whose arms both go on as well, puts its value into a variable and leaves what is around it; where something else
-follows there, it raises a flag too, on which that is skipped.
+follows there, it raises a flag too, on which that is skipped. Where Ifs would nest too deep, a Loop that runs once is
+left instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from ...ir.constants import zero_constant
 from ...ir.core import nodes
@@ -29,9 +31,12 @@ from .regions import (
 )
 from .replacing import copy_constant, replace
 
+DEEPEST: Final = 32
+"""How deep Ifs may come to stand in each other; programs of more than 127 levels are not accepted everywhere."""
+
 
 class Returns:
-    """Brings the branches to `end`, the returns of a body, to where `meet` can join them."""
+    """Brings the branches to `end`, the returns of a body, to one block."""
 
     def __init__(self, builder: Builder, names: NameScope, end: nodes.Terminator, type: Type) -> None:
         self.builder = builder
@@ -43,25 +48,49 @@ class Returns:
         self._delivered: set[nodes.Branch] = set()
         self._flagged: set[nodes.Branch] = set()
 
-    def prepare(self, block: nodes.Block, start: nodes.Block, after: nodes.Block) -> None:
-        """Leave returns only at the end of the region at `start`, and of arms that have no other way out.
+    def lead(self, block: nodes.Block, start: nodes.Block, after: nodes.Block) -> None:
+        """Go from `block` through the region at `start`, and from each of its returns to `after`.
 
-        Their value goes to the argument of `after`; or to a variable declared in `block`, and there is no argument.
+        What they return goes to the argument of `after`; or to a variable declared in `block`, and there is no
+        argument.
         """
+        if _depth(start, self.end) > DEEPEST:
+            self._lead_out_of_loop(block, start, after)
+            return
         self._flatten(start)
         if self._result is not None:
-            for ending in _leading(start, self.end):
-                self._deliver(ending)
-            (argument,) = after.arguments
-            load = nodes.Load(self._result, argument.type, None, span=self.builder.span)
-            replace(argument, load)
-            after.arguments = []
-            after.instructions.insert(0, load)
+            self._deliver_all(start, after)
+        self._declare(block)
+        meets = any(_leads_within(it, self.end) for it in region(start))
+        if meets:
+            _meet(start, self.end, after)
+        take_over(block, start)
+        if not meets:
+            _go_on(last_block(block), self.end, after)
+
+    def _lead_out_of_loop(self, block: nodes.Block, start: nodes.Block, after: nodes.Block) -> None:
+        if after.arguments:
+            self._deliver_all(start, after)
+        self._lower(start, after, is_checked=False)
+        self._declare(block)
+        loop = nodes.Loop(start, unreachable_block(), after, span=self.builder.span)
+        block.branch = nodes.Branch(loop, (), span=self.builder.span)
+
+    def _declare(self, block: nodes.Block) -> None:
         block.instructions.extend(it for it in (self._flag, self._result) if it is not None)
+
+    def _deliver_all(self, start: nodes.Block, after: nodes.Block) -> None:
+        for ending in _leading(start, self.end):
+            self._deliver(ending)
+        (argument,) = after.arguments
+        load = nodes.Load(self._result_variable(), argument.type, None, span=self.builder.span)
+        replace(argument, load)
+        after.arguments = []
+        after.instructions.insert(0, load)
 
     def _flatten(self, start: nodes.Block) -> None:
         for block in region(start):
-            if block.branch is None or not leads_within(block, self.end):
+            if block.branch is None or not _leads_within(block, self.end):
                 continue
             match block.branch.target:
                 case nodes.If() as node:
@@ -229,7 +258,7 @@ class Returns:
         return nodes.Var(None, pointer, self.names.unique(name), span=self.builder.span)
 
 
-def leads_within(block: nodes.Block, end: nodes.Flow) -> bool:
+def _leads_within(block: nodes.Block, end: nodes.Flow) -> bool:
     """Whether the node that a block enters has a branch to `end` in it."""
     return any(_leading(inner, end) for inner in nested(block))
 
@@ -237,6 +266,23 @@ def leads_within(block: nodes.Block, end: nodes.Flow) -> bool:
 def _leading(start: nodes.Block, end: nodes.Flow) -> Sequence[nodes.Block]:
     """The blocks of a region, and of all in it, that branch to `end`."""
     return [it for it in blocks_from(start) if it.branch is not None and it.branch.target is end]
+
+
+def _depth(start: nodes.Block, end: nodes.Flow) -> int:
+    """How deep Ifs come to stand in each other at most when what follows them belongs to their arms."""
+    ifs = [it for it in region(start) if _enters_if(it) and _leads_within(it, end)]
+    return sum(1 + max(_depth(arm, end) for arm in nested(it)) for it in ifs)
+
+
+def _enters_if(block: nodes.Block) -> bool:
+    return block.branch is not None and isinstance(block.branch.target, nodes.If)
+
+
+def _go_on(last: nodes.Block, end: nodes.Flow, after: nodes.Block) -> None:
+    """Go on in the last block of a region, the only one that returns, with what follows."""
+    assert last.branch is not None
+    if last.branch.target is end:
+        take_over(last, after, last.branch.arguments)
 
 
 def _only_leads_to(block: nodes.Block, end: nodes.Flow) -> bool:
@@ -258,13 +304,13 @@ def _zeros(block: nodes.Block) -> Sequence[nodes.Constant]:
     return [nodes.Constant(zero_constant(it.type), it.type, None) for it in block.arguments]
 
 
-def meet(start: nodes.Block, end: nodes.Flow, after: nodes.Block) -> None:
+def _meet(start: nodes.Block, end: nodes.Flow, after: nodes.Block) -> None:
     """Let all ways through a region that branch to `end` go to `after`, which becomes its last merge.
 
     They stand at the end of the region, and of arms that have no other way out.
     """
     for block in region(start):
-        if leads_within(block, end):
+        if _leads_within(block, end):
             assert block.branch is not None
             assert isinstance(block.branch.target, nodes.If)
             _meet_behind(block.branch.target, end, after)
@@ -289,9 +335,9 @@ def _meet_behind(node: nodes.If, end: nodes.Flow, after: nodes.Block) -> None:
 
 def _meet_in_arm(arm: nodes.Block, end: nodes.Flow, after: nodes.Block) -> None:
     """The same where `after` is the merge of an If around the region already."""
-    if not any(leads_within(block, end) for block in region(arm)):
-        meet(arm, end, after)
+    if not any(_leads_within(block, end) for block in region(arm)):
+        _meet(arm, end, after)
     else:
         merge = empty_block(block_argument(it.type) for it in after.arguments)
-        meet(arm, end, merge)
+        _meet(arm, end, merge)
         merge.branch = nodes.Branch(after, merge.arguments)
