@@ -130,7 +130,10 @@ def _emit(
 
 
 def _outermost_forks(placed: Schedule) -> tuple[h.Fork, ...]:
-    """The forks with dynamic factors that are all there is on the outside, outermost first."""
+    """The forks with dynamic factors that are all there is on the outside, outermost first.
+
+    What is computed between them is so for each thread. Nothing may change there, before or after them.
+    """
     forks: list[h.Fork] = []
     node: h.Node = placed.graph.order[0]
     end = next((it for it in placed.graph.order if isinstance(it, h.Return)), None)
@@ -142,7 +145,9 @@ def _outermost_forks(placed: Schedule) -> tuple[h.Fork, ...]:
             break
         forks.append(fork)
         control = control.control
-    return tuple(forks)
+    changes = [at for it, at in placed.place.items() if isinstance(it, (h.Write, h.Atomic))]
+    around = [sum(fork in placed.nest.around[at] for fork in forks) for at in dict.fromkeys(changes)]
+    return tuple(forks[: min(around, default=None)])
 
 
 class _FunctionEmitter:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ...ir.diagnostics import InputError
 from ...ir.hercules.graph import replace_predecessor
 from ...ir.hercules.nodes import (
     Array,
@@ -50,11 +49,10 @@ def as_kernel(function: Function) -> Kernel:
     """Change the function into a kernel. A scalar is an array of one; parts of the result that are not the final
     versions of parameters are copied to new parameters.
 
-    Raises InputError for a result that holds sums (see `lower_sums`), or if the function never returns.
+    The function returns in one place, and has no sums (see `lower_sums`) and no products but its result (see
+    `lower_products`).
     """
-    end = next((it for it in function.nodes if isinstance(it, Return)), None)
-    if end is None:
-        raise InputError(f"{function.name} never returns")
+    (end,) = [it for it in function.nodes if isinstance(it, Return)]
     maker = _Maker(function, {}, end)
     scalars = maker.wrap_scalars()
     maker.types = infer_types(function)
@@ -124,8 +122,7 @@ class _Maker:
             for number, field in enumerate(type.fields):
                 target = self._copied(target, source, field, [*at, FieldIndex(number)])
             return target
-        if not isinstance(type, Array):
-            raise InputError(f"the result of {self.function.name} holds sums")
+        assert isinstance(type, Array), f"the result of {self.function.name} holds sums"
         fork = Fork(self.end.control, type.extent)
         join = Join(fork)
         thread = self.add(ThreadID(fork))
