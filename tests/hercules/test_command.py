@@ -128,7 +128,8 @@ def test_what_cannot_run(arguments: list[str], message: str, device: str) -> Non
 
 @pytest.mark.parametrize("name", ["areas", "boxes", "calls", "early", "match", "nested_calls", "third"])
 def test_each_step_on_the_way_to_machine_code_verifies(name: str) -> None:
-    for function in load(name).functions:
+    for number in range(len(load(name).functions)):
+        function = load(name).functions[number]
         inline_calls(function)
         module = Module([function])
         check(module)
