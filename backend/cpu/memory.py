@@ -265,6 +265,21 @@ class Memory:
         with self.counted_loop(self.dynamic(extent)) as index:
             self.copy(self.slot(source, index), self.slot(target, index))
 
+    def swap(self, left: Address, right: Address) -> None:
+        """Let two collections (or scalars) of one type change places."""
+        match left.layout:
+            case ScalarLayout():
+                values = self.load(left), self.load(right)
+                self.store(values[1], left)
+                self.store(values[0], right)
+            case ProductLayout(fields=fields):
+                for number in range(len(fields)):
+                    field = (h.FieldIndex(number),)
+                    self.swap(self.element(left, field), self.element(right, field))
+            case ArrayLayout(extent=extent):
+                with self.counted_loop(self.dynamic(extent)) as index:
+                    self.swap(self.slot(left, index), self.slot(right, index))
+
     @contextmanager
     def counted_loop(self, count: str) -> Generator[str]:
         """What is written meanwhile runs `count` times; gives the index."""
