@@ -312,8 +312,9 @@ class _FunctionEmitter:
         stop = self._out.value("load atomic volatile i32, ptr %stop unordered, align 4")
         is_going = self._ops.binary("icmp eq", "i32", stop, "0")
         going = self._out.fresh_block("going")
+        before = self._out.current
         self._out.do(f"br i1 {is_going}, label %{going}, label %stopped")
-        self._out.open(going)
+        self._out.open_merge(going, before)
 
     def _phi(self, node: h.Phi) -> str:
         assert isinstance(node.region, h.Region)
