@@ -27,7 +27,7 @@ from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .endless import watched_ends
 from .fork_loops import ForkLoops
-from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, unrolled_loops, widened
+from .gangs import GangEmitter, GangPlan, NotGanged, plan_gangs, widened
 from .half import CONVERSIONS
 from .handing_on import HandingOn
 from .layout import Layout
@@ -96,11 +96,11 @@ def emit_function(
             lanes = current_target().vector_bytes // 4
             wide, edge = widened(function, lanes)
             placed = _placed(wide)
-            gangs = choose_gangs(placed, lanes, edge)
-            return _emit(placed, bindings, gangs, "", privatise=privatise, contract=contract)
+            plan = plan_gangs(placed, lanes, edge)
+            return _emit(placed, bindings, plan, "", privatise=privatise, contract=contract)
         except NotGanged as obstacle:
             reason = str(obstacle)
-    return _emit(_placed(function), bindings, (), reason, privatise=privatise, contract=contract)
+    return _emit(_placed(function), bindings, GangPlan(), reason, privatise=privatise, contract=contract)
 
 
 def _placed(function: h.Function) -> Schedule:
@@ -114,7 +114,7 @@ def _placed(function: h.Function) -> Schedule:
 def _emit(
     placed: Schedule,
     bindings: Mapping[int, Layout],
-    gangs: Sequence[Gang],
+    gangs: GangPlan,
     reason: str,
     *,
     privatise: bool,
@@ -158,7 +158,7 @@ class _FunctionEmitter:
         placed: Schedule,
         bindings: Mapping[int, Layout],
         forks: tuple[h.Fork, ...],
-        gangs: Sequence[Gang],
+        gangs: GangPlan,
         module: ModuleText,
         *,
         privatise: bool,
@@ -192,9 +192,9 @@ class _FunctionEmitter:
         self._find_pinned()
         self._gangs = {
             gang.forks[0]: GangEmitter(placed, gang, self._nodes, self._plan, users, self._end_if_watched)
-            for gang in gangs
+            for gang in gangs.gangs
         }
-        self._unrolled_loops = unrolled_loops(placed, gangs)
+        self._unrolled_loops = gangs.unrolled
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
 
     def _looking(self, watched: frozenset[h.Node]) -> frozenset[h.Node]:
@@ -306,8 +306,9 @@ class _FunctionEmitter:
         stop = self._out.value("load atomic volatile i32, ptr %stop unordered, align 4")
         is_going = self._ops.binary("icmp eq", "i32", stop, "0")
         going = self._out.fresh_block("going")
+        before = self._out.current
         self._out.do(f"br i1 {is_going}, label %{going}, label %stopped")
-        self._out.open(going)
+        self._out.open_merge(going, before)
 
     def _phi(self, node: h.Phi) -> str:
         assert isinstance(node.region, h.Region)

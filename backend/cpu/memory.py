@@ -85,7 +85,7 @@ class Memory:
 
     def _evaluate(self, constant: h.DynamicParameter | h.DynamicBinary) -> str:
         if isinstance(constant, h.DynamicParameter):
-            pointer = self._out.value(f"getelementptr inbounds i64, ptr %dynamic, i64 {constant.index}")
+            pointer = self._out.pure(f"getelementptr inbounds i64, ptr %dynamic, i64 {constant.index}")
             return self._out.value(f"load i64, ptr {pointer}, align 8, !invariant.load !0")
         lhs, rhs = self.dynamic(constant.lhs), self.dynamic(constant.rhs)
         match constant.op:
@@ -141,7 +141,7 @@ class Memory:
             return f"%p{storage.parameter}"
         if storage in self._scratch_offsets:
             offset = self.dynamic(self._scratch_offsets[storage])
-            return self._out.value(f"getelementptr inbounds i8, ptr %scratch, i64 {offset}")
+            return self._out.pure(f"getelementptr inbounds i8, ptr %scratch, i64 {offset}")
         size = max(storage.constant_size or 0, 1)
         return self._out.value(f"alloca [{size} x i8], align {STORAGE_ALIGN}")
 
@@ -153,11 +153,11 @@ class Memory:
     def _at(self, pointer: str, layout: ArrayLayout, index: str) -> Address:
         if index == "0":
             return Address(pointer, layout.element)
-        element = self._out.value(f"getelementptr inbounds [{layout.stride} x i8], ptr {pointer}, i64 {index}")
+        element = self._out.pure(f"getelementptr inbounds [{layout.stride} x i8], ptr {pointer}, i64 {index}")
         return Address(element, layout.element)
 
     def _offset(self, pointer: str, offset: int) -> str:
-        return pointer if offset == 0 else self._out.value(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")
+        return pointer if offset == 0 else self._out.pure(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")
 
     def _clamped(self, position: h.Node, extent: h.DynamicConstant) -> str:
         value = self._position(position)
@@ -287,17 +287,17 @@ class Memory:
         before = out.current
         head, body, done = (out.fresh_block(name) for name in ("copy.head", "copy.body", "copy.done"))
         out.do(f"br label %{head}")
-        out.open(head)
+        out.open_arm(head, before)
         ways = [("0", before)]
         index = out.phi("i64", lambda: ways)
         going = self.ops.binary("icmp ult", "i64", index, count)
         out.do(f"br i1 {going}, label %{body}, label %{done}")
-        out.open(body)
+        out.open_arm(body, head)
         yield index
         following = out.value(f"add nuw i64 {index}, 1")
         ways.append((following, out.current))
         out.do(f"br label %{head}")
-        out.open(done)
+        out.open_merge(done, before)
 
     def _size(self, layout: Layout) -> str:
         size = constant_size(layout)

@@ -210,13 +210,14 @@ class GangEmitter:
             yield
             return
         out = self._values.out
+        before = out.current
         some, none = out.fresh_block("part"), out.fresh_block("part.done")
         out.do(f"br i1 {self._values.memory.any(mask)}, label %{some}, label %{none}")
-        out.open(some)
+        out.open_arm(some, before)
         with self._values.slots.guarded():
             yield
         out.do(f"br label %{none}")
-        out.open(none)
+        out.open_merge(none, before)
 
     def _shared_storage(self, node: h.Read | h.Write) -> Storage | None:
         """The storage that an access to a scalar is to, if the lanes share it."""

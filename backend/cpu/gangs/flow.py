@@ -60,13 +60,13 @@ class Flow:
             self._emit_inside(item)
             return
         out = self._out
-        inside, after = out.fresh_block("some"), out.fresh_block("after")
+        before, inside, after = out.current, out.fresh_block("some"), out.fresh_block("after")
         out.do(f"br i1 {act}, label %{inside}, label %{after}")
-        out.open(inside)
+        out.open_arm(inside, before)
         with self._slots.guarded():
             self._emit_inside(item)
         out.do(f"br label %{after}")
-        out.open(after)
+        out.open_merge(after, before)
 
     def _enter(self, item: Item, level: Level) -> str | None:
         """Whether any lane passes an item; None if that is sure, or the item needs no jump around it."""
@@ -109,9 +109,9 @@ class Flow:
         if level in self._shapes.divergent:
             live = [slots.make(masks) for _ in range(self._site.count)]
             self._put(live, self._masks.texts(self._shapes.item_keys[item]))
-        head, done = out.fresh_block("loop"), out.fresh_block("left")
+        before, head, done = out.current, out.fresh_block("loop"), out.fresh_block("left")
         out.do(f"br label %{head}")
-        out.open(head)
+        out.open_arm(head, before)
         if live:
             self._masks.set(self._shapes.keys[level.header], [slots.load(masks, it) for it in live])
         self._merges.begin(level.header)
@@ -120,7 +120,7 @@ class Flow:
         if live:
             self._put(live, self._masks.taken(level.back))
         out.do(f"br i1 {act}, label %{head}, label %{done}{self._unrolled(level)}")
-        out.open(done)
+        out.open_merge(done, before)
 
     def _put(self, slots: list[str], masks: list[str]) -> None:
         for slot, mask in zip(slots, masks, strict=True):
@@ -140,7 +140,7 @@ class Flow:
         out = self._out
         before, head, done = out.current, out.fresh_block("fork"), out.fresh_block("joined")
         out.do(f"br label %{head}")
-        out.open(head)
+        out.open_arm(head, before)
         ways = [("0", before)]
         index = self._nodes.indices[fork] = out.phi("i64", lambda: ways)
         self.emit_level(level)
@@ -148,4 +148,4 @@ class Flow:
         ways.append((following, out.current))
         going = self._one.binary("icmp ult", "i64", following, str(fork.factor.value))
         out.do(f"br i1 {going}, label %{head}, label %{done}")
-        out.open(done)
+        out.open_merge(done, before)

@@ -125,7 +125,7 @@ class Masks:
             if not is_true:
                 act = self._one.binary("xor", "i1", act, "true")
             out = self._values.out
-            taken = [out.value(f"select i1 {act}, {type} {mask}, {type} zeroinitializer") for mask in masks]
+            taken = [out.pure(f"select i1 {act}, {type} {mask}, {type} zeroinitializer") for mask in masks]
             return act if self._site.act == "true" else self._one.binary("and", "i1", act, self._site.act), taken
         taken = [self._wanted(branch.condition, masks[part], is_true=is_true) for part in self._site.parts()]
         is_rising = is_true and all(it == _ALL for it in masks)

@@ -146,12 +146,13 @@ class GangMemory(LaneVectors):
         out, ways = self.out, list[tuple[Sequence[str], str]]()
         blocks = [out.fresh_block(name) for name in ("as.expected", "otherwise")]
         done = out.fresh_block("accessed")
+        before = out.current
         out.do(f"br i1 {test}, label %{blocks[0]}, label %{blocks[1]}, !prof !1")
         for block, make in zip(blocks, (fast, slow), strict=True):
-            out.open(block)
+            out.open_arm(block, before)
             ways.append((make(), out.current))
             out.do(f"br label %{done}")
-        out.open(done)
+        out.open_merge(done, before)
         return [self._phi(scalar, [(it[number], block) for it, block in ways]) for number, scalar in enumerate(scalars)]
 
     def _phi(self, scalar: str, ways: Sequence[tuple[str, str]]) -> str:
@@ -220,12 +221,13 @@ class GangMemory(LaneVectors):
         """Stores with a mask that is often full."""
         out = self.out
         full, some, done = (out.fresh_block(name) for name in ("full", "partial", "stored"))
+        before = out.current
         out.do(f"br i1 {self.is_full(mask)}, label %{full}, label %{some}")
         for block, it in ((full, None), (some, mask)):
-            out.open(block)
+            out.open_arm(block, before)
             store(it)
             out.do(f"br label %{done}")
-        out.open(done)
+        out.open_merge(done, before)
 
     def _store_by_lane(self, data: str, place: Place, mask: str | None) -> None:
         lanes, leaf = self.lanes_of(place), place.leaf

@@ -122,7 +122,7 @@ class Places:
 
     def moved(self, pointer: str, offset: int) -> str:
         """A pointer some bytes on, in the same storage."""
-        return self._out.value(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}") if offset else pointer
+        return self._out.pure(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}") if offset else pointer
 
     def _at(self, pointer: str, position: h.Node, extent: h.DynamicConstant, stride: int) -> str:
         value = self._values.scalar(position)
@@ -130,7 +130,7 @@ class Places:
             value = self._vectors.one.intrinsic("llvm.umin", "i64", value, self._memory.last_position(extent))
         if value == "0":
             return pointer
-        return self._out.value(f"getelementptr inbounds [{stride} x i8], ptr {pointer}, i64 {value}")
+        return self._out.pure(f"getelementptr inbounds [{stride} x i8], ptr {pointer}, i64 {value}")
 
     def is_in_range(self, position: h.Node, extent: h.DynamicConstant) -> bool:
         """Whether a position is surely inside an array."""

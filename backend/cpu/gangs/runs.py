@@ -75,5 +75,5 @@ class Runs:
             first = self._values.scalar(part.position)
             if first != "0":
                 text = f"getelementptr inbounds [{part.stride} x i8], ptr {pointer}, i64 {first}"
-                pointer = self._vectors.out.value(text)
+                pointer = self._vectors.out.pure(text)
         return pointer

@@ -44,10 +44,10 @@ class Slots:
     def level(self) -> Generator[None]:
         """Slots made meanwhile are zero again each time control passes here."""
         out = self._out
-        reset, begin = out.fresh_block("reset"), out.fresh_block("begin")
+        before, reset, begin = out.current, out.fresh_block("reset"), out.fresh_block("begin")
         out.do(f"br label %{reset}")
         out.open(reset)
-        out.open(begin)
+        out.open_merge(begin, before)
         self._resets.append(reset)
         yield
         self._resets.pop()

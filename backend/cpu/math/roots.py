@@ -32,8 +32,8 @@ def _estimate(ops: Ops, x: str) -> str:
         return ops.out.value(f"call {vector} @{name}({vector} {part}, {vector} zeroinitializer, {mask} -1)")
 
     if ops.lanes == 1:
-        wide = ops.out.value(f"insertelement {vector} poison, float {x}, i32 0")
-        return ops.out.value(f"extractelement {vector} {of_part(wide)}, i32 0")
+        wide = ops.out.pure(f"insertelement {vector} poison, float {x}, i32 0")
+        return ops.out.pure(f"extractelement {vector} {of_part(wide)}, i32 0")
     starts = range(0, ops.lanes, width)
     parts = [of_part(_lanes(ops, ops.lanes, [x], range(start, start + width))) for start in starts]
     while len(parts) > 1:
@@ -49,4 +49,4 @@ def _lanes(ops: Ops, lanes: int, vectors: Sequence[str], chosen: range) -> str:
     first, second = (*vectors, "poison")[:2]
     type, count = f"<{lanes} x float>", lanes * len(vectors)
     places = ", ".join(f"i32 {it}" if it < count else "i32 poison" for it in chosen)
-    return ops.out.value(f"shufflevector {type} {first}, {type} {second}, <{len(chosen)} x i32> <{places}>")
+    return ops.out.pure(f"shufflevector {type} {first}, {type} {second}, <{len(chosen)} x i32> <{places}>")
