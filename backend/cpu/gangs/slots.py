@@ -44,10 +44,10 @@ class Slots:
     def level(self) -> Generator[None]:
         """Slots made meanwhile are zero again each time control passes here."""
         out = self._out
-        reset, begin = out.fresh_block("reset"), out.fresh_block("begin")
+        before, reset, begin = out.current, out.fresh_block("reset"), out.fresh_block("begin")
         out.do(f"br label %{reset}")
         out.open(reset)
-        out.open(begin)
+        out.open_merge(begin, before)
         self._resets.append(reset)
         yield
         self._resets.pop()
@@ -83,10 +83,13 @@ class Slots:
         self._out.do(f"store {type} {value}, ptr {slot}")
 
     def define(self, key: Hashable, text: str, type: str, *, is_local: bool = False) -> None:
-        """A value made here; a local one is not used beyond the guards around it."""
-        slot = None
+        """A value made here; a local one is not used beyond the guards around it. It may be made in several places, of
+        which control passes one.
+        """
+        slot, before = None, self._known.get(key)
         if self._site and not is_local:
-            slot = self.make(type, self.depth - 1)
+            slot = before.slot if before is not None and before.type == type else None
+            slot = self.make(type, self.depth - 1) if slot is None else slot
             self.store(type, text, slot)
         self._known[key] = _Definition(text, type, self._site, slot)
 

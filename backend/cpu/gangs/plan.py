@@ -1,0 +1,31 @@
+"""The gangs of a function, and which loops around them LLVM is told to unroll."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ....ir.hercules.analyses import Loop
+from ....ir.hercules.schedule import Schedule
+from .choose import Gang, choose_gangs
+from .unrolling import unrolled_loops
+from .widen import Edge
+
+
+@dataclass(frozen=True, slots=True)
+class GangPlan:
+    """None of either: all forks run a thread at a time."""
+
+    gangs: Sequence[Gang] = ()
+    unrolled: frozenset[Loop] = frozenset()
+
+
+def plan_gangs(placed: Schedule, native: int, edge: Edge | None) -> GangPlan:
+    """`native` is the lanes of a vector register; threads end at the `edge`, if there is one.
+
+    A whole workgroup is one gang where loops around barriers are then unrolled, which keeps the workgroup's memory in
+    registers. It is long code, with nothing to gain elsewhere. Raises NotGanged where there are no gangs at all.
+    """
+    gangs = choose_gangs(placed, native, edge, is_whole=True)
+    loops = unrolled_loops(placed, gangs)
+    return GangPlan(gangs, loops) if loops else GangPlan(choose_gangs(placed, native, edge, is_whole=False))
