@@ -93,6 +93,14 @@ class Slots:
             self.store(type, text, slot)
         self._known[key] = _Definition(text, type, self._site, slot)
 
+    @contextmanager
+    def replaced(self, key: Hashable, text: str) -> Generator[None]:
+        """Meanwhile, and not afterwards, another name stands for a value."""
+        before = self._known[key]
+        self._known[key] = _Definition(text, before.type, self._site, None)
+        yield
+        self._known[key] = before
+
     def __contains__(self, key: Hashable) -> bool:
         return key in self._known
 
