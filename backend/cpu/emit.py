@@ -15,7 +15,7 @@ memory of the worker alone, 64-byte aligned and of `Emitted.scratch_size` bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 

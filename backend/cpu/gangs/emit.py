@@ -22,6 +22,7 @@ from .atomics import GangAtomic
 from .choose import Gang, NotGanged
 from .control import Body, find_body
 from .flow import Flow
+from .joint import emit_joint_calls, find_joint_calls
 from .masks import Masks
 from .merges import Merges
 from .places import Place, array_steps
@@ -68,7 +69,8 @@ class GangEmitter:
         self._merges = Merges(placed, gang, self.body, plan, private, shapes, nodes.memory, values, masks, site)
         wholes = Wholes(placed, plan, private, shapes, values, masks, site, users, self._emit_early)
         self._records: dict[h.Node, Record] = {}
-        """Those of the block that is written."""
+        self._joint_calls: dict[h.Node, tuple[h.Intrinsic, ...]] = {}
+        """Both are those of the block that is written."""
         self._flow = Flow(
             placed, shapes, nodes, values, masks, self._merges, wholes, site, self._emit_block, self._emit_nodes
         )
@@ -138,7 +140,9 @@ class GangEmitter:
             self._merges.begin(leader)
         nodes = self._placed.blocks[leader]
         self._records = find_records(nodes, self._shared_storage, self._is_uniform, self._users)
-        for node in self._in_order([it for it in nodes if it not in self._early and it not in omitted]):
+        left = [it for it in nodes if it not in self._early and it not in omitted]
+        self._joint_calls = find_joint_calls(left, self._is_computed_by_lane, self._site.count)
+        for node in self._in_order(left):
             self._emit_node(node)
         self._merges.hand_on(leader)
         self._at_end(leader)
@@ -212,6 +216,9 @@ class GangEmitter:
                 for _ in self._site.parts():
                     with self._if_any_lane():
                         self._emit_atomic(node)
+            case h.Intrinsic() if node in self._joint_calls:
+                if node is self._joint_calls[node][-1]:
+                    self._call_together(self._joint_calls[node])
             case _ if self._values.shape(node).kind is Kind.LIKELY:
                 for _ in self._site.parts():
                     self._values.define_likely(node)
@@ -308,6 +315,21 @@ class GangEmitter:
 
     def _is_uniform(self, node: h.Node) -> bool:
         return self._values.shape(node) == UNIFORM
+
+    def _is_computed_by_lane(self, node: h.Node) -> bool:
+        shape = self._values.shape(node)
+        return shape.is_vector and shape.kind is not Kind.LIKELY
+
+    def _call_together(self, nodes: Sequence[h.Intrinsic]) -> None:
+        """What stands for each of some calls of one function, in each part."""
+        values = self._values
+        places = [(node, part) for node in nodes for part in self._site.parts()]
+        operands = [[values.vector(it) for it in node.arguments] for node in nodes for _ in self._site.parts()]
+        results = emit_joint_calls(values.memory, nodes[0].function, nodes[0].type, operands)
+        for node in nodes:
+            for part in self._site.parts():
+                values.define(node, results[places.index((node, part))])
+            values.keep_if_left_behind(node, self._masks.here)
 
     def _load_record(self, node: h.Node, record: Record) -> None:
         """All of a record where its first Read is."""
