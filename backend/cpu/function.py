@@ -174,7 +174,7 @@ class _Run:
 def compile_function(
     function: h.Function, layouts: Mapping[int, Layout], *, tier: Tier | None = None, contract: bool = False
 ) -> CompiledFunction:
-    """Compile a function whose parameters have these layouts. Raises ShaderError for what the CPU does not support.
+    """Compile a function whose parameters have these layouts.
 
     Without a `tier`, it is what the environment variable TINCT_CPU_TIER says, else the fastest. With `contract`,
     products and sums may be fused (see `emit_function`).
