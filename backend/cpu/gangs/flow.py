@@ -130,6 +130,7 @@ class Flow:
         """What tells LLVM to unroll a short loop."""
         if not is_short(self._placed, self._shapes, level, self._site.count):
             return ""
+        self._out.module.has_short_nests |= any(it.inner is not None and it.inner.is_loop for it in level.items)
         return self._out.module.unrolled_loop()
 
     def _emit_inner_fork(self, level: Level) -> None:
