@@ -22,6 +22,8 @@ from .storage import Storage
 STACK_LIMIT = 4096
 """Storages up to this many bytes are on the stack, where LLVM may turn them into registers; larger ones are scratch."""
 STORAGE_ALIGN = 64
+_STORED = 2048
+"""Up to so many bytes of zeros are stored vector by vector."""
 _ELEMENTWISE_COPY = 16
 """Arrays up to this length are copied without a loop where their layouts differ."""
 
@@ -219,14 +221,18 @@ class Memory:
         if isinstance(target.layout, ScalarLayout):
             self.store(scalar_constant(constant), target)
         elif isinstance(constant, h.ZeroConstant):
-            self._out.module.declare("void @llvm.memset.p0.i64(ptr writeonly, i8, i64, i1 immarg)")
-            size = self._size(target.layout)
-            align = target.layout.align
-            self._out.do(
-                f"call void @llvm.memset.p0.i64(ptr align {align} {target.pointer}, i8 0, i64 {size}, i1 false)"
-            )
+            self._clear(target)
         else:
             self.copy(self.constant(constant), target)
+
+    def _clear(self, target: Address) -> None:
+        """Zeros; a call of the library's function only for many."""
+        size, align = constant_size(target.layout), target.layout.align
+        is_short = size is not None and size <= _STORED
+        name, count = ("memset.inline", "i64 immarg") if is_short else ("memset", "i64")
+        self._out.module.declare(f"void @llvm.{name}.p0.i64(ptr writeonly, i8, {count}, i1 immarg)")
+        length = self._size(target.layout)
+        self._out.do(f"call void @llvm.{name}.p0.i64(ptr align {align} {target.pointer}, i8 0, i64 {length}, i1 false)")
 
     def constant(self, constant: h.Constant) -> Address:
         """A constant collection in read-only memory."""
@@ -264,6 +270,21 @@ class Memory:
             return
         with self.counted_loop(self.dynamic(extent)) as index:
             self.copy(self.slot(source, index), self.slot(target, index))
+
+    def swap(self, left: Address, right: Address) -> None:
+        """Let two collections (or scalars) of one type change places."""
+        match left.layout:
+            case ScalarLayout():
+                values = self.load(left), self.load(right)
+                self.store(values[1], left)
+                self.store(values[0], right)
+            case ProductLayout(fields=fields):
+                for number in range(len(fields)):
+                    field = (h.FieldIndex(number),)
+                    self.swap(self.element(left, field), self.element(right, field))
+            case ArrayLayout(extent=extent):
+                with self.counted_loop(self.dynamic(extent)) as index:
+                    self.swap(self.slot(left, index), self.slot(right, index))
 
     @contextmanager
     def counted_loop(self, count: str) -> Generator[str]:

@@ -17,11 +17,12 @@ from tinct.transforms.hercules import HERCULES, ConditionalConstantPropagation, 
 from tinct.transforms.passes import BrokenPassError, Pass, Stage, parse_pipeline, run_passes
 
 from .generate import generate
-from .support import copy_of, load, node_of, same_value
+from .generate_sums import arguments, generate_sums
+from .support import SAMPLES, copy_of, load, node_of, same_value
 
 INPUTS = Path(__file__).parent / "passes"
 GOLDENS = Path(__file__).parents[1] / "goldens" / "hercules" / "passes"
-SAMPLES = ["dot", "matmul", "saxpy", "loop", "match", "calls", "histogram", "exchange", "taken_late"]
+NAMES = sorted(it.stem for it in SAMPLES.glob("*.hir"))
 PIPELINES = [
     "dce",
     "ccp",
@@ -59,7 +60,18 @@ def test_meaning_stays(seed: int, pipeline: str) -> None:
         assert same_value(run(after.functions[0], [n], arguments), before)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_meaning_stays_of_collections_of_all_kinds(pipeline: str) -> None:
+    for seed in range(12):
+        module = generate_sums(seed)
+        after = transformed(module, pipeline)
+        for n in (0, 1, 3):
+            given = arguments(module.functions[-1], n, seed)
+            before = run(module.functions[-1], [n], given)
+            assert same_value(run(after.functions[-1], [n], given), before), (seed, n)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_samples_still_verify(name: str) -> None:
     for pipeline in PIPELINES:
         transformed(load(name), pipeline)

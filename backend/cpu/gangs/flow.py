@@ -6,7 +6,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 
 from ....ir.hercules import nodes as h
 from ....ir.hercules.schedule import Schedule
@@ -18,12 +18,13 @@ from .costs import SMALL, block_cost, is_short
 from .masks import Masks
 from .merges import Merges
 from .shapes import Shapes
-from .site import Site
+from .site import Proved, Site
 from .values import GangValues
+from .whole import Undecided, Whole, Wholes
 
 
 class Flow:
-    """Writes levels; `emit_block` writes what is in a block."""
+    """Writes levels; `emit_block` writes what is in a block, but for some nodes, and `emit_nodes` some of a block."""
 
     def __init__(
         self,
@@ -33,8 +34,10 @@ class Flow:
         values: GangValues,
         masks: Masks,
         merges: Merges,
+        wholes: Wholes,
         site: Site,
-        emit_block: Callable[[h.Node], None],
+        emit_block: Callable[[h.Node, Collection[h.Node]], None],
+        emit_nodes: Callable[[h.Node, Iterable[h.Node]], None],
     ) -> None:
         self._placed = placed
         self._shapes = shapes
@@ -43,19 +46,72 @@ class Flow:
         self._one, self._vec, self._slots = values.one, values.vec, values.slots
         self._masks = masks
         self._merges = merges
+        self._wholes = wholes
         self._site = site
         self._emit_block = emit_block
+        self._emit_nodes = emit_nodes
+        self._before: Undecided | None = None
+        """A block that is written but for who goes where from its end."""
+        self._undecided: dict[Item, Undecided] = {}
+        self._waiting: set[h.Node] = set()
         self._acts: dict[Item, bool] = {}
         self._is_exact: dict[Item, bool] = {}
 
     def emit_level(self, level: Level) -> None:
         """All items of a level."""
+        self._undecided.update(self._wholes.undecided(level))
+        self._waiting.update(node for it in self._undecided.values() for node in it.nodes)
         with self._slots.level():
             for item in level.items:
                 self._emit_item(item, level)
 
     def _emit_item(self, item: Item, level: Level) -> None:
+        whole = None if self._merges.has_copies(item.leader) else self._wholes.find(item)
+        before, self._before = self._before, None
+        if whole is not None:
+            self._emit_versions(item, level, whole, before)
+            return
+        if before is not None:
+            self._emit_branch(before)
         act = self._enter(item, level)
+        if item in self._undecided:
+            self._emit_block(item.leader, self._waiting)
+            self._before = self._undecided[item]
+        else:
+            self._emit_guarded(item, act)
+
+    def _emit_branch(self, undecided: Undecided) -> None:
+        """What was left out at the end of a block: who goes where."""
+        self._emit_nodes(undecided.leader, undecided.nodes)
+        self._masks.take_edges(undecided.leader)
+
+    def _emit_versions(self, item: Item, level: Level, whole: Whole, before: Undecided | None) -> None:
+        """A block twice, once for when all lanes are known to pass it."""
+        out, site, slots = self._out, self._site, self._slots
+        act = None if before is not None else self._enter(item, level)
+        start, (all, some, after) = out.current, map(out.fresh_block, ("whole", "partly", "done"))
+        out.do(f"br i1 {whole.test}, label %{all}, label %{some}, !prof !1")
+        out.open_arm(all, start)
+        with slots.guarded():
+            if before is not None:
+                self._masks.take_only(item.incoming[0])
+                slots.define(item, "true", "i1")
+            with self._masks.assumed_whole(self._shapes.item_keys[item]):
+                small_act, site.act, site.proved = site.act, "true", whole.proved
+                self._emit_inside(item)
+                site.act, site.proved = small_act, Proved()
+        out.do(f"br label %{after}")
+        out.open_arm(some, start)
+        with slots.guarded():
+            if before is not None:
+                self._emit_branch(before)
+                act = self._enter(item, level)
+            self._emit_guarded(item, act)
+        out.do(f"br label %{after}")
+        out.open_merge(after, start)
+
+    def _emit_guarded(self, item: Item, act: str | None) -> None:
+        """An item with a jump around it, if there is something that says when."""
         if act is None:
             self._emit_inside(item)
             return
@@ -97,7 +153,8 @@ class Flow:
 
     def _emit_inside(self, item: Item) -> None:
         if item.inner is None:
-            self._emit_block(item.leader)
+            self._emit_block(item.leader, self._waiting)
+            self._masks.take_edges(item.leader)
         elif item.inner.is_loop:
             self._emit_loop(item, item.inner)
         else:

@@ -5,7 +5,8 @@ A mask is a vector of i1. Masks and whether any lane takes an edge live in slots
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 from ....ir.hercules import nodes as h
 from ....ir.hercules.schedule import Schedule
@@ -32,6 +33,7 @@ class Masks:
         self._vec, self._one, self._slots = values.vec, values.one, values.slots
         self._type = self._vec.type("i1")
         self._is_all: dict[tuple[Key, int], bool] = {}
+        self._whole: dict[Key, tuple[str, ...] | None] = {}
         self._edges: dict[Edge, tuple[str, list[str]]] = {}
 
     def set(self, key: Key, masks: Sequence[str | None]) -> None:
@@ -41,6 +43,27 @@ class Masks:
             if mask is not None:
                 self._slots.define((key, part), mask, self._type)
 
+    def set_whole(self, key: Key, tests: tuple[str, ...] | None) -> None:
+        """Tests that together mean that the masks of a key have all lanes; None if there are none."""
+        self._whole[key] = tests
+
+    def whole(self, key: Key) -> tuple[str, ...] | None:
+        """Those tests, if they are known."""
+        return self._whole.get(key)
+
+    def is_partial(self, key: Key) -> bool:
+        """Whether the masks of a key may lack lanes, as far as is known."""
+        return any(not self._is_all.get((key, part), False) for part in range(self._site.count))
+
+    @contextmanager
+    def assumed_whole(self, key: Key) -> Generator[None]:
+        """What is written meanwhile runs only where the masks of a key have all lanes."""
+        parts = range(self._site.count)
+        before = [self._is_all[key, part] for part in parts]
+        self._is_all.update({(key, part): True for part in parts})
+        yield
+        self._is_all.update({(key, part): before[part] for part in parts})
+
     def is_known(self, key: Key) -> bool:
         """Whether the masks have been set."""
         return (key, 0) in self._is_all
@@ -48,6 +71,10 @@ class Masks:
     def here(self) -> str | None:
         """The mask of the current block and part; None for all lanes."""
         return self._of(self._site.key)
+
+    def all_here(self) -> list[str | None]:
+        """The masks of the current block of all parts; None for all lanes."""
+        return [self.here() for _ in self._site.parts()]
 
     def _of(self, key: Key) -> str | None:
         name = key, self._site.part
@@ -117,10 +144,22 @@ class Masks:
                 act, taken = self._branch(exit, edge, masks)
                 if self._shapes.edge_keys[edge] is not self._site.key and not leaves:
                     self.set(self._shapes.edge_keys[edge], taken)
-            if leaves:
-                self._add(edge, act, taken)
-            else:
-                self._put(edge, act, taken)
+            self._take(edge, act, taken)
+
+    def take_only(self, edge: Edge) -> None:
+        """All lanes take one edge from the end of a block with a branch."""
+        for other in self._body.outgoing[edge.source]:
+            if other.target in self._body.level_of:
+                act, mask = ("true", _ALL) if other == edge else ("false", "zeroinitializer")
+                taken = [mask] * self._site.count
+                self.set(self._shapes.edge_keys[other], taken)
+                self._take(other, act, taken)
+
+    def _take(self, edge: Edge, act: str, taken: Sequence[str]) -> None:
+        if self.leaves_divergent(edge):
+            self._add(edge, act, taken)
+        else:
+            self._put(edge, act, taken)
 
     def _put(self, edge: Edge, act: str, taken: Sequence[str]) -> None:
         depth = self._depth(edge)

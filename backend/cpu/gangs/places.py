@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,6 +42,10 @@ class Values(Protocol):
 
     def vector(self, node: h.Node) -> str:
         """Its lanes."""
+        ...
+
+    def is_proved(self, position: h.Node, extent: h.DynamicConstant) -> bool:
+        """Whether code here runs only where all lanes have a position in range."""
         ...
 
 
@@ -134,6 +138,8 @@ class Places:
 
     def is_in_range(self, position: h.Node, extent: h.DynamicConstant) -> bool:
         """Whether a position is surely inside an array."""
+        if self._values.is_proved(position, extent):
+            return True
         if isinstance(extent, h.DynamicLiteral):
             bound = greatest(position, self._types)
             return bound is not None and bound < extent.value
@@ -173,6 +179,19 @@ class Places:
         if width == "i32" and not last.isdigit():
             last = self._vectors.one.convert("trunc", "i64", last, width)
         return self._vectors.splat(last, width)
+
+
+def array_steps(layout: Layout, indices: Sequence[h.Index]) -> Iterator[tuple[h.Node, h.DynamicConstant, int]]:
+    """The positions among indices, each with the extent of its array and the stride of its elements."""
+    for index in indices:
+        match index, layout:
+            case h.FieldIndex(field=field), ProductLayout(fields=fields):
+                layout = fields[field]
+            case h.PositionIndex(position=position), ArrayLayout(element=element, extent=extent, stride=stride):
+                yield position, extent, stride
+                layout = element
+            case _:
+                return
 
 
 def constant_offset(layout: Layout, indices: Sequence[h.Index]) -> tuple[int, ScalarLayout] | None:

@@ -46,7 +46,7 @@ class Runs:
         for part in run.parts:
             shape = self._values.shape(part.position)
             if shape.kind is Kind.LIKELY:
-                tests.append(self._values.holds(part.position))
+                tests += [it for it in (self._values.holds(part.position),) if it != "true"]
             if not self._places.is_in_range(part.position, part.extent):
                 tests += self._range_tests(part, shape.stride)
         if not tests:

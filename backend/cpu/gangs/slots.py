@@ -19,11 +19,11 @@ class _Definition:
     type: str
     site: tuple[int, ...]
     is_local: bool
-    gap: Gap
-    """Where the value can be put into its slot."""
+    places: list[tuple[Gap, str]]
+    """Where which value can be put into the slot."""
     reset: str | None
     """The block where the slot is to become zero again, if there is one."""
-    slot: str | None = None
+    slot: str | None
 
 
 class Slots:
@@ -88,13 +88,22 @@ class Slots:
         self._out.do(f"store {type} {value}, ptr {slot}")
 
     def define(self, key: Hashable, text: str, type: str, *, is_local: bool = False, depth: int | None = None) -> None:
-        """A value made here; a local one is not used beyond the guards around it.
+        """A value made here; a local one is not used beyond the guards around it. It may be made in several places, of
+        which control passes one.
 
         Elsewhere it is zero where it was not made since the beginning of the level of that number, which is the
         innermost if none is given.
         """
+        before = self._known.get(key)
+        slot, places = None, list[tuple[Gap, str]]()
+        if before is not None and before.type == type:
+            slot, places = before.slot, before.places
+        gap = self._out.gap()
+        places.append((gap, text))
+        if slot is not None:
+            gap.fill(f"store {type} {text}, ptr {slot}")
         reset = self._resets[-1 if depth is None else depth] if self._resets else None
-        self._known[key] = _Definition(text, type, self._site, is_local, self._out.gap(), reset)
+        self._known[key] = _Definition(text, type, self._site, is_local, places, reset, slot)
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._known
@@ -112,5 +121,6 @@ class Slots:
         assert not known.is_local, f"{key} is used beyond its guards"
         if known.slot is None:
             known.slot = self._make(known.type, known.reset)
-            known.gap.fill(f"store {known.type} {known.text}, ptr {known.slot}")
+            for gap, text in known.places:
+                gap.fill(f"store {known.type} {text}, ptr {known.slot}")
         return self.load(known.type, known.slot)

@@ -1,0 +1,229 @@
+"""Whole gangs: blocks that all lanes of a gang likely pass, with all their positions in range.
+
+One test a gang, made from the least and greatest of the lanes' values, stands for the mask of every part and for the
+range test of every access. Where it holds, a version of the block runs that has neither; else the one with both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ....ir.hercules import nodes as h
+from ....ir.hercules.graph import predecessors
+from ....ir.hercules.schedule import Schedule
+from ....ir.hercules.types import is_collection
+from ....ir.hercules.versions import is_version_projection
+from ..storage import Storage, StoragePlan
+from .control import Item, Level
+from .masks import Masks
+from .places import array_steps
+from .shapes import UNIFORM, Kind, Shapes
+from .site import Proved, Site
+from .spans import Spans
+from .values import GangValues
+
+_MOST = 320
+"""Blocks of more operations, those of all parts counted, have one version."""
+_FEWEST = 3
+"""One test is better than so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """If `test` holds, all lanes pass the block, and what is `proved` is so."""
+
+    test: str
+    proved: Proved
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """A block with a branch at its end, and what is made only for that; in the order in which it is made."""
+
+    leader: h.Node
+    nodes: tuple[h.Node, ...]
+
+
+class Wholes:
+    """Finds the tests of items and writes them where code is now."""
+
+    def __init__(
+        self,
+        placed: Schedule,
+        plan: StoragePlan,
+        private: frozenset[Storage],
+        shapes: Shapes,
+        values: GangValues,
+        masks: Masks,
+        site: Site,
+        users: Mapping[h.Node, Sequence[h.Node]],
+        emit_early: Callable[[h.Node], bool],
+    ) -> None:
+        """`emit_early` writes a value of the site's block before all else there, if that is possible."""
+        self._placed = placed
+        self._plan = plan
+        self._private = private
+        self._shapes = shapes
+        self._values = values
+        self._masks = masks
+        self._site = site
+        self._users = users
+        self._emit_early = emit_early
+
+    def find(self, item: Item) -> Whole | None:
+        """The test of a block outside of loops; None where it has none or it is not worth the code."""
+        if not self._is_worth(item):
+            return None
+        site = self._site
+        before, site.here = site.here, item.leader
+        found = self._find(item)
+        site.here = before
+        return found
+
+    def _is_worth(self, item: Item) -> bool:
+        if item.inner is not None or item.level.parent is not None:
+            return False
+        count, accesses = self._site.count, len(list(self._accesses(item.leader)))
+        is_masked = item.leader is not item.level.header
+        is_small = len(self._placed.blocks[item.leader]) * count <= _MOST
+        return is_small and accesses > 0 and (accesses + is_masked) * count >= _FEWEST
+
+    def undecided(self, level: Level) -> dict[Item, Undecided]:
+        """For blocks that are sure to be passed, with the item whose version for all lanes could come next, what is
+        computed for each lane only to decide whether it is passed: there, and in blocks before.
+        """
+        if level.parent is not None:
+            return {}
+        found: dict[Item, Undecided] = {}
+        sure: list[Item] = []
+        for item, following in pairwise(level.items):
+            if item.inner is not None or not (item.leader is level.header or item.twin in sure):
+                continue
+            sure.append(item)
+            if not self._is_worth(item) and self._decides(item, following):
+                found[item] = Undecided(item.leader, self._only_for(item.leader, sure))
+        return found
+
+    def _decides(self, item: Item, following: Item) -> bool:
+        """Whether the one thing before an item that has versions is a branch."""
+        is_next = [it.source for it in following.incoming] == [item.leader]
+        leaves = any(self._masks.leaves_divergent(it) for it in following.incoming)
+        return is_next and not leaves and self._shapes.splits(item.leader) and self._is_worth(following)
+
+    def _only_for(self, leader: h.Node, sure: list[Item]) -> tuple[h.Node, ...]:
+        """What some blocks compute for each lane only for the branch at the end of the last one."""
+        wanted = {self._placed.exits[leader]}
+        found: list[h.Node] = []
+        for node in (node for it in reversed(sure) for node in reversed(self._placed.blocks[it.leader])):
+            users = [it for it in self._users[node] if it in self._placed.live]
+            is_pure = isinstance(node, (h.Binary, h.Unary, h.Select, h.Cast, h.Bitcast, h.Intrinsic))
+            if is_pure and self._shapes.at(node, leader).is_vector and wanted.issuperset(users):
+                wanted.add(node)
+                found.append(node)
+        return tuple(reversed(found))
+
+    def _find(self, item: Item) -> Whole | None:
+        accesses = list(self._accesses(item.leader))
+        is_masked = self._masks.is_partial(self._shapes.item_keys[item])
+        spans = Spans(self._values.one, self._placed.types, self._values.thread_span, self._uniform)
+        passed = self._passed(item, spans)
+        if passed is None:
+            return None
+        tests, proved = list(passed), set[tuple[h.Node, h.DynamicConstant]]()
+        for position, extent in accesses:
+            found = spans.in_range(position, self._values.dynamic(extent))
+            if found is not None:
+                tests += found
+                proved.add((position, extent))
+        linear = set[h.Node]()
+        for position, _ in proved:
+            rising = self._linear(position, spans)
+            if rising is not None:
+                tests += rising[0]
+                linear |= rising[1]
+        if not proved and not is_masked:
+            return None
+        exit = self._placed.exits[item.leader]
+        if isinstance(exit, h.If):
+            spans.all(exit.condition, truth=True)  # what it needs is defined where later tests can name it
+        return Whole(self._all(tests), Proved(frozenset(proved), frozenset(linear)))
+
+    def _all(self, tests: list[str]) -> str:
+        result = "true"
+        for test in dict.fromkeys(tests):
+            result = test if result == "true" else self._values.one.binary("and", "i1", result, test)
+        return result
+
+    def _uniform(self, node: h.Node) -> str | None:
+        if self._shapes.at(node, self._site.here) != UNIFORM or isinstance(node, h.ProductNode):
+            return None
+        if self._placed.place.get(node) is self._site.here and not self._emit_early(node):
+            return None
+        return self._values.scalar(node) if self._values.is_named(node) else None
+
+    # Who passes
+
+    def _passed(self, item: Item, spans: Spans) -> tuple[str, ...] | None:
+        """Tests that together mean that all lanes come to an item."""
+        if item.leader is item.level.header:
+            return self._masks.whole(self._shapes.item_keys[item])
+        if item.twin is not None:
+            return self._passed(item.twin, spans)
+        if len(item.incoming) != 1:
+            return None
+        edge = item.incoming[0]
+        source = next((it for it in item.level.items if it.leader is edge.source and it.inner is None), None)
+        before = None if source is None else self._passed(source, spans)
+        exit = self._placed.exits[edge.source]
+        if before is None or not isinstance(exit, h.If):
+            return before
+        is_true = isinstance(edge.target, h.Read) and edge.target.indices == [h.ControlIndex(1)]
+        taken = spans.all(exit.condition, truth=is_true)
+        return None if taken is None else (*before, *taken)
+
+    # Accesses
+
+    def _accesses(self, leader: h.Node) -> Iterator[tuple[h.Node, h.DynamicConstant]]:
+        """The positions of a block's accesses that differ between lanes, and how long their arrays are."""
+        found: dict[tuple[h.Node, h.DynamicConstant], None] = {}
+        for node in self._placed.blocks[leader]:
+            if not isinstance(node, (h.Read, h.Write)) or is_version_projection(node):
+                continue
+            collection = node.collection if isinstance(node, h.Read) else node
+            is_whole = isinstance(node, h.Read) and is_collection(self._placed.types[node])
+            if is_whole or isinstance(collection, (h.ConstantNode, h.Atomic)):
+                continue
+            storage = self._plan.of(collection)
+            if storage not in self._private:
+                for position, extent, _ in array_steps(storage.layout, node.indices):
+                    if self._shapes.at(position, leader) != UNIFORM:
+                        found[position, extent] = None
+        yield from found
+
+    def _linear(self, node: h.Node, spans: Spans) -> tuple[tuple[str, ...], frozenset[h.Node]] | None:
+        """Tests that together mean that a value that is likely affine is that, and all likely ones it is made from."""
+        if self._shapes.at(node, self._site.here).kind is not Kind.LIKELY:
+            return (), frozenset()
+        tests = self._own_tests(node, spans)
+        if tests is None:
+            return None
+        rising = frozenset([node])
+        for operand in predecessors(node):
+            inner = self._linear(operand, spans)
+            if inner is None:
+                return None
+            tests, rising = (*tests, *inner[0]), rising | inner[1]
+        return tests, rising
+
+    @staticmethod
+    def _own_tests(node: h.Node, spans: Spans) -> tuple[str, ...] | None:
+        match node:
+            case h.Intrinsic():
+                return spans.unlimited(node)
+            case h.Binary(op=h.BinaryOp.ADD | h.BinaryOp.SUB | h.BinaryOp.MUL | h.BinaryOp.SHIFT_LEFT) | h.Cast():
+                span = spans.of(node)
+                return None if span is None else span.tests
+            case _:
+                return None
