@@ -33,6 +33,7 @@ from .handing_on import HandingOn
 from .layout import Layout
 from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
 from .nodes import NodeEmitter
+from .passes import Passes
 from .privatise import Private, private_bindings
 from .scratch import assign_scratch
 from .storage import StoragePlan
@@ -61,17 +62,13 @@ class Interface:
     tier: Tier
     tier_reason: str
 
-    @property
-    def finds_vectors(self) -> bool:
-        """Whether LLVM is worth asking for vectors: what gangs do is vectors already."""
-        return self.tier == "lane"
-
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """A module's text, and what running it takes."""
+    """A module's text, what LLVM is to do with it, and what running it takes."""
 
     text: str
+    passes: Passes
     interface: Interface
 
 
@@ -232,7 +229,13 @@ class _FunctionEmitter:
         parallel = tuple(fork.factor for fork in self._forks)
         tier: Tier = "gang" if self._gangs else "lane"
         interface = Interface(parallel, self._scratch_size, self._privates, tier, reason)
-        return Emitted(str(self._module), interface)
+        return Emitted(str(self._module), self._passes(), interface)
+
+    def _passes(self) -> Passes:
+        """Where nests of loops in lanes are unrolled, there is much that turns and neighbouring rows have in common."""
+        if not self._gangs:
+            return "vectorising"
+        return "thorough" if self._module.has_short_nests else "quick"
 
     def _emit_gang(self, fork: h.Fork) -> None:
         before, after = block_leader(fork.control), self._labels[self._joins[fork]]
