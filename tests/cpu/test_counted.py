@@ -41,7 +41,8 @@ BODIES = {
             for (var k = 0u; k < sizes.count; k++) { v += a[j * 9u + k] * b[k + l]; } }""",
     "a counter that halves": """
         var k = 0u;
-        while k < sizes.count { v += a[k] * b[k + l]; k = select(k + 1u, k / 2u + 5u, k == 6u); if v > 9000u { break; } }""",
+        while k < sizes.count {
+            v += a[k] * b[k + l]; k = select(k + 1u, k / 2u + 5u, k == 6u); if v > 9000u { break; } }""",
 }
 SIZES = [(0, 0, 0, 0), (9, 3, -2, 9), (40, 1, 0, 40), (64, 4, 5, 64), (65, 5, -70, 65), (300, 17, 0, 300)]
 

@@ -95,9 +95,9 @@ class Flow:
         """A block twice, once for when all lanes are known to pass it."""
         out, site, slots = self._out, self._site, self._slots
         act = None if before is not None else self._enter(item, level)
-        all, some, after = (out.fresh_block(name) for name in ("whole", "partly", "done"))
+        start, (all, some, after) = out.current, map(out.fresh_block, ("whole", "partly", "done"))
         out.do(f"br i1 {whole.test}, label %{all}, label %{some}, !prof !1")
-        out.open(all)
+        out.open_arm(all, start)
         with slots.guarded():
             if before is not None:
                 self._masks.take_only(item.incoming[0])
@@ -107,14 +107,14 @@ class Flow:
                 self._emit_inside(item)
                 site.act, site.proved = small_act, Proved()
         out.do(f"br label %{after}")
-        out.open(some)
+        out.open_arm(some, start)
         with slots.guarded():
             if before is not None:
                 self._emit_branch(before)
                 act = self._enter(item, level)
             self._emit_guarded(item, act)
         out.do(f"br label %{after}")
-        out.open(after)
+        out.open_merge(after, start)
 
     def _emit_guarded(self, item: Item, act: str | None) -> None:
         """An item with a jump around it, if there is something that says when."""
@@ -217,6 +217,7 @@ class Flow:
         """What tells LLVM to unroll a short loop."""
         if not is_short(self._placed, self._shapes, level, self._site.count):
             return ""
+        self._out.module.has_short_nests |= any(it.inner is not None and it.inner.is_loop for it in level.items)
         return self._out.module.unrolled_loop()
 
     def _emit_inner_fork(self, level: Level) -> None:

@@ -16,8 +16,10 @@ from ....ir.hercules.schedule import Schedule
 from ....ir.hercules.types import is_collection
 from ....ir.hercules.versions import is_version_projection
 from ..llvm import Ops
+from ..math import is_transcendental
 from ..storage import Storage, StoragePlan
-from .control import Item, Level
+from .choose import Gang
+from .control import Body, Item, Level
 from .masks import Masks
 from .places import array_steps
 from .shapes import UNIFORM, Kind, Shapes
@@ -26,7 +28,8 @@ from .spans import Spans
 from .values import GangValues
 
 _MOST = 320
-"""Blocks of more operations, those of all parts counted, have one version."""
+"""Blocks of more operations, those of all parts counted, have one version; so have those that compute functions, which
+take longer than any test."""
 _FEWEST = 3
 """One test is better than so many."""
 
@@ -53,6 +56,8 @@ class Wholes:
     def __init__(
         self,
         placed: Schedule,
+        gang: Gang,
+        body: Body,
         plan: StoragePlan,
         private: frozenset[Storage],
         shapes: Shapes,
@@ -64,6 +69,9 @@ class Wholes:
     ) -> None:
         """`emit_early` writes a value of the site's block before all else there, if that is possible."""
         self._placed = placed
+        self._has_versions = not gang.is_in_unrolled and not any(it.is_loop for it in body.levels)
+        """Where lanes turn in loops, these are what takes time; where loops around them are unrolled, most positions
+        are constants then."""
         self._plan = plan
         self._private = private
         self._shapes = shapes
@@ -84,7 +92,11 @@ class Wholes:
         return found
 
     def _is_worth(self, item: Item) -> bool:
-        if item.inner is not None or item.level.parent is not None:
+        if not self._has_versions or item.inner is not None or item.level.parent is not None:
+            return False
+        if any(
+            isinstance(it, h.Intrinsic) and is_transcendental(it.function) for it in self._placed.blocks[item.leader]
+        ):
             return False
         count, accesses = self._site.count, len(list(self._accesses(item.leader)))
         is_masked = item.leader is not item.level.header
