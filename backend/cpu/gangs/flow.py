@@ -87,8 +87,11 @@ class Flow:
 
     def _emit_versions(self, item: Item, level: Level, whole: Whole, before: Undecided | None) -> None:
         """A block twice, once for when all lanes are known to pass it."""
-        out, site, slots = self._out, self._site, self._slots
+        out, slots = self._out, self._slots
         act = None if before is not None else self._enter(item, level)
+        if whole.test == "true":
+            self._emit_whole(item, whole)
+            return
         all, some, after = (out.fresh_block(name) for name in ("whole", "partly", "done"))
         out.do(f"br i1 {whole.test}, label %{all}, label %{some}, !prof !1")
         out.open(all)
@@ -96,10 +99,7 @@ class Flow:
             if before is not None:
                 self._masks.take_only(item.incoming[0])
                 slots.define(item, "true", "i1")
-            with self._masks.assumed_whole(self._shapes.item_keys[item]):
-                small_act, site.act, site.proved = site.act, "true", whole.proved
-                self._emit_inside(item)
-                site.act, site.proved = small_act, Proved()
+            self._emit_whole(item, whole)
         out.do(f"br label %{after}")
         out.open(some)
         with slots.guarded():
@@ -109,6 +109,14 @@ class Flow:
             self._emit_guarded(item, act)
         out.do(f"br label %{after}")
         out.open(after)
+
+    def _emit_whole(self, item: Item, whole: Whole) -> None:
+        """The version for when all lanes pass."""
+        site = self._site
+        with self._masks.assumed_whole(self._shapes.item_keys[item]):
+            act, site.act, site.proved = site.act, "true", whole.proved
+            self._emit_inside(item)
+            site.act, site.proved = act, Proved()
 
     def _emit_guarded(self, item: Item, act: str | None) -> None:
         """An item with a jump around it, if there is something that says when."""

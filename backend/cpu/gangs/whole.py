@@ -15,6 +15,7 @@ from ....ir.hercules.graph import predecessors
 from ....ir.hercules.schedule import Schedule
 from ....ir.hercules.types import is_collection
 from ....ir.hercules.versions import is_version_projection
+from .. import math
 from ..storage import Storage, StoragePlan
 from .control import Item, Level
 from .masks import Masks
@@ -28,6 +29,10 @@ _MOST = 320
 """Blocks of more operations, those of all parts counted, have one version."""
 _FEWEST = 3
 """One test is better than so many."""
+
+
+_LIGHT = 8
+"""The most operations for each access: it is memory that the block waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +88,14 @@ class Wholes:
         return found
 
     def _is_worth(self, item: Item) -> bool:
+        """Whether accesses are much of what a block does, and tests of each would be several."""
         if item.inner is not None or item.level.parent is not None:
             return False
-        count, accesses = self._site.count, len(list(self._accesses(item.leader)))
+        count, nodes = self._site.count, self._placed.blocks[item.leader]
+        accesses, tested = sum(map(_is_access, nodes)), len(list(self._accesses(item.leader)))
         is_masked = item.leader is not item.level.header
-        is_small = len(self._placed.blocks[item.leader]) * count <= _MOST
-        return is_small and accesses > 0 and (accesses + is_masked) * count >= _FEWEST
+        is_light = len(nodes) <= _LIGHT * accesses and len(nodes) * count <= _MOST
+        return is_light and tested > 0 and (tested + is_masked) * count >= _FEWEST and not any(map(_is_heavy, nodes))
 
     def undecided(self, level: Level) -> dict[Item, Undecided]:
         """For blocks that are sure to be passed, with the item whose version for all lanes could come next, what is
@@ -180,8 +187,14 @@ class Wholes:
         if before is None or not isinstance(exit, h.If):
             return before
         is_true = isinstance(edge.target, h.Read) and edge.target.indices == [h.ControlIndex(1)]
-        taken = spans.all(exit.condition, truth=is_true)
+        taken = spans.all(exit.condition, truth=is_true) if self._is_about_all(exit.condition) else None
         return None if taken is None else (*before, *taken)
+
+    def _is_about_all(self, condition: h.Node) -> bool:
+        """Whether a condition asks where in the whole dispatch a lane is, which is alike for most gangs; where it is in
+        the workgroup is asked to choose some.
+        """
+        return self._shapes.at(condition, self._site.here) == UNIFORM or _has_workgroup(condition)
 
     # Accesses
 
@@ -227,3 +240,22 @@ class Wholes:
                 return None if span is None else span.tests
             case _:
                 return None
+
+
+def _is_access(node: h.Node) -> bool:
+    return isinstance(node, (h.Read, h.Write)) and not is_version_projection(node)
+
+
+def _has_workgroup(node: h.Node, depth: int = 12) -> bool:
+    """Whether a number is made from that of a workgroup."""
+    match node:
+        case h.ThreadID(fork=h.Fork(factor=factor)):
+            return not isinstance(factor, h.DynamicLiteral)
+        case h.Binary() | h.Unary() | h.Cast() | h.Bitcast() | h.Select() | h.Intrinsic() if depth > 0:
+            return any(_has_workgroup(it, depth - 1) for it in predecessors(node))
+        case _:
+            return False
+
+
+def _is_heavy(node: h.Node) -> bool:
+    return isinstance(node, h.Intrinsic) and math.is_transcendental(node.function)
