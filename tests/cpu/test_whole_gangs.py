@@ -1,5 +1,5 @@
-"""Blocks with a version for when all lanes of a gang pass and all positions are in range: around every edge, the gangs do
-what single lanes do.
+"""Blocks with a version for when all lanes of a gang pass and all positions are in range: around every edge, the gangs
+do what single lanes do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ ROW = {
     "returns early": "if (g >= sizes.n) { return; } out[g] = data[g]; more[g] = out[g] + data[g + 1u];",
     "two guards": "if (g < sizes.n) { if (sizes.width < 30u && g <= sizes.height) { out[g] = data[g] + more[g]; } }",
     "a uniform guard between": """
-        if (sizes.shift < 0) { if (g < sizes.n) { out[g] = data[g] + more[g]; } } else { out[g] += 1u; more[g] = 2u; }""",
+        if (sizes.shift < 0) { if (g < sizes.n) { out[g] = data[g] + more[g]; } }
+        else { out[g] += 1u; more[g] = 2u; }""",
     "both sides": """
         var x = 5u;
         if (g + 3u < sizes.n) { x = data[g] + data[g + 3u]; out[g] = x; } else { more[g] = data[g] * 2u; out[g] = 9u; }
@@ -46,7 +47,8 @@ ROW = {
         let x = i32(g);
         if (g < sizes.n) { out[g] = data[max(x - 1, 0)] + data[min(g + 1u, sizes.n - 1u)] * 3u
             + data[clamp(x + sizes.shift, 0, i32(sizes.n) - 1)] * 5u; }""",
-    "steps": "if (g < sizes.n) { out[g] = data[g % 40u] + data[g / 3u] + data[g >> 2u] + data[g & 31u] + data[g << 1u]; }",
+    "steps": """
+        if (g < sizes.n) { out[g] = data[g % 40u] + data[g / 3u] + data[g >> 2u] + data[g & 31u] + data[g << 1u]; }""",
     "either of two": "let p = select(g, g + 2u, sizes.shift < 0); if (g < sizes.n) { out[p] = data[p] + more[p]; }",
     "a guard from memory": "if (g < sizes.n && data[g] > 40u) { out[g] = data[g] + more[g] + data[g + 1u]; }",
     "a loop between": """

@@ -24,7 +24,7 @@ _PINNED = (h.Region, h.If, h.Match, h.Fork, h.Join, h.Phi, h.ThreadID, h.Reduce)
 
 
 class Graph:
-    """Nodes in the order they were made; `lane` is the lane fork that is open, if any; `unmet` are Phis without all values."""
+    """Nodes in the order they were made; `lane` is the open lane fork, if any; `unmet` are Phis without all values."""
 
     def __init__(self) -> None:
         self.start = h.Start()

@@ -1,7 +1,7 @@
 """Accesses of parts whose elements follow one another: as matrices are transposed.
 
-Where the parts of a gang access, for each lane, elements side by side, a lane's elements of several parts are one vector
-in memory: such rows are loaded and stored whole, and turned into the parts' vectors in registers.
+Where the parts of a gang access, for each lane, elements side by side, a lane's elements of several parts are one
+vector in memory: such rows are loaded and stored whole, and turned into the parts' vectors in registers.
 """
 
 from __future__ import annotations
