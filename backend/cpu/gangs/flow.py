@@ -22,6 +22,9 @@ from .site import Proved, Site
 from .values import GangValues
 from .whole import Undecided, Whole, Wholes
 
+_MANY = 8
+"""Of so many parts, what is done if not all lanes are in range is done lane by lane."""
+
 
 class Flow:
     """Writes levels; `emit_block` writes what is in a block, but for some nodes, and `emit_nodes` some of a block."""
@@ -106,7 +109,9 @@ class Flow:
             if before is not None:
                 self._emit_branch(before)
                 act = self._enter(item, level)
+            self._site.is_rare = self._site.count >= _MANY
             self._emit_guarded(item, act)
+            self._site.is_rare = False
         out.do(f"br label %{after}")
         out.open(after)
 

@@ -6,11 +6,12 @@ range test of every access. Where it holds, a version of the block runs that has
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from ....ir.hercules import nodes as h
+from ....ir.hercules.analyses import block_leader
 from ....ir.hercules.graph import predecessors
 from ....ir.hercules.schedule import Schedule
 from ....ir.hercules.types import is_collection
@@ -181,14 +182,41 @@ class Wholes:
         if len(item.incoming) != 1:
             return None
         edge = item.incoming[0]
-        source = next((it for it in item.level.items if it.leader is edge.source and it.inner is None), None)
-        before = None if source is None else self._passed(source, spans)
-        exit = self._placed.exits[edge.source]
+        before, exit = self._passed_block(edge.source, item.level, spans), self._placed.exits[edge.source]
         if before is None or not isinstance(exit, h.If):
             return before
         is_true = isinstance(edge.target, h.Read) and edge.target.indices == [h.ControlIndex(1)]
-        taken = spans.all(exit.condition, truth=is_true) if self._is_about_all(exit.condition) else None
+        taken = self._all_lanes(exit.condition, item.level, spans, truth=is_true)
         return None if taken is None else (*before, *taken)
+
+    def _passed_block(self, leader: h.Node, level: Level, spans: Spans) -> tuple[str, ...] | None:
+        item = next((it for it in level.items if it.leader is leader and it.inner is None), None)
+        return None if item is None else self._passed(item, spans)
+
+    def _all_lanes(self, condition: h.Node, level: Level, spans: Spans, *, truth: bool) -> tuple[str, ...] | None:
+        """Tests that together mean that a condition is so for all lanes."""
+        match condition:
+            case h.Unary(op=h.UnaryOp.NOT, operand=operand):
+                return self._all_lanes(operand, level, spans, truth=not truth)
+            case h.Phi(region=h.Region() as region, values=values):
+                return self._all_by_one_way(zip(values, region.predecessors, strict=True), level, spans, truth=truth)
+            case _:
+                return spans.all(condition, truth=truth) if self._is_about_all(condition) else None
+
+    def _all_by_one_way(
+        self, ways: Iterable[tuple[h.Node, h.Node]], level: Level, spans: Spans, *, truth: bool
+    ) -> tuple[str, ...] | None:
+        """Of a value that is known to be otherwise on all ways but one, as && and || make them: all lanes come that way
+        and have it there.
+        """
+        live = [(value, before) for value, before in ways if before in self._placed.live]
+        left = [(value, before) for value, before in live if _known_truth(value) is not (not truth)]
+        if len(left) != 1:
+            return None
+        value, before = left[0]
+        passed = self._passed_block(block_leader(before), level, spans)
+        taken = None if passed is None else self._all_lanes(value, level, spans, truth=truth)
+        return None if passed is None or taken is None else (*passed, *taken)
 
     def _is_about_all(self, condition: h.Node) -> bool:
         """Whether a condition asks where in the whole dispatch a lane is, which is alike for most gangs; where it is in
@@ -244,6 +272,17 @@ class Wholes:
 
 def _is_access(node: h.Node) -> bool:
     return isinstance(node, (h.Read, h.Write)) and not is_version_projection(node)
+
+
+def _known_truth(node: h.Node) -> bool | None:
+    """The value of a constant condition."""
+    match node:
+        case h.ConstantNode(value=h.BoolConstant(value=value)):
+            return value
+        case h.ConstantNode(value=h.ZeroConstant(type=h.Bool())):
+            return False
+        case _:
+            return None
 
 
 def _has_workgroup(node: h.Node, depth: int = 12) -> bool:
