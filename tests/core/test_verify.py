@@ -155,6 +155,7 @@ TEXTS = [
         "@subgroup_size(8)\nfn @helper(",
         "only a compute entry point has a subgroup size",
     ),
+    ("io_is_of_entry_points", "(%x: f32)", "(%x: f32 @location(0))", "only an entry point has inputs and outputs"),
     # instructions
     ("override_is_in_root", "store %p, %a", "store %p, %a\n    %w: u32 = override 1u", "an override belongs to root"),
     (
