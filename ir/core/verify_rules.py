@@ -363,6 +363,12 @@ def _selectors_differ(_: Place, branch: nodes.Branch) -> str | None:
     return None if len(set(selectors)) == len(selectors) else "a selector occurs twice"
 
 
+def _cases_are_chosen(_: Place, branch: nodes.Branch) -> str | None:
+    cases = branch.target.cases if isinstance(branch.target, nodes.Switch) else ()
+    fits = all(case.selectors or case.is_default for case in cases)
+    return None if fits else "a case has a selector or is the default"
+
+
 def _one_case_is_default(_: Place, branch: nodes.Branch) -> str | None:
     if not isinstance(branch.target, nodes.Switch):
         return None
@@ -388,6 +394,7 @@ BRANCH_RULES: Final[tuple[Callable[[Place, nodes.Branch], str | None], ...]] = (
     _switch_is_on_integer,
     _selectors_fit,
     _selectors_differ,
+    _cases_are_chosen,
     _one_case_is_default,
     _entered_blocks_take_nothing,
 )

@@ -193,6 +193,7 @@ TEXTS = [
     ("switch_is_on_integer", "switch %i [", "switch %a [", "a switch needs an integer"),
     ("selectors_fit", "case 0u, 1u:", "case 0i, 1u:", "a selector must have the type of the condition"),
     ("selectors_differ", "case 0u, 1u:", "case 0u, 0u:", "a selector occurs twice"),
+    ("cases_are_chosen", "case 0u, 1u:", "case :", "a case has a selector or is the default"),
     ("one_case_is_default", "case default:", "case 3u:", "a switch has one default case"),
     ("entered_blocks_take_nothing", "b1: {", "b1(%q: u32): {", "an arm or a case has no arguments"),
     # structure
