@@ -48,7 +48,7 @@ def check(tricky: Tricky, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = (
         tricky.expected if isinstance(tricky.expected, Mapping) else {"out": np.array(tricky.expected, np.uint32)}
     )
-    given = {"out": np.zeros(len(np.atleast_1d(expected["out"])), np.uint32)} | dict(tricky.given)
+    given = dict(tricky.given) or {"out": np.zeros(len(expected["out"]), np.uint32)}
     kernel = Shader(Source.from_text(tricky.wgsl)).kernel(tricky.entry)
     found = kernel.run(
         {info.name: given[info.name] for info in kernel.bindings},
