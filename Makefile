@@ -11,7 +11,7 @@ BIN := .venv/bin
 GRAMMAR := frontend/grammar
 SOURCES_OF_INSTALL := pyproject.toml setup.py $(wildcard $(GRAMMAR)/binding.c $(GRAMMAR)/src/*.[ch])
 
-.PHONY: help demo test lint format types layers bench grammar clean driver
+.PHONY: help demo test lint format types layers bench grammar clean driver graphviz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ demo: .venv/.stamp-run driver ## run every kernel of shaders/ on the CPU and the
 	@mkdir -p build
 	$(BIN)/tinct compare shaders/ --picture-dir build/
 
-test: .venv/.stamp-dev driver ## run the tests
+test: .venv/.stamp-dev driver graphviz ## run the tests
 	$(BIN)/python -m pytest -n $(JOBS) -q
 
 lint: .venv/.stamp-dev ## check style, types and the direction of imports
@@ -48,6 +48,9 @@ clean: ## remove what was built, but not .venv
 
 driver: .venv/.stamp-run
 	@[ -e .venv/.stamp-driver ] || { $(BIN)/python tools/vulkan_driver.py && touch .venv/.stamp-driver; } || true
+
+graphviz: .venv/.stamp-run
+	@[ -e .venv/.stamp-graphviz ] || { $(BIN)/python tools/graphviz.py && touch .venv/.stamp-graphviz; } || true
 
 .venv/bin/python:
 	tools/create-venv "$(PYTHON)"
