@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -71,6 +72,25 @@ class _Toolchain:
     """All that decides what machine code LLVM makes of a text."""
 
 
+_held_by_fork: list[Any] = [_lock]
+"""The locks that a fork of the process waits for, in this order: its child would find LLVM half at work, and nobody to
+release them. llvmlite's own lock is also taken by whoever drops a module.
+"""
+
+
+def _before_fork() -> None:
+    for lock in _held_by_fork:
+        lock.__enter__()
+
+
+def _after_fork() -> None:
+    for lock in reversed(_held_by_fork):
+        lock.__exit__(None, None, None)
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+
+
 def _toolchain() -> _Toolchain:
     return _toolchain_for(current_target())
 
@@ -81,6 +101,7 @@ def _toolchain_for(target: Target) -> _Toolchain:
     import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs]
 
     binding: Any = llvm
+    _held_by_fork[1:] = [binding.ffi.lib._lock]
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     machine = binding.Target.from_default_triple().create_target_machine(
