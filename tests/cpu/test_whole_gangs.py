@@ -66,6 +66,14 @@ GRID = {
         let x = i32(id.x); let y = i32(id.y); let w = i32(sizes.width);
         out[y * w + x] = data[max(y - 1, 0) * w + x] + data[y * w + max(x - 1, 0)] * 3u
             + data[y * w + min(x + 1, w - 1)] * 5u + data[(y + 1) % i32(sizes.height) * w + x] * 7u;""",
+    "columns of a tile, written": """
+        if (id.x < sizes.width) { tile[local.x][local.y] = data[id.y * sizes.width + id.x]; }
+        workgroupBarrier();
+        let to = block.yx * size + local.xy;
+        if (to.y < sizes.width && to.x < sizes.height) { out[to.y * sizes.height + to.x] = tile[local.y][local.x]; }""",
+    "rows become columns": """
+        if (id.x < sizes.width && id.y < sizes.height) {
+            out[id.x * sizes.height + id.y] = data[id.y * sizes.width + id.x] + more[id.x * sizes.height + id.y]; }""",
     "columns of a tile": """
         if (id.x < sizes.width) { tile[local.y][local.x] = data[id.y * sizes.width + id.x]; }
         workgroupBarrier();
@@ -117,7 +125,7 @@ def test_rows_around_the_edges(name: str, size: int) -> None:
 @pytest.mark.parametrize("shape", [(16, 16), (8, 8), (32, 4)])
 @pytest.mark.parametrize("name", GRID)
 def test_grids_around_the_edges(name: str, shape: tuple[int, int]) -> None:
-    if name == "columns of a tile" and shape[0] != shape[1]:
+    if name.startswith("columns of a tile") and shape[0] != shape[1]:
         pytest.skip("the tile is square")
     gang, lane = (compiled(in_a_grid(GRID[name], *shape), tier) for tier in ("gang", "lane"))
     assert gang.tier == "gang"
@@ -137,6 +145,16 @@ def test_the_version_for_whole_gangs_has_no_masks() -> None:
     assert whole.count("store <16 x i32>") == 1
     assert "br i1" not in whole
     assert "masked" not in whole
+
+
+@pytest.mark.parametrize("name", ["columns of a tile", "columns of a tile, written", "rows become columns"])
+def test_columns_are_rows_turned_in_registers(name: str) -> None:
+    versions = compiled(in_a_grid(GRID[name], 16, 16), "gang").llvm(optimised=False).split("\nwhole.")[1:]
+    wholes = [it.split("\npartly.")[0] for it in versions]
+    assert all("gather" not in it and "scatter" not in it for it in wholes)
+    turned = max(wholes, key=len)
+    assert turned.count("load <16 x i32>") == 16 * (2 if "become" in name else 1)
+    assert turned.count("store <16 x i32>") == 16
 
 
 def test_loops_have_one_version() -> None:

@@ -9,6 +9,7 @@ from math import gcd, prod
 from ....ir.hercules import nodes as h
 from ....ir.hercules.analyses import Loop
 from ....ir.hercules.schedule import Schedule
+from .turned import turns_rows
 from .widen import Edge
 
 _FEW = 20
@@ -104,7 +105,7 @@ def _of_nest(placed: Schedule, nest: list[h.Fork], native: int, *, is_whole: boo
     """The forks from the inside on whose threads fill a gang; each but the outermost a power of two, so that rows are
     whole. Where loops access memory, a part has one row, which is one access.
     """
-    wanted = native * _parts(placed, nest[-1])
+    wanted = native * (native if turns_rows(placed, nest, native) else _parts(placed, nest[-1]))
     if is_whole and _is_small(placed, nest, native):
         wanted = Gang(tuple(nest), 1).count
     forks = nest[-1:]

@@ -24,6 +24,9 @@ from .site import Proved, Site
 from .values import GangValues
 from .whole import Undecided, Whole, Wholes
 
+_MANY = 8
+"""Of so many parts, what is done if not all lanes are in range is done lane by lane."""
+
 
 class Flow:
     """Writes levels; `emit_block` writes what is in a block, but for some nodes, and `emit_nodes` some of a block."""
@@ -93,8 +96,11 @@ class Flow:
 
     def _emit_versions(self, item: Item, level: Level, whole: Whole, before: Undecided | None) -> None:
         """A block twice, once for when all lanes are known to pass it."""
-        out, site, slots = self._out, self._site, self._slots
+        out, slots = self._out, self._slots
         act = None if before is not None else self._enter(item, level)
+        if whole.test == "true":
+            self._emit_whole(item, whole)
+            return
         start, (all, some, after) = out.current, map(out.fresh_block, ("whole", "partly", "done"))
         out.do(f"br i1 {whole.test}, label %{all}, label %{some}, !prof !1")
         out.open_arm(all, start)
@@ -102,19 +108,26 @@ class Flow:
             if before is not None:
                 self._masks.take_only(item.incoming[0])
                 slots.define(item, "true", "i1")
-            with self._masks.assumed_whole(self._shapes.item_keys[item]):
-                small_act, site.act, site.proved = site.act, "true", whole.proved
-                self._emit_inside(item)
-                site.act, site.proved = small_act, Proved()
+            self._emit_whole(item, whole)
         out.do(f"br label %{after}")
         out.open_arm(some, start)
         with slots.guarded():
             if before is not None:
                 self._emit_branch(before)
                 act = self._enter(item, level)
+            self._site.is_rare = self._site.count >= _MANY
             self._emit_guarded(item, act)
+            self._site.is_rare = False
         out.do(f"br label %{after}")
         out.open_merge(after, start)
+
+    def _emit_whole(self, item: Item, whole: Whole) -> None:
+        """The version for when all lanes pass."""
+        site = self._site
+        with self._masks.assumed_whole(self._shapes.item_keys[item]):
+            act, site.act, site.proved = site.act, "true", whole.proved
+            self._emit_inside(item)
+            site.act, site.proved = act, Proved()
 
     def _emit_guarded(self, item: Item, act: str | None) -> None:
         """An item with a jump around it, if there is something that says when."""

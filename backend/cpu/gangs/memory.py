@@ -143,9 +143,14 @@ class GangMemory(LaneVectors):
         fast: Callable[[], Sequence[str]],
         slow: Callable[[], Sequence[str]],
     ) -> list[str]:
-        """Vectors made one way if a test holds, which is likely, and else another way; None: it is sure to hold."""
+        """Vectors made one way if a test holds, which is likely, and else another way; None: it is sure to hold.
+
+        Rare code has only the other way.
+        """
         if test is None:
             return list(fast())
+        if self._values.is_rare():
+            return list(slow())
         out, ways = self.out, list[tuple[Sequence[str], str]]()
         blocks = [out.fresh_block(name) for name in ("as.expected", "otherwise")]
         done = out.fresh_block("accessed")

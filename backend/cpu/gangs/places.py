@@ -44,6 +44,10 @@ class Values(Protocol):
         """Its lanes."""
         ...
 
+    def is_rare(self) -> bool:
+        """Whether code here should rather be short than fast."""
+        ...
+
     def is_proved(self, position: h.Node, extent: h.DynamicConstant) -> bool:
         """Whether code here runs only where all lanes have a position in range."""
         ...

@@ -37,6 +37,7 @@ class Site:
     part: int = 0
     act: str = "true"
     proved: Proved = field(default_factory=Proved)
+    is_rare: bool = False
 
     def parts(self) -> Iterator[int]:
         """Code is written for each part in turn."""

@@ -346,6 +346,10 @@ class GangValues:
     def _is_outside(self, node: h.Node) -> bool:
         return self._placed.place.get(node) not in self._shapes.body.level_of
 
+    def is_rare(self) -> bool:
+        """See `places.Values`."""
+        return self._site.is_rare
+
     def is_proved(self, position: h.Node, extent: h.DynamicConstant) -> bool:
         """See `places.Values`."""
         return (position, extent) in self._site.proved.in_range

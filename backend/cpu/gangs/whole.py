@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ....ir.hercules import nodes as h
+from ....ir.hercules.analyses import block_leader
 from ....ir.hercules.graph import predecessors
 from ....ir.hercules.schedule import Schedule
 from ....ir.hercules.types import is_collection
 from ....ir.hercules.versions import is_version_projection
+from .. import math
 from ..llvm import Ops
-from ..math import is_transcendental
 from ..storage import Storage, StoragePlan
 from .choose import Gang
 from .control import Body, Item, Level
@@ -32,6 +33,10 @@ _MOST = 320
 take longer than any test."""
 _FEWEST = 3
 """One test is better than so many."""
+
+
+_LIGHT = 8
+"""The most operations for each access: it is memory that the block waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +97,14 @@ class Wholes:
         return found
 
     def _is_worth(self, item: Item) -> bool:
+        """Whether accesses are much of what a block does, and tests of each would be several."""
         if not self._has_versions or item.inner is not None or item.level.parent is not None:
             return False
-        if any(
-            isinstance(it, h.Intrinsic) and is_transcendental(it.function) for it in self._placed.blocks[item.leader]
-        ):
-            return False
-        count, accesses = self._site.count, len(list(self._accesses(item.leader)))
+        count, nodes = self._site.count, self._placed.blocks[item.leader]
+        accesses, tested = sum(map(_is_access, nodes)), len(list(self._accesses(item.leader)))
         is_masked = item.leader is not item.level.header
-        is_small = len(self._placed.blocks[item.leader]) * count <= _MOST
-        return is_small and accesses > 0 and (accesses + is_masked) * count >= _FEWEST
+        is_light = len(nodes) <= _LIGHT * accesses and len(nodes) * count <= _MOST
+        return is_light and tested > 0 and (tested + is_masked) * count >= _FEWEST and not any(map(_is_heavy, nodes))
 
     def undecided(self, level: Level) -> dict[Item, Undecided]:
         """For blocks that are sure to be passed, with the item whose version for all lanes could come next, what is
@@ -181,14 +184,47 @@ class Wholes:
         if len(item.incoming) != 1:
             return None
         edge = item.incoming[0]
-        source = next((it for it in item.level.items if it.leader is edge.source and it.inner is None), None)
-        before = None if source is None else self._passed(source, spans)
-        exit = self._placed.exits[edge.source]
+        before, exit = self._passed_block(edge.source, item.level, spans), self._placed.exits[edge.source]
         if before is None or not isinstance(exit, h.If):
             return before
         is_true = isinstance(edge.target, h.Read) and edge.target.indices == [h.ControlIndex(1)]
-        taken = spans.all(exit.condition, truth=is_true)
+        taken = self._all_lanes(exit.condition, item.level, spans, truth=is_true)
         return None if taken is None else (*before, *taken)
+
+    def _passed_block(self, leader: h.Node, level: Level, spans: Spans) -> tuple[str, ...] | None:
+        item = next((it for it in level.items if it.leader is leader and it.inner is None), None)
+        return None if item is None else self._passed(item, spans)
+
+    def _all_lanes(self, condition: h.Node, level: Level, spans: Spans, *, truth: bool) -> tuple[str, ...] | None:
+        """Tests that together mean that a condition is so for all lanes."""
+        match condition:
+            case h.Unary(op=h.UnaryOp.NOT, operand=operand):
+                return self._all_lanes(operand, level, spans, truth=not truth)
+            case h.Phi(region=h.Region() as region, values=values):
+                return self._all_by_one_way(zip(values, region.predecessors, strict=True), level, spans, truth=truth)
+            case _:
+                return spans.all(condition, truth=truth) if self._is_about_all(condition) else None
+
+    def _all_by_one_way(
+        self, ways: Iterable[tuple[h.Node, h.Node]], level: Level, spans: Spans, *, truth: bool
+    ) -> tuple[str, ...] | None:
+        """Of a value that is known to be otherwise on all ways but one, as && and || make them: all lanes come that way
+        and have it there.
+        """
+        live = [(value, before) for value, before in ways if before in self._placed.live]
+        left = [(value, before) for value, before in live if _known_truth(value) is not (not truth)]
+        if len(left) != 1:
+            return None
+        value, before = left[0]
+        passed = self._passed_block(block_leader(before), level, spans)
+        taken = None if passed is None else self._all_lanes(value, level, spans, truth=truth)
+        return None if passed is None or taken is None else (*passed, *taken)
+
+    def _is_about_all(self, condition: h.Node) -> bool:
+        """Whether a condition asks where in the whole dispatch a lane is, which is alike for most gangs; where it is in
+        the workgroup is asked to choose some.
+        """
+        return self._shapes.at(condition, self._site.here) == UNIFORM or _has_workgroup(condition)
 
     # Accesses
 
@@ -223,6 +259,36 @@ class Wholes:
                 return None if span is None else span.tests
             case _:
                 return None
+
+
+def _is_access(node: h.Node) -> bool:
+    return isinstance(node, (h.Read, h.Write)) and not is_version_projection(node)
+
+
+def _known_truth(node: h.Node) -> bool | None:
+    """The value of a constant condition."""
+    match node:
+        case h.ConstantNode(value=h.BoolConstant(value=value)):
+            return value
+        case h.ConstantNode(value=h.ZeroConstant(type=h.Bool())):
+            return False
+        case _:
+            return None
+
+
+def _has_workgroup(node: h.Node, depth: int = 12) -> bool:
+    """Whether a number is made from that of a workgroup."""
+    match node:
+        case h.ThreadID(fork=h.Fork(factor=factor)):
+            return not isinstance(factor, h.DynamicLiteral)
+        case h.Binary() | h.Unary() | h.Cast() | h.Bitcast() | h.Select() | h.Intrinsic() if depth > 0:
+            return any(_has_workgroup(it, depth - 1) for it in predecessors(node))
+        case _:
+            return False
+
+
+def _is_heavy(node: h.Node) -> bool:
+    return isinstance(node, h.Intrinsic) and math.is_transcendental(node.function)
 
 
 def all_of(one: Ops, tests: Iterable[str]) -> str:
