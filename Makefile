@@ -39,6 +39,7 @@ bench: .venv/.stamp-bench driver ## measure the kernels and the front end; numbe
 	$(BIN)/python -m benchmarks --json build/benchmarks/kernels.json --chart build/benchmarks
 	$(BIN)/python -m benchmarks.frontend --json build/benchmarks/frontend.json
 	$(BIN)/python -m benchmarks.compile --json build/benchmarks/compile.json
+	$(BIN)/python -m benchmarks.first_use
 
 grammar: ## generate the parser from grammar.js (needs the tree-sitter generator, 0.22)
 	tools/generate-grammar

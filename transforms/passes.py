@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 from ..ir.diagnostics import InputError
+from ..ir.interpreter_state import deep_nesting
 
 IR = TypeVar("IR")
 Number: TypeAlias = bool | int | float
@@ -126,6 +127,7 @@ def _value(name: str, key: str, kind: str, text: str) -> bool | int | str:
         raise InputError(f"the option {key!r} of {name} is an integer, not {text!r}") from None
 
 
+@deep_nesting()
 def run_passes(
     module: IR,
     passes: Sequence[Pass[IR]],

@@ -15,7 +15,7 @@ memory of the worker alone, 64-byte aligned and of `Emitted.scratch_size` bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,12 +27,13 @@ from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .endless import watched_ends
 from .fork_loops import ForkLoops
-from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, unrolled_loops, widened
+from .gangs import GangEmitter, GangPlan, NotGanged, plan_gangs, widened
 from .half import CONVERSIONS
 from .handing_on import HandingOn
 from .layout import Layout
 from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
 from .nodes import NodeEmitter
+from .passes import Passes
 from .privatise import Private, private_bindings
 from .scratch import assign_scratch
 from .storage import StoragePlan
@@ -61,17 +62,13 @@ class Interface:
     tier: Tier
     tier_reason: str
 
-    @property
-    def finds_vectors(self) -> bool:
-        """Whether LLVM is worth asking for vectors: what gangs do is vectors already."""
-        return self.tier == "lane"
-
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """A module's text, and what running it takes."""
+    """A module's text, what LLVM is to do with it, and what running it takes."""
 
     text: str
+    passes: Passes
     interface: Interface
 
 
@@ -96,11 +93,11 @@ def emit_function(
             lanes = current_target().vector_bytes // 4
             wide, edge = widened(function, lanes)
             placed = _placed(wide)
-            gangs = choose_gangs(placed, lanes, edge)
-            return _emit(placed, bindings, gangs, "", privatise=privatise, contract=contract)
+            plan = plan_gangs(placed, lanes, edge)
+            return _emit(placed, bindings, plan, "", privatise=privatise, contract=contract)
         except NotGanged as obstacle:
             reason = str(obstacle)
-    return _emit(_placed(function), bindings, (), reason, privatise=privatise, contract=contract)
+    return _emit(_placed(function), bindings, GangPlan(), reason, privatise=privatise, contract=contract)
 
 
 def _placed(function: h.Function) -> Schedule:
@@ -114,7 +111,7 @@ def _placed(function: h.Function) -> Schedule:
 def _emit(
     placed: Schedule,
     bindings: Mapping[int, Layout],
-    gangs: Sequence[Gang],
+    gangs: GangPlan,
     reason: str,
     *,
     privatise: bool,
@@ -158,7 +155,7 @@ class _FunctionEmitter:
         placed: Schedule,
         bindings: Mapping[int, Layout],
         forks: tuple[h.Fork, ...],
-        gangs: Sequence[Gang],
+        gangs: GangPlan,
         module: ModuleText,
         *,
         privatise: bool,
@@ -192,9 +189,9 @@ class _FunctionEmitter:
         self._find_pinned()
         self._gangs = {
             gang.forks[0]: GangEmitter(placed, gang, self._nodes, self._plan, users, self._end_if_watched)
-            for gang in gangs
+            for gang in gangs.gangs
         }
-        self._unrolled_loops = unrolled_loops(placed, gangs)
+        self._unrolled_loops = gangs.unrolled
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
 
     def _looking(self, watched: frozenset[h.Node]) -> frozenset[h.Node]:
@@ -232,7 +229,13 @@ class _FunctionEmitter:
         parallel = tuple(fork.factor for fork in self._forks)
         tier: Tier = "gang" if self._gangs else "lane"
         interface = Interface(parallel, self._scratch_size, self._privates, tier, reason)
-        return Emitted(str(self._module), interface)
+        return Emitted(str(self._module), self._passes(), interface)
+
+    def _passes(self) -> Passes:
+        """Where nests of loops in lanes are unrolled, there is much that turns and neighbouring rows have in common."""
+        if not self._gangs:
+            return "vectorising"
+        return "thorough" if self._module.has_short_nests else "quick"
 
     def _emit_gang(self, fork: h.Fork) -> None:
         before, after = block_leader(fork.control), self._labels[self._joins[fork]]
@@ -306,8 +309,9 @@ class _FunctionEmitter:
         stop = self._out.value("load atomic volatile i32, ptr %stop unordered, align 4")
         is_going = self._ops.binary("icmp eq", "i32", stop, "0")
         going = self._out.fresh_block("going")
+        before = self._out.current
         self._out.do(f"br i1 {is_going}, label %{going}, label %stopped")
-        self._out.open(going)
+        self._out.open_merge(going, before)
 
     def _phi(self, node: h.Phi) -> str:
         assert isinstance(node.region, h.Region)

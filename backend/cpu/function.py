@@ -89,7 +89,7 @@ class Recipe:
         started = time.perf_counter()
         emitted = self.emit(privatise=privatise)
         seconds = time.perf_counter() - started
-        code = jit.compile_module(emitted.text, seconds, vectorise=emitted.interface.finds_vectors)
+        code = jit.compile_module(emitted.text, emitted.passes, seconds)
         return CompiledFunction(emitted.interface, code, self, code.entry())
 
     def sharing(self) -> CompiledFunction:

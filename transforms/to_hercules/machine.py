@@ -20,14 +20,15 @@ State = dict[Cell, "h.Node | PerLane"]
 
 
 class Edge:
-    """A way to a label: the control and the state it brings, and the arguments."""
+    """A way to a label: the control and the state it brings, and the arguments. `left` nodes were made before it."""
 
-    __slots__ = ("arguments", "control", "state")
+    __slots__ = ("arguments", "control", "left", "state")
 
-    def __init__(self, control: h.Node, state: State, arguments: tuple[Tree, ...] = ()) -> None:
+    def __init__(self, control: h.Node, state: State, arguments: tuple[Tree, ...] = (), left: int = 0) -> None:
         self.control = control
         self.state = state
         self.arguments = arguments
+        self.left = left
 
 
 class Machine:
@@ -129,7 +130,7 @@ class Machine:
     def edge(self, arguments: tuple[Tree, ...] = ()) -> Edge:
         """The way on from here; control is elsewhere afterwards."""
         assert self.control is not None
-        edge = Edge(self.control, dict(self.state), arguments)
+        edge = Edge(self.control, dict(self.state), arguments, len(self.graph.nodes))
         self.control = None
         return edge
 

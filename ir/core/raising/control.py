@@ -60,7 +60,7 @@ class FunctionWriter(InstructionWriter):
                 self.declare(variable, None)
         match branch.target:
             case nodes.If() as node:
-                self._if(node)
+                self._if(node, follow)
                 return node.merge_target
             case nodes.Loop() as node:
                 self._loop(node, branch)
@@ -116,8 +116,7 @@ class FunctionWriter(InstructionWriter):
             self.assign(variable, text, value.type)
 
     def _kept(self, value: ast.Expression) -> ast.Expression:
-        is_literal = isinstance(value, (ast.BoolLiteral, ast.IntLiteral, ast.FloatLiteral))
-        return value if is_literal else syntax.identifier(self.keep(value))
+        return value if shapes.is_literal(value) else syntax.identifier(self.keep(value))
 
     def _declare(self, argument: nodes.BlockArgument, initializer: ast.Expression | None) -> None:
         variable = self._undeclared(argument)
@@ -131,12 +130,14 @@ class FunctionWriter(InstructionWriter):
 
     # If.
 
-    def _if(self, node: nodes.If) -> None:
+    def _if(self, node: nodes.If, follow: nodes.Block | None) -> None:
+        """An If; where nothing follows it in its region, control goes on from its arms as from the region."""
         if is_idle(node):
             return
         merge = node.merge_target
+        follow = merge or follow
         if is_scope(node):
-            self._scope(node, merge)
+            self._scope(node, follow)
             return
         if merge is not None and len(merge.arguments) == 1:
             if not self.analysis.is_live(merge.arguments[0]) and self._is_idle(node):
@@ -146,19 +147,19 @@ class FunctionWriter(InstructionWriter):
         self.gather([node.condition], Effect.WRITE, is_statement=True)
         condition = self.expressions.of(node.condition)
         skips = merge is not None and self._declare_yields(node, merge)
-        then = self.region(node.true_target, merge)
-        otherwise = [] if skips else self.region(node.false_target, merge)
+        then = self.region(node.true_target, follow)
+        otherwise = [] if skips else self.region(node.false_target, follow)
         if then or otherwise:
             self.write(shapes.if_(condition, then, otherwise))
         elif _calls(condition):
             self.write(syntax.phony(condition))
 
-    def _scope(self, node: nodes.If, merge: nodes.Block | None) -> None:
+    def _scope(self, node: nodes.If, follow: nodes.Block | None) -> None:
         """A block with the filters that hold in it."""
         self.gather((), Effect.WRITE, is_statement=True)
-        for argument in () if merge is None else merge.arguments:
+        for argument in () if node.merge_target is None else node.merge_target.arguments:
             self._declare(argument, None)
-        statements = self.region(node.true_target, merge)
+        statements = self.region(node.true_target, follow)
         if statements:
             self.write(shapes.attributed(syntax.filters(node.true_target.diagnostics), statements))
 
@@ -233,7 +234,7 @@ class FunctionWriter(InstructionWriter):
                         return value, frame.waiting.take([value], self.with_reads([value], Effect.NONE))
                     if not isinstance(branch.target, nodes.If) or branch.target.merge_target is None:
                         return None
-                    self._if(branch.target)
+                    self._if(branch.target, None)
                     block = branch.target.merge_target
         except NotAnExpressionError:
             return None
@@ -268,13 +269,17 @@ class FunctionWriter(InstructionWriter):
         self.write(statement)
 
     def _initializers(self, node: nodes.Loop) -> list[ast.Var]:
-        """The declarations just before, in order, up to one of a variable that not only the loop uses."""
+        """The declarations just before that may as well stand in the loop's head: of variables that only the loop
+        uses, the initial value being a literal where something happens in between.
+        """
         found: list[ast.Var] = []
         for statement in reversed(self.frame.statements):
-            if not isinstance(statement, ast.Var):
+            if not isinstance(statement, (ast.Var, ast.Let)):
                 break
-            found.append(statement)
-        return [it for it in reversed(found) if self._is_only_for(node, it)]
+            is_next = statement is self.frame.statements[-1]
+            if isinstance(statement, ast.Var) and (is_next or shapes.is_literal(statement.initializer)):
+                found.append(statement)
+        return [it for it in found if self._is_only_for(node, it)]
 
     def _is_only_for(self, node: nodes.Loop, declared: ast.Var) -> bool:
         variable = self.variables.get(declared.name)

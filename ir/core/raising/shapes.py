@@ -41,6 +41,11 @@ def contains_call(node: ast.Expression) -> bool:
     return any(isinstance(it, ast.Call) for it in walk(node))
 
 
+def is_literal(node: ast.Expression | None) -> bool:
+    """Whether it is a literal, which has the same value everywhere."""
+    return isinstance(node, (ast.BoolLiteral, ast.IntLiteral, ast.FloatLiteral))
+
+
 def negated(condition: ast.Expression) -> ast.Expression:
     """`!condition`. `<` stays: with a NaN, neither `<` nor `>=` holds."""
     match condition:
@@ -61,10 +66,13 @@ def if_(condition: ast.Expression, then: Sequence[ast.Statement], otherwise: Seq
     if otherwise and not then:
         return if_(negated(condition), otherwise, ())
     alternative: ast.Block | ast.If | None = None
-    if len(otherwise) == 1 and isinstance(otherwise[0], ast.If):
-        alternative = otherwise[0]
-    elif otherwise:
-        alternative = syntax.block(otherwise)
+    match otherwise:
+        case [ast.If(attributes=()) as only]:
+            alternative = only
+        case [_, *_]:
+            alternative = syntax.block(otherwise)
+        case _:
+            pass
     return ast.If((), condition, syntax.block(then), alternative, syntax.NOWHERE)
 
 
@@ -83,7 +91,7 @@ def loop(
     break_if: ast.Expression | None,
     initializers: Sequence[ast.Var],
 ) -> tuple[ast.Statement, ast.Var | None]:
-    """The loop, and the initialiser it took: one of the variables declared just before that only the loop uses."""
+    """The loop, and the declaration it took into its head: one of `initializers`, which may stand there."""
     condition = _leading_exit(body) if break_if is None and not continuing.attributes else None
     if condition is not None:
         found = _with_condition(negated(condition), body[1:], continuing.statements, initializers)
@@ -117,12 +125,8 @@ def _with_condition(
 
 
 def _taken(update: Update, initializers: Sequence[ast.Var]) -> ast.Var | None:
-    """The declaration of what the update changes, if nothing happens between it and the loop that it could notice."""
-    for position, variable in enumerate(initializers):
-        is_literal = isinstance(variable.initializer, (ast.IntLiteral, ast.FloatLiteral))
-        if variable.name == _target(update) and (is_literal or position == len(initializers) - 1):
-            return variable
-    return None
+    """The declaration of what the update changes."""
+    return next((it for it in initializers if it.name == _target(update)), None)
 
 
 def _continues(body: Sequence[ast.Statement]) -> bool:

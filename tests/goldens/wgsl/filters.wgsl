@@ -27,3 +27,13 @@ fn main(@location(0) x: f32) -> @location(0) f32 {
     }
     return sum;
 }
+fn alone_in_an_alternative(x: i32) -> i32 {
+  if x > 1 {
+    return 1;
+  } else {
+    @diagnostic(off, derivative_uniformity) if x == 1 {
+      return 2;
+    }
+  }
+  return 3;
+}

@@ -55,3 +55,22 @@ fn main() {
         }
     }
 }
+fn next() -> u32 { return 1; }
+fn a_declaration_before_what_it_could_notice(p: ptr<function, u32>) -> u32 {
+  var i = *p;
+  var sum = next();
+  for (; i < 10; i++) { sum += i; }
+  var k = 0;
+  let first = sum;
+  for (; k < 3; k++) { sum *= first; }
+  return sum;
+}
+fn ways_on_that_go_without_saying(x: i32) -> i32 {
+  var y = x;
+  for (var i = 0; i < x; i++) { if i == y { y += 1; continue; } else { y += 2; continue; } }
+  switch x {
+    case 1: { if y > 2 { y = 3; break; } else { y = 4; break; } }
+    default: { if y > 5 { break; } y = 6; }
+  }
+  return y;
+}

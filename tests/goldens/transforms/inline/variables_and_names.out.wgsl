@@ -6,9 +6,8 @@ fn main(@builtin(local_invocation_index) i: u32) {
     for (var k = 0u; k < 3u; k++) {
         let t = k + i;
         var total_1: u32;
-        var k_1 = 0u;
         let t_1 = total;
-        for (; k_1 < t; k_1++) {
+        for (var k_1 = 0u; k_1 < t; k_1++) {
             total_1 += k_1;
         }
         total = t_1 + total_1;

@@ -6,16 +6,14 @@
 fn main(@builtin(local_invocation_index) i: u32) {
     var local = 5u;
     var sum = 0u;
-    var k = 0u;
     let t = n % 8u + 2u;
     let t_1 = i * 3u + weights[i];
     let t_2 = i ^ 7u;
-    for (; k < t; k++) {
+    for (var k = 0u; k < t; k++) {
         let scale = t_1 + local;
-        var j = 0u;
         let t_3 = scale * t_2;
         let t_4 = k;
-        for (; j < 3u; j++) {
+        for (var j = 0u; j < 3u; j++) {
             sum += t_3 + data[t_4];
         }
         if sum > 100u {
