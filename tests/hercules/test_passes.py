@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from tinct.transforms.passes import BrokenPassError, Pass, Stage, parse_pipeline
 from .generate import generate
 from .generate_sums import arguments, generate_sums
 from .support import SAMPLES, copy_of, load, node_of, same_value
+from .test_fork_passes import PIPELINES as FORK_PIPELINES
 
 INPUTS = Path(__file__).parent / "passes"
 GOLDENS = Path(__file__).parents[1] / "goldens" / "hercules" / "passes"
@@ -47,6 +49,13 @@ def test_golden(name: str, golden: Callable[[Path, str], None]) -> None:
     text = (INPUTS / f"{name}.hir").read_text(encoding="utf-8")
     pipeline = text.partition("# pipeline:")[2].partition("\n")[0].strip()
     golden(GOLDENS / f"{name}.hir", f"# after {pipeline}\n" + HERCULES.text(transformed(parse(text), pipeline)))
+
+
+def test_every_pass_has_a_golden_and_is_checked_on_random_functions() -> None:
+    goldens = [it.read_text(encoding="utf-8").partition("\n")[0] for it in INPUTS.glob("*.hir")]
+    for name in HERCULES.passes:
+        assert any(re.search(rf"\b{name}\b", it) for it in goldens), name
+        assert any(re.search(rf"\b{name}\b", it) for it in (*PIPELINES, *FORK_PIPELINES)), name
 
 
 @pytest.mark.parametrize("pipeline", PIPELINES)

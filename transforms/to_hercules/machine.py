@@ -160,14 +160,13 @@ class Machine:
             for edge in edges:
                 self.lane.complete(edge.state)
         first, *others = [edge.state for edge in edges]
-        merged: State = {}
-        for cell, version in first.items():
-            found = [state.get(cell) for state in others]
-            if all(it is version for it in found):
-                merged[cell] = version
-            elif None not in found:
-                values = [version, *(it for it in found if it is not None)]
-                merged[cell] = self._merge_scalar(region, edges, values, cell)
+        merged = dict(first)
+        for cell in _that_differ(first, others):
+            found = [version for state in others if (version := state.get(cell)) is not None]
+            if len(found) == len(others):
+                merged[cell] = self._merge_scalar(region, edges, [first[cell], *found], cell)
+            else:
+                del merged[cell]
         arguments = tuple(
             self._merge_tree(region, edges, [edge.arguments[index] for edge in edges])
             for index in range(len(edges[0].arguments))
@@ -226,6 +225,12 @@ class Machine:
         fork = LaneFork(self.graph, edge.control, self.size, {})
         edge.control, _ = fork.close(fork.nest.inside, {})
         return fork.collect_anew(value)
+
+
+def _that_differ(first: State, others: Sequence[State]) -> list[Cell]:
+    """The cells of which one of the others has another version, in order. There are many cells, and few differ."""
+    differing = {cell for state in others for cell, version in first.items() if state.get(cell) is not version}
+    return [cell for cell in first if cell in differing] if differing else []
 
 
 def _scalar(tree: Tree) -> h.Node | PerLane:
