@@ -65,7 +65,7 @@ fn small{0}(x: f32) -> f32 {{
     if x > {0}.0 {{
         return last{0};
     }}
-    last{0} = leaf(x) * 0.5;
+    last{0} = leaf(x) * f32(count);
     return x;
 }}
 """
