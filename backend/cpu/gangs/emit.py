@@ -31,6 +31,7 @@ from .records import Record, find_records
 from .shapes import ROW_UNIFORM, UNIFORM, Kind, Shape, Shapes
 from .site import Site
 from .values import GangValues
+from .walks import Walks
 from .whole import Wholes
 
 
@@ -68,11 +69,12 @@ class GangEmitter:
         self._masks = masks = Masks(placed, self.body, shapes, values, site)
         self._merges = Merges(placed, gang, self.body, plan, private, shapes, nodes.memory, values, masks, site)
         wholes = Wholes(placed, plan, private, shapes, values, masks, site, users, self._emit_early)
+        walks = Walks(placed, plan, users, values, site)
         self._records: dict[h.Node, Record] = {}
         self._joint_calls: dict[h.Node, tuple[h.Intrinsic, ...]] = {}
         """Both are those of the block that is written."""
         self._flow = Flow(
-            placed, shapes, nodes, values, masks, self._merges, wholes, site, self._emit_block, self._emit_nodes
+            placed, shapes, nodes, values, masks, self._merges, wholes, walks, site, self._emit_block, self._emit_nodes
         )
         self._early: set[h.Node] = set()
         """Values of the block that is written that are there already."""
