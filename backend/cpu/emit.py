@@ -32,7 +32,8 @@ from .half import CONVERSIONS
 from .handing_on import HandingOn
 from .layout import Layout
 from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
-from .nodes import NodeEmitter, unsupported
+from .nodes import NodeEmitter
+from .passes import Passes
 from .privatise import Private, private_bindings
 from .scratch import assign_scratch
 from .storage import StoragePlan
@@ -61,17 +62,13 @@ class Interface:
     tier: Tier
     tier_reason: str
 
-    @property
-    def finds_vectors(self) -> bool:
-        """Whether LLVM is worth asking for vectors: what gangs do is vectors already."""
-        return self.tier == "lane"
-
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """A module's text, and what running it takes."""
+    """A module's text, what LLVM is to do with it, and what running it takes."""
 
     text: str
+    passes: Passes
     interface: Interface
 
 
@@ -87,8 +84,8 @@ def emit_function(
 
     On the gang tier, what gangs cannot run falls back to the lane tier. Without `privatise`, all workers share all
     bindings. With `contract`, a product and the sum it goes into may be fused into one rounding, as WGSL allows
-    ("Floating Point Evaluation"). The function may only return (a product of) the final versions of its parameters.
-    Raises ShaderError for what is not supported.
+    ("Floating Point Evaluation"). The function has no calls and no sums, and returns (a product of) the final versions
+    of its parameters (see `transforms.hercules.for_machine`).
     """
     reason = "the lane tier was asked for"
     if tier == "gang":
@@ -232,7 +229,13 @@ class _FunctionEmitter:
         parallel = tuple(fork.factor for fork in self._forks)
         tier: Tier = "gang" if self._gangs else "lane"
         interface = Interface(parallel, self._scratch_size, self._privates, tier, reason)
-        return Emitted(str(self._module), interface)
+        return Emitted(str(self._module), self._passes(), interface)
+
+    def _passes(self) -> Passes:
+        """Where nests of loops in lanes are unrolled, there is much that turns and neighbouring rows have in common."""
+        if not self._gangs:
+            return "vectorising"
+        return "thorough" if self._module.has_short_nests else "quick"
 
     def _emit_gang(self, fork: h.Fork) -> None:
         before, after = block_leader(fork.control), self._labels[self._joins[fork]]
@@ -322,13 +325,11 @@ class _FunctionEmitter:
     def _terminator(self, node: h.Node) -> str:
         match node:
             case h.Return(value=value):
-                self._check_result(node, value)
+                self._check_result(value)
                 return "ret void"
             case h.If(condition=condition):
                 if_false, if_true = (self._target(node, output) for output in (0, 1))
                 return f"br i1 {self._nodes.value(condition)}, label %{if_true}, label %{if_false}"
-            case h.Match():
-                raise unsupported("a match", node)
             case h.Join() if self._fork_of[node] not in self._forks[1:]:
                 return f"br label %{self._labels[self._fork_of[node]]}"
             case _:
@@ -338,12 +339,10 @@ class _FunctionEmitter:
         for node in self._placed.graph.successors[branch]:
             if isinstance(node, h.Read) and node.indices == [h.ControlIndex(output)]:
                 return self._labels[node]
-        raise unsupported("a branch with one way out", branch)
+        raise AssertionError(f"{branch} has no way {output}")
 
-    def _check_result(self, node: h.Return, value: h.Node) -> None:
+    def _check_result(self, value: h.Node) -> None:
+        """What is returned must be where its parameter is: machine code returns nothing (see `as_kernel`)."""
         for field in value.fields if isinstance(value, h.ProductNode) else [value]:
-            is_empty = self._types[field] == UNIT
-            if not is_empty and (not is_collection(self._types[field]) or isinstance(field, h.ConstantNode)):
-                raise unsupported("a result that is not a parameter", node)
-            if not is_empty and not self._plan.of(field).is_binding:
-                raise unsupported("a result that is not a parameter", node)
+            is_in_place = is_collection(self._types[field]) and not isinstance(field, h.ConstantNode)
+            assert self._types[field] == UNIT or (is_in_place and self._plan.of(field).is_binding)

@@ -22,9 +22,11 @@ class ModuleText:
     """The parts of a module. Declarations and helper functions are written once, however often they are asked for.
 
     `is_contracted`: the program's own products may be fused with the sums they go into, which rounds once.
+    `has_short_nests`: lanes have nests of loops that are to be unrolled.
     """
 
     is_contracted: bool = False
+    has_short_nests: bool = False
     target: Target = field(default_factory=current_target)
     _declarations: dict[str, None] = field(default_factory=dict[str, None])
     _globals: dict[str, str] = field(default_factory=dict[str, str])
@@ -69,6 +71,18 @@ class ModuleText:
         return "\n".join([*constants, "", *self._functions.values(), *self._declarations, ""])
 
 
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Room for one instruction in a block."""
+
+    _body: list[str]
+    _at: int
+
+    def fill(self, instruction: str) -> None:
+        """Put an instruction without a result there."""
+        self._body[self._at] = f"  {instruction}"
+
+
 class FunctionText:
     """The body of one function, block by block. Instructions go to the end of the current block.
 
@@ -79,6 +93,7 @@ class FunctionText:
         self.module = module
         self._blocks: dict[str, list[str]] = {}
         self._phis: dict[str, list[Callable[[], str]]] = {}
+        self._starts: dict[str, list[str]] = {}
         self._known: dict[str, _Known] = {}
         """For each block the results of pure instructions that it, and what control has passed before it, has."""
         self._count = 0
@@ -146,11 +161,22 @@ class FunctionText:
         self._phis.setdefault(self.current, []).append(text)
         return name
 
+    def gap(self) -> Gap:
+        """A place at the end of the current block for an instruction that may be wanted later."""
+        body = self._blocks[self.current]
+        body.append("")
+        return Gap(body, len(body) - 1)
+
+    def begin_with(self, block: str, instruction: str) -> None:
+        """Put an instruction without a result at the beginning of a block; it changes no gaps there."""
+        self._starts.setdefault(block, []).append(f"  {instruction}")
+
     def text(self) -> str:
         """All blocks, in the order in which they were first opened."""
         lines: list[str] = []
         for block, body in self._blocks.items():
-            lines += [f"{block}:", *(phi() for phi in self._phis.get(block, ())), *body]
+            lines += [f"{block}:", *(phi() for phi in self._phis.get(block, ())), *self._starts.get(block, ())]
+            lines += filter(None, body)
         return "\n".join(lines)
 
 

@@ -8,15 +8,35 @@ is passed to the merge.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from enum import StrEnum
+from typing import NamedTuple
 
 from . import nodes
-from .values import User
+from .values import User, Value
 
-Finding: TypeAlias = tuple[object, str]
-"""A node of the module and what is wrong with it."""
+
+class Finding(NamedTuple):
+    """A node of the module, what is wrong with it, and the name of the rule that it breaks."""
+
+    node: object
+    message: str
+    rule: str
+
+
+class Rule(StrEnum):
+    """What holds of the structure of a function."""
+
+    ONE_PLACE = "a block stands in two places"
+    MADE_BEFORE = "an operand is not made before, or not seen from here"
+    ENDS = "a block ends in a branch"
+    WAYS = "a block may not branch there"
+    NOT_REACHED = "control reaches this block"
+    EMPTY_IF_NOT_REACHED = "a block that is not reached must be empty"
+    OWN_END = "a return branches to the end of its own function"
+    REACHED_MERGE = "a merge that nothing reaches must be left out"
+    UNREACHABLE_IF_NOT_REACHED = "a block that is not reached must be unreachable"
 
 
 @dataclass(slots=True)
@@ -43,15 +63,16 @@ class _Exits:
 
 
 class Structure:
-    """A walk over a function, or over `root` where `function` is None."""
+    """A walk over a function, or over `root` where `function` is None. `root` has the identities of what root makes."""
 
-    def __init__(self, module: nodes.Module, function: nodes.Function | None) -> None:
+    def __init__(self, module: nodes.Module, function: nodes.Function | None, root: Collection[int]) -> None:
         self.module = module
         self.function = function
         self.blocks: list[nodes.Block] = []
         self.values: list[nodes.AnyValue] = []
         self.users: list[User] = []
         self.findings: list[Finding] = []
+        self._root = root
         self._visible: set[int] = set()
         self._reached: set[int] = set()
         self._standing: set[int] = set()
@@ -66,7 +87,6 @@ class Structure:
         if self.function is None:
             self._region(self.start, _Exits(), [])
             return
-        self._visible |= {id(instruction) for instruction in self.module.root.instructions}
         self.users.append(self.function)
         made = [self._define(parameter) for parameter in self.function.parameters]
         self._reached.add(id(self.start))
@@ -77,15 +97,15 @@ class Structure:
         self._visible.add(id(value))
         return id(value)
 
-    def _find(self, node: object, message: str) -> None:
-        self.findings.append((node, message))
+    def _find(self, node: object, rule: Rule) -> None:
+        self.findings.append(Finding(node, rule.value, rule.name.lower()))
 
     def _region(self, block: nodes.Block, exits: _Exits, made: list[int]) -> None:
         """Walk a region. `made` gets the values of the region itself, which are out of sight afterwards."""
         following: nodes.Block | None = block
         while following is not None:
             if id(following) in self._standing:
-                self._find(following, "a block stands in two places")
+                self._find(following, Rule.ONE_PLACE)
                 break
             self.blocks.append(following)
             self._standing.add(id(following))
@@ -99,15 +119,18 @@ class Structure:
     def _operands(self, user: User, place: object) -> None:
         self.users.append(user)
         for operand in user.operands:
-            if id(operand) not in self._visible and not isinstance(operand, nodes.Constant):
-                self._find(place, "an operand is not made before, or not seen from here")
+            if not isinstance(operand, nodes.Constant) and not self._is_seen(operand):
+                self._find(place, Rule.MADE_BEFORE)
+
+    def _is_seen(self, value: Value) -> bool:
+        return id(value) in self._visible or (self.function is not None and id(value) in self._root)
 
     def _branch(self, block: nodes.Block, exits: _Exits, made: list[int]) -> nodes.Block | None:
         """The merge that follows, if there is one."""
         branch = block.branch
         if branch is None:
             if self.function is not None:
-                self._find(block, "a block ends in a branch")
+                self._find(block, Rule.ENDS)
             return None
         self._operands(branch, branch)
         match branch.target:
@@ -129,7 +152,7 @@ class Structure:
         if loop is not None and target is loop.node.continuing_target:
             loop.seen = len(loop.made) if loop.seen is None else min(loop.seen, len(loop.made))
         elif not any(target is it for it in (exits.merge, exits.breaks)) and not self._closes(target, exits):
-            self._find(branch, "a block may not branch there")
+            self._find(branch, Rule.WAYS)
 
     def _closes(self, target: nodes.Block, exits: _Exits) -> bool:
         return exits.back is not None and target is exits.back.start_target
@@ -137,11 +160,11 @@ class Structure:
     def _end(self, block: nodes.Block, branch: nodes.Branch, target: nodes.Terminator) -> None:
         if target.unreachable:
             if id(block) in self._reached:
-                self._find(branch, "control reaches this block")
+                self._find(branch, Rule.NOT_REACHED)
             elif block.instructions or block.arguments:
-                self._find(branch, "a block that is not reached must be empty")
+                self._find(branch, Rule.EMPTY_IF_NOT_REACHED)
         elif self.function is None or target is not self.function.end_target:
-            self._find(branch, "a return branches to the end of its own function")
+            self._find(branch, Rule.OWN_END)
 
     def _if(self, branch: nodes.Branch, node: nodes.If, exits: _Exits) -> nodes.Block | None:
         self._operands(node, branch)
@@ -159,7 +182,7 @@ class Structure:
 
     def _merge(self, branch: nodes.Branch, merge: nodes.Block | None) -> nodes.Block | None:
         if merge is not None and id(merge) not in self._reached:
-            self._find(branch, "a merge that nothing reaches must be left out")
+            self._find(branch, Rule.REACHED_MERGE)
         return merge
 
     def _loop(self, node: nodes.Loop) -> nodes.Block:
@@ -172,7 +195,7 @@ class Structure:
         self._visible.difference_update(seen)
         for block in (node.continuing_target, node.merge_target):
             if id(block) not in self._reached and not _is_unreachable(block):
-                self._find(block, "a block that is not reached must be unreachable")
+                self._find(block, Rule.UNREACHABLE_IF_NOT_REACHED)
         return node.merge_target
 
     def _switch(self, branch: nodes.Branch, node: nodes.Switch, exits: _Exits) -> nodes.Block | None:

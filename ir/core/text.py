@@ -198,7 +198,7 @@ def print_module(module: nodes.Module) -> str:
 
 
 def print_with_places(module: nodes.Module) -> Printed:
-    """The text and where each function, block, instruction and branch stands in it."""
+    """The text and where each structure, function, block, value and branch stands in it."""
     printer = _Printer(module)
     printer.module_()
     return Printed(printer.lines, printer.places)
@@ -229,7 +229,7 @@ class _Printer:
             self.line(0, f"diagnostic({rule.severity}, {rule.rule})")
         for struct in module.structs:
             head, *members, end = print_struct(struct)
-            self.line(0, f"struct {head}")
+            self.line(0, f"struct {head}", struct)
             for member in members:
                 self.line(1, member)
             self.line(0, end)
@@ -342,6 +342,7 @@ class _Printer:
             text = f"%{self.temporaries}"
             self.temporaries += 1
         self.values[id(value)] = text
+        self.places[id(value)] = len(self.lines)
         return text
 
     def value(self, value: Value) -> str:

@@ -38,6 +38,8 @@ class Gang:
     lanes: int
     parts: int = 1
     edge: Edge | None = None
+    is_in_unrolled: bool = False
+    """Whether loops around it are unrolled."""
 
     @property
     def threads(self) -> int:

@@ -68,7 +68,7 @@ class GangEmitter:
         self._values = values = GangValues(placed, gang, shapes, private, nodes, users, site)
         self._masks = masks = Masks(placed, self.body, shapes, values, site)
         self._merges = Merges(placed, gang, self.body, plan, private, shapes, nodes.memory, values, masks, site)
-        wholes = Wholes(placed, plan, private, shapes, values, masks, site, users, self._emit_early)
+        wholes = Wholes(placed, gang, self.body, plan, private, shapes, values, masks, site, users, self._emit_early)
         walks = Walks(placed, plan, users, values, site)
         self._records: dict[h.Node, Record] = {}
         self._joint_calls: dict[h.Node, tuple[h.Intrinsic, ...]] = {}

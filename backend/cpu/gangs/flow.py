@@ -98,16 +98,16 @@ class Flow:
         if whole.test == "true":
             self._emit_whole(item, whole)
             return
-        all, some, after = (out.fresh_block(name) for name in ("whole", "partly", "done"))
+        start, (all, some, after) = out.current, map(out.fresh_block, ("whole", "partly", "done"))
         out.do(f"br i1 {whole.test}, label %{all}, label %{some}, !prof !1")
-        out.open(all)
+        out.open_arm(all, start)
         with slots.guarded():
             if before is not None:
                 self._masks.take_only(item.incoming[0])
                 slots.define(item, "true", "i1")
             self._emit_whole(item, whole)
         out.do(f"br label %{after}")
-        out.open(some)
+        out.open_arm(some, start)
         with slots.guarded():
             if before is not None:
                 self._emit_branch(before)
@@ -116,7 +116,7 @@ class Flow:
             self._emit_guarded(item, act)
             self._site.is_rare = False
         out.do(f"br label %{after}")
-        out.open(after)
+        out.open_merge(after, start)
 
     def _emit_whole(self, item: Item, whole: Whole) -> None:
         """The version for when all lanes pass."""
@@ -206,6 +206,7 @@ class Flow:
         """What tells LLVM to unroll a short loop."""
         if not is_short(self._placed, self._shapes, level, self._site.count):
             return ""
+        self._out.module.has_short_nests |= any(it.inner is not None and it.inner.is_loop for it in level.items)
         return self._out.module.unrolled_loop()
 
     def _emit_inner_fork(self, level: Level) -> None:

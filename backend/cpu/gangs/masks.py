@@ -98,28 +98,39 @@ class Masks:
 
     # Edges
 
+    def _depth(self, edge: Edge) -> int:
+        """The number of the level in which it is asked who took an edge."""
+        level = self._body.level_of[edge.target]
+        if edge.target is level.header and edge not in level.back:
+            assert level.parent is not None
+            level = level.parent
+        return len(self._body.enclosing(level.header)) - 1
+
     def _slots_of(self, edge: Edge) -> tuple[str, list[str]]:
-        """Where it is kept whether any lane takes an edge, and which of each part."""
+        """Where it is kept whether any lane takes an edge, and which of each part, if they do so at different times."""
         if edge not in self._edges:
-            level = self._body.level_of[edge.target]
-            if edge.target is level.header and edge not in level.back:
-                assert level.parent is not None
-                level = level.parent
-            depth = len(self._body.enclosing(level.header)) - 1
+            depth = self._depth(edge)
             masks = [self._slots.make(self._type, depth) for _ in range(self._site.count)]
             self._edges[edge] = self._slots.make("i1", depth), masks
         return self._edges[edge]
 
     def act(self, edges: Sequence[Edge]) -> str:
         """Whether any lane takes one of the edges."""
-        return self.either(self._one, [self._slots.load("i1", self._slots_of(it)[0]) for it in edges])
+        return self.either(self._one, [self._act(it) for it in edges])
+
+    def _act(self, edge: Edge) -> str:
+        if self.leaves_divergent(edge):
+            return self._slots.load("i1", self._slots_of(edge)[0])
+        return self._slots.use((edge, "act")) if (edge, "act") in self._slots else "false"
 
     def taken(self, edges: Sequence[Edge]) -> list[str]:
         """Which lanes of each part take one of the edges."""
-        return [
-            self.either(self._vec, [self._slots.load(self._type, self._slots_of(it)[1][part]) for it in edges])
-            for part in range(self._site.count)
-        ]
+        return [self.either(self._vec, [self._taken(it, part) for it in edges]) for part in range(self._site.count)]
+
+    def _taken(self, edge: Edge, part: int) -> str:
+        if self.leaves_divergent(edge):
+            return self._slots.load(self._type, self._slots_of(edge)[1][part])
+        return self._slots.use((edge, part)) if (edge, part) in self._slots else "zeroinitializer"
 
     def take_edges(self, leader: h.Node) -> None:
         """At the end of a block, who goes where."""
@@ -133,7 +144,7 @@ class Masks:
                 act, taken = self._branch(exit, edge, masks)
                 if self._shapes.edge_keys[edge] is not self._site.key and not leaves:
                     self.set(self._shapes.edge_keys[edge], taken)
-            self._put(edge, act, taken, is_added=leaves)
+            self._take(edge, act, taken)
 
     def take_only(self, edge: Edge) -> None:
         """All lanes take one edge from the end of a block with a branch."""
@@ -142,16 +153,27 @@ class Masks:
                 act, mask = ("true", _ALL) if other == edge else ("false", "zeroinitializer")
                 taken = [mask] * self._site.count
                 self.set(self._shapes.edge_keys[other], taken)
-                self._put(other, act, taken, is_added=False)
+                self._take(other, act, taken)
 
-    def _put(self, edge: Edge, act: str, taken: Sequence[str], *, is_added: bool) -> None:
-        act_slot, slots = self._slots_of(edge)
-        if is_added:
-            act = self._one.binary("or", "i1", act, self._slots.load("i1", act_slot))
-        self._slots.store("i1", act, act_slot)
-        for mask, slot in zip(taken, slots, strict=True):
-            added = self._vec.binary("or", "i1", mask, self._slots.load(self._type, slot)) if is_added else mask
-            self._slots.store(self._type, added, slot)
+    def _take(self, edge: Edge, act: str, taken: Sequence[str]) -> None:
+        if self.leaves_divergent(edge):
+            self._add(edge, act, taken)
+        else:
+            self._put(edge, act, taken)
+
+    def _put(self, edge: Edge, act: str, taken: Sequence[str]) -> None:
+        depth = self._depth(edge)
+        self._slots.define((edge, "act"), act, "i1", depth=depth)
+        for part, mask in enumerate(taken):
+            self._slots.define((edge, part), mask, self._type, depth=depth)
+
+    def _add(self, edge: Edge, act: str, taken: Sequence[str]) -> None:
+        """Lanes leave a loop at different times."""
+        slots, load = self._slots, self._slots.load
+        act_slot, mask_slots = self._slots_of(edge)
+        slots.store("i1", self._one.binary("or", "i1", act, load("i1", act_slot)), act_slot)
+        for mask, slot in zip(taken, mask_slots, strict=True):
+            slots.store(self._type, self._vec.binary("or", "i1", mask, load(self._type, slot)), slot)
 
     def _branch(self, branch: h.If, edge: Edge, masks: Sequence[str]) -> tuple[str, list[str]]:
         """Whether any lane takes a way out of a branch, and which."""

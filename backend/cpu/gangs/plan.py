@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....ir.hercules.analyses import Loop
 from ....ir.hercules.schedule import Schedule
@@ -28,4 +28,8 @@ def plan_gangs(placed: Schedule, native: int, edge: Edge | None) -> GangPlan:
     """
     gangs = choose_gangs(placed, native, edge, is_whole=True)
     loops = unrolled_loops(placed, gangs)
-    return GangPlan(gangs, loops) if loops else GangPlan(choose_gangs(placed, native, edge, is_whole=False))
+    if not loops:
+        return GangPlan(choose_gangs(placed, native, edge, is_whole=False))
+    around = placed.loops.around
+    marked = [replace(it, is_in_unrolled=not loops.isdisjoint(around[it.forks[0]])) for it in gangs]
+    return GangPlan(marked, loops)

@@ -16,9 +16,10 @@ from ....ir.hercules.graph import predecessors
 from ....ir.hercules.schedule import Schedule
 from ....ir.hercules.types import is_collection
 from ....ir.hercules.versions import is_version_projection
-from .. import math
+from ..math import is_transcendental
 from ..storage import Storage, StoragePlan
-from .control import Item, Level
+from .choose import Gang
+from .control import Body, Item, Level
 from .masks import Masks
 from .places import array_steps
 from .shapes import UNIFORM, Kind, Shapes
@@ -27,7 +28,8 @@ from .spans import Spans
 from .values import GangValues
 
 _MOST = 320
-"""Blocks of more operations, those of all parts counted, have one version."""
+"""Blocks of more operations, those of all parts counted, have one version; so have those that compute functions, which
+take longer than any test."""
 _FEWEST = 3
 """One test is better than so many."""
 
@@ -58,6 +60,8 @@ class Wholes:
     def __init__(
         self,
         placed: Schedule,
+        gang: Gang,
+        body: Body,
         plan: StoragePlan,
         private: frozenset[Storage],
         shapes: Shapes,
@@ -69,6 +73,9 @@ class Wholes:
     ) -> None:
         """`emit_early` writes a value of the site's block before all else there, if that is possible."""
         self._placed = placed
+        self._has_versions = not gang.is_in_unrolled and not any(it.is_loop for it in body.levels)
+        """Where lanes turn in loops, these are what takes time; where loops around them are unrolled, most positions
+        are constants then."""
         self._plan = plan
         self._private = private
         self._shapes = shapes
@@ -90,7 +97,7 @@ class Wholes:
 
     def _is_worth(self, item: Item) -> bool:
         """Whether accesses are much of what a block does, and tests of each would be several."""
-        if item.inner is not None or item.level.parent is not None:
+        if not self._has_versions or item.inner is not None or item.level.parent is not None:
             return False
         count, nodes = self._site.count, self._placed.blocks[item.leader]
         accesses, tested = sum(map(_is_access, nodes)), len(list(self._accesses(item.leader)))
@@ -297,4 +304,4 @@ def _has_workgroup(node: h.Node, depth: int = 12) -> bool:
 
 
 def _is_heavy(node: h.Node) -> bool:
-    return isinstance(node, h.Intrinsic) and math.is_transcendental(node.function)
+    return isinstance(node, h.Intrinsic) and is_transcendental(node.function)

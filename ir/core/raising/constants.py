@@ -25,11 +25,14 @@ class Constants:
     def __init__(self, module: nodes.Module, function: nodes.Function | None) -> None:
         self._values: dict[Value, ConstantValue] = {}
         self._hidden: dict[User, set[int]] = {}
+        ifs: dict[int, nodes.If] = {}
         for block in [module.root] if function is None else blocks_of(function):
+            if id(block) in ifs:
+                self._visit_merge(ifs[id(block)], block)
             for instruction in block.instructions:
                 self._visit(instruction)
             if block.branch is not None and isinstance(block.branch.target, nodes.If):
-                self._visit_if(block.branch.target)
+                ifs[id(block.branch.target.merge_target)] = block.branch.target
 
     def of(self, value: Value) -> ConstantValue | None:
         """The constant that a value is."""
@@ -68,14 +71,15 @@ class Constants:
                 operands[index] = None
                 self._hidden.setdefault(instruction, set()).add(index)
 
-    def _visit_if(self, node: nodes.If) -> None:
+    def _visit_merge(self, node: nodes.If, merge: nodes.Block) -> None:
         """An If on a constant that yields a constant is one, as in `true && false`."""
         condition = self.of(node.condition)
-        merge = node.merge_target
-        if condition is None or merge is None or not merge.arguments:
+        if condition is None or not merge.arguments:
             return
         arms = (node.true_target, node.false_target)
-        if any(arm.instructions or arm.branch is None or arm.branch.target is not merge for arm in arms):
+        if any(arm.branch is None or arm.branch.target is not merge for arm in arms):
+            return
+        if any(self.of(instruction) is None for arm in arms for instruction in arm.instructions):
             return
         branches = [arm.branch for arm in arms]
         for position, argument in enumerate(merge.arguments):

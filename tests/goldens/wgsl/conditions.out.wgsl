@@ -45,3 +45,10 @@ fn main() {
         f(7);
     }
 }
+
+fn known_on_both_sides() -> i32 {
+    if true {
+        return 1;
+    }
+    return 2;
+}

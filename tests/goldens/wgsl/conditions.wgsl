@@ -44,3 +44,8 @@ fn main() {
     late = late || f(5);
     _ = f(6) && f(7);
 }
+fn known_on_both_sides() -> i32 {
+  let four = 4;
+  if four > 3 && four < 5 { return 1; }
+  return 2;
+}

@@ -19,7 +19,7 @@ from tinct.transforms.core.robustness import Robustness
 from tinct.transforms.core.single_entry_point import SingleEntryPoint
 from tinct.transforms.core.substitute_overrides import SubstituteOverrides
 from tinct.transforms.core.zero_init_workgroup_memory import ZeroInitWorkgroupMemory
-from tinct.transforms.passes import Pass, parse_pipeline
+from tinct.transforms.passes import Pass, parse_pipeline, run_passes
 from tinct.transforms.pipelines import CORE, for_gpu
 
 GOLDENS = Path(__file__).parents[2] / "goldens" / "transforms"
@@ -54,6 +54,21 @@ def test_second_run_changes_nothing() -> None:
 def test_pipeline_by_name() -> None:
     passes = parse_pipeline("robustness,single_entry_point{entry_point=main}", CORE)
     assert passes == (Robustness(), SingleEntryPoint("main"))
+
+
+@pytest.mark.parametrize(("returns", "loops"), [(32, 0), (33, 1), (400, 1)])
+def test_ifs_of_inlined_returns_nest_so_deep_and_no_deeper(returns: int, loops: int) -> None:
+    """Tint refuses 128 levels."""
+    ways = "\n".join(f"if x == {3 * it} {{ return {it}; }}" for it in range(returns))
+    module = module_of(f"""{OUT} fn f(x: i32) -> i32 {{ {ways} return -1; }}
+        @compute @workgroup_size(1)
+        fn main() {{ out[2] = f(out[0]); out[3] = f(out[1]); out[4] = f(3 * {returns - 1}); }}""")
+    expected = answers(module)
+    assert run_passes(module, parse_pipeline("inline", CORE), CORE, verify_each=True)
+    assert answers(module) == expected
+    text = print_unit(to_unit(module))
+    assert answers(module_of(text)) == expected
+    assert text.count("loop {") == 3 * loops
 
 
 OUT = "@group(0) @binding(0) var<storage, read_write> out: array<i32>;"
