@@ -2,6 +2,7 @@
 
     python -m benchmarks.ir
     python -m benchmarks.ir --sizes 1000,10000,100000 --shape function --format json
+    python -m benchmarks.ir --sizes 120,1200,12000,120000 --shape small
 
 Each stage is timed on a fresh module: the front end, building core IR, every pass that needs no options, and writing
 back. Where a stage is linear, the figures of a row are about the same.
@@ -52,15 +53,36 @@ _PIECE = """\
     data[id.x] = x{0};
 """
 
-_SHAPES = ("functions", "function")
+_LEAF = """\
+fn leaf(x: f32) -> f32 {
+    return clamp(x, 0.0, 1.0);
+}
+"""
+
+_SMALL = """\
+var<private> last{0}: f32;
+fn small{0}(x: f32) -> f32 {{
+    if x > {0}.0 {{
+        return last{0};
+    }}
+    last{0} = leaf(x) * 0.5;
+    return x;
+}}
+"""
+
+_SHAPES = ("functions", "function", "small")
 _PIECES_IN_FUNCTION = 8
 _BY_ENTRY = frozenset({"substitute_overrides", "single_entry_point", "array_length_from_uniform"})
 
 
 def shader(pieces: int, shape: str) -> str:
-    """A kernel of so many loops: in one function, or in functions of a few."""
+    """A kernel of so many loops: in one function, or in functions of a few; or of so many small functions, each with a
+    variable of its own, that all call another.
+    """
     if shape == "function":
         return _HEAD + _entry("".join(_PIECE.format(number) for number in range(pieces)))
+    if shape == "small":
+        return _HEAD + _LEAF + "".join(map(_small, range(pieces))) + _entry("".join(map(_small_call, range(pieces))))
     count = max(1, pieces // _PIECES_IN_FUNCTION)
     body = "".join(_PIECE.format(number) for number in range(_PIECES_IN_FUNCTION))
     functions = "".join(f"fn part{number}(id: vec3u) {{\n{body}}}\n" for number in range(count))
@@ -69,6 +91,14 @@ def shader(pieces: int, shape: str) -> str:
 
 def _entry(body: str) -> str:
     return f"@compute @workgroup_size(64)\nfn main(@builtin(global_invocation_id) id: vec3u) {{\n{body}}}\n"
+
+
+def _small(number: int) -> str:
+    return _SMALL.format(number)
+
+
+def _small_call(number: int) -> str:
+    return f"    data[{number}] = small{number}(data[{number}]);\n"
 
 
 def size_of(module: Module) -> int:
@@ -118,7 +148,13 @@ def _timed(action: Callable[[], T]) -> tuple[T, float]:
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--sizes", default="1000,10000,100000", show_default=True, help="Instructions, about.")
-@click.option("--shape", type=click.Choice(_SHAPES), default="functions", show_default=True, help="Many, or one large.")
+@click.option(
+    "--shape",
+    type=click.Choice(_SHAPES),
+    default="functions",
+    show_default=True,
+    help="Functions of eight loops, one large one, or small ones.",
+)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def main(sizes: str, shape: str, form: str) -> None:
     """Time the stages of the round-trip IR in µs per instruction."""

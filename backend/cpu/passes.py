@@ -16,7 +16,7 @@ Passes = Literal["vectorising", "thorough", "quick"]
 
 LEVEL = 2
 """That of LLVM's own pipelines."""
-_CLEAN = ("sroa", "simplify_cfg", "new_gvn", "jump_threading", "simplify_cfg", "instruction_combine")
+_CLEAN = ("sroa", "simplify_cfg", "jump_threading", "simplify_cfg", "instruction_combine")
 """Slots become values, tests that are made twice are made once, and a loop's test is at one place."""
 _AFTER_UNROLLING = ("sroa", "sccp", "simplify_cfg")
 """What has become constant goes, and what depends on it."""

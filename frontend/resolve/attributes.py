@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ...ir.diagnostics import Note
+from ...ir.language import DIAGNOSTIC_RULES, SEVERITIES
 from ...ir.types import I32, U32
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import DiagnosticFilter
@@ -165,9 +166,6 @@ def word(context: Context, node: ast.Expression, what: str) -> str | None:
 
 
 # Diagnostic filters (WGSL, "Diagnostic Filtering")
-
-SEVERITIES = ("error", "warning", "info", "off")
-DIAGNOSTIC_RULES = ("derivative_uniformity", "subgroup_uniformity")
 
 
 def filters(context: Context, attributes: AttributeSet) -> tuple[DiagnosticFilter, ...]:

@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
+from ...ir.language import ENABLE_EXTENSIONS, LANGUAGE_FEATURES
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import DiagnosticFilter
 from . import attributes
 from .context import Context
 from .suggest import did_you_mean
-
-ENABLE_EXTENSIONS = frozenset(
-    {"f16", "clip_distances", "dual_source_blending", "subgroups", "primitive_index", "subgroup_size_control"}
-)
-
-LANGUAGE_FEATURES = frozenset(
-    {
-        "readonly_and_readwrite_storage_textures",
-        "packed_4x8_integer_dot_product",
-        "unrestricted_pointer_parameters",
-        "pointer_composite_access",
-        "uniform_buffer_standard_layout",
-        "subgroup_id",
-        "subgroup_uniformity",
-        "texture_and_sampler_let",
-        "texture_formats_tier1",
-        "linear_indexing",
-        "immediate_address_space",
-        "fragment_depth",
-        "buffer_view",
-    }
-)
 
 
 def resolve_directives(context: Context, unit: ast.TranslationUnit) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from ...ir.builtins import builtin, builtin_names
+from ...ir.language import TEXEL_FORMATS
 from ...ir.types import (
     F16,
     F32,
@@ -57,13 +58,6 @@ GENERATORS = frozenset({*VECTORS, *MATRICES, *SAMPLED_TEXTURES, *STORAGE_TEXTURE
 
 ACCESS_MODES = {access.value: access for access in Access}
 ADDRESS_SPACES = {space.value: space for space in AddressSpace if space is not AddressSpace.HANDLE}
-_TEXEL_FORMATS = """
-    rgba8unorm rgba8snorm rgba8uint rgba8sint rgba16unorm rgba16snorm rgba16uint rgba16sint rgba16float rg8unorm
-    rg8snorm rg8uint rg8sint rg16unorm rg16snorm rg16uint rg16sint rg16float r32uint r32sint r32float rg32uint
-    rg32sint rg32float rgba32uint rgba32sint rgba32float bgra8unorm r8unorm r8snorm r8uint r8sint r16unorm r16snorm
-    r16uint r16sint r16float rgb10a2unorm rgb10a2uint rg11b10ufloat
-"""
-TEXEL_FORMATS = frozenset(_TEXEL_FORMATS.split())
 ENUMERANTS = frozenset({*ACCESS_MODES, *ADDRESS_SPACES, *TEXEL_FORMATS})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ...ir.diagnostics import Note
+from ...ir.language import TEXEL_FORMATS
 from ...ir.types import (
     F16,
     F32,
@@ -148,7 +149,7 @@ def _sampled(context: Context, node: ast.Identifier) -> Scalar:
 
 def _storage_texture(context: Context, node: ast.Identifier) -> Texture:
     format_node, access_node = _arity(context, node, 2, 2)
-    format = enumerant(context, format_node, predeclared.TEXEL_FORMATS, "texel format")
+    format = enumerant(context, format_node, TEXEL_FORMATS, "texel format")
     access = predeclared.ACCESS_MODES[enumerant(context, access_node, predeclared.ACCESS_MODES, "access mode")]
     dimension = predeclared.STORAGE_TEXTURES[node.name]
     return texture(TextureKind.STORAGE, dimension, format=format, access=access)

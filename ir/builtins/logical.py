@@ -58,7 +58,7 @@ def _select(signature: Signature) -> Evaluator:
     "<vec4<f16>>[S: word](e: vec2<S>) -> vec4<f16>",
 )
 def _bitcast(signature: Signature) -> Evaluator:
-    """The bits of the argument as a value of another type of the same size. A negative abstract integer has an i32's."""
+    """The argument's bits as a value of another type of the same size; a negative abstract integer has an i32's."""
     source, target = signature.param_types[0], signature.result_type
     if source is target:
         return lambda args: args[0]

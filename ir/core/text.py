@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NoReturn, TypeVar, assert_never
@@ -42,8 +42,16 @@ import numpy
 from ..builtins.results import compare_exchange_result, frexp_result, modf_result
 from ..constants import ConstantValue, RawValue, Repeated
 from ..diagnostics import Diagnostic, Severity, ShaderError
+from ..language import (
+    BUILTIN_VALUES,
+    DIAGNOSTIC_RULES,
+    ENABLE_EXTENSIONS,
+    LANGUAGE_FEATURES,
+    SEVERITIES,
+    TEXEL_FORMATS,
+)
 from ..ops import BinaryOp, UnaryOp
-from ..scalars import parse_float_literal
+from ..scalars import EvaluationError, fits, parse_float_literal
 from ..source import Source, Span
 from ..types import (
     F16,
@@ -73,6 +81,7 @@ from ..types import (
     atomic,
     buffer,
     default_access,
+    element_count,
     element_type,
     matrix,
     pointer,
@@ -96,6 +105,16 @@ _BINARY_OPS = {word: op for op, word in _BINARY_WORDS.items()}
 _SUFFIXES = {ScalarKind.I32: "i", ScalarKind.U32: "u", ScalarKind.F32: "f", ScalarKind.F16: "h"}
 _SCALARS_BY_SUFFIX = {suffix: SCALARS[kind.value] for kind, suffix in _SUFFIXES.items()}
 _COMPONENTS = "xyzw"
+_ALL_DIMENSIONS = ("1d", "2d", "2d_array", "3d", "cube", "cube_array")
+_DIMENSIONS = {
+    TextureKind.SAMPLED: _ALL_DIMENSIONS,
+    TextureKind.MULTISAMPLED: ("2d",),
+    TextureKind.DEPTH: ("2d", "2d_array", "cube", "cube_array"),
+    TextureKind.DEPTH_MULTISAMPLED: ("2d",),
+    TextureKind.STORAGE: ("1d", "2d", "2d_array", "3d"),
+}
+_MOST_DIGITS = 20
+_DEEPEST_TYPE = 64
 
 
 # Types and constants, printed.
@@ -430,8 +449,8 @@ _TOKEN = re.compile(
     r"""(?P<space>\s+)
       | (?P<number>[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?[iufh]?(?![\w])|(?:(?<=[+-])(?:inf|nan)_[fh])))
       | (?P<value>%(?:\w|[^\x00-\x7f])+)
-      | (?P<at>@(?:\w|[^\x00-\x7f])+)
-      | (?P<word>(?:\w|[^\x00-\x7f])+)
+      | (?P<at>@(?!\d)(?:\w|[^\x00-\x7f])+)
+      | (?P<word>(?!\d)(?:\w|[^\x00-\x7f])+)
       | (?P<string>'[^']*')
       | (?P<mark>->|[(){}\[\]<>,:=#*.])""",
     re.VERBOSE,
@@ -531,6 +550,7 @@ class _Parser:
         self.labels: dict[str, tuple[nodes.Block, _Token]] = {}
         self.defined: set[str] = set()
         self.end_target = nodes.Terminator()
+        self.depth = 0
 
     # Tokens.
 
@@ -566,9 +586,18 @@ class _Parser:
 
     def integer(self) -> int:
         token = self.next("number", "a number")
-        if not token.text.isdigit():
+        if not re.fullmatch("[0-9]+", token.text):
             self.fail("expected a whole number", token)
+        if len(token.text) > _MOST_DIGITS:
+            self.fail("the number is too large", token)
         return int(token.text)
+
+    def one_of(self, known: Container[str], what: str) -> str:
+        """A word of a closed set."""
+        token = self.next("word", what)
+        if token.text not in known:
+            self.fail(f"expected {what}", token)
+        return token.text
 
     def several(self, item: Callable[[], T], close: str) -> list[T]:
         """Items between commas up to `close`, which is taken."""
@@ -595,9 +624,9 @@ class _Parser:
     def directive(self, module: nodes.Module, word: str) -> None:
         match word:
             case "enable":
-                module.enables.append(self.word())
+                module.enables.append(self.one_of(ENABLE_EXTENSIONS, "an extension"))
             case "requires":
-                module.requires.append(self.word())
+                module.requires.append(self.one_of(LANGUAGE_FEATURES, "a language feature"))
             case "diagnostic":
                 module.diagnostics.append(self.diagnostic())
             case _:
@@ -605,11 +634,14 @@ class _Parser:
 
     def diagnostic(self) -> nodes.DiagnosticFilter:
         self.expect("(")
-        severity = self.word()
+        severity = self.one_of(SEVERITIES, "a severity")
         self.expect(",")
-        rule = self.word()
+        token = self.next("word", "a diagnostic rule")
+        rule = token.text
         if self.take("."):
             rule += "." + self.word()
+        elif rule not in DIAGNOSTIC_RULES:
+            self.fail("expected a diagnostic rule", token)
         self.expect(")")
         return nodes.DiagnosticFilter(severity, rule)
 
@@ -653,7 +685,7 @@ class _Parser:
         if not self.take("@builtin"):
             return None, None
         self.expect("(")
-        builtin = self.word()
+        builtin = self.one_of(BUILTIN_VALUES, "a built-in value")
         depth_mode = self.word() if self.take(",") else None
         self.expect(")")
         return builtin, depth_mode
@@ -981,23 +1013,38 @@ class _Parser:
         if scalar is None:
             self.fail("a constant needs the suffix i, u, f or h", token)
         if scalar.is_integer:
-            if not re.fullmatch(r"[+-]?\d+", body):
+            if not re.fullmatch("[+-]?[0-9]+", body):
                 self.fail("expected a whole number", token)
+            if len(body) > _MOST_DIGITS or not fits(scalar, int(body)):
+                self.fail(f"the number is no {scalar}", token)
             return ConstantValue(scalar, int(body))
         if body.endswith("_"):
             return ConstantValue(scalar, float(body[:-1]))
         sign = -1.0 if body.startswith("-") else 1.0
-        return ConstantValue(scalar, sign * parse_float_literal(body.lstrip("+-"), scalar))
+        try:
+            return ConstantValue(scalar, sign * parse_float_literal(body.lstrip("+-"), scalar))
+        except EvaluationError:
+            self.fail(f"the number is no {scalar}", token)
 
     def composite(self, type: Type) -> RawValue:
         """The raw value of a composite in braces."""
+        start = self.token
+        expected = element_count(type)
+        if not isinstance(expected, int):
+            self.fail(f"there are no constants of type {type}")
         self.expect("{")
         if self.token.kind == "number" and self.tokens[self.index + 1].text == "*":
             count = self.integer()
             self.expect("*")
-            item = self.raw(type, 0)
+            items: Sequence[RawValue] = Repeated(self.raw(type, 0), count)
             self.expect("}")
-            return Repeated(item, count)
+        else:
+            items = self.raw_items(type)
+        if len(items) != expected:
+            self.fail(f"{type} has {expected} parts, not {len(items)}", start)
+        return items
+
+    def raw_items(self, type: Type) -> tuple[RawValue, ...]:
         items: list[RawValue] = []
         while not self.take("}"):
             if items:
@@ -1021,6 +1068,14 @@ class _Parser:
     # Types.
 
     def type_(self) -> Type:
+        self.depth += 1
+        if self.depth > _DEEPEST_TYPE:
+            self.fail("a type nests too deep")
+        type = self.nested_type()
+        self.depth -= 1
+        return type
+
+    def nested_type(self) -> Type:
         token = self.next("word", "a type")
         name = token.text
         if name in SCALARS:
@@ -1028,16 +1083,16 @@ class _Parser:
         if name in self.structs:
             return self.structs[name]
         if match := re.fullmatch(r"vec([234])", name):
-            return vector(int(match[1]), self.scalar())
+            return vector(int(match[1]), self.scalar(SCALARS.values()))
         if match := re.fullmatch(r"mat([234])x([234])", name):
-            return matrix(int(match[1]), int(match[2]), self.scalar())
+            return matrix(int(match[1]), int(match[2]), self.scalar((F32, F16)))
         match name:
             case "void":
                 return VOID
             case "array":
                 return self.array()
             case "atomic":
-                return atomic(self.scalar())
+                return atomic(self.scalar((I32, U32)))
             case "buffer":
                 return self.buffer()
             case "ptr":
@@ -1047,25 +1102,42 @@ class _Parser:
             case _:
                 return self.texture(name) or _builtin_structs().get(name) or self.fail("unknown type", token)
 
-    def scalar(self) -> Scalar:
+    def scalar(self, fitting: Iterable[Scalar]) -> Scalar:
+        """A scalar type in angle brackets, one of those that fit."""
         self.expect("<")
         token = self.next("word", "a scalar type")
-        if token.text not in SCALARS:
-            self.fail("expected a scalar type", token)
+        scalar = next((it for it in fitting if SCALARS.get(token.text) is it), None)
+        if scalar is None:
+            self.fail("expected a scalar type that fits here", token)
         self.expect(">")
-        return SCALARS[token.text]
+        return scalar
 
     def array(self) -> Array:
         self.expect("<")
-        element = self.type_()
-        count = self.extent() if self.take(",") else None
+        element = self.stored_type()
+        count = self.positive_extent() if self.take(",") else None
         self.expect(">")
         return array(element, count)
+
+    def stored_type(self) -> Type:
+        """A type of which there may be parts in memory."""
+        token = self.token
+        type = self.type_()
+        if type is VOID or isinstance(type, Pointer):
+            self.fail(f"{type} is not the type of anything in memory", token)
+        return type
+
+    def positive_extent(self) -> Extent:
+        token = self.token
+        extent = self.extent()
+        if extent == 0:
+            self.fail("an array has at least one element", token)
+        return extent
 
     def buffer(self) -> Buffer:
         if not self.take("<"):
             return buffer(None)
-        size = self.extent()
+        size = self.positive_extent()
         self.expect(">")
         return buffer(size)
 
@@ -1073,7 +1145,7 @@ class _Parser:
         self.expect("<")
         space = self.enumerant(AddressSpace)
         self.expect(",")
-        store = self.type_()
+        store = self.stored_type()
         access = self.enumerant(Access) if self.take(",") else default_access(space)
         self.expect(">")
         return pointer(space, store, access)
@@ -1092,14 +1164,17 @@ class _Parser:
         if kind is None:
             return None
         dimension = name[len(kind.value) + 1 :]
+        if dimension not in _DIMENSIONS[kind]:
+            return None
         if kind is TextureKind.STORAGE:
             self.expect("<")
-            format = self.word("a texel format")
+            format = self.one_of(TEXEL_FORMATS, "a texel format")
             self.expect(",")
             access = self.enumerant(Access)
             self.expect(">")
             return texture(kind, dimension, None, format, access)
-        return texture(kind, dimension, self.scalar() if self.token.text == "<" else None)
+        is_sampled = kind in (TextureKind.SAMPLED, TextureKind.MULTISAMPLED)
+        return texture(kind, dimension, self.scalar((F32, I32, U32)) if is_sampled else None)
 
 
 @cache

@@ -18,6 +18,7 @@ from ..types import (
     U32,
     VOID,
     AddressSpace,
+    IoAttributes,
     OverrideCount,
     Pointer,
     Stage,
@@ -32,6 +33,7 @@ from .structure import Structure
 from .values import User
 
 _NAME = re.compile(r"(?!\d)(?:\w|[^\x00-\x7f])+")
+_NO_IO = IoAttributes()
 _BOUND_SPACES = (AddressSpace.STORAGE, AddressSpace.UNIFORM, AddressSpace.HANDLE)
 
 
@@ -167,6 +169,11 @@ def _resources_are_of_root(place: Place, function: nodes.Function) -> str | None
     return None if fits else "a resource must be a value of root"
 
 
+def _io_is_of_entry_points(_: Place, function: nodes.Function) -> str | None:
+    has_io = function.return_io != _NO_IO or any(it.io != _NO_IO for it in function.parameters)
+    return "only an entry point has inputs and outputs" if has_io and function.stage is None else None
+
+
 FUNCTION_RULES: Final[tuple[Callable[[Place, nodes.Function], str | None], ...]] = (
     _compute_has_sizes,
     _sizes_are_of_root,
@@ -174,6 +181,7 @@ FUNCTION_RULES: Final[tuple[Callable[[Place, nodes.Function], str | None], ...]]
     _subgroup_size_is_of_compute,
     _subgroup_size_is_known,
     _resources_are_of_root,
+    _io_is_of_entry_points,
 )
 
 
@@ -355,6 +363,12 @@ def _selectors_differ(_: Place, branch: nodes.Branch) -> str | None:
     return None if len(set(selectors)) == len(selectors) else "a selector occurs twice"
 
 
+def _cases_are_chosen(_: Place, branch: nodes.Branch) -> str | None:
+    cases = branch.target.cases if isinstance(branch.target, nodes.Switch) else ()
+    fits = all(case.selectors or case.is_default for case in cases)
+    return None if fits else "a case has a selector or is the default"
+
+
 def _one_case_is_default(_: Place, branch: nodes.Branch) -> str | None:
     if not isinstance(branch.target, nodes.Switch):
         return None
@@ -380,6 +394,7 @@ BRANCH_RULES: Final[tuple[Callable[[Place, nodes.Branch], str | None], ...]] = (
     _switch_is_on_integer,
     _selectors_fit,
     _selectors_differ,
+    _cases_are_chosen,
     _one_case_is_default,
     _entered_blocks_take_nothing,
 )

@@ -91,6 +91,23 @@ def schedule(function: Function, types: Mapping[Node, Type] | None = None) -> Sc
     return _Scheduler(function, infer_types(function) if types is None else types).run()
 
 
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """For each live node of data the lowest block that all its uses allow, whatever is overwritten on the way.
+
+    That is a quicker question than for a `Schedule`, and tells as well which uses of a Reduce are inside its fork.
+    """
+
+    types: Mapping[Node, Type]
+    nest: ForkNest
+    place: Mapping[Node, Node]
+
+
+def latest_places(function: Function) -> Latest:
+    """The lowest places of a function whose types and control structure are right."""
+    return _Scheduler(function, infer_types(function)).latest()
+
+
 def live_nodes(function: Function, graph: ControlGraph) -> frozenset[Node]:
     """The reachable control, and the data it needs, however indirectly. A phi that serves only itself is not live."""
     live: set[Node] = set()
@@ -138,6 +155,11 @@ class _Scheduler:
     consumers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
     readers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
     before: Mapping[Node, tuple[Node, ...]] = field(init=False)
+
+    def latest(self) -> Latest:
+        self._analyse()
+        order = self._sorted(self._pin(), predecessors, "uses its own result")
+        return Latest(self.types, self.nest, self._latest(order))
 
     def run(self) -> Schedule:
         self._analyse()

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
+import os
+import re
 import struct
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tinct.backend.wgsl.printer import print_unit
 from tinct.ir.constants import ConstantValue, RawValue, Repeated
-from tinct.ir.core import Builder, Module, parse, print_module, verify
+from tinct.ir.core import Builder, Module, VerifyError, parse, print_module, verify
 from tinct.ir.core.builder import constant, empty_module, parameter, variable_type
+from tinct.ir.core.to_program import to_unit
 from tinct.ir.diagnostics import ShaderError
 from tinct.ir.schema.traverse import same
+from tinct.ir.source import Source
 from tinct.ir.types import (
     BOOL,
     F16,
@@ -38,6 +44,7 @@ from tinct.ir.types import (
     vector,
 )
 
+GOLDENS = Path(__file__).parents[1] / "goldens" / "core"
 PAIR = Struct("Pair", (StructMember("a", vector(2, F32), align=16, size=32), StructMember("b", array(U32, 3))))
 
 
@@ -176,6 +183,34 @@ def test_constant_equality_sees_signs() -> None:
         ("nonsense", 1, 1, "expected a function"),
         ("root {\n  ü?\n}", 2, 4, "unexpected character '?'"),
         ("@inline fn @f() -> void {}", 1, 1, "unknown attribute of a function"),
+        ("enable f17", 1, 8, "expected an extension"),
+        ("requires speed", 1, 10, "expected a language feature"),
+        ("diagnostic(loud, derivative_uniformity)", 1, 12, "expected a severity"),
+        ("diagnostic(off, derivative)", 1, 17, "expected a diagnostic rule"),
+        ("fn @f(%a: u32 @builtin(time)) -> void {}", 1, 24, "expected a built-in value"),
+        ("struct S {\n  0a: u32\n}", 2, 3, "unexpected character '0'"),
+        ("struct S {\n  a: u32 @size(999999999999999999999)\n}", 2, 16, "the number is too large"),
+        ("struct S {\n  a: u32 @size(-4)\n}", 2, 16, "expected a whole number"),
+        ("root {\n  %a: mat2x2<u32> = override\n}", 2, 14, "expected a scalar type that fits here"),
+        ("root {\n  %a: atomic<f32> = override\n}", 2, 14, "expected a scalar type that fits here"),
+        ("root {\n  %a: texture_3d<f16> = var\n}", 2, 18, "expected a scalar type that fits here"),
+        ("root {\n  %a: texture_4d<f32> = var\n}", 2, 7, "unknown type"),
+        ("root {\n  %a: texture_storage_2d<rgb8, read> = var\n}", 2, 26, "expected a texel format"),
+        ("root {\n  %a: ptr<everywhere, u32> = var\n}", 2, 11, "unknown AddressSpace"),
+        ("root {\n  %a: ptr<private, void> = var\n}", 2, 20, "void is not the type of anything in memory"),
+        ("root {\n  %a: array<u32, 0> = var\n}", 2, 18, "an array has at least one element"),
+        ("root {\n  %a: u32 = override 4294967296u\n}", 2, 22, "the number is no u32"),
+        ("root {\n  %a: i32 = override " + "9" * 5000 + "i\n}", 2, 22, "the number is no i32"),
+        ("root {\n  %a: f16 = override 65520.0h\n}", 2, 22, "the number is no f16"),
+        ("fn @f() -> void {\n  b0: { return vec2<f32>{1.0f} }\n}", 2, 25, "vec2<f32> has 2 parts, not 1"),
+        ("fn @f() -> void {\n  b0: { return vec2<f32>{3 * 1.0f} }\n}", 2, 25, "vec2<f32> has 2 parts, not 3"),
+        ("fn @f() -> void {\n  b0: { return f32{} }\n}", 2, 19, "there are no constants of type f32"),
+        ("fn @f() -> void {\n  b0: { return array<f32>{} }\n}", 2, 26, "there are no constants of type array<f32>"),
+        ("fn @f() -> void {\n  b0: { switch 1u [case : b1] }\n}", 2, 27, "there is no block b1"),
+        ("fn @f() -> " + "array<" * 5000, 1, 396, "a type nests too deep"),
+        ("fn @f() -> void {\n  b0: { %a: u32 = swizzle 1u, xq }\n}", 2, 31, "expected components"),
+        ("@resources(1u) fn @f() -> void {}", 1, 12, "a resource is a variable or an override"),
+        ("fn @f() -> u32 {\n  b0: { if true [true: b1 }\n}", 2, 27, "expected ','"),
     ],
 )
 def test_errors_have_places(text: str, line: int, column: int, message: str) -> None:
@@ -205,6 +240,84 @@ fn @main(%id: vec3<u32> @builtin(global_invocation_id)) -> void {
   b2: { return }
 }
 """
+
+
+SAMPLES = [SAMPLE, *(path.read_text(encoding="utf-8") for path in sorted(GOLDENS.glob("*.core")))]
+TOKENS = re.compile(r"\s+|[%@]?\w+|'[^']*'|.", re.DOTALL)
+STRANGE = [
+    *(
+        "",
+        "}",
+        "{",
+        "(",
+        "<",
+        ">",
+        "%",
+        "@",
+        "'",
+        "#",
+        ",",
+        "x",
+        "1",
+        "1u",
+        "-1u",
+        "1e9h",
+        "+inf_f",
+        "²",
+        "\x00",
+        "void",
+    ),
+    *("array<u32, 2>{1u}", "vec3<bool>", "ptr<storage, f32, write>", "@builtin(position)", "@location(1)", "%0", "b0"),
+]
+
+
+@st.composite
+def damaged_texts(draw: st.DrawFn) -> str:
+    """A printed module of which one to three tokens are deleted, doubled, swapped or replaced."""
+    tokens = TOKENS.findall(draw(st.sampled_from(SAMPLES)))
+    for _ in range(draw(st.integers(1, 3))):
+        here, there = (draw(st.integers(0, len(tokens) - 1)) for _ in range(2))
+        match draw(st.sampled_from(["delete", "double", "swap", "replace", "strange"])):
+            case "delete":
+                tokens[here] = ""
+            case "double":
+                tokens[here] *= 2
+            case "swap":
+                tokens[here], tokens[there] = tokens[there], tokens[here]
+            case "replace":
+                tokens[here] = tokens[there]
+            case _:
+                tokens[here] = draw(st.sampled_from(STRANGE))
+    return "".join(tokens)
+
+
+@settings(max_examples=int(os.environ.get("TINCT_FUZZ_EXAMPLES", "300")), deadline=None)
+@given(damaged_texts())
+def test_damaged_texts_are_answered(text: str) -> None:
+    """A text is read, or says where it is wrong; what was read prints, is verified or refused, and can be written."""
+    module = read_or_refused(text)
+    if module is None:
+        return
+    printed = print_module(module)
+    try:
+        verify(module)
+    except VerifyError:
+        return
+    assert same(parse(printed, module.structs), module)
+    print_unit(to_unit(module))
+
+
+def read_or_refused(text: str) -> Module | None:
+    """The module; None for a text that is refused, with a place in it."""
+    try:
+        return parse(text)
+    except ShaderError as refused:
+        error = refused
+    (diagnostic,) = error.diagnostics
+    assert diagnostic.span is not None
+    assert 0 <= diagnostic.span.start <= diagnostic.span.end <= len(text.encode())
+    assert f"<core>:{Source.from_text(text).position(diagnostic.span.start).line}:" in str(error)
+    return None
 
 
 @settings(max_examples=300, deadline=None)

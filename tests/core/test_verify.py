@@ -155,6 +155,7 @@ TEXTS = [
         "@subgroup_size(8)\nfn @helper(",
         "only a compute entry point has a subgroup size",
     ),
+    ("io_is_of_entry_points", "(%x: f32)", "(%x: f32 @location(0))", "only an entry point has inputs and outputs"),
     # instructions
     ("override_is_in_root", "store %p, %a", "store %p, %a\n    %w: u32 = override 1u", "an override belongs to root"),
     (
@@ -192,6 +193,7 @@ TEXTS = [
     ("switch_is_on_integer", "switch %i [", "switch %a [", "a switch needs an integer"),
     ("selectors_fit", "case 0u, 1u:", "case 0i, 1u:", "a selector must have the type of the condition"),
     ("selectors_differ", "case 0u, 1u:", "case 0u, 0u:", "a selector occurs twice"),
+    ("cases_are_chosen", "case 0u, 1u:", "case :", "a case has a selector or is the default"),
     ("one_case_is_default", "case default:", "case 3u:", "a switch has one default case"),
     ("entered_blocks_take_nothing", "b1: {", "b1(%q: u32): {", "an arm or a case has no arguments"),
     # structure

@@ -173,6 +173,14 @@ def test_graphviz_takes_what_is_drawn(name: str) -> None:
     assert (code, output.count("</svg>")) == (0, 1)
 
 
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+def test_a_kernel_is_drawn_with_its_forks_as_boxes() -> None:
+    saxpy = str(Path(__file__).parents[2] / "shaders" / "saxpy" / "saxpy.wgsl")
+    result = CliRunner().invoke(tinct, ["compile", saxpy, "--emit", "hercules", "--format", "svg"])
+    assert (result.exit_code, result.output.count("</svg>")) == (0, 1)
+    assert result.output.count('class="cluster"') >= 4
+
+
 def test_a_kernel_verifies() -> None:
     for name in ("dot", "saxpy", "matmul"):
         module = load(name)

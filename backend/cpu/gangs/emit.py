@@ -8,7 +8,7 @@ for all lanes stay scalar.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 
 from ....ir.hercules import nodes as h
@@ -21,6 +21,7 @@ from ..storage import Storage, StoragePlan
 from .atomics import GangAtomic
 from .choose import Gang, NotGanged
 from .control import Body, find_body
+from .counted import CountedLoops
 from .flow import Flow
 from .joint import emit_joint_calls, find_joint_calls
 from .masks import Masks
@@ -73,8 +74,20 @@ class GangEmitter:
         self._records: dict[h.Node, Record] = {}
         self._joint_calls: dict[h.Node, tuple[h.Intrinsic, ...]] = {}
         """Both are those of the block that is written."""
+        counted = CountedLoops(placed, plan, private, shapes, values, site, self._emit_early)
         self._flow = Flow(
-            placed, shapes, nodes, values, masks, self._merges, wholes, walks, site, self._emit_block, self._emit_nodes
+            placed,
+            shapes,
+            nodes,
+            values,
+            masks,
+            self._merges,
+            wholes,
+            walks,
+            counted,
+            site,
+            self._emit_block,
+            self._emit_nodes,
         )
         self._early: set[h.Node] = set()
         """Values of the block that is written that are there already."""
@@ -149,9 +162,10 @@ class GangEmitter:
         self._merges.hand_on(leader)
         self._at_end(leader)
 
-    def _emit_nodes(self, leader: h.Node, nodes: Iterable[h.Node]) -> None:
+    def _emit_nodes(self, leader: h.Node, nodes: Sequence[h.Node]) -> None:
         """Some of a block that were left out."""
         self._site.here, self._site.key = leader, self._shapes.keys[leader]
+        self._joint_calls = find_joint_calls(nodes, self._is_computed_by_lane, self._site.count)
         for node in nodes:
             self._emit_node(node)
 
@@ -228,8 +242,13 @@ class GangEmitter:
                     self._define(node, lambda: compute(self._values.vec, node, self._types, self._values.vector))
             case _ if self._values.shape(node).is_vector:
                 self._define(node, lambda: compute(self._values.vec, node, self._types, self._values.vector))
+            case h.Cast(operand=h.Binary() as operand) if operand in self._site.proved.exact and self._widens(node):
+                self._define(node, lambda: self._values.wide(operand))
             case _:
                 self._define(node, lambda: compute(self._values.one, node, self._types, self._values.scalar))
+
+    def _widens(self, node: h.Cast) -> bool:
+        return (self._types[node.operand], node.type) == (h.Integer(32, signed=False), h.Integer(64, signed=False))
 
     def _define(self, node: h.Node, text: Callable[[], str]) -> None:
         """Write what stands for a node in each part."""

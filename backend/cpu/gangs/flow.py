@@ -6,7 +6,8 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
 
 from ....ir.hercules import nodes as h
 from ....ir.hercules.schedule import Schedule
@@ -15,6 +16,7 @@ from ..nodes import NodeEmitter
 from .choose import NotGanged
 from .control import Item, Level
 from .costs import SMALL, block_cost, is_short
+from .counted import CountedLoops
 from .masks import Masks
 from .merges import Merges
 from .shapes import Shapes
@@ -40,9 +42,10 @@ class Flow:
         merges: Merges,
         wholes: Wholes,
         walks: Walks,
+        counted: CountedLoops,
         site: Site,
         emit_block: Callable[[h.Node, Collection[h.Node]], None],
-        emit_nodes: Callable[[h.Node, Iterable[h.Node]], None],
+        emit_nodes: Callable[[h.Node, Sequence[h.Node]], None],
     ) -> None:
         self._placed = placed
         self._shapes = shapes
@@ -53,12 +56,15 @@ class Flow:
         self._merges = merges
         self._wholes = wholes
         self._walks = walks
+        self._counted = counted
         self._site = site
         self._emit_block = emit_block
         self._emit_nodes = emit_nodes
         self._before: Undecided | None = None
         """A block that is written but for who goes where from its end."""
         self._undecided: dict[Item, Undecided] = {}
+        self._in_turns: dict[Item, Whole] = {}
+        """What is tested before a loop for its blocks."""
         self._waiting: set[h.Node] = set()
         self._acts: dict[Item, bool] = {}
         self._is_exact: dict[Item, bool] = {}
@@ -169,14 +175,38 @@ class Flow:
 
     def _emit_inside(self, item: Item) -> None:
         if item.inner is None:
-            self._emit_block(item.leader, self._waiting)
-            self._masks.take_edges(item.leader)
+            self._emit_turn(item)
         elif item.inner.is_loop:
             self._emit_loop(item, item.inner)
         else:
             self._emit_inner_fork(item.inner)
 
+    def _emit_turn(self, item: Item) -> None:
+        """A block; in a loop maybe twice, once for when its positions are known to be in range in all turns."""
+        whole = self._in_turns.get(item)
+        if whole is None:
+            self._emit_block(item.leader, self._waiting)
+            self._masks.take_edges(item.leader)
+            return
+        out, site, act = self._out, self._site, self._site.act
+        self._counted.begin_turn(item)
+        before, fast, slow, after = out.current, *(out.fresh_block(it) for it in ("in.range", "tested", "turned"))
+        out.do(f"br i1 {whole.test}, label %{fast}, label %{slow}, !prof !1")
+        for label, proved, version in (
+            (fast, whole.proved, nullcontext()),
+            (slow, Proved(), self._counted.tested(item)),
+        ):
+            out.open_arm(label, before)
+            with self._slots.guarded(), version:
+                site.act, site.proved = act, proved
+                self._emit_block(item.leader, self._waiting)
+                self._masks.take_edges(item.leader)
+                site.proved = Proved()
+            out.do(f"br label %{after}")
+        out.open_merge(after, before)
+
     def _emit_loop(self, item: Item, level: Level) -> None:
+        self._in_turns.update(self._counted.find(level))
         out, slots, masks = self._out, self._slots, self._vec.type("i1")
         live: list[str] = []
         if level in self._shapes.divergent:

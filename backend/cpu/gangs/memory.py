@@ -59,6 +59,7 @@ class GangMemory(LaneVectors):
         self.place = self._places.of
         self.place_from = self._places.beyond
         self.lanes_of = self._places.lanes_of
+        self.is_in_range = self._places.is_in_range
 
     # Loads
 

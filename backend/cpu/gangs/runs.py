@@ -66,8 +66,12 @@ class Runs:
         ]
 
     def is_range_tested(self, run: Run) -> bool:
-        """Whether the test says of all lanes, of those too that are not in the mask, that they are in range."""
-        return not any(self._places.is_in_range(part.position, part.extent) for part in run.parts)
+        """Whether a test says of all lanes, of those too that are not in the mask, that they are in range."""
+        return all(
+            self._values.is_proved(part.position, part.extent)
+            or not self._places.is_in_range(part.position, part.extent)
+            for part in run.parts
+        )
 
     def pointer(self, pointer: str, run: Run) -> str:
         """Where the first lane's scalar is, from the pointer of its place; the test has held."""

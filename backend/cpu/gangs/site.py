@@ -12,11 +12,13 @@ from .shapes import Key
 @dataclass(frozen=True, slots=True)
 class Proved:
     """What is known in one version of a block: `in_range` are positions that all lanes have inside arrays of an extent,
-    `linear` values likely to be affine that are.
+    `linear` values likely to be affine that are, and `exact` sums
+    and products of u32 that do not wrap round.
     """
 
     in_range: frozenset[tuple[h.Node, h.DynamicConstant]] = frozenset()
     linear: frozenset[h.Node] = frozenset()
+    exact: frozenset[h.Node] = frozenset()
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ results is beyond its type, where it might be: arithmetic then did not wrap roun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ....ir.hercules import nodes as h
@@ -18,7 +18,7 @@ _UNSIGNED = 0, (1 << 32) - 1
 _SIGNED = -(1 << 31), (1 << 31) - 1
 _DEPTH = 24
 
-_NEGATED = {
+NEGATED = {
     h.BinaryOp.LESS: h.BinaryOp.GREATER_EQUAL,
     h.BinaryOp.LESS_EQUAL: h.BinaryOp.GREATER,
     h.BinaryOp.GREATER: h.BinaryOp.LESS_EQUAL,
@@ -47,17 +47,18 @@ class Spans:
         self,
         one: Ops,
         types: Mapping[h.Node, h.Type],
-        thread_id: Callable[[h.Node], Span | None],
+        counter: Callable[[h.Node], Span | None],
         uniform: Callable[[h.Node], str | None],
     ) -> None:
-        """`thread_id` is asked for the span of a thread number that differs between lanes, `uniform` for the value
-        of what is the same for all lanes, if code here can name it.
+        """`counter` is asked for the span of a thread number that differs between lanes, or of a Phi, `uniform` for the
+        value of what is the same for all lanes, if code here can name it.
         """
         self._one = one
         self._types = types
-        self._thread_id = thread_id
+        self._counter = counter
         self._uniform = uniform
         self._known: dict[h.Node, Span | None] = {}
+        self._followed: set[h.Node] = set()
 
     def of(self, node: h.Node, depth: int = _DEPTH) -> Span | None:
         """The span of an integer."""
@@ -67,6 +68,18 @@ class Spans:
             found = self._find(node, depth - 1) if is_known else None
             self._known[node] = None if found is None else self._within(found, type)
         return self._known[node]
+
+    def followed(self, node: h.Node) -> Iterator[h.Node]:
+        """The operations that a value is made from, the tests of whose span say that none of them wraps round."""
+        match node:
+            case h.Cast(operand=operand):
+                yield from self.followed(operand)
+            case h.Binary(lhs=lhs, rhs=rhs) if node in self._followed:
+                yield node
+                yield from self.followed(lhs)
+                yield from self.followed(rhs)
+            case _:
+                pass
 
     def _within(self, span: Span, type: h.Type | None) -> Span:
         """Tests that no value is beyond the type, of which 64 bits are used as if they were 32."""
@@ -87,13 +100,14 @@ class Spans:
         if uniform is not None:
             return self._one_value(node, uniform)
         match node:
-            case h.ThreadID():
-                return self._thread_id(node)
+            case h.ThreadID() | h.Phi():
+                return self._counter(node)
             case h.Cast(operand=operand) | h.Bitcast(operand=operand):
                 return self.of(operand, depth)
             case h.Select(if_true=if_true, if_false=if_false):
                 return self._either(self.of(if_true, depth), self.of(if_false, depth))
             case h.Binary(op=op, lhs=lhs, rhs=rhs):
+                self._followed.add(node)
                 left, right = self.of(lhs, depth), self.of(rhs, depth)
                 return None if left is None or right is None else self._binary(op, left, right)
             case h.Intrinsic(function=name, arguments=arguments) if name in _LIMITED:
@@ -193,8 +207,8 @@ class Spans:
             case h.Binary(op=h.BinaryOp.AND | h.BinaryOp.OR as op, lhs=lhs, rhs=rhs) if truth == (op is h.BinaryOp.AND):
                 left, right = self.all(lhs, truth=truth), self.all(rhs, truth=truth)
                 return None if left is None or right is None else (*left, *right)
-            case h.Binary(op=op, lhs=lhs, rhs=rhs) if op in _NEGATED:
-                return self._ordered(op if truth else _NEGATED[op], self.of(lhs), self.of(rhs))
+            case h.Binary(op=op, lhs=lhs, rhs=rhs) if op in NEGATED:
+                return self._ordered(op if truth else NEGATED[op], self.of(lhs), self.of(rhs))
             case _:
                 return None
 

@@ -29,6 +29,7 @@ from .spans import Span
 
 _PRIVATE_LIMIT = 1 << 17
 """The most bytes of a collection that each lane has for itself, on the stack."""
+_WIDENED = {h.BinaryOp.ADD: "add", h.BinaryOp.MUL: "mul"}
 _WITHIN_A_ROW = {Kind.ROWS: Kind.AFFINE, Kind.WIDENED_ROWS: Kind.WIDENED}
 
 
@@ -380,6 +381,14 @@ class GangValues:
             return self.one.binary("add", scalar, value, str(offset))
         narrow = self.one.convert("trunc", "i64", value, "i32")
         return self.one.convert("zext", "i32", self.one.binary("add", "i32", narrow, str(offset)), "i64")
+
+    def wide(self, node: h.Node) -> str:
+        """The scalar of a u32 as an i64. What does not wrap round is computed so: LLVM then finds that places in memory
+        rise evenly from turn to turn.
+        """
+        if isinstance(node, h.Binary) and node.op in _WIDENED and node in self._site.proved.exact:
+            return self.one.binary(_WIDENED[node.op], "i64", self.wide(node.lhs), self.wide(node.rhs))
+        return self.one.convert("zext", "i32", self.scalar(node), "i64")
 
     def vector(self, node: h.Node) -> str:
         """The value in all lanes of the part."""

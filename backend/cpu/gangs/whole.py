@@ -16,6 +16,7 @@ from ....ir.hercules.graph import predecessors
 from ....ir.hercules.schedule import Schedule
 from ....ir.hercules.types import is_collection
 from ....ir.hercules.versions import is_version_projection
+from ..llvm import Ops
 from ..math import is_transcendental
 from ..storage import Storage, StoragePlan
 from .choose import Gang
@@ -163,13 +164,7 @@ class Wholes:
         exit = self._placed.exits[item.leader]
         if isinstance(exit, h.If):
             spans.all(exit.condition, truth=True)  # what it needs is defined where later tests can name it
-        return Whole(self._all(tests), Proved(frozenset(proved), frozenset(linear)))
-
-    def _all(self, tests: list[str]) -> str:
-        result = "true"
-        for test in dict.fromkeys(tests):
-            result = test if result == "true" else self._values.one.binary("and", "i1", result, test)
-        return result
+        return Whole(all_of(self._values.one, tests), Proved(frozenset(proved), frozenset(linear)))
 
     def _uniform(self, node: h.Node) -> str | None:
         if self._shapes.at(node, self._site.here) != UNIFORM or isinstance(node, h.ProductNode):
@@ -235,20 +230,9 @@ class Wholes:
 
     def _accesses(self, leader: h.Node) -> Iterator[tuple[h.Node, h.DynamicConstant]]:
         """The positions of a block's accesses that differ between lanes, and how long their arrays are."""
-        found: dict[tuple[h.Node, h.DynamicConstant], None] = {}
-        for node in self._placed.blocks[leader]:
-            if not isinstance(node, (h.Read, h.Write)) or is_version_projection(node):
-                continue
-            collection = node.collection if isinstance(node, h.Read) else node
-            is_whole = isinstance(node, h.Read) and is_collection(self._placed.types[node])
-            if is_whole or isinstance(collection, (h.ConstantNode, h.Atomic)):
-                continue
-            storage = self._plan.of(collection)
-            if storage not in self._private:
-                for position, extent, _ in array_steps(storage.layout, node.indices):
-                    if self._shapes.at(position, leader) != UNIFORM:
-                        found[position, extent] = None
-        yield from found
+        for position, extent in accessed(self._placed, self._plan, self._private, leader):
+            if self._shapes.at(position, leader) != UNIFORM:
+                yield position, extent
 
     def _linear(self, node: h.Node, spans: Spans) -> tuple[tuple[str, ...], frozenset[h.Node]] | None:
         """Tests that together mean that a value that is likely affine is that, and all likely ones it is made from."""
@@ -305,3 +289,30 @@ def _has_workgroup(node: h.Node, depth: int = 12) -> bool:
 
 def _is_heavy(node: h.Node) -> bool:
     return isinstance(node, h.Intrinsic) and is_transcendental(node.function)
+
+
+def all_of(one: Ops, tests: Iterable[str]) -> str:
+    """Whether all tests hold."""
+    result = "true"
+    for test in dict.fromkeys(tests):
+        result = test if result == "true" else one.binary("and", "i1", result, test)
+    return result
+
+
+def accessed(
+    placed: Schedule, plan: StoragePlan, private: frozenset[Storage], leader: h.Node
+) -> list[tuple[h.Node, h.DynamicConstant]]:
+    """The positions of a block's accesses to what lanes share, and how long their arrays are."""
+    found: dict[tuple[h.Node, h.DynamicConstant], None] = {}
+    for node in placed.blocks[leader]:
+        if not isinstance(node, (h.Read, h.Write)) or is_version_projection(node):
+            continue
+        collection = node.collection if isinstance(node, h.Read) else node
+        is_whole = isinstance(node, h.Read) and is_collection(placed.types[node])
+        if is_whole or isinstance(collection, (h.ConstantNode, h.Atomic)):
+            continue
+        storage = plan.of(collection)
+        if storage not in private:
+            for position, extent, _ in array_steps(storage.layout, node.indices):
+                found[position, extent] = None
+    return list(found)

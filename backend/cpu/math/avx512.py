@@ -82,7 +82,7 @@ class _Instruction:
         full = f"llvm.x86.avx512.{self.name}.{width * 32}"
         ops.out.module.declare(f"{vector} @{full}({', '.join(type for type, _ in typed)})")
         arguments = ", ".join(f"{type.removesuffix(' immarg')} {it}" for type, it in typed)
-        return ops.out.value(f"call {vector} @{full}({arguments})")
+        return ops.out.pure(f"call {vector} @{full}({arguments})")
 
 
 def _in_parts(ops: Ops, instruction: _Instruction, operands: Sequence[str]) -> str:
@@ -90,8 +90,8 @@ def _in_parts(ops: Ops, instruction: _Instruction, operands: Sequence[str]) -> s
     width = min(max(ops.lanes, 4), _MOST_LANES)
     if ops.lanes == 1:
         vector = f"<{width} x float>"
-        wide = [ops.out.value(f"insertelement {vector} poison, float {it}, i32 0") for it in operands]
-        return ops.out.value(f"extractelement {vector} {instruction.call(ops, width, wide)}, i32 0")
+        wide = [ops.out.pure(f"insertelement {vector} poison, float {it}, i32 0") for it in operands]
+        return ops.out.pure(f"extractelement {vector} {instruction.call(ops, width, wide)}, i32 0")
     parts = [
         instruction.call(ops, width, [_lanes(ops, ops.lanes, [it], range(start, start + width)) for it in operands])
         for start in range(0, ops.lanes, width)
@@ -109,4 +109,4 @@ def _lanes(ops: Ops, lanes: int, vectors: Sequence[str], chosen: range) -> str:
     first, second = (*vectors, "poison")[:2]
     type, count = f"<{lanes} x float>", lanes * len(vectors)
     places = ", ".join(f"i32 {it}" if it < count else "i32 poison" for it in chosen)
-    return ops.out.value(f"shufflevector {type} {first}, {type} {second}, <{len(chosen)} x i32> <{places}>")
+    return ops.out.pure(f"shufflevector {type} {first}, {type} {second}, <{len(chosen)} x i32> <{places}>")
