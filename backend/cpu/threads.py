@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from queue import SimpleQueue
 
@@ -26,6 +26,8 @@ _Job = Callable[[], None]
 _ALIGN = 64
 _PARTS_PER_WORKER = 4
 """A worker takes this share of what is left at a time, so that the parts get smaller towards the end."""
+_MOST_PARTS_PER_WORKER = 32
+"""No part is a smaller share of all than that."""
 _WORTH_TAKING = 20e-6
 """Seconds of work that are worth taking at all."""
 _LONGEST = 50e-3
@@ -72,7 +74,7 @@ class Pool:
             if each * (count - 1) < _WORTH_WAKING + overhead:
                 task(1, count)
             else:
-                self._share(start, task, _Parts(_sizes(1, count, self.workers, each), cancel))
+                self._share(start, task, _Parts(1, count, self.workers, each, cancel))
 
     def _share(self, start: Start, first: RangeTask, parts: _Parts) -> None:
         self._wake()
@@ -98,10 +100,19 @@ class Pool:
 
 
 class _Parts:
-    """The parts of a dispatch that are left to do, for several workers; none once one of them failed."""
+    """The parts of a dispatch that are left to do, for several workers; none once one of them failed.
 
-    def __init__(self, parts: Iterator[tuple[int, int]], cancel: Callable[[], None] | None) -> None:
-        self._parts = parts
+    Parts get smaller, the less is left, but neither too short nor too long for what a thread seems to take: as it took
+    in the last part, since the first thread alone may have taken a thousand times as long as the next.
+    """
+
+    def __init__(self, begin: int, end: int, workers: int, each: float, cancel: Callable[[], None] | None) -> None:
+        """Threads `[begin, end)`, each of which seems to take so many seconds."""
+        self._begin = begin
+        self._end = end
+        self._workers = workers
+        self._each = each
+        self._least = (end - begin) // (workers * _MOST_PARTS_PER_WORKER)
         self._cancel = cancel
         self._lock = threading.Lock()
         self.error: BaseException | None = None
@@ -112,13 +123,21 @@ class _Parts:
             task: RangeTask | None = None
             while (part := self._next()) is not None:
                 task = start() if task is None else task
+                started = time.perf_counter()
                 task(*part)
+                self._each = (time.perf_counter() - started) / (part[1] - part[0])
         except BaseException as error:
             self.fail(error)
 
     def _next(self) -> tuple[int, int] | None:
         with self._lock:
-            return None if self.error is not None else next(self._parts, None)
+            begin, left = self._begin, self._end - self._begin
+            if self.error is not None or left == 0:
+                return None
+            least, most = (max(1, int(seconds / max(self._each, 1e-9))) for seconds in (_WORTH_TAKING, _LONGEST))
+            share = left // (self._workers * _PARTS_PER_WORKER)
+            self._begin += min(max(share, least, self._least), most, left)
+            return begin, self._begin
 
     def fail(self, error: BaseException) -> None:
         """Stop all workers as soon as may be."""
@@ -153,15 +172,6 @@ class _Waiting:
                 self._all_done.wait()
             except BaseException as interrupt:
                 parts.fail(interrupt)
-
-
-def _sizes(begin: int, end: int, workers: int, each: float) -> Iterator[tuple[int, int]]:
-    """Ranges of what takes `each` seconds: the smaller, the less is left, but neither too short nor too long."""
-    least, most = (max(1, int(seconds / max(each, 1e-9))) for seconds in (_WORTH_TAKING, _LONGEST))
-    while begin < end:
-        size = min(max((end - begin) // (workers * _PARTS_PER_WORKER), least), most, end - begin)
-        yield begin, begin + size
-        begin += size
 
 
 def _serve(jobs: SimpleQueue[_Job]) -> None:

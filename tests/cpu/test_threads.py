@@ -103,15 +103,34 @@ def test_parts_cover_everything_once_and_get_smaller() -> None:
 
     def task(begin: int, end: int) -> None:
         sizes.append((begin, end))
-        time.sleep(1e-4)
+        time.sleep(1e-4 * (end - begin))
 
     pool.run(lambda _worker, _scratch: task, 500)
     ordered = sorted(sizes)
     assert [begin for begin, _ in ordered[1:]] == [end for _, end in ordered[:-1]]
     assert (ordered[0][0], ordered[-1][1]) == (0, 500)
-    first, *rest = (end - begin for begin, end in ordered[1:])
-    assert first == max([first, *rest])
-    assert rest[-1] < first
+    shares = [end - begin for begin, end in ordered[1:]]
+    assert shares[-1] < max(shares)
+    assert max(shares) <= 500 // 16
+
+
+def test_a_slow_first_thread_does_not_make_many_parts() -> None:
+    """What a part costs beyond its threads is not spent on parts of a single, quick one."""
+    parts: list[tuple[int, int]] = []
+
+    def start(worker: int, scratch: int) -> RangeTask:
+        def task(begin: int, end: int) -> None:
+            parts.append((begin, end))
+            if begin == 0:
+                time.sleep(1e-3)
+
+        return task
+
+    Pool(2).run(start, 1 << 20)
+    assert len(parts) < 100
+    ends = sorted(parts)
+    assert [begin for begin, _ in ends] == [0, *(end for _, end in ends[:-1])]
+    assert ends[-1][1] == 1 << 20
 
 
 def test_a_fork_while_another_thread_compiles() -> None:

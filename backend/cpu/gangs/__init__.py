@@ -3,7 +3,9 @@
 `widen` puts workgroups with short rows side by side. `control` finds the structure of a fork's body, `shapes` what
 differs between lanes, `emit` writes the body with masks for what only some lanes do, `memory` and `atomics` its
 accesses. `places` are where indices lead to, `runs` places at even distances, `records` accesses made at once,
-`interleave`, `rows` and `moves` how vectors come and go.
+`interleave`, `rows`, `columns` and `moves` how vectors come and go. `spans` are bounds of all lanes' values, from which
+`whole` makes one test for a version of a block without masks. `segments` and `walks` are lanes that each go through a
+piece of an array.
 """
 
 from .choose import NotGanged

@@ -9,11 +9,14 @@ from math import gcd, prod
 from ....ir.hercules import nodes as h
 from ....ir.hercules.analyses import Loop
 from ....ir.hercules.schedule import Schedule
+from .segments import walker
 from .turned import turns_rows
 from .widen import Edge
 
 _FEW = 20
 """So many operations in a loop leave most registers free."""
+_FEWEST = 4
+"""The lanes of the smallest vectors."""
 _MOST_PARTS = 16
 """More vectors than this, half of what there are registers for, are not one gang."""
 _UNROLLED = 600
@@ -105,6 +108,8 @@ def _of_nest(placed: Schedule, nest: list[h.Fork], native: int, *, is_whole: boo
     """The forks from the inside on whose threads fill a gang; each but the outermost a power of two, so that rows are
     whole. Where loops access memory, a part has one row, which is one access.
     """
+    if _walks(placed, nest[-1]):
+        native = max(native // 2, min(native, _FEWEST))
     wanted = native * (native if turns_rows(placed, nest, native) else _parts(placed, nest[-1]))
     if is_whole and _is_small(placed, nest, native):
         wanted = Gang(tuple(nest), 1).count
@@ -162,11 +167,19 @@ def _parts(placed: Schedule, fork: h.Fork) -> int:
     inside = [it for it, at in placed.place.items() if fork in placed.nest.around[at]]
     if not nodes and any(_meets_others(it) for it in inside):
         return 4
-    if not nodes or _has_atomics(inside):
+    if not nodes or _has_atomics(inside) or _walks(placed, fork):
         return 1
     if len(nodes) <= _FEW and not _has_divergent_branches(placed, fork):
         return 4 if _leaves_apart(placed, fork) else max(4, _MOST_PARTS // (_carried(placed, fork) or _MOST_PARTS))
     return 2 if len(nodes) <= 2 * _FEW else 1
+
+
+def _walks(placed: Schedule, fork: h.Fork) -> bool:
+    """Whether each thread walks through a segment of its own: the fewer do at a time, the less they wait for each other
+    and for memory.
+    """
+    loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
+    return any(walker(placed, it.header) is not None for it in loops)
 
 
 def _meets_others(node: h.Node) -> bool:

@@ -32,6 +32,7 @@ from .records import Record, find_records
 from .shapes import ROW_UNIFORM, UNIFORM, Kind, Shape, Shapes
 from .site import Site
 from .values import GangValues
+from .walks import Walks
 from .whole import Wholes
 
 
@@ -69,6 +70,7 @@ class GangEmitter:
         self._masks = masks = Masks(placed, self.body, shapes, values, site)
         self._merges = Merges(placed, gang, self.body, plan, private, shapes, nodes.memory, values, masks, site)
         wholes = Wholes(placed, gang, self.body, plan, private, shapes, values, masks, site, users, self._emit_early)
+        walks = Walks(placed, plan, users, values, site)
         self._records: dict[h.Node, Record] = {}
         self._joint_calls: dict[h.Node, tuple[h.Intrinsic, ...]] = {}
         """Both are those of the block that is written."""
@@ -81,6 +83,7 @@ class GangEmitter:
             masks,
             self._merges,
             wholes,
+            walks,
             counted,
             site,
             self._emit_block,

@@ -22,9 +22,10 @@ from .merges import Merges
 from .shapes import Shapes
 from .site import Proved, Site
 from .values import GangValues
+from .walks import Walks
 from .whole import Undecided, Whole, Wholes
 
-_MANY = 8
+_MANY = 4
 """Of so many parts, what is done if not all lanes are in range is done lane by lane."""
 
 
@@ -40,6 +41,7 @@ class Flow:
         masks: Masks,
         merges: Merges,
         wholes: Wholes,
+        walks: Walks,
         counted: CountedLoops,
         site: Site,
         emit_block: Callable[[h.Node, Collection[h.Node]], None],
@@ -53,6 +55,7 @@ class Flow:
         self._masks = masks
         self._merges = merges
         self._wholes = wholes
+        self._walks = walks
         self._counted = counted
         self._site = site
         self._emit_block = emit_block
@@ -209,12 +212,15 @@ class Flow:
         if level in self._shapes.divergent:
             live = [slots.make(masks) for _ in range(self._site.count)]
             self._put(live, self._masks.texts(self._shapes.item_keys[item]))
+        turns = self._walks.begin(level) if live else None
         before, head, done = out.current, out.fresh_block("loop"), out.fresh_block("left")
         out.do(f"br label %{head}")
         out.open_arm(head, before)
         if live:
             self._masks.set(self._shapes.keys[level.header], [slots.load(masks, it) for it in live])
         self._merges.begin(level.header)
+        if turns is not None:
+            self._walks.turn(level, turns)
         self.emit_level(level)
         act = self._masks.act(level.back)
         if live:

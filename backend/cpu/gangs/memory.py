@@ -27,6 +27,7 @@ from .runs import Run, Runs
 from .shapes import ROW_UNIFORM, UNIFORM, Kind
 from .vectors import LaneVectors
 
+_WORD = 4
 _WORDS_FOR_EACH = 4
 """A record is moved whole if it has at most so many words for each that is wanted."""
 
@@ -74,7 +75,7 @@ class GangMemory(LaneVectors):
         """The vectors of one scalar, or of several of one size at constant offsets in the same element."""
         run = self._runs.of(places[0])
         if run is None:
-            data = [self._load_by_lane(place, mask) for place in places]
+            data = self._load_apart(places, mask)
         else:
             data = self._tested(
                 self._runs.test(run),
@@ -83,6 +84,20 @@ class GangMemory(LaneVectors):
                 lambda: [self._moves.rare_gather(self.lanes_of(place), place.leaf, mask) for place in places],
             )
         return [self._moves.from_memory(place.leaf, it) for place, it in zip(places, data, strict=True)]
+
+    def _load_apart(self, places: Sequence[Place], mask: str | None) -> list[str]:
+        """Scalars of elements that lie anywhere: two words side by side are gathered as one."""
+        found: dict[Place, str] = {}
+        for place in places:
+            if place in found:
+                continue
+            following = None if place.is_private or self._is_row_uniform(place) else _word_after(place, places)
+            if following is None or following in found:
+                found[place] = self._load_by_lane(place, mask)
+            else:
+                leaves = place.leaf, following.leaf
+                found[place], found[following] = self._moves.gather_pairs(self.lanes_of(place), leaves, mask)
+        return [found[place] for place in places]
 
     def _load_run(self, run: Run, places: Sequence[Place], mask: str | None) -> list[str]:
         if self._runs.is_range_tested(run):
@@ -360,6 +375,13 @@ class GangMemory(LaneVectors):
         if len(found) > _MOST_LEAVES:
             raise NotGanged("a large private array")
         return [(self._places.moved(pointer, offset * self.lanes), leaf) for offset, leaf in found]
+
+
+def _word_after(place: Place, places: Sequence[Place]) -> Place | None:
+    """The place of the word behind one of 32 bits."""
+    if place.leaf.size != _WORD or place.offset is None:
+        return None
+    return next((it for it in places if it.offset == place.offset + _WORD), None)
 
 
 def _words(places: Sequence[Place]) -> tuple[Place, list[int]]:

@@ -8,7 +8,7 @@ from ....ir.hercules import nodes as h
 from ..data import llvm_type
 from ..layout import ScalarLayout
 from ..llvm import FunctionText, Ops
-from .vectors import LaneVectors
+from .vectors import LaneVectors, vector_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +58,32 @@ class Moves:
 
     def gather(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> str:
         """A scalar for each lane."""
-        scalar = memory_type(leaf)
+        return self._gather(memory_type(leaf), lanes, leaf.align, mask)
+
+    def _gather(self, scalar: str, lanes: Lanes, align: int, mask: str | None) -> str:
         type, masks, pointers = (self._vec.type(it) for it in (scalar, "i1", "ptr"))
         name = f"llvm.masked.gather.{self._vec.suffix(scalar)}.v{self._vec.lanes}p0"
         self._out.module.declare(f"{type} @{name}({pointers}, {masks}, {type})")
         return self._out.value(
-            f"call {type} @{name}({pointers} align {leaf.align} {self._pointers(lanes)}, {masks} {mask or _ALL}, "
+            f"call {type} @{name}({pointers} align {align} {self._pointers(lanes)}, {masks} {mask or _ALL}, "
             f"{type} zeroinitializer)"
         )
+
+    def gather_pairs(
+        self, lanes: Lanes, leaves: tuple[ScalarLayout, ScalarLayout], mask: str | None
+    ) -> tuple[str, str]:
+        """For each lane two words of 32 bits side by side: gathers take as long for 64 bits as for 32."""
+        count = self._vec.lanes
+        pairs = self._gather("i64", lanes, leaves[0].align, mask)
+        words = self._out.value(f"bitcast {self._vec.type('i64')} {pairs} to <{2 * count} x i32>")
+        found: list[str] = []
+        for number, leaf in enumerate(leaves):
+            chosen = vector_text("i32", range(number, 2 * count, 2))
+            word = self._out.value(
+                f"shufflevector <{2 * count} x i32> {words}, <{2 * count} x i32> poison, <{count} x i32> {chosen}"
+            )
+            found.append(self._vec.convert("bitcast", "i32", word, memory_type(leaf)))
+        return found[0], found[1]
 
     def scatter(self, data: str, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> None:
         """A scalar from each lane; of lanes with one address the last one wins."""

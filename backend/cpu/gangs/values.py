@@ -354,6 +354,10 @@ class GangValues:
         """See `places.Values`."""
         return (position, extent) in self._site.proved.in_range
 
+    def base(self, storage: Storage) -> str:
+        """Where a binding begins."""
+        return self._nodes.memory.address(storage).pointer
+
     def dynamic(self, constant: h.DynamicConstant) -> str:
         """The value of a dynamic constant, an i64."""
         return self._nodes.memory.dynamic(constant)

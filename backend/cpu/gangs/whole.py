@@ -16,8 +16,8 @@ from ....ir.hercules.graph import predecessors
 from ....ir.hercules.schedule import Schedule
 from ....ir.hercules.types import is_collection
 from ....ir.hercules.versions import is_version_projection
-from .. import math
 from ..llvm import Ops
+from ..math import is_transcendental
 from ..storage import Storage, StoragePlan
 from .choose import Gang
 from .control import Body, Item, Level
@@ -288,7 +288,7 @@ def _has_workgroup(node: h.Node, depth: int = 12) -> bool:
 
 
 def _is_heavy(node: h.Node) -> bool:
-    return isinstance(node, h.Intrinsic) and math.is_transcendental(node.function)
+    return isinstance(node, h.Intrinsic) and is_transcendental(node.function)
 
 
 def all_of(one: Ops, tests: Iterable[str]) -> str:
