@@ -11,7 +11,7 @@ BIN := .venv/bin
 GRAMMAR := frontend/grammar
 SOURCES_OF_INSTALL := pyproject.toml setup.py $(wildcard $(GRAMMAR)/binding.c $(GRAMMAR)/src/*.[ch])
 
-.PHONY: help demo test lint format types layers bench grammar clean driver
+.PHONY: help demo test lint format types layers bench grammar clean driver graphviz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ demo: .venv/.stamp-run driver ## run every kernel of shaders/ on the CPU and the
 	@mkdir -p build
 	$(BIN)/tinct compare shaders/ --picture-dir build/
 
-test: .venv/.stamp-dev driver ## run the tests
+test: .venv/.stamp-dev driver graphviz ## run the tests
 	$(BIN)/python -m pytest -n $(JOBS) -q
 
 lint: .venv/.stamp-dev ## check style, types and the direction of imports
@@ -39,6 +39,7 @@ bench: .venv/.stamp-bench driver ## measure the kernels and the front end; numbe
 	$(BIN)/python -m benchmarks --json build/benchmarks/kernels.json --chart build/benchmarks
 	$(BIN)/python -m benchmarks.frontend --json build/benchmarks/frontend.json
 	$(BIN)/python -m benchmarks.compile --json build/benchmarks/compile.json
+	$(BIN)/python -m benchmarks.first_use
 
 grammar: ## generate the parser from grammar.js (needs the tree-sitter generator, 0.22)
 	tools/generate-grammar
@@ -48,6 +49,9 @@ clean: ## remove what was built, but not .venv
 
 driver: .venv/.stamp-run
 	@[ -e .venv/.stamp-driver ] || { $(BIN)/python tools/vulkan_driver.py && touch .venv/.stamp-driver; } || true
+
+graphviz: .venv/.stamp-run
+	@[ -e .venv/.stamp-graphviz ] || { $(BIN)/python tools/graphviz.py && touch .venv/.stamp-graphviz; } || true
 
 .venv/bin/python:
 	tools/create-venv "$(PYTHON)"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tinct.backend.cpu import jit
-from tinct.backend.cpu.emit import emit_function
+from tinct.backend.cpu.emit import Emitted, emit_function
 from tinct.backend.cpu.layout import binding_layout
 from tinct.frontend import check_pipeline, parse, resolve
 from tinct.ir.core.builder_impl import build
@@ -126,13 +127,13 @@ def _stages(text: str, entry: str, stages: Sequence[str]) -> Iterator[tuple[str,
     emitted, seconds = _timed(lambda: _emit(translated))
     yield "emit", seconds
     if "LLVM" in stages:
-        yield "LLVM", _timed(lambda: jit.compile_module(emitted))[1]
+        yield "LLVM", _timed(lambda: jit.compile_module(emitted.text, emitted.passes))[1]
 
 
-def _emit(entry: EntryPoint) -> str:
+def _emit(entry: EntryPoint) -> Emitted:
     types = entry.function.parameter_types
     layouts = {it.parameter: binding_layout(it.type, types[it.parameter]) for it in entry.bindings}
-    return emit_function(entry.function, layouts, "gang").text
+    return emit_function(entry.function, layouts, "gang")
 
 
 def _timed(action: Callable[[], T]) -> tuple[T, float]:
@@ -167,6 +168,7 @@ def growth(small: Row, large: Row, stage: str) -> float:
 @click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all numbers there.")
 def main(*, sizes: str, shape: str, rounds: int, no_llvm: bool, no_shaders: bool, json_path: Path | None) -> None:
     """Time each stage from the text to machine code."""
+    os.environ["TINCT_CACHE"] = "off"
     stages = [it for it in STAGES if not (no_llvm and it == "LLVM")]
     shaders = [] if no_shaders else list(shader_entries())
     _measure("warm-up", kernel(100, shape), "main", stages, 1)

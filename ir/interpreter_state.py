@@ -6,6 +6,7 @@ Both are shared by all threads: the first user changes the setting, the last one
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import threading
 from collections.abc import Callable, Generator
@@ -21,22 +22,34 @@ class _Setting:
     def __init__(self, change: Callable[[], Callable[[], None]]) -> None:
         self._change = change
         self._lock = threading.Lock()
-        self._users = 0
+        self._users: list[int] = []
         self._restore: Callable[[], None] = _nothing
+        os.register_at_fork(after_in_child=self._forget_others)
 
     @contextmanager
     def changed(self) -> Generator[None, None, None]:
+        thread = threading.get_ident()
         with self._lock:
-            if self._users == 0:
+            if not self._users:
                 self._restore = self._change()
-            self._users += 1
+            self._users.append(thread)
         try:
             yield
         finally:
             with self._lock:
-                self._users -= 1
-                if self._users == 0:
-                    self._restore()
+                self._users.remove(thread)
+                self._restore_if_unused()
+
+    def _restore_if_unused(self) -> None:
+        if not self._users:
+            self._restore()
+            self._restore = _nothing
+
+    def _forget_others(self) -> None:
+        """In the child of a fork: other threads are not there, and what they hold is held by nobody."""
+        self._lock = threading.Lock()
+        self._users = [it for it in self._users if it == threading.get_ident()]
+        self._restore_if_unused()
 
 
 def _nothing() -> None:

@@ -189,9 +189,10 @@ def _saturated(ops: Ops, source: h.Float, target: h.Integer, operand: str) -> st
     before, after = llvm_type(source), llvm_type(target)
     sign = "s" if target.signed else "u"
     greatest = _GREATEST.get((source.bits, target))
+    wide = "double" if before == "double" else "float"  # from a half, LLVM makes the least i16 of a NaN
+    value = ops.convert("fpext", before, operand, wide) if before != wide else operand
     if greatest is None:
-        return ops.converting(f"llvm.fpto{sign}i.sat", before, operand, after)
-    value = ops.convert("fpext", before, operand, "float")
+        return ops.converting(f"llvm.fpto{sign}i.sat", wide, value, after)
     low = ops.constant("float", -(2.0**31) if target.signed else 0.0)
     high = ops.constant("float", float(greatest))
     cut = ops.select(ops.binary("fcmp ogt", "float", value, low), "float", value, low)

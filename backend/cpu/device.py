@@ -54,13 +54,13 @@ class CompiledKernel:
 
     def llvm(self, *, optimised: bool = True) -> str:
         """The LLVM IR, after LLVM's passes or before."""
-        text = self.function.recipe.emit().text
-        return jit.optimised_text(text, vectorise=self.function.interface.finds_vectors) if optimised else text
+        emitted = self.function.recipe.emit()
+        return jit.optimised_text(emitted.text, emitted.passes) if optimised else emitted.text
 
     def assembly(self) -> str:
         """The machine code as text."""
-        text = self.function.recipe.emit().text
-        return jit.assembly(text, vectorise=self.function.interface.finds_vectors)
+        emitted = self.function.recipe.emit()
+        return jit.assembly(emitted.text, emitted.passes)
 
     def run(
         self,

@@ -15,11 +15,10 @@ memory of the worker alone, 64-byte aligned and of `Emitted.scratch_size` bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import block_leader
 from ...ir.hercules.graph import def_use
@@ -27,14 +26,17 @@ from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .endless import watched_ends
-from .gangs import Gang, GangEmitter, NotGanged, choose_gangs, unrolled_loops, widened
+from .fork_loops import ForkLoops
+from .gangs import GangEmitter, GangPlan, NotGanged, plan_gangs, widened
 from .half import CONVERSIONS
-from .layout import ArrayLayout, Layout
+from .handing_on import HandingOn
+from .layout import Layout
 from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
-from .memory import STACK_LIMIT, STORAGE_ALIGN
-from .nodes import NodeEmitter, unsupported
+from .nodes import NodeEmitter
+from .passes import Passes
 from .privatise import Private, private_bindings
-from .storage import Storage, StoragePlan
+from .scratch import assign_scratch
+from .storage import StoragePlan
 from .target import current_target
 
 _METADATA = f"""!0 = !{{}}
@@ -60,17 +62,13 @@ class Interface:
     tier: Tier
     tier_reason: str
 
-    @property
-    def finds_vectors(self) -> bool:
-        """Whether LLVM is worth asking for vectors: what gangs do is vectors already."""
-        return self.tier == "lane"
-
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """A module's text, and what running it takes."""
+    """A module's text, what LLVM is to do with it, and what running it takes."""
 
     text: str
+    passes: Passes
     interface: Interface
 
 
@@ -86,8 +84,8 @@ def emit_function(
 
     On the gang tier, what gangs cannot run falls back to the lane tier. Without `privatise`, all workers share all
     bindings. With `contract`, a product and the sum it goes into may be fused into one rounding, as WGSL allows
-    ("Floating Point Evaluation"). The function may only return (a product of) the final versions of its parameters.
-    Raises ShaderError for what is not supported.
+    ("Floating Point Evaluation"). The function has no calls and no sums, and returns (a product of) the final versions
+    of its parameters (see `transforms.hercules.for_machine`).
     """
     reason = "the lane tier was asked for"
     if tier == "gang":
@@ -95,11 +93,11 @@ def emit_function(
             lanes = current_target().vector_bytes // 4
             wide, edge = widened(function, lanes)
             placed = _placed(wide)
-            gangs = choose_gangs(placed, lanes, edge)
-            return _emit(placed, bindings, gangs, "", privatise=privatise, contract=contract)
+            plan = plan_gangs(placed, lanes, edge)
+            return _emit(placed, bindings, plan, "", privatise=privatise, contract=contract)
         except NotGanged as obstacle:
             reason = str(obstacle)
-    return _emit(_placed(function), bindings, (), reason, privatise=privatise, contract=contract)
+    return _emit(_placed(function), bindings, GangPlan(), reason, privatise=privatise, contract=contract)
 
 
 def _placed(function: h.Function) -> Schedule:
@@ -113,7 +111,7 @@ def _placed(function: h.Function) -> Schedule:
 def _emit(
     placed: Schedule,
     bindings: Mapping[int, Layout],
-    gangs: Sequence[Gang],
+    gangs: GangPlan,
     reason: str,
     *,
     privatise: bool,
@@ -129,7 +127,10 @@ def _emit(
 
 
 def _outermost_forks(placed: Schedule) -> tuple[h.Fork, ...]:
-    """The forks with dynamic factors that are all there is on the outside, outermost first."""
+    """The forks with dynamic factors that are all there is on the outside, outermost first.
+
+    What is computed between them is so for each thread. Nothing may change there, before or after them.
+    """
     forks: list[h.Fork] = []
     node: h.Node = placed.graph.order[0]
     end = next((it for it in placed.graph.order if isinstance(it, h.Return)), None)
@@ -141,7 +142,9 @@ def _outermost_forks(placed: Schedule) -> tuple[h.Fork, ...]:
             break
         forks.append(fork)
         control = control.control
-    return tuple(forks)
+    changes = [at for it, at in placed.place.items() if isinstance(it, (h.Write, h.Atomic))]
+    around = [sum(fork in placed.nest.around[at] for fork in forks) for at in dict.fromkeys(changes)]
+    return tuple(forks[: min(around, default=None)])
 
 
 class _FunctionEmitter:
@@ -152,7 +155,7 @@ class _FunctionEmitter:
         placed: Schedule,
         bindings: Mapping[int, Layout],
         forks: tuple[h.Fork, ...],
-        gangs: Sequence[Gang],
+        gangs: GangPlan,
         module: ModuleText,
         *,
         privatise: bool,
@@ -172,20 +175,23 @@ class _FunctionEmitter:
         self._module = module
         self._out = FunctionText(self._module)
         self._ops = Ops(self._out)
-        scratch_offsets, self._scratch_size = _assign_scratch(self._plan.storages)
+        scratch_offsets, self._scratch_size = assign_scratch(self._plan.storages)
         self._nodes = NodeEmitter(self._ops, placed.types, self._plan, scratch_offsets)
         self._labels = {leader: f"{type(leader).__name__.lower()}{n}" for n, leader in enumerate(placed.blocks)}
         self._watched = self._looking(watched_ends(placed))
         self._ends: dict[h.Node, str] = {}
         """The last LLVM block of each block."""
-        self._phis: dict[h.Node, list[h.Phi | h.Reduce]] = {}
+        self._loops = ForkLoops(self._ops, self._nodes, self._types, self._joins, forks, self._ends)
+        self._handing_on = HandingOn(self._nodes, self._plan, placed.live, self._fork_of)
+        self._phis: dict[h.Node, list[h.Phi]] = {}
+        self._reduces: dict[h.Node, list[h.Reduce]] = {}
         self._endings: dict[h.Node, list[h.Node]] = {}
         self._find_pinned()
         self._gangs = {
             gang.forks[0]: GangEmitter(placed, gang, self._nodes, self._plan, users, self._end_if_watched)
-            for gang in gangs
+            for gang in gangs.gangs
         }
-        self._unrolled_loops = unrolled_loops(placed, gangs)
+        self._unrolled_loops = gangs.unrolled
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
 
     def _looking(self, watched: frozenset[h.Node]) -> frozenset[h.Node]:
@@ -223,7 +229,13 @@ class _FunctionEmitter:
         parallel = tuple(fork.factor for fork in self._forks)
         tier: Tier = "gang" if self._gangs else "lane"
         interface = Interface(parallel, self._scratch_size, self._privates, tier, reason)
-        return Emitted(str(self._module), interface)
+        return Emitted(str(self._module), self._passes(), interface)
+
+    def _passes(self) -> Passes:
+        """Where nests of loops in lanes are unrolled, there is much that turns and neighbouring rows have in common."""
+        if not self._gangs:
+            return "vectorising"
+        return "thorough" if self._module.has_short_nests else "quick"
 
     def _emit_gang(self, fork: h.Fork) -> None:
         before, after = block_leader(fork.control), self._labels[self._joins[fork]]
@@ -236,21 +248,10 @@ class _FunctionEmitter:
                 case h.Phi(region=region) if not is_collection(self._types[node]):
                     self._phis.setdefault(region, []).append(node)
                 case h.Reduce(join=h.Join() as join) if not is_collection(self._types[node]):
-                    self._phis.setdefault(self._fork_of[join], []).append(node)
+                    self._reduces.setdefault(self._fork_of[join], []).append(node)
                 case _:
-                    for leader in dict.fromkeys(self._ending_blocks(node)):
+                    for leader in dict.fromkeys(self._handing_on.blocks(node)):
                         self._endings.setdefault(leader, []).append(node)
-
-    def _ending_blocks(self, node: h.Node) -> list[h.Node]:
-        match node:
-            case h.Phi(region=h.Region(predecessors=predecessors)):
-                return [block_leader(it) for it in predecessors if it in self._placed.live]
-            case h.Reduce(join=h.Join() as join):
-                return [block_leader(self._fork_of[join].control), block_leader(join.control)]
-            case h.Collect(join=h.Join() as join):
-                return [block_leader(join.control)]
-            case _:
-                return []
 
     def _add_functions(self) -> None:
         count = len(self._function.parameter_types)
@@ -281,17 +282,13 @@ class _FunctionEmitter:
     def _emit_block(self, leader: h.Node) -> None:
         self._out.open(self._labels[leader])
         if isinstance(leader, h.Fork) and leader not in self._forks[1:]:
-            self._emit_loop_head(leader)
-        for merge in self._phis.get(leader, ()):
-            if isinstance(merge, h.Phi):
-                self._nodes.values[merge] = self._phi(merge)
+            after, reduces = self._labels[self._joins[leader]], self._reduces.get(leader, ())
+            self._loops.open(leader, self._labels[leader], after, reduces)
+        for phi in self._phis.get(leader, ()):
+            self._nodes.values[phi] = self._phi(phi)
         for node in self._placed.blocks[leader]:
             self._nodes.emit(node)
-        endings = self._endings.get(leader, ())
-        self._hand_on_to_phis([node for node in endings if isinstance(node, h.Phi)], leader)
-        for node in endings:
-            if not isinstance(node, h.Phi):
-                self._hand_on(node, leader)
+        self._handing_on.at_end(leader, self._endings.get(leader, ()))
         self._end_if_watched(leader)
         self._ends[leader] = self._out.current
         self._out.do(self._terminator(self._placed.exits[leader]) + self._unrolled(leader))
@@ -312,8 +309,9 @@ class _FunctionEmitter:
         stop = self._out.value("load atomic volatile i32, ptr %stop unordered, align 4")
         is_going = self._ops.binary("icmp eq", "i32", stop, "0")
         going = self._out.fresh_block("going")
+        before = self._out.current
         self._out.do(f"br i1 {is_going}, label %{going}, label %stopped")
-        self._out.open(going)
+        self._out.open_merge(going, before)
 
     def _phi(self, node: h.Phi) -> str:
         assert isinstance(node.region, h.Region)
@@ -324,78 +322,14 @@ class _FunctionEmitter:
             lambda: [(self._nodes.value(value), self._ends[leader]) for value, leader in ways],
         )
 
-    def _emit_loop_head(self, fork: h.Fork) -> None:
-        """The loop of a fork tests before its first turn: a factor of 0 runs nothing. The body is left open."""
-        label, join = self._labels[fork], self._joins[fork]
-        before, latch = block_leader(fork.control), block_leader(join.control)
-        is_shared = fork in self._forks
-        first, count = ("%begin", "%end") if is_shared else ("0", self._nodes.memory.dynamic(fork.factor))
-        following = f"%{label}.next"
-        index = self._out.phi("i64", lambda: [(first, self._ends[before]), (following, self._ends[latch])])
-        for node in self._phis.get(fork, ()):
-            if isinstance(node, h.Reduce):
-                self._nodes.values[node] = self._reduce_phi(node, before, latch)
-        if is_shared:
-            self._count_indices(before, latch)
-        self._out.do(f"{following} = add nuw i64 {index}, 1")
-        going = self._ops.binary("icmp ult", "i64", index, count)
-        self._out.do(f"br i1 {going}, label %{label}.body, label %{self._labels[join]}")
-        self._out.open(f"{label}.body")
-        if not is_shared:
-            self._nodes.indices[fork] = index
-
-    def _reduce_phi(self, node: h.Reduce, before: h.Node, latch: h.Node) -> str:
-        return self._out.phi(
-            data.llvm_type(self._types[node]),
-            lambda: [
-                (self._nodes.value(node.init), self._ends[before]),
-                (self._nodes.value(node.update), self._ends[latch]),
-            ],
-        )
-
-    def _count_indices(self, before: h.Node, latch: h.Node) -> None:
-        """The thread index in each shared fork: they count up from turn to turn, as divisions take long."""
-        first = self._first_indices()
-        following: dict[h.Fork, str] = {}
-
-        def index_of(fork: h.Fork) -> str:
-            return self._out.phi(
-                "i64", lambda: [(first[fork], self._ends[before]), (following[fork], self._ends[latch])]
-            )
-
-        self._nodes.indices.update({fork: index_of(fork) for fork in self._forks})
-        step = "1"
-        for fork in reversed(self._forks):
-            following[fork] = self._ops.binary("add", "i64", self._nodes.indices[fork], step)
-            if fork is self._forks[0]:
-                break
-            is_over = self._ops.binary("icmp eq", "i64", following[fork], self._nodes.memory.dynamic(fork.factor))
-            following[fork] = self._ops.select(is_over, "i64", "0", following[fork])
-            step = self._ops.convert("zext", "i1", is_over, "i64")
-
-    def _first_indices(self) -> dict[h.Fork, str]:
-        """Those of the first thread, from its number; where there is no thread at all, factors may be 0."""
-        first: dict[h.Fork, str] = {}
-        number = "%begin"
-        for fork in reversed(self._forks[1:]):
-            factor = self._nodes.memory.dynamic(fork.factor)
-            with self._nodes.memory.at_entry():
-                factor = self._ops.intrinsic("llvm.umax", "i64", factor, "1")
-                first[fork] = self._ops.binary("urem", "i64", number, factor)
-                number = self._ops.binary("udiv", "i64", number, factor)
-        first[self._forks[0]] = number
-        return first
-
     def _terminator(self, node: h.Node) -> str:
         match node:
             case h.Return(value=value):
-                self._check_result(node, value)
+                self._check_result(value)
                 return "ret void"
             case h.If(condition=condition):
                 if_false, if_true = (self._target(node, output) for output in (0, 1))
                 return f"br i1 {self._nodes.value(condition)}, label %{if_true}, label %{if_false}"
-            case h.Match():
-                raise unsupported("a match", node)
             case h.Join() if self._fork_of[node] not in self._forks[1:]:
                 return f"br label %{self._labels[self._fork_of[node]]}"
             case _:
@@ -405,66 +339,10 @@ class _FunctionEmitter:
         for node in self._placed.graph.successors[branch]:
             if isinstance(node, h.Read) and node.indices == [h.ControlIndex(output)]:
                 return self._labels[node]
-        raise unsupported("a branch with one way out", branch)
+        raise AssertionError(f"{branch} has no way {output}")
 
-    def _check_result(self, node: h.Return, value: h.Node) -> None:
+    def _check_result(self, value: h.Node) -> None:
+        """What is returned must be where its parameter is: machine code returns nothing (see `as_kernel`)."""
         for field in value.fields if isinstance(value, h.ProductNode) else [value]:
-            is_empty = self._types[field] == UNIT
-            if not is_empty and (not is_collection(self._types[field]) or isinstance(field, h.ConstantNode)):
-                raise unsupported("a result that is not a parameter", node)
-            if not is_empty and not self._plan.of(field).is_binding:
-                raise unsupported("a result that is not a parameter", node)
-
-    def _hand_on(self, node: h.Node, leader: h.Node) -> None:
-        """At the end of a block, what a Reduce or Collect takes in from there."""
-        match node:
-            case h.Reduce(join=h.Join() as join, init=init, update=update):
-                if block_leader(self._fork_of[join].control) is leader:
-                    self._nodes.transfer(init, node)
-                if block_leader(join.control) is leader:
-                    self._nodes.transfer(update, node)
-            case h.Collect(join=h.Join() as join):
-                self._nodes.collect(node, self._fork_of[join])
-            case _:
-                raise AssertionError(f"{node} takes nothing in")
-
-    def _hand_on_to_phis(self, phis: list[h.Phi], leader: h.Node) -> None:
-        """At the end of a block, what the Phis of the region after it take in: each source before it is overwritten."""
-        pending = [
-            (value, phi) for phi in phis for value in self._taken(phi, leader) if self._plan.needs_transfer(value, phi)
-        ]
-        while pending:
-            targets = [self._plan.of(phi) for _, phi in pending]
-            sources = [None if isinstance(it, h.ConstantNode) else self._plan.of(it) for it, _ in pending]
-            ready = next((number for number, target in enumerate(targets) if target not in sources), None)
-            if ready is None:
-                raise unsupported("arrays that change places in a loop", pending[0][1])
-            self._nodes.transfer(*pending.pop(ready))
-
-    def _taken(self, phi: h.Phi, leader: h.Node) -> list[h.Node]:
-        assert isinstance(phi.region, h.Region)
-        pairs = zip(phi.region.predecessors, phi.values, strict=True)
-        return [value for it, value in pairs if it in self._placed.live and block_leader(it) is leader]
-
-
-def _assign_scratch(storages: Sequence[Storage]) -> tuple[dict[Storage, h.DynamicConstant], h.DynamicConstant]:
-    """Offsets in the scratch memory for storages that are too large for the stack, and the size of it all."""
-    offsets: dict[Storage, h.DynamicConstant] = {}
-    end: h.DynamicConstant = dynamic.ZERO
-    known_first = sorted(storages, key=lambda it: it.constant_size is None)
-    for storage in known_first:
-        size = storage.constant_size
-        if storage.is_binding or storage.parent is not None or (size is not None and size <= STACK_LIMIT):
-            continue
-        offsets[storage] = end
-        end = dynamic.add(end, _rounded_size(storage, size))
-    return offsets, end
-
-
-def _rounded_size(storage: Storage, size: int | None) -> h.DynamicConstant:
-    if size is not None:
-        return dynamic.literal(-(-size // STORAGE_ALIGN) * STORAGE_ALIGN)
-    assert isinstance(storage.layout, ArrayLayout)
-    exact = dynamic.mul(storage.layout.extent, dynamic.literal(storage.layout.stride))
-    lines = dynamic.div(dynamic.add(exact, dynamic.literal(2 * STORAGE_ALIGN - 1)), dynamic.literal(STORAGE_ALIGN))
-    return dynamic.mul(lines, dynamic.literal(STORAGE_ALIGN))
+            is_in_place = is_collection(self._types[field]) and not isinstance(field, h.ConstantNode)
+            assert self._types[field] == UNIT or (is_in_place and self._plan.of(field).is_binding)

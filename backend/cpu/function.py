@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 import math
 import os
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...ir.diagnostics import InputError
+from ...ir.fork_lock import ForkLock
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from . import jit
@@ -77,7 +77,7 @@ class Recipe:
         self._source = source
         self._tier: Tier = tier
         self._contract = contract
-        self._lock = threading.Lock()
+        self._lock = ForkLock()
         self._sharing: CompiledFunction | None = None
 
     def emit(self, *, privatise: bool = True) -> Emitted:
@@ -89,7 +89,7 @@ class Recipe:
         started = time.perf_counter()
         emitted = self.emit(privatise=privatise)
         seconds = time.perf_counter() - started
-        code = jit.compile_module(emitted.text, seconds, vectorise=emitted.interface.finds_vectors)
+        code = jit.compile_module(emitted.text, emitted.passes, seconds)
         return CompiledFunction(emitted.interface, code, self, code.entry())
 
     def sharing(self) -> CompiledFunction:
@@ -174,7 +174,7 @@ class _Run:
 def compile_function(
     function: h.Function, layouts: Mapping[int, Layout], *, tier: Tier | None = None, contract: bool = False
 ) -> CompiledFunction:
-    """Compile a function whose parameters have these layouts. Raises ShaderError for what the CPU does not support.
+    """Compile a function whose parameters have these layouts.
 
     Without a `tier`, it is what the environment variable TINCT_CPU_TIER says, else the fastest. With `contract`,
     products and sums may be fused (see `emit_function`).

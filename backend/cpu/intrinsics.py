@@ -60,11 +60,6 @@ def emit(ops: Ops, name: str, type: h.Type, arguments: tuple[str, ...]) -> str:
     return _EMITTERS[name](call)
 
 
-def is_known(name: str) -> bool:
-    """Whether there is code for the function."""
-    return math.is_transcendental(name) or name in _EMITTERS
-
-
 def _transcendental(call: _Call) -> str:
     """In f32, also for f16."""
     ops = call.ops
@@ -125,6 +120,20 @@ def _sign(call: _Call) -> str:
 def _step(call: _Call) -> str:
     edge, x = call.arguments
     return call.select(call.op("fcmp ole", edge, x), call.c(1.0), call.c(0.0))
+
+
+def _same(call: _Call) -> str:
+    (value,) = call.arguments
+    return value
+
+
+def _choose(call: _Call) -> str:
+    if_false, if_true, condition = call.arguments
+    return call.select(condition, if_true, if_false)
+
+
+def _distance(call: _Call) -> str:
+    return call.intrinsic("fabs", call.op("fsub", *call.arguments))
 
 
 # Formulas
@@ -291,6 +300,11 @@ _EMITTERS: dict[str, Callable[[_Call], str]] = {
     "clamp": _clamp,
     "saturate": _saturate,
     "step": _step,
+    "all": _same,
+    "any": _same,
+    "select": _choose,
+    "length": _abs,
+    "distance": _distance,
     "floor": _direct("floor"),
     "ceil": _direct("ceil"),
     "trunc": _direct("trunc"),

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, cast
 
 from .disk_cache import DiskCache, default_cache, digest
-from .quiet import without_unroll_warnings
+from .passes import LEVEL, Passes, optimise
 from .target import Target, current_target
 
 _Kernel = Callable[[int, int, int, int, int, int], None]
@@ -22,9 +22,9 @@ _SIGNATURE = ctypes.CFUNCTYPE(None, _ADDRESS, _ADDRESS, _NUMBER, _NUMBER, _ADDRE
 _lock = threading.RLock()
 """LLVM's global state is used by one thread at a time; machine code runs outside of it."""
 _numbers = itertools.count()
-_VERSION = "1"
+_VERSION = "2"
 """Changes with how modules are compiled, apart from what is in their text."""
-_PASS_LEVEL, _CODE_LEVEL = 2, 2
+_CODE_LEVEL = 1
 _UNROLLED = ", !llvm.loop !"
 """Stands in the text of a module with a loop that is asked to be unrolled."""
 
@@ -63,13 +63,32 @@ class MachineCode:
 
 @dataclass(frozen=True, slots=True)
 class _Toolchain:
-    """LLVM set up for this machine. llvmlite has no types, so what comes from it is Any in this module alone."""
+    """LLVM set up for this machine. llvmlite has no types, so what comes from it is Any, here and in `passes`."""
 
     llvm: Any
     machine: Any
     linker: Any
     identity: str
     """All that decides what machine code LLVM makes of a text."""
+
+
+_held_by_fork: list[Any] = [_lock]
+"""The locks that a fork of the process waits for, in this order: its child would find LLVM half at work, and nobody to
+release them. llvmlite's own lock is also taken by whoever drops a module.
+"""
+
+
+def _before_fork() -> None:
+    for lock in _held_by_fork:
+        lock.__enter__()
+
+
+def _after_fork() -> None:
+    for lock in reversed(_held_by_fork):
+        lock.__exit__(None, None, None)
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 def _toolchain() -> _Toolchain:
@@ -82,6 +101,7 @@ def _toolchain_for(target: Target) -> _Toolchain:
     import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs]
 
     binding: Any = llvm
+    _held_by_fork[1:] = [binding.ffi.lib._lock]
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     machine = binding.Target.from_default_triple().create_target_machine(
@@ -93,26 +113,26 @@ def _toolchain_for(target: Target) -> _Toolchain:
         jit=True,
     )
     versions = (llvmlite.__version__, *map(str, binding.llvm_version_info))
-    levels = f"passes {_PASS_LEVEL}, code {_CODE_LEVEL}"
+    levels = f"passes {LEVEL}, code {_CODE_LEVEL}"
     identity = "\n".join((_VERSION, *versions, levels, str(machine.triple), repr(target)))
     return _Toolchain(binding, machine, binding.create_lljit_compiler(machine, use_jit_link=True), identity)
 
 
-def compile_module(text: str, emit_seconds: float = 0.0, *, vectorise: bool = True) -> MachineCode:
+def compile_module(text: str, passes: Passes = "vectorising", emit_seconds: float = 0.0) -> MachineCode:
     """Optimise the module and load its machine code. Its function `kernel` takes what `emit` says.
 
-    LLVM looks for scalars to put into vectors if it is to `vectorise`. What the cache on disk has is only loaded.
+    What the cache on disk has is only loaded.
     """
     with _lock:
         tools, files = _toolchain(), default_cache()
-        name = digest(tools.identity, f"vectorise {vectorise}", text)
+        name = digest(tools.identity, passes, text)
         cached = None if files is None else _cached(tools, files, name, emit_seconds)
         if cached is not None:
             return cached
         started = time.perf_counter()
         module = _parse(tools, text)
         parsed = time.perf_counter()
-        _optimise(tools, module, text, vectorise=vectorise)
+        _optimise(tools, module, text, passes)
         optimised = time.perf_counter()
         code: bytes = tools.machine.emit_object(module)
         library = _load(tools, code)
@@ -146,21 +166,21 @@ def _cached(tools: _Toolchain, files: DiskCache, name: str, emit_seconds: float)
     return MachineCode(name, True, times, library["kernel"], library)
 
 
-def optimised_text(text: str, *, vectorise: bool = True) -> str:
+def optimised_text(text: str, passes: Passes) -> str:
     """The module as it is after LLVM's passes."""
     with _lock:
         tools = _toolchain()
         module = _parse(tools, text)
-        _optimise(tools, module, text, vectorise=vectorise)
+        _optimise(tools, module, text, passes)
         return str(module)
 
 
-def assembly(text: str, *, vectorise: bool = True) -> str:
+def assembly(text: str, passes: Passes) -> str:
     """The assembly text of a module."""
     with _lock:
         tools = _toolchain()
         module = _parse(tools, text)
-        _optimise(tools, module, text, vectorise=vectorise)
+        _optimise(tools, module, text, passes)
         return str(tools.machine.emit_assembly(module))
 
 
@@ -179,15 +199,8 @@ def _parse(tools: _Toolchain, text: str) -> Any:
     return module
 
 
-def _optimise(tools: _Toolchain, module: Any, text: str, *, vectorise: bool) -> None:
-    options = tools.llvm.create_pipeline_tuning_options(speed_level=_PASS_LEVEL)
-    options.loop_vectorization = vectorise
-    options.slp_vectorization = vectorise
-    options.loop_interleaving = True
-    options.loop_unrolling = True
-    builder = tools.llvm.create_pass_builder(tools.machine, options)
-    with without_unroll_warnings() if _UNROLLED in text else nullcontext():
-        builder.getModulePassManager().run(module, builder)
+def _optimise(tools: _Toolchain, module: Any, text: str, passes: Passes) -> None:
+    optimise(tools.llvm, tools.machine, module, passes, has_unrolled_loops=_UNROLLED in text)
 
 
 def _load(tools: _Toolchain, code: bytes) -> Any:

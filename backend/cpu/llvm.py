@@ -5,12 +5,15 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
+from .folding import folded_binary, folded_conversion
 from .target import Target, current_target
 
 UNROLL_METADATA = '!2 = !{!"llvm.loop.unroll.full"}'
 """What `ModuleText.unrolled_loop` refers to."""
 _FIRST_LOOP = 10
+_Known: TypeAlias = "tuple[dict[str, str], ...]"
 _SUFFIXES = {"half": "f16", "float": "f32", "double": "f64"}
 
 
@@ -19,9 +22,11 @@ class ModuleText:
     """The parts of a module. Declarations and helper functions are written once, however often they are asked for.
 
     `is_contracted`: the program's own products may be fused with the sums they go into, which rounds once.
+    `has_short_nests`: lanes have nests of loops that are to be unrolled.
     """
 
     is_contracted: bool = False
+    has_short_nests: bool = False
     target: Target = field(default_factory=current_target)
     _declarations: dict[str, None] = field(default_factory=dict[str, None])
     _globals: dict[str, str] = field(default_factory=dict[str, str])
@@ -66,19 +71,52 @@ class ModuleText:
         return "\n".join([*constants, "", *self._functions.values(), *self._declarations, ""])
 
 
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Room for one instruction in a block."""
+
+    _body: list[str]
+    _at: int
+
+    def fill(self, instruction: str) -> None:
+        """Put an instruction without a result there."""
+        self._body[self._at] = f"  {instruction}"
+
+
 class FunctionText:
-    """The body of one function, block by block. Instructions go to the end of the current block."""
+    """The body of one function, block by block. Instructions go to the end of the current block.
+
+    The block that is opened first comes before all others.
+    """
 
     def __init__(self, module: ModuleText) -> None:
         self.module = module
         self._blocks: dict[str, list[str]] = {}
         self._phis: dict[str, list[Callable[[], str]]] = {}
+        self._starts: dict[str, list[str]] = {}
+        self._known: dict[str, _Known] = {}
+        """For each block the results of pure instructions that it, and what control has passed before it, has."""
         self._count = 0
         self.current = ""
 
     def open(self, block: str) -> None:
         """Go on in a block."""
-        self._blocks.setdefault(block, [])
+        if block not in self._blocks:
+            self._blocks[block] = []
+            first = next(iter(self._known.values()), ())
+            self._known[block] = ({}, *first)
+        self.current = block
+
+    def open_arm(self, block: str, before: str) -> None:
+        """Begin a block to which control only comes from, or after, another one, which has ended."""
+        self._blocks[block] = []
+        self._known[block] = ({}, *self._known[before])
+        self.current = block
+
+    def open_merge(self, block: str, before: str) -> None:
+        """Begin a block to which control only comes after another one, whose arms have all been written."""
+        self._blocks[block] = []
+        self._known[block] = self._known[before]
         self.current = block
 
     def fresh_block(self, hint: str) -> str:
@@ -97,6 +135,17 @@ class FunctionText:
         self.do(f"{name} = {instruction}")
         return name
 
+    def pure(self, instruction: str) -> str:
+        """The name of the result of an instruction that has no effect and reads no memory: it is appended unless
+        control is sure to have passed one like it.
+        """
+        known = self._known[self.current]
+        for results in known:
+            if instruction in results:
+                return results[instruction]
+        name = known[0][instruction] = self.value(instruction)
+        return name
+
     def do(self, instruction: str) -> None:
         """Append an instruction without a result."""
         self._blocks[self.current].append(f"  {instruction}")
@@ -112,11 +161,22 @@ class FunctionText:
         self._phis.setdefault(self.current, []).append(text)
         return name
 
+    def gap(self) -> Gap:
+        """A place at the end of the current block for an instruction that may be wanted later."""
+        body = self._blocks[self.current]
+        body.append("")
+        return Gap(body, len(body) - 1)
+
+    def begin_with(self, block: str, instruction: str) -> None:
+        """Put an instruction without a result at the beginning of a block; it changes no gaps there."""
+        self._starts.setdefault(block, []).append(f"  {instruction}")
+
     def text(self) -> str:
         """All blocks, in the order in which they were first opened."""
         lines: list[str] = []
         for block, body in self._blocks.items():
-            lines += [f"{block}:", *(phi() for phi in self._phis.get(block, ())), *body]
+            lines += [f"{block}:", *(phi() for phi in self._phis.get(block, ())), *self._starts.get(block, ())]
+            lines += filter(None, body)
         return "\n".join(lines)
 
 
@@ -138,22 +198,30 @@ class Ops:
 
     def binary(self, instruction: str, scalar: str, lhs: str, rhs: str) -> str:
         """`add`, `fmul`, …; also comparisons such as `icmp eq`."""
-        return self.out.value(f"{instruction} {self.type(scalar)} {lhs}, {rhs}")
+        folded = folded_binary(instruction, scalar, lhs, rhs)
+        if folded is not None:
+            return folded
+        return self.out.pure(f"{instruction} {self.type(scalar)} {lhs}, {rhs}")
 
     def unary(self, instruction: str, scalar: str, operand: str) -> str:
         """`fneg`, …"""
-        return self.out.value(f"{instruction} {self.type(scalar)} {operand}")
+        return self.out.pure(f"{instruction} {self.type(scalar)} {operand}")
 
     def convert(self, instruction: str, source: str, operand: str, target: str) -> str:
         """`zext`, `fptrunc`, `bitcast`, …; nothing where source and target are one type."""
         if source == target:
             return operand
-        return self.out.value(f"{instruction} {self.type(source)} {operand} to {self.type(target)}")
+        folded = folded_conversion(instruction, operand, target) if self.lanes == 1 else None
+        if folded is not None:
+            return folded
+        return self.out.pure(f"{instruction} {self.type(source)} {operand} to {self.type(target)}")
 
     def select(self, condition: str, scalar: str, if_true: str, if_false: str) -> str:
         """`condition ? if_true : if_false`."""
         type = self.type(scalar)
-        return self.out.value(f"select {self.type('i1')} {condition}, {type} {if_true}, {type} {if_false}")
+        if condition in ("true", "false"):
+            return if_true if condition == "true" else if_false
+        return self.out.pure(f"select {self.type('i1')} {condition}, {type} {if_true}, {type} {if_false}")
 
     def intrinsic(self, name: str, scalar: str, *operands: str, flags: tuple[str, ...] = ()) -> str:
         """An LLVM intrinsic whose operands and result are all of one type; `flags` are i1 immediates at the end."""
@@ -162,13 +230,13 @@ class Ops:
         types = ", ".join([*(type for _ in operands), *("i1 immarg" for _ in flags)])
         self.out.module.declare(f"{type} {full}({types})")
         arguments = ", ".join([*(f"{type} {it}" for it in operands), *(f"i1 {it}" for it in flags)])
-        return self.out.value(f"call {type} {full}({arguments})")
+        return self.out.pure(f"call {type} {full}({arguments})")
 
     def converting(self, name: str, source: str, operand: str, target: str) -> str:
         """An LLVM intrinsic from one type to another, such as `llvm.fptosi.sat`."""
         full = f"@{name}.{self.suffix(target)}.{self.suffix(source)}"
         self.out.module.declare(f"{self.type(target)} {full}({self.type(source)})")
-        return self.out.value(f"call {self.type(target)} {full}({self.type(source)} {operand})")
+        return self.out.pure(f"call {self.type(target)} {full}({self.type(source)} {operand})")
 
     def call(self, function: str, result: str, operands: Iterable[tuple[str, str]]) -> str:
         """Call a helper function with (type, value) operands."""

@@ -22,6 +22,8 @@ from .storage import Storage
 STACK_LIMIT = 4096
 """Storages up to this many bytes are on the stack, where LLVM may turn them into registers; larger ones are scratch."""
 STORAGE_ALIGN = 64
+_STORED = 2048
+"""Up to so many bytes of zeros are stored vector by vector."""
 _ELEMENTWISE_COPY = 16
 """Arrays up to this length are copied without a loop where their layouts differ."""
 
@@ -85,7 +87,7 @@ class Memory:
 
     def _evaluate(self, constant: h.DynamicParameter | h.DynamicBinary) -> str:
         if isinstance(constant, h.DynamicParameter):
-            pointer = self._out.value(f"getelementptr inbounds i64, ptr %dynamic, i64 {constant.index}")
+            pointer = self._out.pure(f"getelementptr inbounds i64, ptr %dynamic, i64 {constant.index}")
             return self._out.value(f"load i64, ptr {pointer}, align 8, !invariant.load !0")
         lhs, rhs = self.dynamic(constant.lhs), self.dynamic(constant.rhs)
         match constant.op:
@@ -141,7 +143,7 @@ class Memory:
             return f"%p{storage.parameter}"
         if storage in self._scratch_offsets:
             offset = self.dynamic(self._scratch_offsets[storage])
-            return self._out.value(f"getelementptr inbounds i8, ptr %scratch, i64 {offset}")
+            return self._out.pure(f"getelementptr inbounds i8, ptr %scratch, i64 {offset}")
         size = max(storage.constant_size or 0, 1)
         return self._out.value(f"alloca [{size} x i8], align {STORAGE_ALIGN}")
 
@@ -153,11 +155,11 @@ class Memory:
     def _at(self, pointer: str, layout: ArrayLayout, index: str) -> Address:
         if index == "0":
             return Address(pointer, layout.element)
-        element = self._out.value(f"getelementptr inbounds [{layout.stride} x i8], ptr {pointer}, i64 {index}")
+        element = self._out.pure(f"getelementptr inbounds [{layout.stride} x i8], ptr {pointer}, i64 {index}")
         return Address(element, layout.element)
 
     def _offset(self, pointer: str, offset: int) -> str:
-        return pointer if offset == 0 else self._out.value(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")
+        return pointer if offset == 0 else self._out.pure(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")
 
     def _clamped(self, position: h.Node, extent: h.DynamicConstant) -> str:
         value = self._position(position)
@@ -219,14 +221,18 @@ class Memory:
         if isinstance(target.layout, ScalarLayout):
             self.store(scalar_constant(constant), target)
         elif isinstance(constant, h.ZeroConstant):
-            self._out.module.declare("void @llvm.memset.p0.i64(ptr writeonly, i8, i64, i1 immarg)")
-            size = self._size(target.layout)
-            align = target.layout.align
-            self._out.do(
-                f"call void @llvm.memset.p0.i64(ptr align {align} {target.pointer}, i8 0, i64 {size}, i1 false)"
-            )
+            self._clear(target)
         else:
             self.copy(self.constant(constant), target)
+
+    def _clear(self, target: Address) -> None:
+        """Zeros; a call of the library's function only for many."""
+        size, align = constant_size(target.layout), target.layout.align
+        is_short = size is not None and size <= _STORED
+        name, count = ("memset.inline", "i64 immarg") if is_short else ("memset", "i64")
+        self._out.module.declare(f"void @llvm.{name}.p0.i64(ptr writeonly, i8, {count}, i1 immarg)")
+        length = self._size(target.layout)
+        self._out.do(f"call void @llvm.{name}.p0.i64(ptr align {align} {target.pointer}, i8 0, i64 {length}, i1 false)")
 
     def constant(self, constant: h.Constant) -> Address:
         """A constant collection in read-only memory."""
@@ -265,6 +271,21 @@ class Memory:
         with self.counted_loop(self.dynamic(extent)) as index:
             self.copy(self.slot(source, index), self.slot(target, index))
 
+    def swap(self, left: Address, right: Address) -> None:
+        """Let two collections (or scalars) of one type change places."""
+        match left.layout:
+            case ScalarLayout():
+                values = self.load(left), self.load(right)
+                self.store(values[1], left)
+                self.store(values[0], right)
+            case ProductLayout(fields=fields):
+                for number in range(len(fields)):
+                    field = (h.FieldIndex(number),)
+                    self.swap(self.element(left, field), self.element(right, field))
+            case ArrayLayout(extent=extent):
+                with self.counted_loop(self.dynamic(extent)) as index:
+                    self.swap(self.slot(left, index), self.slot(right, index))
+
     @contextmanager
     def counted_loop(self, count: str) -> Generator[str]:
         """What is written meanwhile runs `count` times; gives the index."""
@@ -272,17 +293,17 @@ class Memory:
         before = out.current
         head, body, done = (out.fresh_block(name) for name in ("copy.head", "copy.body", "copy.done"))
         out.do(f"br label %{head}")
-        out.open(head)
+        out.open_arm(head, before)
         ways = [("0", before)]
         index = out.phi("i64", lambda: ways)
         going = self.ops.binary("icmp ult", "i64", index, count)
         out.do(f"br i1 {going}, label %{body}, label %{done}")
-        out.open(body)
+        out.open_arm(body, head)
         yield index
         following = out.value(f"add nuw i64 {index}, 1")
         ways.append((following, out.current))
         out.do(f"br label %{head}")
-        out.open(done)
+        out.open_merge(done, before)
 
     def _size(self, layout: Layout) -> str:
         size = constant_size(layout)

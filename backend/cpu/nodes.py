@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
 from ...ir.hercules.types import is_collection
 from ...ir.hercules.versions import is_version_projection
@@ -128,21 +127,15 @@ def compute(ops: Ops, node: h.Node, types: Mapping[h.Node, h.Type], value: Calla
         case h.Binary(op=op, lhs=lhs, rhs=rhs):
             return _binary(ops, op, (types[lhs], types[rhs]), value(lhs), value(rhs))
         case h.Select(condition=condition, if_true=if_true, if_false=if_false):
-            if is_collection(types[node]):
-                raise unsupported("a select of collections", node)
             return ops.select(value(condition), data.llvm_type(types[node]), value(if_true), value(if_false))
         case h.Cast(type=type, operand=operand):
             return data.cast(ops, types[operand], type, value(operand))
         case h.Bitcast(type=type, operand=operand):
             return data.bitcast(ops, types[operand], type, value(operand))
         case h.Intrinsic(function=name, type=type, arguments=arguments):
-            if not intrinsics.is_known(name):
-                raise unsupported(f"the function {name}", node)
             return intrinsics.emit(ops, name, type, tuple(map(value, arguments)))
-        case h.Call():
-            raise unsupported("a call that was not inlined,", node)
         case _:
-            raise AssertionError(f"{node} has no place of its own")
+            raise AssertionError(f"{node} is no operation on scalars")
 
 
 def _binary(ops: Ops, op: h.BinaryOp, types: tuple[h.Type, h.Type], left: str, right: str) -> str:
@@ -165,8 +158,3 @@ def is_in_range(position: h.Node, extent: h.DynamicConstant) -> bool:
             return factor == extent
         case _:
             return False
-
-
-def unsupported(what: str, node: h.Node) -> ShaderError:
-    """The error for what the CPU cannot do yet."""
-    return ShaderError([not_supported(f"{what} on the CPU", node.span)])

@@ -12,6 +12,8 @@ from queue import SimpleQueue
 import numpy
 import numpy.typing
 
+from ...ir.fork_lock import ForkLock
+
 Scratch = numpy.typing.NDArray[numpy.uint8]
 RangeTask = Callable[[int, int], None]
 """Does the threads `[begin, end)` of a dispatch."""
@@ -179,7 +181,7 @@ class _Pools:
 
     def __init__(self) -> None:
         self._pools: dict[int, Pool] = {}
-        self._lock = threading.Lock()
+        self._lock = ForkLock()
         os.register_at_fork(after_in_child=self._forget)
 
     def of(self, workers: int) -> Pool:
@@ -191,9 +193,8 @@ class _Pools:
         return pool
 
     def _forget(self) -> None:
-        """In the child of a fork: threads do not survive it, and a lock that one of them held is never released."""
+        """In the child of a fork: threads do not survive it."""
         self._pools = {}
-        self._lock = threading.Lock()
 
 
 _pools = _Pools()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 
 from ...ir.deadline import Deadline
+from ..alarms import ALARMS
 
 
 class StopFlag:
@@ -36,12 +36,7 @@ def stop_after(timeout: float | None) -> Generator[StopFlag]:
     if timeout is None:
         yield flag
         return
-    watchdog = threading.Timer(timeout, flag.raise_)
-    watchdog.daemon = True
-    watchdog.start()
-    try:
+    with ALARMS.set(timeout, flag.raise_):
         yield flag
-    finally:
-        watchdog.cancel()
     if flag.value:
         raise deadline.error()

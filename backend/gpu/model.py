@@ -131,8 +131,3 @@ class AdapterInfo:
     kind: str
     features: frozenset[str]
     limits: Mapping[str, int]
-
-    @property
-    def is_software(self) -> bool:
-        """True for an adapter that runs on the CPU, as lavapipe does."""
-        return self.kind == "CPU"

@@ -12,9 +12,12 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Sequence
+from functools import partial
 from io import BufferedReader
 from typing import IO, cast
 
+from ...ir.fork_lock import ForkLock
+from ..alarms import ALARMS
 from .messages import Blob, Reply, Request, receive_reply, send
 from .model import GpuError
 
@@ -27,7 +30,7 @@ class WorkerProcess:
     """A child that answers one request at a time. Safe to share between threads, and after a fork."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = ForkLock()
         self._child: _Child | None = None
 
     @property
@@ -80,16 +83,12 @@ class _Child:
 
     def ask(self, request: Request, blobs: Sequence[Blob]) -> tuple[Reply, list[bytearray]]:
         expired = threading.Event()
-        timer = threading.Timer(request["seconds"], self._expire, [expired])
-        timer.daemon = True
-        timer.start()
-        try:
-            send(cast(IO[bytes], self.popen.stdin), request, blobs)
-            return receive_reply(cast(BufferedReader, self.popen.stdout))
-        except (EOFError, BrokenPipeError, ConnectionResetError):
-            raise self._obituary(request, expired.is_set()) from None
-        finally:
-            timer.cancel()
+        with ALARMS.set(request["seconds"], partial(self._expire, expired)):
+            try:
+                send(cast(IO[bytes], self.popen.stdin), request, blobs)
+                return receive_reply(cast(BufferedReader, self.popen.stdout))
+            except (EOFError, BrokenPipeError, ConnectionResetError):
+                raise self._obituary(request, expired.is_set()) from None
 
     def _expire(self, expired: threading.Event) -> None:
         expired.set()

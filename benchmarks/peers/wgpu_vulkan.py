@@ -39,7 +39,9 @@ class WgpuVulkan:
 
         def run() -> float:
             nonlocal compile_seconds
-            bindings = [BufferBinding(b.group, b.binding, _kind(b), problem.buffers[b.name]) for b in problem.bindings]
+            bindings = [
+                BufferBinding(b.group, b.binding, buffer_kind(b), problem.buffers[b.name]) for b in problem.bindings
+            ]
             try:
                 result = default_device().run(
                     wgsl, problem.kernel.info.name, bindings, workgroups, constants, timeout=300
@@ -64,7 +66,8 @@ def _first_and_second(problem: Problem, run: Callable[[], float]) -> tuple[float
     return times[0], times[1]
 
 
-def _kind(info: BindingInfo) -> BufferKind:
+def buffer_kind(info: BindingInfo) -> BufferKind:
+    """How wgpu is to bind it."""
     if info.space == "uniform":
         return "uniform"
     return "storage" if info.is_written else "read-only-storage"

@@ -5,7 +5,7 @@ Each function here changes the operand's facts in place, so that they end as `ir
 
 from __future__ import annotations
 
-from ...ir.constants import ConstantValue
+from ...ir.constants import ConstantValue, zero
 from ...ir.conversions import concretize, conversion_rank, convert, is_abstract
 from ...ir.diagnostics import Note
 from ...ir.scalars import EvaluationError
@@ -51,7 +51,7 @@ def note_read(context: Context, operand: Operand) -> None:
 
 
 def materialise(context: Context, operand: Operand, target: Type) -> None:
-    """Give the operand a type that it is known to convert to."""
+    """Give the operand a type that it is known to convert to. What is never evaluated need not fit it."""
     load(context, operand)
     source = operand.result
     if source is target:
@@ -63,7 +63,9 @@ def materialise(context: Context, operand: Operand, target: Type) -> None:
     try:
         operand.constant = ConstantValue(target, convert(constant.value, source, target))
     except EvaluationError as error:
-        context.fail("value-out-of-range", error.message, operand.span)
+        if not context.unevaluated:
+            context.fail("value-out-of-range", error.message, operand.span)
+        operand.constant = ConstantValue(target, zero(target))
 
 
 def make_concrete(context: Context, operand: Operand) -> Type:

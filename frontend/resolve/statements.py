@@ -25,7 +25,7 @@ from ...ir.wgsl.program import CallsBuiltin, CallsFunction
 from . import calls, expressions, loops, switches, type_rules, variables
 from .attributes import statement_attributes
 from .context import Abandon, Context, Entity, Flow, FunctionState, Operand, Phase
-from .conversions import convert_to, load, make_concrete, note_read
+from .conversions import convert_to, load, note_read
 
 
 def resolve_block(context: Context, block: ast.Block) -> None:
@@ -182,9 +182,10 @@ def _increment(context: Context, node: ast.Increment | ast.Decrement) -> None:
 
 
 def _phony_assign(context: Context, node: ast.PhonyAssign) -> None:
-    """`_ = e` takes anything a let can hold (WGSL, "Phony Assignment")."""
-    operand = expressions.resolve(context, node.value)
-    type = make_concrete(context, operand)
+    """`_ = e` takes anything a let can hold, and abstract values, which need not fit any concrete type (WGSL, "Phony
+    Assignment").
+    """
+    type = load(context, expressions.resolve(context, node.value)).result
     if not (is_constructible(type) or isinstance(type, Pointer) or type_rules.is_handle(type)):
         context.fail("invalid-assignment", f"a value of type '{type}' cannot be assigned to '_'", node.value.span)
 

@@ -58,13 +58,15 @@ def _select(signature: Signature) -> Evaluator:
     "<vec4<f16>>[S: word](e: vec2<S>) -> vec4<f16>",
 )
 def _bitcast(signature: Signature) -> Evaluator:
-    """The bits of the argument as a value of another type of the same size."""
+    """The argument's bits as a value of another type of the same size; a negative abstract integer has an i32's."""
     source, target = signature.param_types[0], signature.result_type
     if source is target:
         return lambda args: args[0]
     if signature.scalar is ABSTRACT_INT:
         change = converter(source, target, signature.mode)
-        return lambda args: change(args[0])
+        if not isinstance(source, Vector):
+            return lambda args: change(_word(args[0]))
+        return lambda args: change(tuple(map(_word, elements(args[0]))))
     encode, decode = _layout(source), _layout(target)
     finish = _finite if signature.mode is Mode.CONST else tuple[ScalarValue, ...]
     source_is_vector, target_is_vector = isinstance(source, Vector), isinstance(target, Vector)
@@ -75,6 +77,10 @@ def _bitcast(signature: Signature) -> Evaluator:
         return values if target_is_vector else values[0]
 
     return reinterpret
+
+
+def _word(value: RawValue) -> RawValue:
+    return value + 2**32 if isinstance(value, int) and -(2**31) <= value < 0 else value
 
 
 _CODES = {I32: "i", U32: "I", F32: "f", F16: "e"}

@@ -274,3 +274,11 @@ def is_exact(type: Scalar, value: ScalarValue) -> bool:
             return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
         case Float():
             return isinstance(value, float) and (math.isnan(value) or rounder(_WGSL[type])(value) == value)
+
+
+def nearest(type: Float, value: float) -> float:
+    """The value of the type that is nearest to a number; infinity for what is too large."""
+    try:
+        return rounder(_WGSL[type])(float(value))
+    except OverflowError:
+        return math.copysign(math.inf, value)

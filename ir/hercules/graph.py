@@ -40,7 +40,7 @@ from .nodes import (
 
 def positions(indices: Iterable[Index]) -> tuple[Node, ...]:
     """The nodes among indices."""
-    return tuple(index.position for index in indices if isinstance(index, PositionIndex))
+    return tuple([index.position for index in indices if isinstance(index, PositionIndex)])
 
 
 def predecessors(node: Node) -> tuple[Node, ...]:
@@ -50,14 +50,14 @@ def predecessors(node: Node) -> tuple[Node, ...]:
             return (node.lhs, node.rhs)
         case Read():
             return (node.collection, *positions(node.indices))
-        case Write():
-            return (node.collection, node.value, *positions(node.indices))
         case ConstantNode() | DynamicConstantNode() | Parameter() | Start():
             return ()
         case Cast() | Bitcast() | Unary():
             return (node.operand,)
         case Phi():
             return (node.region, *node.values)
+        case Write():
+            return (node.collection, node.value, *positions(node.indices))
         case Intrinsic() | Call():
             return tuple(node.arguments)
         case Select():
@@ -163,9 +163,12 @@ def is_projection(node: Node) -> bool:
     return isinstance(node, Read) and len(node.indices) > 0 and isinstance(node.indices[0], ControlIndex)
 
 
+_CONTROL = frozenset((Start, Region, If, Match, Fork, Join, Return))
+
+
 def is_control(node: Node) -> bool:
     """Whether the node is a place that control passes: it has a control type, or branches, or returns."""
-    return isinstance(node, (Start, Region, If, Match, Fork, Join, Return)) or is_projection(node)
+    return type(node) in _CONTROL or is_projection(node)
 
 
 def control_predecessors(node: Node) -> tuple[Node, ...]:

@@ -24,6 +24,7 @@ from .arithmetic import ScalarValue
 from .nodes import (
     Array,
     Atomic,
+    AtomicOp,
     Binary,
     Bitcast,
     Call,
@@ -111,7 +112,8 @@ def run(
         raise InterpreterError(f"{function.name} takes {len(function.parameter_types)} arguments")
     values = [storage.from_python(it) for it in arguments]
     for name, type, value in zip(function.parameter_names, function.parameter_types, values, strict=True):
-        _check_value(name, type, value, dynamic_constants)
+        if (why := storage.mismatch(type, value, dynamic_constants)) is not None:
+            raise InterpreterError(f"the argument {name!r} {why}")
     return run_in_place(function, dynamic_constants, values, order)
 
 
@@ -127,30 +129,6 @@ def run_in_place(
     The result may be made of them. Raises InterpreterError, and DeviceError past the deadline.
     """
     return _Program(order, Ticks(deadline)).compiled(function, tuple(dynamic_constants)).call(arguments)
-
-
-def _check_value(name: str, type: Type, value: Value, constants: Sequence[int]) -> None:
-    """Compare shapes as far as lists go; what a Collection holds is its own business."""
-    if is_scalar(type):
-        if not isinstance(value, (bool, int, float)) or not arithmetic.is_exact(type, value):
-            raise InterpreterError(f"the argument {name!r} has an element that is no value of its type: {value!r}")
-    elif isinstance(value, list):
-        types = _element_types(type, constants, len(value))
-        if len(types) != len(value):
-            raise InterpreterError(f"the argument {name!r} has a part of {len(value)} elements instead of {len(types)}")
-        for inner, item in zip(types, value, strict=True):
-            _check_value(name, inner, item, constants)
-
-
-def _element_types(type: Type, constants: Sequence[int], length: int) -> Sequence[Type]:
-    match type:
-        case Array(element, extent):
-            count = dynamic.evaluate(extent, constants)
-            return [element] * (length if count == length else min(count, length + 1))
-        case Product(fields):
-            return fields
-        case _:
-            return ()
 
 
 # Blocks
@@ -438,14 +416,15 @@ class _Compiler:
         assert isinstance(both, Product)
         type = both.fields[1]
         assert isinstance(type, Integer)
-        change = arithmetic.atomic(node.op, type)
+        change, is_load = arithmetic.atomic(node.op, type), node.op is AtomicOp.LOAD
 
         def step(frame: Frame) -> None:
             collection, old = frame[source], 0
             if path is not None:
                 where = _follow(frame, path)
                 old = _integer(storage.get(collection, where, int))
-                storage.put(collection, where, change(old, [_integer(frame[it]) for it in operands]))
+                if not is_load:
+                    storage.put(collection, where, change(old, [_integer(frame[it]) for it in operands]))
             frame[slot] = [collection, old]
 
         return step

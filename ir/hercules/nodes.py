@@ -806,7 +806,7 @@ class ProductNode(SchemaNode):
 
 
 Type: TypeAlias = Control | Bool | Integer | Float | Product | Summation | Array
-"""Types, interned: compare with `is` after `intern`, or structurally.
+"""Types, compared structurally.
 Control carries the thread replication factors of the forks around it, outermost first.
 Values that only a Read may take apart (the outputs of If and Match) have a Product of Controls.
 """

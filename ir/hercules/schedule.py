@@ -91,6 +91,23 @@ def schedule(function: Function, types: Mapping[Node, Type] | None = None) -> Sc
     return _Scheduler(function, infer_types(function) if types is None else types).run()
 
 
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """For each live node of data the lowest block that all its uses allow, whatever is overwritten on the way.
+
+    That is a quicker question than for a `Schedule`, and tells as well which uses of a Reduce are inside its fork.
+    """
+
+    types: Mapping[Node, Type]
+    nest: ForkNest
+    place: Mapping[Node, Node]
+
+
+def latest_places(function: Function) -> Latest:
+    """The lowest places of a function whose types and control structure are right."""
+    return _Scheduler(function, infer_types(function)).latest()
+
+
 def live_nodes(function: Function, graph: ControlGraph) -> frozenset[Node]:
     """The reachable control, and the data it needs, however indirectly. A phi that serves only itself is not live."""
     live: set[Node] = set()
@@ -128,6 +145,7 @@ class _Scheduler:
     users: dict[Node, tuple[Node, ...]] = field(init=False)
     leaders: dict[Node, Node] = field(init=False)
     depth: dict[Node, int] = field(init=False)
+    shallower: dict[Node, Node] = field(init=False)
     flow: dict[Node, tuple[Node, ...]] = field(init=False)
     number: dict[Node, int] = field(init=False)
     pinned: dict[Node, Node] = field(default_factory=dict[Node, Node])
@@ -138,6 +156,11 @@ class _Scheduler:
     consumers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
     readers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
     before: Mapping[Node, tuple[Node, ...]] = field(init=False)
+
+    def latest(self) -> Latest:
+        self._analyse()
+        order = self._sorted(self._pin(), predecessors, "uses its own result")
+        return Latest(self.types, self.nest, self._latest(order))
 
     def run(self) -> Schedule:
         self._analyse()
@@ -174,6 +197,7 @@ class _Scheduler:
         self.users = def_use(self.function)
         self.leaders = {node: block_leader(node) for node in self.graph.order}
         self.depth = {it: len(self.nest.around[it]) + len(self.loops.around[it]) for it in self.graph.order}
+        self.shallower = self._shallower()
         self.number = {node: number for number, node in enumerate(self.graph.order)}
         self.flow = dict.fromkeys(self.leaders.values(), ())
         for node in self.graph.order:
@@ -397,34 +421,41 @@ class _Scheduler:
         """The lowest of the least nested blocks between the earliest and the latest where nothing it reads is
         overwritten.
         """
-        best: Node | None = None
-        least = self._least_depth(self.early[node], latest)
-        for at in self.tree.chain(latest):
-            if self.leaders[at] is not at:
-                continue
-            if (best is None or self.depth[at] < self.depth[best]) and not any(
-                self._is_gone(it, at) for it in versions
-            ):
-                best = at
-            if at is self.early[node] or (best is at and self.depth[at] == least):
-                break
-        else:
+        early = self.early[node]
+        if not self.tree.dominates(early, latest):
             self.problems.append(Problem(node, "does not dominate its uses"))
-            return self.early[node]
+            return early
+        best: Node | None = None
+        least = self._least_depth(early, latest)
+        at: Node | None = latest
+        while at is not None and self.tree.dominates(early, at):
+            if self.leaders[at] is at and not any(self._is_gone(it, at) for it in versions):
+                best = at
+                if self.depth[at] == least:
+                    break
+                at = self.shallower.get(at)
+            else:
+                at = self.tree.parent.get(at)
         if best is None:
             self.problems.append(Problem(node, "reads a version that is overwritten before it can be read"))
         return best or latest
 
     def _least_depth(self, early: Node, latest: Node) -> int:
-        """How deep at least all blocks between two are: the nests around both are around what lies between.
-
-        More than any depth is given if the one does not dominate the other, and there is nothing to be found.
-        """
-        if not self.tree.dominates(early, latest):
-            return len(self.depth)
+        """How deep at least all blocks between two are: the nests around both are around what lies between."""
         pairs = [*zip(self.loops.around[early], self.loops.around[latest], strict=False)]
         forks = [*zip(self.nest.around[early], self.nest.around[latest], strict=False)]
         return sum(one is other for one, other in pairs) + sum(one is other for one, other in forks)
+
+    def _shallower(self) -> dict[Node, Node]:
+        """For each block the nearest one that dominates it and is less deeply nested."""
+        found: dict[Node, Node] = {}
+        for node in self.graph.order:
+            above = self.tree.parent.get(node)
+            while above is not None and self.depth[above] >= self.depth[node]:
+                above = found.get(above)
+            if above is not None:
+                found[node] = self.leaders[above]
+        return found
 
     def _use_blocks(self, node: Node, user: Node) -> Iterator[Node]:
         """The blocks at whose end, or somewhere in which, `user` needs the value of `node`."""

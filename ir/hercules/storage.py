@@ -17,10 +17,13 @@ from .arithmetic import ScalarValue
 from .nodes import (
     Array,
     ArrayConstant,
+    Bool,
     BoolConstant,
     Constant,
     Control,
+    Float,
     FloatConstant,
+    Integer,
     IntegerConstant,
     Product,
     ProductConstant,
@@ -150,6 +153,32 @@ def put(value: Value, path: Sequence[int], new: Value) -> None:
             assert isinstance(value, Collection)
             return value.set(path[depth:], new)
     return None
+
+
+def mismatch(type: Type, value: Value, constants: Sequence[int]) -> str | None:
+    """Why a value is none of the type, to go on after its name; a Collection holds what it should."""
+    match type, value:
+        case ((Bool() | Integer() | Float()), (bool() | int() | float())) if arithmetic.is_exact(type, value):
+            return None
+        case Array(element, extent), list():
+            count = dynamic.evaluate(extent, constants)
+            inner: Sequence[Type] = [element] * (len(value) if count == len(value) else 0)
+            return _mismatch(inner, value, count, constants)
+        case Product(fields), list():
+            return _mismatch(fields, value, len(fields), constants)
+        case Summation(variants), Variant(number, inside) if 0 <= number < len(variants):
+            return mismatch(variants[number], inside, constants)
+        case _:
+            if isinstance(value, Collection):
+                return None
+            return f"has an element that is no value of its type: {value!r}"
+
+
+def _mismatch(types: Sequence[Type], values: Sequence[Value], count: int, constants: Sequence[int]) -> str | None:
+    if len(values) != count:
+        return f"has a part of {len(values)} elements instead of {count}"
+    found = (mismatch(type, value, constants) for type, value in zip(types, values, strict=True))
+    return next((it for it in found if it is not None), None)
 
 
 def from_python(value: object) -> Value:

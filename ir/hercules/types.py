@@ -81,12 +81,6 @@ Scalar = Bool | Integer | Float
 
 
 @cache
-def intern(type: Type) -> Type:
-    """The one object for all equal types."""
-    return type
-
-
-@cache
 def array(element: Type, extent: int | DynamicConstant) -> Array:
     """An array; an `int` stands for a literal extent."""
     return Array(element, dynamic.literal(extent) if isinstance(extent, int) else extent)

@@ -64,6 +64,20 @@ def is_version_projection(node: Node) -> bool:
     return version_of(node) is not node
 
 
+def taken_over(node: Node) -> Iterator[Node]:
+    """The versions that a node goes on from."""
+    match node:
+        case Write(collection) | Atomic(_, collection):
+            yield version_of(collection)
+        case Phi(_, values):
+            yield from map(version_of, values)
+        case Reduce(_, init, update):
+            yield version_of(init)
+            yield version_of(update)
+        case _:
+            return
+
+
 def consumed(node: Node, types: Mapping[Node, Type], forks: Mapping[Join, Fork]) -> Iterator[tuple[Node, Use]]:
     """The versions that a node consumes."""
     for operand, use in _takes(node, forks):

@@ -13,7 +13,7 @@ import tinct
 
 from .functions import Array, Doubles, Function
 
-CHUNK = 1 << 20
+CHUNK = 1 << 17
 TYPES: dict[str, np.dtype[Any]] = {"f32": np.dtype(np.float32), "f16": np.dtype(np.float16)}
 _KERNEL = """{enable}
 @group(0) @binding(0) var<storage, read> x: array<{type}>;

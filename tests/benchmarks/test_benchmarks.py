@@ -21,7 +21,7 @@ from benchmarks.runner import Effort, Measurement, measure  # noqa: E402
 
 from benchmarks import __main__ as kernels_command  # noqa: E402
 from benchmarks import compile as compile_command  # noqa: E402
-from benchmarks import frontend, machine  # noqa: E402
+from benchmarks import first_use, frontend, machine  # noqa: E402
 from tinct.cases import load_cases  # noqa: E402
 from tinct.frontend import check  # noqa: E402
 from tinct.ir.source import Source  # noqa: E402
@@ -167,3 +167,10 @@ def test_compile_times_are_written(tmp_path: Path) -> None:
 def test_every_entry_point_of_the_shaders_is_timed() -> None:
     names = [name for name, _, _ in compile_command.shader_entries()]
     assert len(names) == len(set(names)) >= len(list((ROOT / "shaders").rglob("*.wgsl")))
+
+
+def test_first_uses_have_all_stages() -> None:
+    case = next(it for it in TINY if it.kernel == "saxpy")
+    times = first_use.ours(case)
+    assert tuple(times) == (*first_use.STAGES, "all")
+    assert times["all"] == pytest.approx(sum(times[it] for it in first_use.STAGES))

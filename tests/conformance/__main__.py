@@ -40,6 +40,7 @@ DEVICES = {"cpu": "cpu", "gpu": "gpu", "interp": "interp", "hercules-interp": "h
 @click.option("--every", type=click.IntRange(1), default=1, help="Take only every N-th record.")
 @click.option("--only", default="", help="Take only records whose name contains this text.")
 @click.option("--src", help="Take only expr records of this source (const, storage_r, uniform).")
+@click.option("--at-run-time", is_flag=True, help="Leave out expr records whose expressions are constant.")
 @click.option("--show", type=click.IntRange(0), default=20, show_default=True, help="Print that many wrong records.")
 @click.option("--wrong-to", type=click.Path(dir_okay=False, path_type=Path), help="Write all wrong names and why here.")
 def main(
@@ -51,6 +52,7 @@ def main(
     every: int,
     only: str,
     src: str | None,
+    at_run_time: bool,
     show: int,
     wrong_to: Path | None,
 ) -> None:
@@ -59,7 +61,10 @@ def main(
     records = [
         record
         for record in read(path)
-        if only in record["q"] and (src is None or record.get("src") == src) and _is_asked(question, record)
+        if only in record["q"]
+        and (src is None or record.get("src") == src)
+        and not (at_run_time and record.get("src") == "const")
+        and _is_asked(question, record)
     ][::every]
     pipelines = passes or PIPELINES
     outcomes = _judge(Question(question, DEVICES[device], pipelines), records, jobs)

@@ -123,7 +123,10 @@ def naga() -> Judge:
 
 
 def tint() -> Judge:
-    """Whether Tint accepts what is written back of a valid module, by the script that the folder $TINCT_TINT holds."""
+    """Whether Tint accepts what is written back of a valid module, by the script that the folder $TINCT_TINT holds.
+
+    Its warnings come on lines of their own, before the verdict.
+    """
     folder = os.environ["TINCT_TINT"]
     process = subprocess.Popen(
         ["node", "validate.mjs"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
@@ -138,7 +141,7 @@ def tint() -> Judge:
         assert process.stdout is not None
         process.stdin.write(json.dumps({"q": record["q"], "code": text}) + "\n")
         process.stdin.flush()
-        verdict: Record = json.loads(process.stdout.readline())
+        verdict: Record = json.loads(next(line for line in process.stdout if line.startswith("{")))
         return None if verdict["tint"] else str(verdict["message"])
 
     return judge

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -14,6 +15,8 @@ from tinct.backend.cpu import CompiledKernel, compile_entry
 from tinct.backend.cpu.threads import Pool, RangeTask
 from tinct.frontend import load_program
 from tinct.ir.core import from_program
+from tinct.ir.fork_lock import ForkLock
+from tinct.ir.interpreter_state import deep_nesting
 from tinct.ir.source import Source
 from tinct.transforms.to_hercules import translate
 
@@ -109,3 +112,50 @@ def test_parts_cover_everything_once_and_get_smaller() -> None:
     first, *rest = (end - begin for begin, end in ordered[1:])
     assert first == max([first, *rest])
     assert rest[-1] < first
+
+
+def test_a_fork_while_another_thread_compiles() -> None:
+    """The child can compile, whatever LLVM was doing."""
+    entries = [translate(from_program(load_program(Source("test.wgsl", COUNTER.encode()))), "main") for _ in range(2)]
+    is_over = threading.Event()
+
+    def compile_again() -> None:
+        while not is_over.is_set():
+            compile_entry(entries[0])
+
+    thread = threading.Thread(target=compile_again)
+    thread.start()
+    try:
+        for _ in range(5):
+            time.sleep(0.02)
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                os._exit(0 if count(compile_entry(entries[1])) == 64 * GROUPS else 1)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def test_locks_and_settings_are_free_in_the_child_of_a_fork() -> None:
+    lock, limit = ForkLock(), sys.getrecursionlimit()
+    is_held, is_over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with lock, deep_nesting():
+            is_held.set()
+            is_over.wait(60)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    is_held.wait(60)
+    assert sys.getrecursionlimit() > limit
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        with lock:
+            os._exit(0 if sys.getrecursionlimit() == limit else 1)
+    is_over.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0

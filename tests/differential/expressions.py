@@ -106,3 +106,14 @@ class Expressions:
     def uniform(self) -> str:
         """A small u32 that is the same in all invocations of a workgroup."""
         return f"({self.random.choice(self.scope.uniform)} + {self.random.randint(0, 3)}u) % 4u"
+
+    def agreed(self) -> str:
+        """Some bool that is the same in all invocations of a workgroup: also of parts that are tried in order, and of
+        functions that return early, which take branches of their own.
+        """
+        left, right = self.uniform(), self.uniform()
+        forms = [f"{left} == {right}", f"{left} > {self.random.randint(0, 3)}u", f"mix({left}, {right}) % 3u == 1u"]
+        simple = self.random.choice(forms)
+        if self.random.random() < 0.4:
+            return f"({simple} {self.random.choice(['&&', '||'])} {self.random.choice(forms)})"
+        return f"({simple})"

@@ -194,11 +194,12 @@ fn main(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) w: vec3u
         elif pick < 0.55:
             self.exchange()
         elif pick < 0.75:
-            way_out = f"{self.write.uniform()} == {self.write.uniform()}"
-            self.loop(self.write.uniform(), way_out, self.uniform_statement, is_uniform=True)
-        elif pick < 0.9:
-            condition = f"{self.write.uniform()} > {self.random.randint(0, 3)}u"
-            self.branches(condition, self.uniform_statement, count, self.random.randint(0, 2))
+            self.loop(self.write.uniform(), self.write.agreed(), self.uniform_statement, is_uniform=True)
+        elif pick < 0.88:
+            self.branches(self.write.agreed(), self.uniform_statement, count, self.random.randint(0, 2))
+        elif pick < 0.92:
+            self.add(f"if ({self.write.agreed()} && n != 0u) {{ out[g] = {self.write.integer()}; return; }}")
+            self.declare()
         else:
             self.switch(self.write.uniform(), self.uniform_statement)
 

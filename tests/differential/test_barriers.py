@@ -174,6 +174,34 @@ BODIES = {
         atomicMax(&counts[0], data[i]);
         workgroupBarrier();
         if (i == 7u) { out[g] = atomicLoad(&counts[0]); }""",
+    "variables made after a return that depends on two things": """
+        if (n == 200u || data[0] == 300u) { return; }
+        var v = i * 3u;
+        var a = array<u32, 12>();
+        a[i] = v;
+        tile[i] = v;
+        workgroupBarrier();
+        out[g] = tile[7u - i] + v + a[i];""",
+    "values made after a return that a function decides": """
+        if (odd(n + 1u)) { return; }
+        let v = climb(i);
+        tile[i] = v;
+        workgroupBarrier();
+        out[g] = tile[7u - i] + v;""",
+    "values made between ways out of a loop": """
+        var v = 0u;
+        for (var t = 0u; t < 4u; t++) {
+            let a = climb(i + t);
+            if ((n == 3u && t == 3u) || odd(t + 200u)) { out[g] = 9u; break; }
+            let b = climb(a);
+            if (odd(n + t + 1u)) { continue; }
+            let c = select(b, climb(3u), i == 2u);
+            tile[i] = a;
+            workgroupBarrier();
+            v += tile[7u - i] * a + b + c;
+            workgroupBarrier();
+        }
+        out[g] += v;""",
     "nothing but barriers": """
         workgroupBarrier();
         storageBarrier();
@@ -186,6 +214,12 @@ var<private> secret: u32;
 var<private> stash: array<u32, 16>;
 var<workgroup> counts: array<atomic<u32>, 4>;
 fn next() -> u32 { secret = secret * 5u + 1u; return secret; }
+fn odd(a: u32) -> bool { if (a % 7u == 3u) { return true; } return (a & 1u) == 1u; }
+fn climb(a: u32) -> u32 {
+    var sum = a;
+    for (var k = 0u; k < a % 5u; k++) { sum += data[k]; if (sum > 90u) { return sum; } }
+    return sum + 1u;
+}
 fn exchange(i: u32, v: u32) -> u32 {
     workgroupBarrier();
     tile[i] = v;

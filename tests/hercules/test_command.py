@@ -14,12 +14,15 @@ from click.testing import CliRunner
 from tinct.cli import tinct
 from tinct.cli.hercules_values import run_values
 from tinct.ir.hercules.interp import run
-from tinct.ir.hercules.nodes import Call, Match
+from tinct.ir.hercules.nodes import Call, Match, Module
 from tinct.ir.hercules.storage import Value
 from tinct.ir.hercules.verify import check
 from tinct.transforms.hercules.as_kernel import as_kernel
+from tinct.transforms.hercules.fold_zeros import fold_zeros
 from tinct.transforms.hercules.inline_calls import inline_calls
+from tinct.transforms.hercules.lower_products import lower_products
 from tinct.transforms.hercules.lower_sums import lower_sums
+from tinct.transforms.hercules.merge_returns import with_one_return
 
 from .generate import generate
 from .support import SAMPLES, copy_of, load, same_value
@@ -62,6 +65,14 @@ RUNS = [
     (SAMPLES / "dot.hir", [[0.5], [8]], [], 4.0),
     (SAMPLES / "saxpy.hir", [2.0, [1, 2], [3, 4]], ["wg_x=1"], [5.0, 8.0]),
     (SAMPLES / "saxpy.hir", [2.0, [1, 2], [3, 4]], ["wg_x=0"], [3.0, 4.0]),
+    (SAMPLES / "dot.hir", [[0.1], [1e300]], [], float("inf")),
+    (SAMPLES / "boxes.hir", [variant(1, [[1, 2], 7])], ["n=2"], [[[1, 2], 7], [2, 1], variant(1, [[1, 2], 9])]),
+    (SAMPLES / "boxes.hir", [variant(0, 5)], ["n=2"], [[[0, 0], 0], [0, 0], variant(0, 5)]),
+    (SAMPLES / "boxes.hir", [variant(1, [[], 7])], ["n=0"], [[[], 7], [], variant(1, [[], 9])]),
+    (SAMPLES / "boxes.hir", [variant(1, [[4], 7])], ["n=1"], [[[4], 7], [4], variant(1, [[4], 9])]),
+    (SAMPLES / "early.hir", [[3, 4], True], [], [3, [0, 4]]),
+    (SAMPLES / "early.hir", [[3, 4], False], [], [7, [3, 4]]),
+    (SAMPLES / "early.hir", [[], True], [], [0, []]),
     (PASSES / "forkify.hir", [[1, 2, 3], [0.5, 4, 8]], [], [[1, 4, 9], 14, 3, 16.0]),
 ]
 
@@ -101,21 +112,35 @@ def test_prints_after_passes() -> None:
         (["--run", "--set", "m=1"], "one of the dynamic constants: n"),
         (["--run", "--fn", "other"], "no function 'other'; there are: dot"),
         (["--run", "--set", "n=1"], "dot takes 2 arguments"),
-        (["--run", "--device", "cpu", "--args", "[[1], [1, 2]]"], "'b' has the shape (2,) instead of (1,)"),
+        (["--run", "--args", "[[1], [1, 2]]"], "the argument 'b' has a part of 2 elements instead of 1"),
+        (["--run", "--args", "[[1], [true]]"], "the argument 'b' has an element that is no value of its type: True"),
+        (["--run", "--args", "[[1], [null]]"], "null is no value of Hercules IR"),
+        (["--run", "--args", '[["one"], [1]]'], '"one" is no value of Hercules IR'),
+        (["--run", "--args", "[[1], [[1]]]"], "the argument 'b' has an element that is no value of its type: [1]"),
     ],
 )
-def test_what_cannot_run(arguments: list[str], message: str) -> None:
-    code, output = call(str(SAMPLES / "dot.hir"), *[it for it in arguments if it])
+@pytest.mark.parametrize("device", ["interp", "cpu"])
+def test_what_cannot_run(arguments: list[str], message: str, device: str) -> None:
+    code, output = call(str(SAMPLES / "dot.hir"), "--device", device, *[it for it in arguments if it])
     assert code == 2
     assert message in output
 
 
-@pytest.mark.parametrize("name", ["areas", "calls", "match", "nested_calls", "third"])
-def test_what_is_inlined_and_lowered_verifies(name: str) -> None:
-    module = load(name)
-    for function in module.functions:
+@pytest.mark.parametrize("name", ["areas", "boxes", "calls", "early", "match", "nested_calls", "third"])
+def test_each_step_on_the_way_to_machine_code_verifies(name: str) -> None:
+    for number in range(len(load(name).functions)):
+        function = load(name).functions[number]
         inline_calls(function)
+        module = Module([function])
+        check(module)
+        function.nodes = with_one_return(function.nodes)
+        check(module)
+        lower_products(function)
+        check(module)
         lower_sums(function)
+        check(module)
+        as_kernel(function)
+        fold_zeros(function)
         check(module)
         assert not any(isinstance(node, (Call, Match)) for node in function.nodes)
 
@@ -146,6 +171,14 @@ def test_stages_are_drawn() -> None:
 def test_graphviz_takes_what_is_drawn(name: str) -> None:
     code, output = call(str(SAMPLES / f"{name}.hir"), "--format", "svg")
     assert (code, output.count("</svg>")) == (0, 1)
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+def test_a_kernel_is_drawn_with_its_forks_as_boxes() -> None:
+    saxpy = str(Path(__file__).parents[2] / "shaders" / "saxpy" / "saxpy.wgsl")
+    result = CliRunner().invoke(tinct, ["compile", saxpy, "--emit", "hercules", "--format", "svg"])
+    assert (result.exit_code, result.output.count("</svg>")) == (0, 1)
+    assert result.output.count('class="cluster"') >= 4
 
 
 def test_a_kernel_verifies() -> None:

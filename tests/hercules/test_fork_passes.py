@@ -25,6 +25,7 @@ from tinct.transforms.hercules.form_collects import obstacle as collect_obstacle
 from tinct.transforms.passes import parse_pipeline, run_passes
 
 from .generate_forks import generate_forks
+from .generate_sums import arguments, generate_sums
 from .support import copy_of, same_value
 
 INPUTS = Path(__file__).parent / "passes"
@@ -79,6 +80,17 @@ def test_meaning_stays(seed: int) -> None:
     expected = results(module)
     for pipeline in PIPELINES:
         assert same_value(results(transformed(module, pipeline)), expected), pipeline
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_meaning_stays_of_collections_of_all_kinds(pipeline: str) -> None:
+    for seed in range(12):
+        module = generate_sums(seed)
+        after = transformed(module, pipeline)
+        for n in (0, 1, 3):
+            given = arguments(module.functions[-1], n, seed)
+            before = run(module.functions[-1], [n], given)
+            assert same_value(run(after.functions[-1], [n], given), before), (seed, n)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tinct.ir.hercules.nodes import SCHEMA, Control
+from tinct.ir.hercules.nodes import SCHEMA, Control, Parameter, Start
 from tinct.ir.hercules.text import parse
 from tinct.ir.hercules.types import infer_types
 from tinct.ir.hercules.verify import check, verify
@@ -156,6 +156,30 @@ def test_refuses(sample: Sample, old: str, new: str, rule: str) -> None:
 def test_every_kind_of_node_is_here() -> None:
     named = {kind for sample in SAMPLES for kind in sample.kinds.split()}
     assert named == {kind.__name__ for kind in SCHEMA.sums["node"]}
+
+
+IN_TEXT = {kind.__name__ for kind in SCHEMA.sums["node"]} - {"Start", "Parameter"}
+"""What the text form cannot get wrong: it has one start, and names its parameters."""
+
+
+def test_every_kind_of_node_is_refused_once() -> None:
+    """The mistake is the node's own, by the rule that the edit is said to break."""
+    refused = {
+        type(it.node).__name__
+        for sample, old, new, rule in BROKEN
+        for it in verify(parse(sample.text.replace(old, new)))
+        if it.rule == rule
+    }
+    assert refused >= IN_TEXT
+
+
+def test_a_second_start_and_a_parameter_that_is_none_are_refused() -> None:
+    module = parse(CALLS.text)
+    module.functions[0].nodes += [Start(), Parameter(2)]
+    assert {(it.rule, type(it.node).__name__) for it in verify(module)} == {
+        ("start", "Start"),
+        ("parameter", "Parameter"),
+    }
 
 
 def test_control_types_list_the_factors_of_the_forks_around() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +18,13 @@ from tinct.transforms.hercules import HERCULES, ConditionalConstantPropagation, 
 from tinct.transforms.passes import BrokenPassError, Pass, Stage, parse_pipeline, run_passes
 
 from .generate import generate
-from .support import copy_of, load, node_of, same_value
+from .generate_sums import arguments, generate_sums
+from .support import SAMPLES, copy_of, load, node_of, same_value
+from .test_fork_passes import PIPELINES as FORK_PIPELINES
 
 INPUTS = Path(__file__).parent / "passes"
 GOLDENS = Path(__file__).parents[1] / "goldens" / "hercules" / "passes"
-SAMPLES = ["dot", "matmul", "saxpy", "loop", "match", "calls", "histogram", "exchange", "taken_late"]
+NAMES = sorted(it.stem for it in SAMPLES.glob("*.hir"))
 PIPELINES = [
     "dce",
     "ccp",
@@ -48,6 +51,13 @@ def test_golden(name: str, golden: Callable[[Path, str], None]) -> None:
     golden(GOLDENS / f"{name}.hir", f"# after {pipeline}\n" + HERCULES.text(transformed(parse(text), pipeline)))
 
 
+def test_every_pass_has_a_golden_and_is_checked_on_random_functions() -> None:
+    goldens = [it.read_text(encoding="utf-8").partition("\n")[0] for it in INPUTS.glob("*.hir")]
+    for name in HERCULES.passes:
+        assert any(re.search(rf"\b{name}\b", it) for it in goldens), name
+        assert any(re.search(rf"\b{name}\b", it) for it in (*PIPELINES, *FORK_PIPELINES)), name
+
+
 @pytest.mark.parametrize("pipeline", PIPELINES)
 @pytest.mark.parametrize("seed", range(25))
 def test_meaning_stays(seed: int, pipeline: str) -> None:
@@ -59,7 +69,18 @@ def test_meaning_stays(seed: int, pipeline: str) -> None:
         assert same_value(run(after.functions[0], [n], arguments), before)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_meaning_stays_of_collections_of_all_kinds(pipeline: str) -> None:
+    for seed in range(12):
+        module = generate_sums(seed)
+        after = transformed(module, pipeline)
+        for n in (0, 1, 3):
+            given = arguments(module.functions[-1], n, seed)
+            before = run(module.functions[-1], [n], given)
+            assert same_value(run(after.functions[-1], [n], given), before), (seed, n)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_samples_still_verify(name: str) -> None:
     for pipeline in PIPELINES:
         transformed(load(name), pipeline)

@@ -76,6 +76,42 @@ def test_non_uniform_barrier(other: str, second: str) -> None:
     assert [note.message for note in found.notes] == [first, second, "1 more like this"]
 
 
+TURNS = """
+    @compute @workgroup_size(4u)
+    fn @main(%i: u32 @builtin(local_invocation_index)) -> void {
+      b0: {
+        %k: ptr<function, u32> = var 0u
+        loop [start: b1, continuing: b5, merge: b6]
+      }
+        b1: {
+          %0: u32 = load %k
+          %1: bool = less %0, %i
+          if %1 [true: b2, false: b3, merge: b4]
+        }
+          b2: { builtin workgroupBarrier()
+                branch b4 }
+          b3: { branch b6 }
+        b4: { branch b5 }
+        b5: {
+          %2: u32 = load %k
+          %3: u32 = add %2, 1u
+          store %k, %3
+          branch b1
+        }
+      b6: { return }
+    }"""
+
+
+def test_a_barrier_in_a_loop_that_turns_unequally_often() -> None:
+    module = parse(TURNS)
+    verify(module)
+    (found,) = sanitize(module, "main", {}, (1, 1, 1))
+    assert found.code == "non-uniform-barrier"
+    first, second = [note.message for note in found.notes][:2]
+    assert "has ended" in first + second
+    assert "waits" in first + second
+
+
 def test_findings_are_bounded() -> None:
     statements = "\n".join(f"data[{n} + i % 2] = f32(i);" for n in range(200))
     text = f"""// workgroups: 1

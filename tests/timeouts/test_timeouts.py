@@ -11,13 +11,18 @@ from tinct.ir.diagnostics import DeviceError, InputError
 from tinct.ir.source import Source
 from tinct.shader import Kernel, Shader
 
-DEVICES = ["cpu", "interp", "hercules"]
 HEAD = """
 @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@group(0) @binding(1) var<storage, read_write> hits: array<atomic<u32>, 4>;
+var<private> own: u32;
+fn spin(start: u32) -> u32 { var k = start; while k != 1 { k *= 2; } return k; }
+fn until(limit: u32) -> u32 { for (var k = 0u; ; k++) { if k % 7 == limit { return k; } } return 0; }
+fn deep(a: u32) -> u32 { if a > 3 { return spin(a & 6); } return a; }
 var<workgroup> shared_word: u32;
 override forever = true;
 @compute @workgroup_size(64)
 fn main(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) w: vec3u) {
+_ = &data;
 """
 # The words that a condition reads (0 … 3) are written by no body that would end by it, in whatever order lanes run.
 BODIES = {
@@ -32,6 +37,25 @@ BODIES = {
         if i == 0 { shared_word = data[0]; }
         if workgroupUniformLoad(&shared_word) == 1 { break; }
         if i == 1 { data[1] += 1; } }""",
+    "no effects": "while forever { }",
+    "a variable of its own": "while own == 0 { own = own * 2; } data[0] = own;",
+    "only atomics": "while atomicLoad(&hits[1]) == 0 { atomicAdd(&hits[0], 1); }",
+    "an atomic that is waited for": "loop { if atomicExchange(&hits[2], 3) == 9 { break; } }",
+    "an exchange that fails": "while !atomicCompareExchangeWeak(&hits[3], 5, 6).exchanged { }",
+    "in a function": "data[i] = spin(data[i] + 2);",
+    "a return that is never reached": "data[i] = until(8);",
+    "in a function of a function": "data[i] = deep(i + 4);",
+    "in a continuing": "loop { data[i + 8] += 1; continuing { for (var k = 0u; k != 1; k *= 2) { } break if true; } }",
+    "inside of one that ends": """for (var a = 0u; a < 3; a++) {
+        for (var b = 1u; b != 0; b |= a) { own += b; } } data[i] = own;""",
+    "one that ends inside": "for (var a = 0u; a < 2; a = 1 - a) { for (var b = 0u; b < 9; b++) { data[i + 8] += b; } }",
+    "in a switch": """loop {
+        switch own { case 3: { break; } default: { own &= 2; continue; } }
+        if own == 3 { break; } }""",
+    "around a barrier": "while forever { data[i + 64 * w.x + 8] += 1; storageBarrier(); }",
+    "loops between barriers": """for (var k = 1u; k != 0; k |= 1) {
+        workgroupBarrier();
+        for (var m = 0u; m < 4; m++) { own += m; } }""",
     "both": "var k = i; loop { k = k * 3 + 1; continuing { break if k == 0 && data[0] == 1; } } data[0] = k;",
 }
 
@@ -46,20 +70,31 @@ def words() -> np.ndarray:
     return data
 
 
-@pytest.mark.parametrize("device", DEVICES)
+def given(body: str) -> dict[str, np.ndarray]:
+    return {"data": words()} | ({"hits": np.zeros(4, np.uint32)} if "hits" in body else {})
+
+
+@pytest.fixture(params=["cpu", "lane", "interp", "hercules"])
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The devices of this process, the CPU with gangs and with single lanes."""
+    name: str = request.param
+    if name == "lane":
+        monkeypatch.setenv("TINCT_CPU_TIER", "lane")
+    return "cpu" if name == "lane" else name
+
+
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_stopped(body: str, device: str) -> None:
     endless = kernel(body)
     endless.shader.compilation("main", {}).cpu  # noqa: B018 (compiling does not count, but takes a while)
     start = time.monotonic()
     with pytest.raises(DeviceError, match=r"the kernel did not end within 0\.2 s, and was stopped"):
-        endless.run({"data": words()}, workgroups=8, device=device, timeout=0.2)
+        endless.run(given(body), workgroups=8, device=device, timeout=0.2)
     assert time.monotonic() - start < 5
     found = kernel("data[i + 64 * w.x] = i;").run({"data": words()}, workgroups=8, device=device, timeout=60)
     assert found["data"].tolist() == [*range(64)] * 8
 
 
-@pytest.mark.parametrize("device", DEVICES)
 def test_no_time_at_all(device: str) -> None:
     with pytest.raises(InputError, match="the time limit must be a positive number of seconds, not 0"):
         kernel("data[0] = 1;").run({"data": words()}, workgroups=1, device=device, timeout=0)

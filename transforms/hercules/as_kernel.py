@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ...ir.diagnostics import InputError
 from ...ir.hercules.graph import replace_predecessor
 from ...ir.hercules.nodes import (
     Array,
-    Atomic,
     ConstantNode,
     FieldIndex,
     Fork,
@@ -19,7 +17,6 @@ from ...ir.hercules.nodes import (
     Join,
     Node,
     Parameter,
-    Phi,
     PositionIndex,
     Product,
     ProductNode,
@@ -31,7 +28,7 @@ from ...ir.hercules.nodes import (
     Write,
 )
 from ...ir.hercules.types import U64, array, infer_types, is_scalar
-from ...ir.hercules.versions import version_of
+from ...ir.hercules.versions import taken_over, version_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +49,10 @@ def as_kernel(function: Function) -> Kernel:
     """Change the function into a kernel. A scalar is an array of one; parts of the result that are not the final
     versions of parameters are copied to new parameters.
 
-    Raises InputError for a result that holds sums (see `lower_sums`), or if the function never returns.
+    The function returns in one place, and has no sums (see `lower_sums`) and no products but its result (see
+    `lower_products`).
     """
-    end = next((it for it in function.nodes if isinstance(it, Return)), None)
-    if end is None:
-        raise InputError(f"{function.name} never returns")
+    (end,) = [it for it in function.nodes if isinstance(it, Return)]
     maker = _Maker(function, {}, end)
     scalars = maker.wrap_scalars()
     maker.types = infer_types(function)
@@ -103,8 +99,8 @@ class _Maker:
         if is_scalar(type):
             target = self._new_parameter(array(type, 1))
             return self.add(Write(target, value, [self._position(0)])), target.index
-        root = _root(value, set())
-        if isinstance(root, Parameter):
+        root = _first_parameter(value)
+        if root is not None:
             return value, root.index
         target = self._new_parameter(type)
         return self._copied(target, value, type, []), target.index
@@ -126,8 +122,7 @@ class _Maker:
             for number, field in enumerate(type.fields):
                 target = self._copied(target, source, field, [*at, FieldIndex(number)])
             return target
-        if not isinstance(type, Array):
-            raise InputError(f"the result of {self.function.name} holds sums")
+        assert isinstance(type, Array), f"the result of {self.function.name} holds sums"
         fork = Fork(self.end.control, type.extent)
         join = Join(fork)
         thread = self.add(ThreadID(fork))
@@ -141,17 +136,17 @@ class _Maker:
         return reduce
 
 
-def _root(version: Node, seen: set[Node]) -> Node | None:
-    """What the storage of a version was at first, if it is the same on all ways."""
-    version = version_of(version)
-    if version in seen:
-        return None
-    seen.add(version)
-    match version:
-        case Write(collection) | Atomic(_, collection) | Reduce(_, collection):
-            return _root(collection, seen)
-        case Phi(values=values):
-            roots = {root for it in values if (root := _root(it, seen)) is not None}
-            return roots.pop() if len(roots) == 1 else version
-        case _:
-            return version
+def _first_parameter(version: Node) -> Parameter | None:
+    """The parameter whose storage a version is in, if it is the same on all ways."""
+    roots: set[Node] = set()
+    seen: set[Node] = set()
+    pending = [version_of(version)]
+    while pending:
+        version = pending.pop()
+        if version not in seen:
+            seen.add(version)
+            before = list(taken_over(version))
+            pending += before
+            roots |= set() if before else {version}
+    (root, *others) = roots
+    return root if isinstance(root, Parameter) and not others else None

@@ -31,7 +31,7 @@ from ...ir.hercules.nodes import (
     Unary,
     VariantIndex,
 )
-from ...ir.hercules.schedule import Schedule, schedule
+from ...ir.hercules.schedule import Latest, latest_places
 from ...ir.hercules.types import is_scalar
 from ...ir.hercules.versions import is_version_projection
 
@@ -56,13 +56,13 @@ class GlobalValueNumbering:
         """Change the module; whether anything changed."""
         changed = False
         for function in module.functions:
-            plan = schedule(function)
+            plan = latest_places(function)
             while _merge(function, plan):
                 changed = True
         return changed
 
 
-def _merge(function: Function, plan: Schedule) -> bool:
+def _merge(function: Function, plan: Latest) -> bool:
     """One round. The plan is that from before the first: merging moves no node to the other side of a join."""
     first: dict[Hashable, Node] = {}
     replacements: dict[Node, Node] = {}
@@ -88,7 +88,7 @@ def _only_value(node: Node) -> Node | None:
     return others.pop() if len(others) == 1 else None
 
 
-def _key(node: Node, plan: Schedule, replacements: dict[Node, Node]) -> Hashable | None:
+def _key(node: Node, plan: Latest, replacements: dict[Node, Node]) -> Hashable | None:
     """Equal for nodes of the same value; None for what is not to be merged."""
     operation = _operation(node, plan)
     if operation is None:
@@ -99,7 +99,7 @@ def _key(node: Node, plan: Schedule, replacements: dict[Node, Node]) -> Hashable
     return (type(node), *operation, *operands)
 
 
-def _operand(operand: Node, user: Node, plan: Schedule) -> Hashable:
+def _operand(operand: Node, user: Node, plan: Latest) -> Hashable:
     """The operand; for a Reduce also whether it is the value inside the fork."""
     fork = plan.place.get(operand)
     if isinstance(operand, Reduce) and isinstance(fork, Fork):
@@ -107,7 +107,7 @@ def _operand(operand: Node, user: Node, plan: Schedule) -> Hashable:
     return operand
 
 
-def _operation(node: Node, plan: Schedule) -> tuple[Hashable, ...] | None:
+def _operation(node: Node, plan: Latest) -> tuple[Hashable, ...] | None:
     """What the node does, apart from its operands; None if it must not be merged."""
     match node:
         case ConstantNode(value) if is_scalar(plan.types[node]):

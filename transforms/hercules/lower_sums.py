@@ -1,7 +1,8 @@
 """Sums as products: a tag, then a field for each variant. What the machine code's generator takes has no sums.
 
 A variant that the sum does not hold reads zero and keeps what is written into a part of it to itself, which nobody
-sees: only a write of a whole variant changes the tag, and then all of it has been written.
+sees: only a write of a whole variant changes the tag, and then all of it has been written. A scalar of it is selected;
+for what is larger, control branches where it is read.
 """
 
 from __future__ import annotations
@@ -9,17 +10,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
-from ...ir.hercules.graph import replace_all
-from ...ir.hercules.types import infer_types, is_scalar
+from ...ir.hercules.graph import control_predecessors, replace_all, replace_predecessor
+from ...ir.hercules.schedule import schedule
+from ...ir.hercules.types import indexed_type, infer_types, is_scalar
+from ...ir.hercules.versions import is_version_projection
 
 TAG = h.Integer(32, False)
 
 
 def lower_sums(function: h.Function) -> None:
-    """Change the function in place. Raises ShaderError for a read of a whole variant that is no scalar."""
-    _Lowering(function).run()
+    """Change the function in place."""
+    for read, holds in _Lowering(function).run():
+        _guard(function, read, holds)
+
+
+def _guard(function: h.Function, read: h.Read, holds: h.Node) -> None:
+    """Put zero in place of what is read where `holds` is false: a branch right after the control where it is read."""
+    placed = schedule(function)
+    if (at := placed.place.get(read)) is None:  # nothing uses it
+        return
+    branch = h.If(at, holds, span=read.span)
+    ways = [h.Read(branch, [h.ControlIndex(output)]) for output in (0, 1)]
+    merge = h.Region(list(ways))
+    for node in function.nodes:
+        if at in control_predecessors(node):
+            replace_predecessor(node, at, merge)
+    zero = h.ConstantNode(h.ZeroConstant(placed.types[read]))
+    value = h.Phi(merge, [zero, read], label=read.label, span=read.span)
+    for user in function.nodes:
+        replace_predecessor(user, read, value)
+    function.nodes += [branch, *ways, merge, zero, value]
 
 
 def lowered_type(type: h.Type) -> h.Type:
@@ -58,12 +79,14 @@ class _Lowering:
     types: dict[h.Node, h.Type] = field(init=False)
     made: list[h.Node] = field(init=False)
     replaced: dict[h.Node, h.Node] = field(default_factory=dict["h.Node", "h.Node"])
+    guarded: list[tuple[h.Read, h.Node]] = field(default_factory=list["tuple[h.Read, h.Node]"])
 
     def __post_init__(self) -> None:
         self.types = infer_types(self.function)
         self.made = []
 
-    def run(self) -> None:
+    def run(self) -> list[tuple[h.Read, h.Node]]:
+        """The reads that are left to guard, each by a condition."""
         function = self.function
         matches = [node for node in function.nodes if isinstance(node, h.Match)]
         for node in function.nodes:
@@ -74,16 +97,18 @@ class _Lowering:
                     self._read(node)
                 case h.Write():
                     self._write(node)
+                case h.Atomic():
+                    self._atomic(node)
                 case _:
                     pass
         for node in matches:
             self._match(node)
         function.parameter_types = [lowered_type(type) for type in function.parameter_types]
         function.return_type = lowered_type(function.return_type)
-        end = function.nodes[-1]
-        function.nodes = [*function.nodes[:-1], *self.made, end]
+        function.nodes += self.made
         replace_all(function, self.replaced)
         function.nodes = [node for node in function.nodes if node not in self.replaced]
+        return self.guarded
 
     def _add(self, node: h.Node) -> h.Node:
         self.made.append(node)
@@ -92,40 +117,64 @@ class _Lowering:
     def _constant(self, value: int) -> h.Node:
         return self._add(h.ConstantNode(h.IntegerConstant(TAG, value)))
 
-    def _read(self, node: h.Read) -> None:
-        """The value where all variants on the way are those that the sums hold, else zero."""
+    def _holds(self, collection: h.Node, indices: Sequence[h.Index]) -> h.Node | None:
+        """Whether all variants on the way are those that the sums hold; None if there is none on the way."""
         holds: h.Node | None = None
-        indices: list[h.Index] = []
-        for index in node.indices:
+        above: list[h.Index] = []
+        for index in indices:
             if isinstance(index, h.VariantIndex):
-                tag = self._add(h.Read(node.collection, [*indices, h.FieldIndex(0)]))
+                tag = self._add(h.Read(collection, [*above, h.FieldIndex(0)]))
                 test = self._add(h.Binary(h.BinaryOp.EQUAL, tag, self._constant(index.variant)))
                 holds = test if holds is None else self._add(h.Binary(h.BinaryOp.AND, holds, test))
-            indices.append(_lowered_index(index))
+            above.append(_lowered_index(index))
+        return holds
+
+    def _if_held(self, holds: h.Node, value: h.Node, type: h.Type) -> h.Node:
+        return self._add(h.Select(holds, value, self._add(h.ConstantNode(h.ZeroConstant(type)))))
+
+    def _read(self, node: h.Read) -> None:
+        """The value where all variants on the way are held, else zero."""
+        holds = self._holds(node.collection, node.indices)
         if holds is None:
             return
-        type = self.types[node]
-        if not is_scalar(type):
-            raise ShaderError([not_supported("a read of a whole variant that is no scalar, on the CPU", node.span)])
-        value = self._add(h.Read(node.collection, indices, label=node.label))
-        self.replaced[node] = self._add(h.Select(holds, value, self._zero(type)))
-
-    def _zero(self, type: h.Type) -> h.Node:
-        match type:
-            case h.Bool():
-                return self._add(h.ConstantNode(h.BoolConstant(False)))
-            case h.Float():
-                return self._add(h.ConstantNode(h.FloatConstant(type, 0.0)))
-            case _:
-                return self._add(h.ConstantNode(h.IntegerConstant(type, 0)))
+        indices = [*map(_lowered_index, node.indices)]
+        if not is_scalar(self.types[node]):
+            node.indices = indices
+            self.guarded.append((node, holds))
+            return
+        value = self._add(h.Read(node.collection, indices, label=node.label, span=node.span))
+        self.replaced[node] = self._if_held(holds, value, self.types[node])
 
     def _write(self, node: h.Write) -> None:
         """A write of a whole variant sets the tag first."""
-        last = node.indices[-1] if node.indices else None
-        node.indices = [_lowered_index(index) for index in node.indices]
-        if isinstance(last, h.VariantIndex):
-            tag: Sequence[h.Index] = [*node.indices[:-1], h.FieldIndex(0)]
-            node.collection = self._add(h.Write(node.collection, self._constant(last.variant), list(tag)))
+        node.collection = self._tagged(node.collection, node.indices)
+        node.indices = [*map(_lowered_index, node.indices)]
+
+    def _tagged(self, collection: h.Node, indices: Sequence[h.Index]) -> h.Node:
+        """The collection, with the sum that the indices lead to as holding that variant."""
+        if not isinstance(last := indices[-1], h.VariantIndex):
+            return collection
+        above = [*map(_lowered_index, indices[:-1])]
+        return self._add(h.Write(collection, self._constant(last.variant), [*above, h.FieldIndex(0)]))
+
+    def _atomic(self, node: h.Atomic) -> None:
+        """The old value is zero where it is not held. A whole variant that is changed is held from then on."""
+        holds = self._holds(node.collection, node.indices)
+        if holds is None:
+            return
+        type = indexed_type(self.types[node.collection], node.indices)
+        assert type is not None
+        indices = [*map(_lowered_index, node.indices)]
+        if isinstance(node.indices[-1], h.VariantIndex) and node.op is not h.AtomicOp.LOAD:
+            old = self._if_held(holds, self._add(h.Read(node.collection, indices)), type)
+            tagged = self._tagged(node.collection, node.indices)
+            node.collection = self._add(h.Write(tagged, old, list(indices)))
+        else:
+            for read in [it for it in self.function.nodes if isinstance(it, h.Read) and it.collection is node]:
+                if not is_version_projection(read):
+                    value = self._add(h.Read(node, [h.FieldIndex(1)], label=read.label, span=read.span))
+                    self.replaced[read] = self._if_held(holds, value, type)
+        node.indices = indices
 
     def _match(self, node: h.Match) -> None:
         """A chain of branches on the tag; the last variant is what is left."""

@@ -22,6 +22,7 @@ from .forks import ForkNest
 from .graph import Graph
 from .instructions import Globals, Instructions
 from .machine import Machine
+from .partings import fill_unmet
 from .subgroups import SUBGROUP_SIZE, invocation_id, local_index, subgroup_count, subgroup_id
 from .values import Cell, Designator, Tree, node_of, place_for
 from .walk import LoopValue, Restart, Walk
@@ -246,8 +247,10 @@ class _Translation:
             parameter_types=[buffer.cell.type for buffer in buffers],
             parameter_names=[buffer.binding.name for buffer in buffers],
             return_type=h.Product(tuple(buffer.cell.type for buffer in written)),
-            nodes=clean_up(self.graph.nodes),
+            nodes=self.graph.nodes,
         )
+        fill_unmet(self.graph, function)
+        function.nodes = clean_up(self.graph.nodes)
         bindings = tuple(buffer.binding for buffer in buffers)
         return EntryPoint(self.function.name, h.Module([function]), function, bindings, self.size)
 

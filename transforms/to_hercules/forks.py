@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from ...ir.hercules import nodes as h
 from ...ir.hercules.graph import predecessors
 from .graph import Graph, copy_with
+from .partings import Parting
 from .values import Cell, PerLane
 
 CHEAP = 12
@@ -89,6 +90,7 @@ class LaneFork:
         self._reduces: dict[Cell, list[h.Reduce]] = {}
         self._imports: dict[h.Node, h.Node] = {}
         self._collects: dict[h.Node, h.Node] = {}
+        self.parting: Parting | None = None
 
     def thread_id(self, axis: int) -> h.Node:
         """The lane's u64 index along x, y or z."""
@@ -101,6 +103,10 @@ class LaneFork:
         if cell not in self._reduces:
             self._reduces[cell] = self.nest.reduce(version, cell.name)
         return self._reduces[cell][-1]
+
+    def carries(self, node: h.Node) -> bool:
+        """Whether the node is a shared cell's version from before the fork."""
+        return any(node in reduces for reduces in self._reduces.values())
 
     def adopt(self, cell: Cell, version: h.Node) -> None:
         """Count a shared cell that is made now, of nothing inside, among those from before the fork."""
@@ -133,7 +139,7 @@ class LaneFork:
 
     def collect_anew(self, node: h.Node) -> h.Node:
         """`collect` into an array of its own, which a Phi may take over."""
-        array = node
+        array = node if self.parting is None else self.parting.at_join(node, self)
         for join in reversed(self.nest.joins):
             array = self.graph.add_outside(h.Collect(join, array, label=node.label))
         return array

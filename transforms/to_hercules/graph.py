@@ -16,6 +16,7 @@ from . import types as t
 
 if TYPE_CHECKING:
     from .forks import LaneFork
+    from .partings import Unmet
 
 N = TypeVar("N", bound=h.Node)
 
@@ -23,19 +24,21 @@ _PINNED = (h.Region, h.If, h.Match, h.Fork, h.Join, h.Phi, h.ThreadID, h.Reduce)
 
 
 class Graph:
-    """Nodes in the order they were made; `lane` is the lane fork that is open, if any."""
+    """Nodes in the order they were made; `lane` is the open lane fork, if any; `unmet` are Phis without all values."""
 
     def __init__(self) -> None:
         self.start = h.Start()
         self.nodes: list[h.Node] = [self.start]
         self.lane: LaneFork | None = None
+        self.unmet: list[Unmet] = []
         self._owners: dict[h.Node, LaneFork] = {}
+        self._numbers: dict[h.Node, int] = {self.start: 0}
         self._constants: dict[tuple[h.Type, str], h.ConstantNode] = {}
         self._dynamic: dict[h.DynamicConstant, h.DynamicConstantNode] = {}
 
     def add(self, node: N) -> N:
         """Append a node. It belongs to the open lane fork if it is pinned, else to the fork its inputs belong to."""
-        self.nodes.append(node)
+        self._append(node)
         owner = self.lane if isinstance(node, _PINNED) else self._owner_of_inputs(node)
         if owner is not None:
             self._owners[node] = owner
@@ -43,8 +46,16 @@ class Graph:
 
     def add_outside(self, node: N) -> N:
         """Append a node that belongs to no lane fork though its inputs do: a Collect or Reduce seen after the join."""
-        self.nodes.append(node)
+        self._append(node)
         return node
+
+    def _append(self, node: h.Node) -> None:
+        self._numbers[node] = len(self.nodes)
+        self.nodes.append(node)
+
+    def number(self, node: h.Node) -> int:
+        """How many nodes were made before it."""
+        return self._numbers[node]
 
     def owner(self, node: h.Node) -> LaneFork | None:
         """The lane fork a node belongs to; None when it has one value for the workgroup."""
@@ -90,6 +101,16 @@ class Graph:
     def floating(self, type: h.Type, value: float) -> h.Node:
         """A float constant, representable in its type."""
         return self.constant(h.FloatConstant(type, value))
+
+    def zero(self, type: h.Type) -> h.Node:
+        """The zero of a primitive type."""
+        match type:
+            case h.Bool():
+                return self.constant(h.BoolConstant(False))
+            case h.Float():
+                return self.floating(type, 0.0)
+            case _:
+                return self.integer(type, 0)
 
     def zero_collection(self, type: h.Type) -> h.Node:
         """A fresh zero-filled collection."""

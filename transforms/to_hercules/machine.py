@@ -20,14 +20,15 @@ State = dict[Cell, "h.Node | PerLane"]
 
 
 class Edge:
-    """A way to a label: the control and the state it brings, and the arguments."""
+    """A way to a label: the control and the state it brings, and the arguments. `left` nodes were made before it."""
 
-    __slots__ = ("arguments", "control", "state")
+    __slots__ = ("arguments", "control", "left", "state")
 
-    def __init__(self, control: h.Node, state: State, arguments: tuple[Tree, ...] = ()) -> None:
+    def __init__(self, control: h.Node, state: State, arguments: tuple[Tree, ...] = (), left: int = 0) -> None:
         self.control = control
         self.state = state
         self.arguments = arguments
+        self.left = left
 
 
 class Machine:
@@ -129,7 +130,7 @@ class Machine:
     def edge(self, arguments: tuple[Tree, ...] = ()) -> Edge:
         """The way on from here; control is elsewhere afterwards."""
         assert self.control is not None
-        edge = Edge(self.control, dict(self.state), arguments)
+        edge = Edge(self.control, dict(self.state), arguments, len(self.graph.nodes))
         self.control = None
         return edge
 
@@ -159,14 +160,13 @@ class Machine:
             for edge in edges:
                 self.lane.complete(edge.state)
         first, *others = [edge.state for edge in edges]
-        merged: State = {}
-        for cell, version in first.items():
-            found = [state.get(cell) for state in others]
-            if all(it is version for it in found):
-                merged[cell] = version
-            elif None not in found:
-                values = [version, *(it for it in found if it is not None)]
-                merged[cell] = self._merge_scalar(region, edges, values, cell)
+        merged = dict(first)
+        for cell in _that_differ(first, others):
+            found = [version for state in others if (version := state.get(cell)) is not None]
+            if len(found) == len(others):
+                merged[cell] = self._merge_scalar(region, edges, [first[cell], *found], cell)
+            else:
+                del merged[cell]
         arguments = tuple(
             self._merge_tree(region, edges, [edge.arguments[index] for edge in edges])
             for index in range(len(edges[0].arguments))
@@ -225,6 +225,12 @@ class Machine:
         fork = LaneFork(self.graph, edge.control, self.size, {})
         edge.control, _ = fork.close(fork.nest.inside, {})
         return fork.collect_anew(value)
+
+
+def _that_differ(first: State, others: Sequence[State]) -> list[Cell]:
+    """The cells of which one of the others has another version, in order. There are many cells, and few differ."""
+    differing = {cell for state in others for cell, version in first.items() if state.get(cell) is not version}
+    return [cell for cell in first if cell in differing] if differing else []
 
 
 def _scalar(tree: Tree) -> h.Node | PerLane:

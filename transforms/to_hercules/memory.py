@@ -25,19 +25,8 @@ def declare(machine: Machine, place: Place) -> None:
     if place.is_spread:
         for extent in machine.size:  # x innermost
             type = h.Array(type, h.DynamicLiteral(extent)) if extent > 1 else type
-    zero = machine.graph.zero_collection(type) if place.is_collection else zero_scalar(machine, type)
+    zero = machine.graph.zero_collection(type) if place.is_collection else machine.graph.zero(type)
     machine.declare(place, zero)
-
-
-def zero_scalar(machine: Machine, type: h.Type) -> h.Node:
-    """The zero of a primitive type."""
-    match type:
-        case h.Bool():
-            return machine.graph.constant(h.BoolConstant(False))
-        case h.Float():
-            return machine.graph.floating(type, 0.0)
-        case _:
-            return machine.graph.integer(type, 0)
 
 
 def load(machine: Machine, source: Designator) -> Tree:

@@ -28,8 +28,9 @@ from ...ir.source import Span
 from . import subgroups
 from .effects import EffectsAnalysis, blocks_in
 from .instructions import Globals, Instructions, is_barrier, is_exchange, unsupported, zero_tree
-from .machine import Edge, Machine
+from .machine import Edge, Machine, State
 from .memory import copy, declare, load
+from .partings import Parting
 from .types import scalar_constant
 from .values import (
     Cell,
@@ -296,7 +297,13 @@ class Walk:
 
     def _close_lane(self) -> None:
         """Join the lanes. Where they leave by several ways, those merge first and part again after the join."""
+        lane = self.machine.lane
+        assert lane is not None
         exits, self._exits = self._exits, []
+        if not lane.nest.joins:  # one lane: each way leads straight to its label
+            for label, edge in exits:
+                label.edges.append(edge)
+            exits = []
         if not exits:
             if self.machine.control is None:
                 self.machine.lane = None
@@ -310,6 +317,8 @@ class Walk:
             labels.append(None)
             ways.append((None, self.machine.edge()))
         choice, arguments = self._merge_ways(labels, ways)
+        if isinstance(self.machine.control, h.Region):
+            lane.parting = Parting(self.machine.control, tuple(edge.left for _, edge in ways))
         self.machine.join_lanes()
         self._part(labels, choice, arguments)
 
@@ -318,6 +327,7 @@ class Walk:
     ) -> tuple[Tree, dict[Label, tuple[Tree, ...]]]:
         """Merge the ways of all lanes: which label each takes, as a number, and the arguments for each label."""
         real = [label for label in labels if label is not None]
+        self._complete_states([edge.state for _, edge in ways])
         edges: list[Edge] = []
         for taken, edge in ways:
             row: list[Tree] = [self.graph.u32(labels.index(taken))]
@@ -330,6 +340,16 @@ class Walk:
             arguments[label] = tuple(values[: len(label.types)])
             values = values[len(label.types) :]
         return choice, arguments
+
+    def _complete_states(self, states: list[State]) -> None:
+        """Variables that only some ways have met are kept for the lanes that went there; the others get zeros, which
+        nobody reads.
+        """
+        scalars = {cell: None for state in states for cell in state if not cell.is_collection}
+        for state in states:
+            for cell in scalars:
+                if cell not in state:
+                    state[cell] = self.graph.zero(cell.type)
 
     def _part(self, labels: list[Label | None], choice: Tree, arguments: dict[Label, tuple[Tree, ...]]) -> None:
         """At workgroup level: go the way the lanes chose."""

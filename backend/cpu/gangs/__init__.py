@@ -6,9 +6,9 @@ accesses. `places` are where indices lead to, `runs` places at even distances, `
 `interleave`, `rows` and `moves` how vectors come and go.
 """
 
-from .choose import Gang, NotGanged, choose_gangs
+from .choose import NotGanged
 from .emit import GangEmitter
-from .unrolling import unrolled_loops
+from .plan import GangPlan, plan_gangs
 from .widen import widened
 
-__all__ = ["Gang", "GangEmitter", "NotGanged", "choose_gangs", "unrolled_loops", "widened"]
+__all__ = ["GangEmitter", "GangPlan", "NotGanged", "plan_gangs", "widened"]

@@ -96,11 +96,12 @@ class GangAtomic:
         found = self.memory.atomic(h.AtomicOp.LOAD, Address(self.place.pointer, leaf), [], is_shared=True)
         stays = one.binary("icmp eq", llvm_type(leaf.type), updated(one, self.op, leaf, found, [total]), found)
         change, done = out.fresh_block("change"), out.fresh_block("settled")
+        before = out.current
         out.do(f"br i1 {stays}, label %{done}, label %{change}, !prof !1")
-        out.open(change)
+        out.open_arm(change, before)
         self._once([total])
         out.do(f"br label %{done}")
-        out.open(done)
+        out.open_merge(done, before)
 
     def _once(self, operands: Sequence[str]) -> str:
         address = Address(self.place.pointer, self.place.leaf)
@@ -139,14 +140,15 @@ class GangAtomic:
         out = self.gang.vec.out
         every, some, done = (out.fresh_block(name) for name in ("every", "some", "atomics.done"))
         is_full = self.gang.one.binary("icmp eq", f"i{self.gang.lanes}", self.gang.bits(mask), "-1")
+        before = out.current
         out.do(f"br i1 {is_full}, label %{every}, label %{some}")
         ways: list[tuple[str, str]] = []
         for block in (every, some):
-            out.open(block)
+            out.open_arm(block, before)
             old = self._unrolled(lanes) if block is every else self._loop(lanes, mask)
             ways.append((old or "", out.current))
             out.do(f"br label %{done}")
-        out.open(done)
+        out.open_merge(done, before)
         if not self.is_used:
             return None
         return out.phi(self.gang.vec.type(llvm_type(self.place.leaf.type)), lambda: ways)
@@ -157,12 +159,12 @@ class GangAtomic:
         scalar, pointer = llvm_type(self.place.leaf.type), self.place.pointer
         if lanes is not None:
             index = gang.lane(lanes.index_type, lanes.index, number)
-            pointer = out.value(f"getelementptr [{lanes.unit} x i8], ptr {pointer}, {lanes.index_type} {index}")
+            pointer = out.pure(f"getelementptr [{lanes.unit} x i8], ptr {pointer}, {lanes.index_type} {index}")
         mine = [it.one or gang.lane(scalar, it.lanes, number) for it in self.operands]
         found = self.memory.atomic(self.op, Address(pointer, self.place.leaf), mine, is_shared=self.is_shared)
         if not self.is_used:
             return old
-        return out.value(f"insertelement {gang.vec.type(scalar)} {old}, {scalar} {found}, i64 {number}")
+        return out.pure(f"insertelement {gang.vec.type(scalar)} {old}, {scalar} {found}, i64 {number}")
 
     def _unrolled(self, lanes: Lanes | None) -> str | None:
         """All lanes, one after another."""
@@ -179,7 +181,7 @@ class GangAtomic:
         bits = gang.bits(mask)
         before, loop, done = out.current, out.fresh_block("lane"), out.fresh_block("lanes.done")
         out.do(f"br label %{loop}")
-        out.open(loop)
+        out.open_arm(loop, before)
         turns = [(bits, before)]
         old_values = [("zeroinitializer", before)]
         left = out.phi(width, lambda: turns)
@@ -194,5 +196,5 @@ class GangAtomic:
         turns.append((rest, out.current))
         old_values.append((after, out.current))
         out.do(f"br i1 {one.binary('icmp ne', width, rest, '0')}, label %{loop}, label %{done}")
-        out.open(done)
+        out.open_merge(done, before)
         return after if self.is_used else None

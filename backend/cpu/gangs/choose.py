@@ -9,6 +9,7 @@ from math import gcd, prod
 from ....ir.hercules import nodes as h
 from ....ir.hercules.analyses import Loop
 from ....ir.hercules.schedule import Schedule
+from .turned import turns_rows
 from .widen import Edge
 
 _FEW = 20
@@ -34,6 +35,8 @@ class Gang:
     lanes: int
     parts: int = 1
     edge: Edge | None = None
+    is_in_unrolled: bool = False
+    """Whether loops around it are unrolled."""
 
     @property
     def threads(self) -> int:
@@ -66,14 +69,15 @@ class Gang:
         return self.factors[at], prod(self.factors[at + 1 :]), at == 0
 
 
-def choose_gangs(placed: Schedule, native: int, edge: Edge | None = None) -> list[Gang]:
+def choose_gangs(placed: Schedule, native: int, edge: Edge | None, *, is_whole: bool) -> list[Gang]:
     """For each nest of forks over literal factors, those that become gangs; `native` is the lanes of a vector register.
 
-    That is the innermost, and if gangs can be larger, those around it. Threads end at the `edge`, if there is one.
-    Raises NotGanged where there is nothing to gain.
+    That is the innermost, and if gangs can be larger, those around it. Threads end at the `edge`, if there is one. Of
+    a kernel with barriers, a workgroup that is not too much for that may be one gang, if it is to be whole. Raises
+    NotGanged where there is nothing to gain.
     """
     nests = _nests(placed)
-    gangs = [_of_nest(placed, nest, native, has_barriers=len(nests) > 1) for nest in nests]
+    gangs = [_of_nest(placed, nest, native, is_whole=is_whole and len(nests) > 1) for nest in nests]
     chosen = [gang for gang in gangs if gang.lanes > 1]
     if not chosen:
         raise NotGanged("the workgroups have one invocation")
@@ -97,12 +101,12 @@ def _nests(placed: Schedule) -> list[list[h.Fork]]:
     return nests
 
 
-def _of_nest(placed: Schedule, nest: list[h.Fork], native: int, *, has_barriers: bool) -> Gang:
+def _of_nest(placed: Schedule, nest: list[h.Fork], native: int, *, is_whole: bool) -> Gang:
     """The forks from the inside on whose threads fill a gang; each but the outermost a power of two, so that rows are
     whole. Where loops access memory, a part has one row, which is one access.
     """
-    wanted = native * _parts(placed, nest[-1])
-    if has_barriers and _is_small(placed, nest, native):
+    wanted = native * (native if turns_rows(placed, nest, native) else _parts(placed, nest[-1]))
+    if is_whole and _is_small(placed, nest, native):
         wanted = Gang(tuple(nest), 1).count
     forks = nest[-1:]
     count = row = Gang(tuple(forks), 1).count
@@ -161,7 +165,7 @@ def _parts(placed: Schedule, fork: h.Fork) -> int:
     if not nodes or _has_atomics(inside):
         return 1
     if len(nodes) <= _FEW and not _has_divergent_branches(placed, fork):
-        return 4
+        return 4 if _leaves_apart(placed, fork) else max(4, _MOST_PARTS // (_carried(placed, fork) or _MOST_PARTS))
     return 2 if len(nodes) <= 2 * _FEW else 1
 
 
@@ -181,6 +185,24 @@ def _has_divergent_branches(placed: Schedule, fork: h.Fork) -> bool:
         all(it in loop.body for it in placed.graph.successors[branch]) and _varies(branch.condition, loop)
         for loop, branch in branches
     )
+
+
+def _leaves_apart(placed: Schedule, fork: h.Fork) -> bool:
+    """Whether threads may leave a loop in different turns: the more of them, the longer they wait for the last."""
+    loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
+    branches = [(loop, node) for loop in loops for node in loop.body if isinstance(node, h.If)]
+    return any(
+        not all(it in loop.body for it in placed.graph.successors[branch]) and _varies(branch.condition, loop)
+        for loop, branch in branches
+    )
+
+
+def _carried(placed: Schedule, fork: h.Fork) -> int:
+    """How many values, not counters, loops carry from turn to turn; rounded up to a power of two."""
+    loops = {it.header: it for it in placed.loops.loops if fork in placed.nest.around[it.header]}
+    phis = [it for it in _loop_nodes(placed, fork) if isinstance(it, h.Phi)]
+    count = sum(it.region in loops and _varies(it, loops[it.region]) for it in phis)
+    return 1 << (count - 1).bit_length() if count else 0
 
 
 def _varies(node: h.Node, loop: Loop, depth: int = 6) -> bool:

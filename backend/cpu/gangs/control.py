@@ -6,7 +6,7 @@ in an order in which every edge but those back to the header goes forward.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ....ir.hercules import nodes as h
@@ -90,7 +90,7 @@ def find_body(placed: Schedule, forks: Sequence[h.Fork]) -> Body:
                     flow[leader].append(Edge(leader, following))
     paths = {it: _containers(placed, forks, it) for it in leaders}
     body = Body(fork, Level(fork, fork, None), [], {}, flow)
-    _build(body, body.top, leaders, paths, 1)
+    _build(body, body.top, leaders, paths, 1, placed)
     return body
 
 
@@ -108,7 +108,12 @@ def _depth(placed: Schedule, container: Container) -> int:
 
 
 def _build(
-    body: Body, level: Level, leaders: Sequence[h.Node], paths: dict[h.Node, list[Container]], depth: int
+    body: Body,
+    level: Level,
+    leaders: Sequence[h.Node],
+    paths: dict[h.Node, list[Container]],
+    depth: int,
+    placed: Schedule,
 ) -> None:
     body.levels.append(level)
     level.leaders = set(leaders)
@@ -123,7 +128,7 @@ def _build(
             header = key if isinstance(key, h.Fork) else key.header
             inner = Level(key, header, level)
             item = Item(header, level, inner)
-            _build(body, inner, members, paths, depth + 1)
+            _build(body, inner, members, paths, depth + 1, placed)
         else:
             item = Item(members[0], level)
             body.level_of[members[0]] = level
@@ -138,12 +143,17 @@ def _build(
                 level.back.append(edge)
             elif target is not item_of[leader]:
                 target.incoming.append(edge)
-    level.items = _in_order(items, item_of, level.header)
+    empty = {it for it in items if it.inner is None and not placed.blocks[it.leader]}
+    level.items = _in_order(items, item_of, level.header, empty)
     _find_twins(level.items, item_of, level)
 
 
-def _in_order(items: Iterable[Item], item_of: dict[h.Node, Item], header: h.Node) -> list[Item]:
-    """Each after those before it: first what needs nothing, then what needs only that, and so on."""
+def _in_order(
+    items: Iterable[Item], item_of: dict[h.Node, Item], header: h.Node, empty: Collection[Item]
+) -> list[Item]:
+    """Each after those before it: first what needs nothing, then what needs only that, and so on. Of those that need
+    the same, the empty ones come last.
+    """
     following: dict[Item, list[Item]] = {it: [] for it in items}
     missing: dict[Item, int] = {}
     for item in following:
@@ -161,7 +171,7 @@ def _in_order(items: Iterable[Item], item_of: dict[h.Node, Item], header: h.Node
             for after in following[it]:
                 missing[after] -= 1
                 freed += [] if missing[after] else [after]
-        ready = sorted(freed, key=number.__getitem__)
+        ready = sorted(freed, key=lambda it: (it in empty, number[it]))
     assert len(result) == len(following), "an irreducible loop"
     assert result[0].leader is header
     return result

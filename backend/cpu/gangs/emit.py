@@ -8,7 +8,7 @@ for all lanes stay scalar.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 
 from ....ir.hercules import nodes as h
@@ -21,15 +21,18 @@ from ..storage import Storage, StoragePlan
 from .atomics import GangAtomic
 from .choose import Gang, NotGanged
 from .control import Body, find_body
+from .counted import CountedLoops
 from .flow import Flow
+from .joint import emit_joint_calls, find_joint_calls
 from .masks import Masks
 from .merges import Merges
-from .places import Place
+from .places import Place, array_steps
 from .prefixes import Operand
 from .records import Record, find_records
 from .shapes import ROW_UNIFORM, UNIFORM, Kind, Shape, Shapes
 from .site import Site
 from .values import GangValues
+from .whole import Wholes
 
 
 class GangEmitter:
@@ -65,9 +68,26 @@ class GangEmitter:
         self._values = values = GangValues(placed, gang, shapes, private, nodes, users, site)
         self._masks = masks = Masks(placed, self.body, shapes, values, site)
         self._merges = Merges(placed, gang, self.body, plan, private, shapes, nodes.memory, values, masks, site)
+        wholes = Wholes(placed, gang, self.body, plan, private, shapes, values, masks, site, users, self._emit_early)
         self._records: dict[h.Node, Record] = {}
-        """Those of the block that is written."""
-        self._flow = Flow(placed, shapes, nodes, values, masks, self._merges, site, self._emit_block)
+        self._joint_calls: dict[h.Node, tuple[h.Intrinsic, ...]] = {}
+        """Both are those of the block that is written."""
+        counted = CountedLoops(placed, plan, private, shapes, values, site, self._emit_early)
+        self._flow = Flow(
+            placed,
+            shapes,
+            nodes,
+            values,
+            masks,
+            self._merges,
+            wholes,
+            counted,
+            site,
+            self._emit_block,
+            self._emit_nodes,
+        )
+        self._early: set[h.Node] = set()
+        """Values of the block that is written that are there already."""
 
     # The fork
 
@@ -94,7 +114,9 @@ class GangEmitter:
         self._values.define_thread_ids(self._thread_ids)
         room = self._room()
         masks = [self._values.within(self._tail(count), room) for _ in self._site.parts()]
-        self._masks.set(self._shapes.keys[self._fork], masks)
+        key = self._shapes.keys[self._fork]
+        self._masks.set(key, masks)
+        self._masks.set_whole(key, self._all_threads(count, room))
         self._flow.emit_level(self.body.top)
 
     def _tail(self, count: int) -> str | None:
@@ -114,19 +136,54 @@ class GangEmitter:
         before = one.binary("mul", "i64", self._nodes.indices[edge.outer], str(edge.size))
         return one.binary("sub", "i64", memory.dynamic(edge.count), before)
 
+    def _all_threads(self, count: int, room: str | None) -> tuple[str, ...] | None:
+        """Tests that all lanes are threads; None if some never are."""
+        if count % self._gang.threads:
+            return None
+        if room is None:
+            return ()
+        return (self._values.one.binary("icmp uge", "i64", room, str(self._gang.factors[-1])),)
+
     # Blocks
 
-    def _emit_block(self, leader: h.Node) -> None:
+    def _emit_block(self, leader: h.Node, omitted: Collection[h.Node]) -> None:
         self._site.here, self._site.key = leader, self._shapes.keys[leader]
         if self.body.level_of[leader].header is not leader:
             self._merges.begin(leader)
         nodes = self._placed.blocks[leader]
         self._records = find_records(nodes, self._shared_storage, self._is_uniform, self._users)
-        for node in self._in_order(nodes):
+        left = [it for it in nodes if it not in self._early and it not in omitted]
+        self._joint_calls = find_joint_calls(left, self._is_computed_by_lane, self._site.count)
+        for node in self._in_order(left):
             self._emit_node(node)
         self._merges.hand_on(leader)
         self._at_end(leader)
-        self._masks.take_edges(leader)
+
+    def _emit_nodes(self, leader: h.Node, nodes: Sequence[h.Node]) -> None:
+        """Some of a block that were left out."""
+        self._site.here, self._site.key = leader, self._shapes.keys[leader]
+        self._joint_calls = find_joint_calls(nodes, self._is_computed_by_lane, self._site.count)
+        for node in nodes:
+            self._emit_node(node)
+
+    def _emit_early(self, node: h.Node) -> bool:
+        """Write a value that is the same for all lanes before the rest of its block, if nothing there changes it."""
+        if node in self._early:
+            return True
+        match node:
+            case h.Read(collection=collection):
+                is_constant = isinstance(collection, h.Parameter) and not is_collection(self._types[node])
+            case h.Binary() | h.Unary() | h.Cast() | h.Bitcast() | h.Select():
+                is_constant = True
+            case _:
+                is_constant = False
+        here = self._site.here
+        inside = [it for it in predecessors(node) if self._placed.place.get(it) is here]
+        if not is_constant or not all(self._is_uniform(it) and self._emit_early(it) for it in inside):
+            return False
+        self._emit_node(node)
+        self._early.add(node)
+        return True
 
     def _in_order(self, nodes: Sequence[h.Node]) -> Generator[h.Node]:
         """The nodes, but scalars are read where they are used, after the tests of other accesses: LLVM then joins their
@@ -156,10 +213,12 @@ class GangEmitter:
                     raise NotGanged("a copy of a collection")
                 if node in self._records:
                     self._load_record(node, self._records[node])
-                else:
+                elif not self._load_columns(node):
                     self._define(node, lambda: self._loaded(node))
             case h.Write():
                 self._merges.transfer(node.collection, node)
+                if node not in self._records and self._store_columns(node):
+                    return
                 for _ in self._site.parts():
                     if node in self._records:
                         self._store_record(node, self._records[node])
@@ -170,6 +229,9 @@ class GangEmitter:
                 for _ in self._site.parts():
                     with self._if_any_lane():
                         self._emit_atomic(node)
+            case h.Intrinsic() if node in self._joint_calls:
+                if node is self._joint_calls[node][-1]:
+                    self._call_together(self._joint_calls[node])
             case _ if self._values.shape(node).kind is Kind.LIKELY:
                 for _ in self._site.parts():
                     self._values.define_likely(node)
@@ -177,8 +239,13 @@ class GangEmitter:
                     self._define(node, lambda: compute(self._values.vec, node, self._types, self._values.vector))
             case _ if self._values.shape(node).is_vector:
                 self._define(node, lambda: compute(self._values.vec, node, self._types, self._values.vector))
+            case h.Cast(operand=h.Binary() as operand) if operand in self._site.proved.exact and self._widens(node):
+                self._define(node, lambda: self._values.wide(operand))
             case _:
                 self._define(node, lambda: compute(self._values.one, node, self._types, self._values.scalar))
+
+    def _widens(self, node: h.Cast) -> bool:
+        return (self._types[node.operand], node.type) == (h.Integer(32, signed=False), h.Integer(64, signed=False))
 
     def _define(self, node: h.Node, text: Callable[[], str]) -> None:
         """Write what stands for a node in each part."""
@@ -196,6 +263,43 @@ class GangEmitter:
         assert is_vector == self._values.shape(node).is_vector
         return value
 
+    def _columns(self, node: h.Read | h.Write) -> int:
+        """How many parts' scalars are accessed at once, since they follow one another in memory; 0 if each apart."""
+        storage = self._shared_storage(node)
+        if self._site.count == 1 or storage is None or any(it is not None for it in self._masks.all_here()):
+            return 0
+        total = 0
+        for position, extent, stride in array_steps(storage.layout, node.indices):
+            step = self._values.part_step(position)
+            if step is None or (step and not self._values.is_proved(position, extent)):
+                return 0
+            total += step * stride
+        place = self._values.memory.place(storage, node.indices)
+        return self._values.memory.columns(place, self._site.count) if total == place.leaf.size else 0
+
+    def _load_columns(self, node: h.Read) -> bool:
+        group = self._columns(node)
+        if group == 0:
+            return False
+        memory, found = self._values.memory, list[str]()
+        for part in self._site.parts():
+            if part % group == 0:
+                found += memory.load_columns(memory.place(self._plan.of(node.collection), node.indices), group)
+        for part in self._site.parts():
+            self._values.define(node, found[part])
+        self._values.keep_if_left_behind(node, self._masks.here)
+        return True
+
+    def _store_columns(self, node: h.Write) -> bool:
+        group = self._columns(node)
+        if group == 0:
+            return False
+        memory, data = self._values.memory, [self._values.vector(node.value) for _ in self._site.parts()]
+        for part in self._site.parts():
+            if part % group == 0:
+                memory.store_columns(data[part : part + group], memory.place(self._plan.of(node), node.indices))
+        return True
+
     def _store(self, node: h.Write) -> None:
         memory, mask = self._values.memory, self._masks.here()
         place = memory.place(self._plan.of(node), node.indices)
@@ -210,13 +314,14 @@ class GangEmitter:
             yield
             return
         out = self._values.out
+        before = out.current
         some, none = out.fresh_block("part"), out.fresh_block("part.done")
         out.do(f"br i1 {self._values.memory.any(mask)}, label %{some}, label %{none}")
-        out.open(some)
+        out.open_arm(some, before)
         with self._values.slots.guarded():
             yield
         out.do(f"br label %{none}")
-        out.open(none)
+        out.open_merge(none, before)
 
     def _shared_storage(self, node: h.Read | h.Write) -> Storage | None:
         """The storage that an access to a scalar is to, if the lanes share it."""
@@ -228,6 +333,21 @@ class GangEmitter:
 
     def _is_uniform(self, node: h.Node) -> bool:
         return self._values.shape(node) == UNIFORM
+
+    def _is_computed_by_lane(self, node: h.Node) -> bool:
+        shape = self._values.shape(node)
+        return shape.is_vector and shape.kind is not Kind.LIKELY
+
+    def _call_together(self, nodes: Sequence[h.Intrinsic]) -> None:
+        """What stands for each of some calls of one function, in each part."""
+        values = self._values
+        places = [(node, part) for node in nodes for part in self._site.parts()]
+        operands = [[values.vector(it) for it in node.arguments] for node in nodes for _ in self._site.parts()]
+        results = emit_joint_calls(values.memory, nodes[0].function, nodes[0].type, operands)
+        for node in nodes:
+            for part in self._site.parts():
+                values.define(node, results[places.index((node, part))])
+            values.keep_if_left_behind(node, self._masks.here)
 
     def _load_record(self, node: h.Node, record: Record) -> None:
         """All of a record where its first Read is."""

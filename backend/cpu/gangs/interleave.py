@@ -73,7 +73,7 @@ class Interleaved:
 
     def _part_of(self, pointer: str, leaf: ScalarLayout, number: int) -> str:
         offset = number * self._lanes * leaf.size
-        return self._vectors.out.value(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
+        return self._vectors.out.pure(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
 
     def _cast(self, data: str, source: str, target: str) -> str:
         return self._vectors.vec.convert("bitcast", source, data, target)

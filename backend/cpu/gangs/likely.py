@@ -30,9 +30,11 @@ class LikelyEmitter:
     holds: Callable[[h.Node], str]
     """Whether a node that is likely affine is that."""
 
-    def emit(self, node: h.Node) -> tuple[str, str]:
+    def emit(self, node: h.Node, *, is_proved: bool) -> tuple[str, str]:
         """The value of a likely node in the first lane, and whether the other lanes' follow by its stride."""
         first = compute(self.one, node, self.types, self.scalar)
+        if is_proved:
+            return first, "true"
         tests = [self.holds(it) for it in dict.fromkeys(predecessors(node)) if self.shape(it).kind is Kind.LIKELY]
         tests += self._tests(node, first)
         result, *others = tests

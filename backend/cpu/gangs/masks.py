@@ -5,7 +5,8 @@ A mask is a vector of i1. Masks and whether any lane takes an edge live in slots
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 from ....ir.hercules import nodes as h
 from ....ir.hercules.schedule import Schedule
@@ -32,6 +33,7 @@ class Masks:
         self._vec, self._one, self._slots = values.vec, values.one, values.slots
         self._type = self._vec.type("i1")
         self._is_all: dict[tuple[Key, int], bool] = {}
+        self._whole: dict[Key, tuple[str, ...] | None] = {}
         self._edges: dict[Edge, tuple[str, list[str]]] = {}
 
     def set(self, key: Key, masks: Sequence[str | None]) -> None:
@@ -41,6 +43,27 @@ class Masks:
             if mask is not None:
                 self._slots.define((key, part), mask, self._type)
 
+    def set_whole(self, key: Key, tests: tuple[str, ...] | None) -> None:
+        """Tests that together mean that the masks of a key have all lanes; None if there are none."""
+        self._whole[key] = tests
+
+    def whole(self, key: Key) -> tuple[str, ...] | None:
+        """Those tests, if they are known."""
+        return self._whole.get(key)
+
+    def is_partial(self, key: Key) -> bool:
+        """Whether the masks of a key may lack lanes, as far as is known."""
+        return any(not self._is_all.get((key, part), False) for part in range(self._site.count))
+
+    @contextmanager
+    def assumed_whole(self, key: Key) -> Generator[None]:
+        """What is written meanwhile runs only where the masks of a key have all lanes."""
+        parts = range(self._site.count)
+        before = [self._is_all[key, part] for part in parts]
+        self._is_all.update({(key, part): True for part in parts})
+        yield
+        self._is_all.update({(key, part): before[part] for part in parts})
+
     def is_known(self, key: Key) -> bool:
         """Whether the masks have been set."""
         return (key, 0) in self._is_all
@@ -48,6 +71,10 @@ class Masks:
     def here(self) -> str | None:
         """The mask of the current block and part; None for all lanes."""
         return self._of(self._site.key)
+
+    def all_here(self) -> list[str | None]:
+        """The masks of the current block of all parts; None for all lanes."""
+        return [self.here() for _ in self._site.parts()]
 
     def _of(self, key: Key) -> str | None:
         name = key, self._site.part
@@ -71,28 +98,39 @@ class Masks:
 
     # Edges
 
+    def _depth(self, edge: Edge) -> int:
+        """The number of the level in which it is asked who took an edge."""
+        level = self._body.level_of[edge.target]
+        if edge.target is level.header and edge not in level.back:
+            assert level.parent is not None
+            level = level.parent
+        return len(self._body.enclosing(level.header)) - 1
+
     def _slots_of(self, edge: Edge) -> tuple[str, list[str]]:
-        """Where it is kept whether any lane takes an edge, and which of each part."""
+        """Where it is kept whether any lane takes an edge, and which of each part, if they do so at different times."""
         if edge not in self._edges:
-            level = self._body.level_of[edge.target]
-            if edge.target is level.header and edge not in level.back:
-                assert level.parent is not None
-                level = level.parent
-            depth = len(self._body.enclosing(level.header)) - 1
+            depth = self._depth(edge)
             masks = [self._slots.make(self._type, depth) for _ in range(self._site.count)]
             self._edges[edge] = self._slots.make("i1", depth), masks
         return self._edges[edge]
 
     def act(self, edges: Sequence[Edge]) -> str:
         """Whether any lane takes one of the edges."""
-        return self.either(self._one, [self._slots.load("i1", self._slots_of(it)[0]) for it in edges])
+        return self.either(self._one, [self._act(it) for it in edges])
+
+    def _act(self, edge: Edge) -> str:
+        if self.leaves_divergent(edge):
+            return self._slots.load("i1", self._slots_of(edge)[0])
+        return self._slots.use((edge, "act")) if (edge, "act") in self._slots else "false"
 
     def taken(self, edges: Sequence[Edge]) -> list[str]:
         """Which lanes of each part take one of the edges."""
-        return [
-            self.either(self._vec, [self._slots.load(self._type, self._slots_of(it)[1][part]) for it in edges])
-            for part in range(self._site.count)
-        ]
+        return [self.either(self._vec, [self._taken(it, part) for it in edges]) for part in range(self._site.count)]
+
+    def _taken(self, edge: Edge, part: int) -> str:
+        if self.leaves_divergent(edge):
+            return self._slots.load(self._type, self._slots_of(edge)[1][part])
+        return self._slots.use((edge, part)) if (edge, part) in self._slots else "zeroinitializer"
 
     def take_edges(self, leader: h.Node) -> None:
         """At the end of a block, who goes where."""
@@ -106,16 +144,36 @@ class Masks:
                 act, taken = self._branch(exit, edge, masks)
                 if self._shapes.edge_keys[edge] is not self._site.key and not leaves:
                     self.set(self._shapes.edge_keys[edge], taken)
-            self._put(edge, act, taken, is_added=leaves)
+            self._take(edge, act, taken)
 
-    def _put(self, edge: Edge, act: str, taken: Sequence[str], *, is_added: bool) -> None:
-        act_slot, slots = self._slots_of(edge)
-        if is_added:
-            act = self._one.binary("or", "i1", act, self._slots.load("i1", act_slot))
-        self._slots.store("i1", act, act_slot)
-        for mask, slot in zip(taken, slots, strict=True):
-            added = self._vec.binary("or", "i1", mask, self._slots.load(self._type, slot)) if is_added else mask
-            self._slots.store(self._type, added, slot)
+    def take_only(self, edge: Edge) -> None:
+        """All lanes take one edge from the end of a block with a branch."""
+        for other in self._body.outgoing[edge.source]:
+            if other.target in self._body.level_of:
+                act, mask = ("true", _ALL) if other == edge else ("false", "zeroinitializer")
+                taken = [mask] * self._site.count
+                self.set(self._shapes.edge_keys[other], taken)
+                self._take(other, act, taken)
+
+    def _take(self, edge: Edge, act: str, taken: Sequence[str]) -> None:
+        if self.leaves_divergent(edge):
+            self._add(edge, act, taken)
+        else:
+            self._put(edge, act, taken)
+
+    def _put(self, edge: Edge, act: str, taken: Sequence[str]) -> None:
+        depth = self._depth(edge)
+        self._slots.define((edge, "act"), act, "i1", depth=depth)
+        for part, mask in enumerate(taken):
+            self._slots.define((edge, part), mask, self._type, depth=depth)
+
+    def _add(self, edge: Edge, act: str, taken: Sequence[str]) -> None:
+        """Lanes leave a loop at different times."""
+        slots, load = self._slots, self._slots.load
+        act_slot, mask_slots = self._slots_of(edge)
+        slots.store("i1", self._one.binary("or", "i1", act, load("i1", act_slot)), act_slot)
+        for mask, slot in zip(taken, mask_slots, strict=True):
+            slots.store(self._type, self._vec.binary("or", "i1", mask, load(self._type, slot)), slot)
 
     def _branch(self, branch: h.If, edge: Edge, masks: Sequence[str]) -> tuple[str, list[str]]:
         """Whether any lane takes a way out of a branch, and which."""
@@ -125,7 +183,7 @@ class Masks:
             if not is_true:
                 act = self._one.binary("xor", "i1", act, "true")
             out = self._values.out
-            taken = [out.value(f"select i1 {act}, {type} {mask}, {type} zeroinitializer") for mask in masks]
+            taken = [out.pure(f"select i1 {act}, {type} {mask}, {type} zeroinitializer") for mask in masks]
             return act if self._site.act == "true" else self._one.binary("and", "i1", act, self._site.act), taken
         taken = [self._wanted(branch.condition, masks[part], is_true=is_true) for part in self._site.parts()]
         is_rising = is_true and all(it == _ALL for it in masks)

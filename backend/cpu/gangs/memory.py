@@ -17,6 +17,7 @@ from ..llvm import Ops
 from ..memory import Address, Memory
 from ..storage import Storage
 from .choose import NotGanged
+from .columns import Columns
 from .interleave import MOST_WORDS, Interleaved
 from .moves import Lanes, Moves, memory_type
 from .permuted import Permuted
@@ -52,10 +53,12 @@ class GangMemory(LaneVectors):
         self._moves = Moves(self)
         self._rows = Rows(self, self._moves, row)
         self._interleaved = Interleaved(self, self._moves)
+        self._columns = Columns(self, self._moves, self._interleaved)
         self._permuted = Permuted(self, self._moves, memory, values)
         self.place = self._places.of
         self.place_from = self._places.beyond
         self.lanes_of = self._places.lanes_of
+        self.is_in_range = self._places.is_in_range
 
     # Loads
 
@@ -140,18 +143,24 @@ class GangMemory(LaneVectors):
         fast: Callable[[], Sequence[str]],
         slow: Callable[[], Sequence[str]],
     ) -> list[str]:
-        """Vectors made one way if a test holds, which is likely, and else another way; None: it is sure to hold."""
+        """Vectors made one way if a test holds, which is likely, and else another way; None: it is sure to hold.
+
+        Rare code has only the other way.
+        """
         if test is None:
             return list(fast())
+        if self._values.is_rare():
+            return list(slow())
         out, ways = self.out, list[tuple[Sequence[str], str]]()
         blocks = [out.fresh_block(name) for name in ("as.expected", "otherwise")]
         done = out.fresh_block("accessed")
+        before = out.current
         out.do(f"br i1 {test}, label %{blocks[0]}, label %{blocks[1]}, !prof !1")
         for block, make in zip(blocks, (fast, slow), strict=True):
-            out.open(block)
+            out.open_arm(block, before)
             ways.append((make(), out.current))
             out.do(f"br label %{done}")
-        out.open(done)
+        out.open_merge(done, before)
         return [self._phi(scalar, [(it[number], block) for it, block in ways]) for number, scalar in enumerate(scalars)]
 
     def _phi(self, scalar: str, ways: Sequence[tuple[str, str]]) -> str:
@@ -220,12 +229,13 @@ class GangMemory(LaneVectors):
         """Stores with a mask that is often full."""
         out = self.out
         full, some, done = (out.fresh_block(name) for name in ("full", "partial", "stored"))
+        before = out.current
         out.do(f"br i1 {self.is_full(mask)}, label %{full}, label %{some}")
         for block, it in ((full, None), (some, mask)):
-            out.open(block)
+            out.open_arm(block, before)
             store(it)
             out.do(f"br label %{done}")
-        out.open(done)
+        out.open_merge(done, before)
 
     def _store_by_lane(self, data: str, place: Place, mask: str | None) -> None:
         lanes, leaf = self.lanes_of(place), place.leaf
@@ -263,6 +273,40 @@ class GangMemory(LaneVectors):
     def load_vector(self, pointer: str, leaf: ScalarLayout, mask: str | None) -> str:
         """The elements that follow one another from a pointer on; zeros in lanes that are not in the mask."""
         return self._moves.from_memory(leaf, self._moves.load(pointer, leaf, mask))
+
+    # All parts at once
+
+    def columns(self, place: Place, parts: int) -> int:
+        """How many parts, the first of which has this place, are accessed at a time if their elements follow one
+        another and all lanes are in range; 0 if they need not be.
+        """
+        run = self._runs.of(place)
+        is_wide = run is not None and (run.step <= place.leaf.size or self._runs.test(run) is not None)
+        return 0 if place.is_private or not place.parts or is_wide else self._columns.group(parts)
+
+    def load_columns(self, place: Place, group: int) -> list[str]:
+        """The vectors of so many parts, the first of which has this place."""
+        data = self._columns.load(place.leaf, group, self._pointers(place))
+        return [self._moves.from_memory(place.leaf, it) for it in data]
+
+    def store_columns(self, lanes: Sequence[str], place: Place) -> None:
+        """Put the vectors of several parts into memory; the first has this place."""
+        data = [self._moves.to_memory(place.leaf, it) for it in lanes]
+        self._columns.store(place.leaf, data, self._pointers(place))
+
+    def _pointers(self, place: Place) -> Callable[[int], str]:
+        """Where each lane's element is."""
+        run = self._runs.of(place)
+        if run is not None:
+            start = self._runs.pointer(place.pointer, run)
+            return lambda lane: self._places.moved(start, lane * run.step)
+        lanes = self.lanes_of(place)
+
+        def pointer(lane: int) -> str:
+            index = self.lane(lanes.index_type, lanes.index, str(lane))
+            return self.out.value(f"getelementptr [{lanes.unit} x i8], ptr {lanes.pointer}, {lanes.index_type} {index}")
+
+        return pointer
 
     # Places that are no runs
 

@@ -53,7 +53,7 @@ class Merges:
         self._endings: dict[h.Node, list[h.Phi]] = {}
         self._collects: dict[h.Node, list[h.Collect]] = {}
         self._phi_slots: dict[h.Phi, tuple[str, list[str]]] = {}
-        self._stored: set[tuple[h.Phi, bool]] = set()
+        self._first: dict[tuple[h.Phi, bool], h.Node] = {}
         for node in placed.function.nodes:
             if node in placed.live:
                 self._find(node)
@@ -155,8 +155,7 @@ class Merges:
         type, slots = self._slots_of(phi)
         values, edge = self._values, Edge(leader, region)
         is_back = edge in self._body.level_of[region].back
-        is_first = (phi, is_back) not in self._stored
-        self._stored.add((phi, is_back))
+        is_first = self._first.setdefault((phi, is_back), leader) is leader
         is_kept = self._masks.leaves_divergent(edge) or not is_first
         is_vector = values.is_vector_at(phi, region)
         for part in self._parts(len(slots)):

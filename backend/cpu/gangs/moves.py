@@ -119,7 +119,7 @@ class Moves:
         return out.text()
 
     def _pointers(self, lanes: Lanes) -> str:
-        return self._out.value(
+        return self._out.pure(
             f"getelementptr [{lanes.unit} x i8], ptr {lanes.pointer}, {self._vec.type(lanes.index_type)} {lanes.index}"
         )
 

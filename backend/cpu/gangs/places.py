@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,6 +42,14 @@ class Values(Protocol):
 
     def vector(self, node: h.Node) -> str:
         """Its lanes."""
+        ...
+
+    def is_rare(self) -> bool:
+        """Whether code here should rather be short than fast."""
+        ...
+
+    def is_proved(self, position: h.Node, extent: h.DynamicConstant) -> bool:
+        """Whether code here runs only where all lanes have a position in range."""
         ...
 
 
@@ -122,7 +130,7 @@ class Places:
 
     def moved(self, pointer: str, offset: int) -> str:
         """A pointer some bytes on, in the same storage."""
-        return self._out.value(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}") if offset else pointer
+        return self._out.pure(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}") if offset else pointer
 
     def _at(self, pointer: str, position: h.Node, extent: h.DynamicConstant, stride: int) -> str:
         value = self._values.scalar(position)
@@ -130,10 +138,12 @@ class Places:
             value = self._vectors.one.intrinsic("llvm.umin", "i64", value, self._memory.last_position(extent))
         if value == "0":
             return pointer
-        return self._out.value(f"getelementptr inbounds [{stride} x i8], ptr {pointer}, i64 {value}")
+        return self._out.pure(f"getelementptr inbounds [{stride} x i8], ptr {pointer}, i64 {value}")
 
     def is_in_range(self, position: h.Node, extent: h.DynamicConstant) -> bool:
         """Whether a position is surely inside an array."""
+        if self._values.is_proved(position, extent):
+            return True
         if isinstance(extent, h.DynamicLiteral):
             bound = greatest(position, self._types)
             return bound is not None and bound < extent.value
@@ -173,6 +183,19 @@ class Places:
         if width == "i32" and not last.isdigit():
             last = self._vectors.one.convert("trunc", "i64", last, width)
         return self._vectors.splat(last, width)
+
+
+def array_steps(layout: Layout, indices: Sequence[h.Index]) -> Iterator[tuple[h.Node, h.DynamicConstant, int]]:
+    """The positions among indices, each with the extent of its array and the stride of its elements."""
+    for index in indices:
+        match index, layout:
+            case h.FieldIndex(field=field), ProductLayout(fields=fields):
+                layout = fields[field]
+            case h.PositionIndex(position=position), ArrayLayout(element=element, extent=extent, stride=stride):
+                yield position, extent, stride
+                layout = element
+            case _:
+                return
 
 
 def constant_offset(layout: Layout, indices: Sequence[h.Index]) -> tuple[int, ScalarLayout] | None:

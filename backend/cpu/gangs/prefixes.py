@@ -115,4 +115,4 @@ def _shifted(vec: Ops, scalar: str, lanes: str, distance: int, filling: int) -> 
     sources: Sequence[int] = [lane - distance if lane >= distance else vec.lanes + lane for lane in range(vec.lanes)]
     numbers = ", ".join(f"i32 {it}" for it in sources)
     fill = vec.constant(scalar, filling)
-    return vec.out.value(f"shufflevector {type} {lanes}, {type} {fill}, <{vec.lanes} x i32> <{numbers}>")
+    return vec.out.pure(f"shufflevector {type} {lanes}, {type} {fill}, <{vec.lanes} x i32> <{numbers}>")

@@ -33,7 +33,7 @@ class Rows:
         type = self._vectors.vec.type(scalar)
         for row, pointer in enumerate(self._pointers(lanes)):
             element = self._out.value(f"load {scalar}, ptr {pointer}, align {leaf.align}")
-            vector = self._out.value(f"insertelement {type} {vector}, {scalar} {element}, i64 {row}")
+            vector = self._out.pure(f"insertelement {type} {vector}, {scalar} {element}, i64 {row}")
         return self._vectors.shuffle(scalar, vector, "poison", (lane // self._row for lane in range(self._lanes)))
 
     def load(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> str:
@@ -64,7 +64,7 @@ class Rows:
         for first in range(0, self._lanes, self._row):
             index = self._vectors.lane(lanes.index_type, lanes.index, str(first))
             pointers.append(
-                self._out.value(f"getelementptr [{lanes.unit} x i8], ptr {lanes.pointer}, {lanes.index_type} {index}")
+                self._out.pure(f"getelementptr [{lanes.unit} x i8], ptr {lanes.pointer}, {lanes.index_type} {index}")
             )
         return pointers
 

@@ -46,7 +46,7 @@ class Runs:
         for part in run.parts:
             shape = self._values.shape(part.position)
             if shape.kind is Kind.LIKELY:
-                tests.append(self._values.holds(part.position))
+                tests += [it for it in (self._values.holds(part.position),) if it != "true"]
             if not self._places.is_in_range(part.position, part.extent):
                 tests += self._range_tests(part, shape.stride)
         if not tests:
@@ -66,8 +66,12 @@ class Runs:
         ]
 
     def is_range_tested(self, run: Run) -> bool:
-        """Whether the test says of all lanes, of those too that are not in the mask, that they are in range."""
-        return not any(self._places.is_in_range(part.position, part.extent) for part in run.parts)
+        """Whether a test says of all lanes, of those too that are not in the mask, that they are in range."""
+        return all(
+            self._values.is_proved(part.position, part.extent)
+            or not self._places.is_in_range(part.position, part.extent)
+            for part in run.parts
+        )
 
     def pointer(self, pointer: str, run: Run) -> str:
         """Where the first lane's scalar is, from the pointer of its place; the test has held."""
@@ -75,5 +79,5 @@ class Runs:
             first = self._values.scalar(part.position)
             if first != "0":
                 text = f"getelementptr inbounds [{part.stride} x i8], ptr {pointer}, i64 {first}"
-                pointer = self._vectors.out.value(text)
+                pointer = self._vectors.out.pure(text)
         return pointer

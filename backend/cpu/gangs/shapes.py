@@ -96,16 +96,19 @@ class Shapes:
 
     def at(self, node: h.Node, leader: h.Node) -> Shape:
         """The shape of a value as a block sees it."""
-        if self.is_left_behind(node, leader):
+        if self.divergent and self.is_left_behind(node, leader):
             return VARYING
         return self._known.get(node, UNIFORM)
 
     def is_left_behind(self, node: h.Node, leader: h.Node) -> bool:
         """Whether the value comes from inside a divergent loop that the block is not in."""
         home = self._placed.place.get(node)
-        if home is None or home not in self.body.level_of:
-            return False
-        return any(it in self.divergent and leader not in it.leaders for it in self.body.enclosing(home))
+        level = None if home is None else self.body.level_of.get(home)
+        while level is not None:
+            if level in self.divergent and leader not in level.leaders:
+                return True
+            level = level.parent
+        return False
 
     def is_split(self, edges: Iterable[Edge]) -> bool:
         """Whether different lanes may come by different edges."""

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ....ir.hercules import nodes as h
 from .shapes import Key
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """What is known in one version of a block: `in_range` are positions that all lanes have inside arrays of an extent,
+    `linear` values likely to be affine that are, and `exact` sums
+    and products of u32 that do not wrap round.
+    """
+
+    in_range: frozenset[tuple[h.Node, h.DynamicConstant]] = frozenset()
+    linear: frozenset[h.Node] = frozenset()
+    exact: frozenset[h.Node] = frozenset()
 
 
 @dataclass(slots=True)
@@ -24,6 +36,8 @@ class Site:
     base: str = "0"
     part: int = 0
     act: str = "true"
+    proved: Proved = field(default_factory=Proved)
+    is_rare: bool = False
 
     def parts(self) -> Iterator[int]:
         """Code is written for each part in turn."""

@@ -1,16 +1,16 @@
 """Values that outlive the jump over the code that makes them.
 
-What a guarded piece of code defines lives in a stack slot as well, which LLVM turns into registers; code that is sure
-to come after it in the same or an inner piece uses it directly.
+Code that is sure to come after what makes a value, in the same guarded piece of code or an inner one, uses it directly.
+Where code beyond asks for it, it is kept in a stack slot as well, which LLVM turns into registers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Hashable
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ..llvm import FunctionText
+from ..llvm import FunctionText, Gap
 
 
 @dataclass(slots=True)
@@ -18,6 +18,11 @@ class _Definition:
     text: str
     type: str
     site: tuple[int, ...]
+    is_local: bool
+    places: list[tuple[Gap, str]]
+    """Where which value can be put into the slot."""
+    reset: str | None
+    """The block where the slot is to become zero again, if there is one."""
     slot: str | None
 
 
@@ -42,19 +47,16 @@ class Slots:
 
     @contextmanager
     def level(self) -> Generator[None]:
-        """Slots made meanwhile are zero again each time control passes here."""
+        """Slots made for what is written meanwhile are zero again each time control passes here."""
         out = self._out
-        reset, begin = out.fresh_block("reset"), out.fresh_block("begin")
+        before, reset, begin = out.current, out.fresh_block("reset"), out.fresh_block("begin")
         out.do(f"br label %{reset}")
         out.open(reset)
-        out.open(begin)
+        out.do(f"br label %{begin}")
+        out.open_merge(begin, before)
         self._resets.append(reset)
         yield
         self._resets.pop()
-        current = out.current
-        out.open(reset)
-        out.do(f"br label %{begin}")
-        out.open(current)
 
     @property
     def depth(self) -> int:
@@ -63,14 +65,17 @@ class Slots:
 
     def make(self, type: str, depth: int | None = None) -> str:
         """A new slot, zero at first, and again at the beginning of the level of that number, if one is given."""
+        return self._make(type, None if depth is None else self._resets[depth])
+
+    def _make(self, type: str, reset: str | None) -> str:
         out = self._out
         current = out.current
         out.open("entry")
         slot = out.value(f"alloca {type}")
-        out.do(f"store {type} zeroinitializer, ptr {slot}")
-        if depth is not None:
-            out.open(self._resets[depth])
-            out.do(f"store {type} zeroinitializer, ptr {slot}")
+        zero = f"store {type} zeroinitializer, ptr {slot}"
+        out.do(zero)
+        if reset is not None:
+            out.begin_with(reset, zero)
         out.open(current)
         return slot
 
@@ -82,13 +87,31 @@ class Slots:
         """Put a value into a slot."""
         self._out.do(f"store {type} {value}, ptr {slot}")
 
-    def define(self, key: Hashable, text: str, type: str, *, is_local: bool = False) -> None:
-        """A value made here; a local one is not used beyond the guards around it."""
-        slot = None
-        if self._site and not is_local:
-            slot = self.make(type, self.depth - 1)
-            self.store(type, text, slot)
-        self._known[key] = _Definition(text, type, self._site, slot)
+    def define(self, key: Hashable, text: str, type: str, *, is_local: bool = False, depth: int | None = None) -> None:
+        """A value made here; a local one is not used beyond the guards around it. It may be made in several places, of
+        which control passes one.
+
+        Elsewhere it is zero where it was not made since the beginning of the level of that number, which is the
+        innermost if none is given.
+        """
+        before = self._known.get(key)
+        slot, places = None, list[tuple[Gap, str]]()
+        if before is not None and before.type == type:
+            slot, places = before.slot, before.places
+        gap = self._out.gap()
+        places.append((gap, text))
+        if slot is not None:
+            gap.fill(f"store {type} {text}, ptr {slot}")
+        reset = self._resets[-1 if depth is None else depth] if self._resets else None
+        self._known[key] = _Definition(text, type, self._site, is_local, places, reset, slot)
+
+    @contextmanager
+    def replaced(self, key: Hashable, text: str) -> Generator[None]:
+        """Meanwhile, and not afterwards, another name stands for a value."""
+        before = self._known[key]
+        self._known[key] = replace(before, text=text, site=self._site, is_local=True)
+        yield
+        self._known[key] = before
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._known
@@ -96,12 +119,16 @@ class Slots:
     def is_usable(self, key: Hashable) -> bool:
         """Whether code here can name the value, if it is one of these."""
         known = self._known.get(key)
-        return known is None or known.slot is not None or self._site[: len(known.site)] == known.site
+        return known is None or not known.is_local or self._site[: len(known.site)] == known.site
 
     def use(self, key: Hashable) -> str:
         """The value as code here can name it."""
         known = self._known[key]
         if self._site[: len(known.site)] == known.site:
             return known.text
-        assert known.slot is not None, f"{key} is used beyond its guards"
+        assert not known.is_local, f"{key} is used beyond its guards"
+        if known.slot is None:
+            known.slot = self._make(known.type, known.reset)
+            for gap, text in known.places:
+                gap.fill(f"store {known.type} {text}, ptr {known.slot}")
         return self.load(known.type, known.slot)

@@ -18,15 +18,18 @@ from ..llvm import FunctionText, Ops
 from ..memory import STORAGE_ALIGN
 from ..nodes import NodeEmitter, compute
 from ..storage import Storage
+from .bounds import constant_value
 from .choose import Gang, NotGanged
 from .likely import LikelyEmitter
 from .memory import GangMemory
 from .shapes import UNIFORM, Kind, Shape, Shapes
 from .site import Site
 from .slots import Slots
+from .spans import Span
 
 _PRIVATE_LIMIT = 1 << 17
 """The most bytes of a collection that each lane has for itself, on the stack."""
+_WIDENED = {h.BinaryOp.ADD: "add", h.BinaryOp.MUL: "mul"}
 _WITHIN_A_ROW = {Kind.ROWS: Kind.AFFINE, Kind.WIDENED_ROWS: Kind.WIDENED}
 
 
@@ -60,6 +63,7 @@ class GangValues:
         self._likely = LikelyEmitter(self.one, gang.lanes, placed.types, self.shape, self.scalar, self.holds)
         self._again: dict[tuple[h.Node, int, str], str] = {}
         """Vectors of likely values, by the LLVM block in which they were needed."""
+        self._part_steps: dict[h.Node, int | None] = {}
         self._used_in: dict[h.Node, frozenset[h.Node]] = {}
         row = min(gang.row, gang.lanes)
         self.memory = GangMemory(self.vec, nodes.memory, placed.types, self, self._private_pointer, row)
@@ -122,6 +126,20 @@ class GangValues:
 
     # Thread numbers
 
+    def thread_span(self, node: h.Node) -> Span | None:
+        """What the numbers of the gang's threads in one of its forks lie between."""
+        if not isinstance(node, h.ThreadID) or node.fork not in self._gang.forks:
+            return None
+        factor, inner, is_outermost = self._gang.steps(node.fork)
+        threads, period, base = self._gang.threads, factor * inner, self._site.base
+        if threads >= period or (period % threads and not is_outermost):
+            return Span("0", str(factor - 1), 0, factor - 1)
+        last = self.one.binary("add", "i64", base, str(threads - 1))
+        ends = [self.one.binary("udiv", "i64", it, str(inner)) for it in (base, last)]
+        if not is_outermost:
+            ends = [self.one.binary("urem", "i64", it, str(factor)) for it in ends]
+        return Span(ends[0], ends[1], 0, factor - 1)
+
     def define_thread_ids(self, thread_ids: Sequence[h.ThreadID]) -> None:
         """The lanes' indices in each fork, from their number in all."""
         if len(self._gang.forks) == 1:
@@ -133,6 +151,51 @@ class GangValues:
                     self.slots.define(self._name(thread_id), self._index_of_row(thread_id), "i64")
                 else:
                     self.slots.define(self._name(thread_id), self._indices(thread_id), self.vec.type("i64"))
+
+    def part_step(self, node: h.Node) -> int | None:
+        """How much the values of each part are above those of the part before, None if they do not rise so; as long as
+        nothing that an integer is made from wraps round.
+        """
+        if node not in self._part_steps:
+            self._part_steps[node] = self._find_part_step(node)
+        return self._part_steps[node]
+
+    def _find_part_step(self, node: h.Node) -> int | None:
+        shape = self._shapes.at(node, self._site.here)
+        if shape.kind in (Kind.UNIFORM, Kind.AFFINE, Kind.WIDENED):
+            return shape.stride * self.vec.lanes
+        match node:
+            case h.ThreadID():
+                return self._thread_step(node)
+            case h.Read() | h.Atomic() | h.Phi():
+                return None
+            case _:
+                steps = [self.part_step(it) for it in predecessors(node)]
+                return 0 if all(it == 0 for it in steps) else self._linear_step(node, steps)
+
+    def _linear_step(self, node: h.Node, steps: Sequence[int | None]) -> int | None:
+        first = steps[0]
+        match node:
+            case h.Cast() | h.Bitcast():
+                return first
+            case h.Binary(op=h.BinaryOp.ADD) if first is not None and steps[1] is not None:
+                return first + steps[1]
+            case h.Binary(op=h.BinaryOp.SUB) if first is not None and steps[1] is not None:
+                return first - steps[1]
+            case h.Binary(op=h.BinaryOp.MUL, rhs=rhs) if first is not None and (factor := constant_value(rhs)):
+                return first * factor
+            case _:
+                return None
+
+    def _thread_step(self, node: h.ThreadID) -> int | None:
+        if node.fork not in self._gang.forks:
+            return None
+        factor, inner, is_outermost = self._gang.steps(node.fork)
+        lanes, period = self.vec.lanes, factor * inner
+        if lanes % period == 0:
+            return 0
+        is_rising = is_outermost or period % self._gang.threads == 0
+        return lanes // inner if lanes % inner == 0 and is_rising else None
 
     def lane_numbers(self) -> str:
         """The numbers of the part's lanes among the fork's threads."""
@@ -192,7 +255,7 @@ class GangValues:
 
     def define_likely(self, node: h.Node) -> None:
         """Of a value that is likely affine, that of the part's first lane, and whether the others follow."""
-        first, holds = self._likely.emit(node)
+        first, holds = self._likely.emit(node, is_proved=node in self._site.proved.linear)
         is_local = self.use_blocks(node) <= {self._site.here}
         self.slots.define((node, self._site.part, "first"), first, data.llvm_type(self._types[node]), is_local=is_local)
         self.slots.define((node, self._site.part, "holds"), holds, "i1", is_local=is_local)
@@ -275,6 +338,26 @@ class GangValues:
             return all(self.is_usable(it) for it in predecessors(node))
         return self.slots.is_usable(name)
 
+    def is_named(self, node: h.Node) -> bool:
+        """Whether code here can name a value that is the same for all lanes."""
+        name = (node, 0)
+        return self.slots.is_usable(name) if name in self.slots else self._is_outside(node)
+
+    def _is_outside(self, node: h.Node) -> bool:
+        return self._placed.place.get(node) not in self._shapes.body.level_of
+
+    def is_rare(self) -> bool:
+        """See `places.Values`."""
+        return self._site.is_rare
+
+    def is_proved(self, position: h.Node, extent: h.DynamicConstant) -> bool:
+        """See `places.Values`."""
+        return (position, extent) in self._site.proved.in_range
+
+    def dynamic(self, constant: h.DynamicConstant) -> str:
+        """The value of a dynamic constant, an i64."""
+        return self._nodes.memory.dynamic(constant)
+
     def scalar(self, node: h.Node) -> str:
         """The value of what does not vary in the part; of what is, or likely is, affine that of the first lane."""
         shape = self.shape(node)
@@ -294,6 +377,14 @@ class GangValues:
             return self.one.binary("add", scalar, value, str(offset))
         narrow = self.one.convert("trunc", "i64", value, "i32")
         return self.one.convert("zext", "i32", self.one.binary("add", "i32", narrow, str(offset)), "i64")
+
+    def wide(self, node: h.Node) -> str:
+        """The scalar of a u32 as an i64. What does not wrap round is computed so: LLVM then finds that places in memory
+        rise evenly from turn to turn.
+        """
+        if isinstance(node, h.Binary) and node.op in _WIDENED and node in self._site.proved.exact:
+            return self.one.binary(_WIDENED[node.op], "i64", self.wide(node.lhs), self.wide(node.rhs))
+        return self.one.convert("zext", "i32", self.scalar(node), "i64")
 
     def vector(self, node: h.Node) -> str:
         """The value in all lanes of the part."""

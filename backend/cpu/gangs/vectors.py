@@ -20,7 +20,7 @@ class LaneVectors:
         """One value in all lanes."""
         if not value.startswith("%"):
             return f"splat ({scalar} {value})"
-        first = self.out.value(f"insertelement {self.vec.type(scalar)} poison, {scalar} {value}, i64 0")
+        first = self.out.pure(f"insertelement {self.vec.type(scalar)} poison, {scalar} {value}, i64 0")
         return self.shuffle(scalar, first, "poison", [0] * self.lanes)
 
     def hidden(self, value: str, scalar: str) -> str:
@@ -40,7 +40,7 @@ class LaneVectors:
         """Elements of two vectors by their numbers, those of the second after those of the first."""
         type, wanted = self.vec.type(scalar), list(numbers)
         mask = vector_text("i32", wanted)
-        return self.out.value(f"shufflevector {type} {left}, {type} {right}, <{len(wanted)} x i32> {mask}")
+        return self.out.pure(f"shufflevector {type} {left}, {type} {right}, <{len(wanted)} x i32> {mask}")
 
     def any(self, mask: str) -> str:
         """Whether a mask has a lane."""
@@ -52,11 +52,11 @@ class LaneVectors:
 
     def bits(self, mask: str) -> str:
         """A mask as an integer, lane 0 lowest."""
-        return self.out.value(f"bitcast {self.vec.type('i1')} {mask} to i{self.lanes}")
+        return self.out.pure(f"bitcast {self.vec.type('i1')} {mask} to i{self.lanes}")
 
     def lane(self, scalar: str, vector: str, number: str) -> str:
         """One lane of a vector."""
-        return self.out.value(f"extractelement {self.vec.type(scalar)} {vector}, i64 {number}")
+        return self.out.pure(f"extractelement {self.vec.type(scalar)} {vector}, i64 {number}")
 
     def a_lane(self, scalar: str, vector: str, mask: str | None) -> str:
         """The value of the last lane that is in the mask, which is not empty."""

@@ -61,7 +61,8 @@ def define(name: str, ops: Ops) -> str:
         type = r.ops.type("float")
         inner.do(f"ret {type} {result}")
         signature = ", ".join(f"{type} {it}" for it in parameters)
-        return f"define internal {type} @{full}({signature}) nounwind willreturn memory(none) {{\n{inner.text()}\n}}\n"
+        head = f"define internal {type} @{full}({signature}) alwaysinline nounwind willreturn memory(none)"
+        return f"{head} {{\n{inner.text()}\n}}\n"
 
     module.helper(full, write)
     return full

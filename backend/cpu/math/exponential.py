@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from . import avx512
 from .coefficients import EXP, EXP2, LN2_PARTS, LOG, LOG2, LOG2_ATANH, TWO_BY_LN2_PARTS
 from .reals import Reals
 
@@ -17,12 +18,11 @@ _SUBNORMAL_SHIFT = 24
 
 
 def exp_reduced(r: Reals, x: str) -> tuple[str, str]:
-    """N and f with x = n ln 2 + f and |f| ≤ ln 2 / 2, for |x| up to 2^8: n as an i32, and f."""
+    """N and f with x = n ln 2 + f and |f| ≤ ln 2 / 2, for |x| up to 2^8: n + r.rounding, and f."""
     shifted = r.multiply_add(x, r.c(math.log2(math.e)), r.c(r.rounding))
     n = r.sub(shifted, r.c(r.rounding))
     high, low = LN2_PARTS
-    f = r.multiply_add(n, r.c(-low), r.multiply_add(n, r.c(-high), x))
-    return integer_of(r, shifted), f
+    return shifted, r.multiply_add(n, r.c(-low), r.multiply_add(n, r.c(-high), x))
 
 
 def integer_of(r: Reals, shifted: str) -> str:
@@ -30,10 +30,19 @@ def integer_of(r: Reals, shifted: str) -> str:
     return r.ops.binary("sub", r.integers, r.bits(shifted), r.bits(r.c(r.rounding)))
 
 
+def _scaled(r: Reals, a: str, shifted: str) -> str:
+    """`a * 2^n`, rounded once, for a normal float a near 1 and n + r.rounding with |n| ≤ 250."""
+    if r.ops.out.module.target.has_avx512:
+        return avx512.scale(r.ops, a, r.sub(shifted, r.c(r.rounding)))
+    n = integer_of(r, shifted)
+    half = r.integer("ashr", n, 1)
+    return r.mul(r.mul(a, r.power(half)), r.power(r.ops.binary("sub", r.integers, n, half)))
+
+
 def exp(r: Reals, x: str) -> str:
     """e^x."""
-    n, f = exp_reduced(r, r.cut(x, -105.0, 90.0))
-    return r.scale(r.polynomial(f, EXP), n)
+    shifted, f = exp_reduced(r, r.cut(x, -105.0, 90.0))
+    return _scaled(r, r.polynomial(f, EXP), shifted)
 
 
 def exp2(r: Reals, x: str) -> str:
@@ -47,10 +56,23 @@ def exp2_of_sum(r: Reals, high: str, low: str | None) -> str:
     f = r.sub(high, r.sub(shifted, r.c(r.rounding)))
     if low is not None:
         f = r.add(f, low)
-    return r.scale(r.polynomial(f, EXP2), integer_of(r, shifted))
+    return _scaled(r, r.polynomial(f, EXP2), shifted)
 
 
 def split(r: Reals, x: str) -> tuple[str, str]:
+    """E, a float, and m with x = m 2^e, m from √½ to √2, for a positive finite x."""
+    if not r.ops.out.module.target.has_avx512:
+        exponent, m = _split_bits(r, x)
+        return real(r, exponent), m
+    exponent, m = avx512.exponent(r.ops, x), avx512.significand(r.ops, x)
+    is_large = r.test("ogt", m, r.c(math.sqrt(2.0)))
+    return (
+        r.select(is_large, r.add(exponent, r.c(1.0)), exponent),
+        r.select(is_large, r.mul(m, r.c(0.5)), m),
+    )
+
+
+def _split_bits(r: Reals, x: str) -> tuple[str, str]:
     """E, an integer, and m with x = m 2^e, m from √½ to √2, for a positive finite x."""
     is_small = r.test("olt", x, r.c(_LEAST_NORMAL))
     x = r.select(is_small, r.mul(x, r.c(2.0**_SUBNORMAL_SHIFT)), x)
@@ -74,6 +96,9 @@ def log_of(r: Reals, exponent: str, f: str) -> str:
 
 def log_limits(r: Reals, x: str, result: str) -> str:
     """The logarithm of x, where `result` is that of a positive finite x."""
+    if r.ops.out.module.target.has_avx512:
+        zero, infinity = avx512.NEGATIVE_INFINITY, avx512.THE_ARGUMENT
+        return avx512.with_exceptions(r.ops, result, x, negative=avx512.NAN, zero=zero, infinity=infinity)
     outside = r.select(r.test("oeq", x, r.c(0.0)), r.c(-math.inf), r.c(math.nan))
     result = r.select(r.test("ogt", x, r.c(0.0)), result, outside)
     return r.select(r.test("oeq", x, r.c(math.inf)), x, result)
@@ -82,7 +107,7 @@ def log_limits(r: Reals, x: str, result: str) -> str:
 def log(r: Reals, x: str) -> str:
     """`ln x`."""
     exponent, m = split(r, x)
-    return log_limits(r, x, log_of(r, real(r, exponent), r.sub(m, r.c(1.0))))
+    return log_limits(r, x, log_of(r, exponent, r.sub(m, r.c(1.0))))
 
 
 def log2(r: Reals, x: str) -> str:
@@ -90,7 +115,7 @@ def log2(r: Reals, x: str) -> str:
     exponent, m = split(r, x)
     f = r.sub(m, r.c(1.0))
     fraction = r.multiply_add(f, r.polynomial(f, LOG2), f)
-    return log_limits(r, x, r.add(real(r, exponent), fraction))
+    return log_limits(r, x, r.add(exponent, fraction))
 
 
 def log1p(r: Reals, t: str, doublings: str | None = None) -> str:
@@ -104,7 +129,7 @@ def log1p(r: Reals, t: str, doublings: str | None = None) -> str:
     low = r.sub(small, r.sub(high, big))
     if doublings is not None:
         high, low = r.select(doublings, t, high), r.select(doublings, r.c(0.0), low)
-    exponent, m = split(r, high)
+    exponent, m = _split_bits(r, high)
     negated = r.ops.binary("sub", "i32", r.ops.constant("i32", 0), exponent)
     unit = r.power(r.ops.intrinsic("llvm.smax", "i32", negated, r.ops.constant("i32", -126)))
     f = r.multiply_add(low, unit, r.sub(m, r.c(1.0)))
@@ -118,18 +143,28 @@ def _log2_of_two(r: Reals, x: str) -> tuple[str, str]:
     exponent, m = split(r, x)
     f, above = r.sub(m, r.c(1.0)), r.add(m, r.c(1.0))
     above_low = r.sub(m, r.sub(above, r.c(1.0)))
-    s = r.div(f, above)
+    inverse = _inverse(r, above)
+    s = r.mul(f, inverse)
     rest = r.exact_fma(r.neg(s), above_low, r.exact_fma(r.neg(s), above, f))
-    s_low = r.div(rest, above)
+    s_low = r.mul(rest, inverse)
     high_factor, low_factor = (r.c(it) for it in TWO_BY_LN2_PARTS)
-    square = r.mul(s, s)
+    nearest = r.add(s, s_low)
+    square = r.mul(nearest, nearest)
     product = r.mul(s, high_factor)
     product_low = r.exact_fma(s, high_factor, r.neg(product))
     product_low = r.add(product_low, r.multiply_add(s, low_factor, r.mul(s_low, high_factor)))
-    tail = r.mul(r.mul(s, square), r.polynomial(square, LOG2_ATANH))
+    tail = r.mul(r.mul(nearest, square), r.polynomial(square, LOG2_ATANH))
     fraction, fraction_low = _ordered_sum(r, product, tail)
-    total, total_low = _ordered_sum(r, real(r, exponent), fraction)
+    total, total_low = _ordered_sum(r, exponent, fraction)
     return total, r.add(total_low, r.add(fraction_low, product_low))
+
+
+def _inverse(r: Reals, x: str) -> str:
+    """`1 / x` to 2^-23 of itself, for an x near 1."""
+    if not r.ops.out.module.target.has_avx512:
+        return r.div(r.c(1.0), x)
+    estimate = avx512.inverse_estimate(r.ops, x)
+    return r.multiply_add(r.multiply_add(r.neg(x), estimate, r.c(1.0)), estimate, estimate)
 
 
 def _ordered_sum(r: Reals, a: str, b: str) -> tuple[str, str]:
@@ -138,14 +173,22 @@ def _ordered_sum(r: Reals, a: str, b: str) -> tuple[str, str]:
     return total, r.add(r.sub(a, total), b)
 
 
+def _cut_to_number(r: Reals, x: str, limit: float) -> str:
+    """The number, or the nearer end of ±limit, also of a NaN."""
+    x = r.select(r.test("olt", x, r.c(limit)), x, r.c(limit))
+    return r.select(r.test("ogt", x, r.c(-limit)), x, r.c(-limit))
+
+
 def pow(r: Reals, x: str, y: str) -> str:
     """`2^(y log2 x)`, where the exceptions of IEEE 754 hold for x^0 and 1^y, and a negative x gives NaN."""
     log, log_low = _log2_of_two(r, x)
     log = log_limits(r, x, log)
     high = r.mul(y, log)
     low = r.multiply_add(y, log_low, r.exact_fma(y, log, r.neg(high)))
-    is_inside = r.test("olt", r.call("fabs", high), r.c(160.0))
-    result = exp2_of_sum(r, r.cut(high, -160.0, 160.0), r.select(is_inside, low, r.c(0.0)))
+    result = exp2_of_sum(r, r.cut(high, -160.0, 160.0), _cut_to_number(r, low, 1.0))
+    if r.ops.out.module.target.has_avx512:
+        result = r.select(r.test("oeq", y, r.c(0.0)), r.c(1.0), result)
+        return avx512.with_exceptions(r.ops, result, x, negative=avx512.NAN, one=avx512.ONE)
     is_one = r.ops.binary("or", "i1", r.test("oeq", y, r.c(0.0)), r.test("oeq", x, r.c(1.0)))
     result = r.select(is_one, r.c(1.0), result)
     return r.select(r.test("olt", x, r.c(0.0)), r.c(math.nan), result)

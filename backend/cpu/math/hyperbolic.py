@@ -59,8 +59,8 @@ def tanh(r: Reals, x: str) -> str:
     a = _magnitude(r, x, 20.0)
     square = r.mul(a, a)
     near = r.multiply_add(r.mul(a, square), r.polynomial(square, TANH), a)
-    n, f = exp_reduced(r, r.add(a, a))
-    power = r.mul(r.polynomial(f, EXP), r.power(n))
+    shifted, f = exp_reduced(r, r.add(a, a))
+    power = r.mul(r.polynomial(f, EXP), r.power(integer_of(r, shifted)))
     far = r.sub(r.c(1.0), r.div(r.c(2.0), r.add(power, r.c(1.0))))
     return r.with_sign(r.select(r.test("ogt", a, r.c(_NEAR)), far, near), x)
 

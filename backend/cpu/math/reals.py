@@ -118,14 +118,6 @@ class Reals:
         """2^n for an integer in the range of exponents of normal numbers."""
         return self.of_bits(self.integer("shl", self.integer("add", n, _BIAS[self.scalar]), self.fraction_bits))
 
-    def scale(self, a: str, n: str) -> str:
-        """`a * 2^n` for a normal float a near 1 and an integer from -250 to 250, rounded once."""
-        if self.ops.out.module.target.has_avx512:
-            return self.ldexp(a, n)
-        half = self.integer("ashr", n, 1)
-        rest = self.ops.binary("sub", self.integers, n, half)
-        return self.mul(self.mul(a, self.power(half)), self.power(rest))
-
     def ldexp(self, a: str, n: str) -> str:
         """LLVM's ldexp, which a target with `has_avx512` does in one instruction: any float, any i32."""
         ops, name = self.ops, f"llvm.ldexp.{self.ops.suffix(self.scalar)}.{self.ops.suffix('i32')}"

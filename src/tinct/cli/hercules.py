@@ -118,19 +118,20 @@ def run(function: Function, constants: list[int], values: list[object], device: 
 
 
 def _fitted(type: Type, value: object) -> object:
-    """A value of JSON with its integers as floats where the type says so, and sums as such."""
+    """A value of JSON with its numbers rounded to floats where the type says so, and sums as such."""
+    from ..ir.hercules.arithmetic import nearest
     from ..ir.hercules.nodes import Array, Float, Product, Summation
     from ..ir.hercules.storage import Value, Variant
 
     match type:
-        case Float() if isinstance(value, int) and not isinstance(value, bool):
-            return float(value)
+        case Float() if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return nearest(type, value)
         case Array(element=element) if isinstance(value, list):
             return [_fitted(element, it) for it in cast("list[object]", value)]
         case Product(fields=fields) if isinstance(value, list):
             parts = cast("list[object]", value)
             if len(fields) != len(parts):
-                return parts
+                return _plain(parts)
             return [_fitted(*pair) for pair in zip(fields, parts, strict=True)]
         case Summation(variants=variants) if isinstance(value, dict):
             given = cast("dict[str, object]", value)
@@ -141,7 +142,16 @@ def _fitted(type: Type, value: object) -> object:
                 )
             return Variant(index, cast("Value", _fitted(variants[index], given["value"])))
         case _:
-            return value
+            return _plain(value)
+
+
+def _plain(value: object) -> object:
+    """Numbers, truth values and lists of them: what else JSON has is no value of any type."""
+    if isinstance(value, list):
+        return [_plain(it) for it in cast("list[object]", value)]
+    if not isinstance(value, (bool, int, float)):
+        raise InputError(f"{json.dumps(value)} is no value of Hercules IR")
+    return value
 
 
 def _sum_as_json(value: object) -> object:

@@ -37,6 +37,9 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_inde
   _ = touch();
   _ = &hits;
   atomicAdd(&hits, 1);
+  _ = 5000000000;
+  _ = array(1, 2.5e300);
+  _ = false && twice(5000000000) == 1;
   if false && 1 / 0 == 1 { return; }
   const_assert true || 1 / 0 == 1;
   workgroupBarrier();

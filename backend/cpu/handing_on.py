@@ -1,0 +1,86 @@
+"""What collections do at the end of a block: into the storage of a Phi or Reduce, and into a Collect's elements.
+
+All values of one way latch at once, so nothing is overwritten before it is handed on itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from ...ir.hercules import nodes as h
+from ...ir.hercules.analyses import block_leader
+from .nodes import NodeEmitter
+from .storage import Storage, StoragePlan
+
+
+class HandingOn:
+    """Writes what Phis, Reduces and Collects of collections take in at the ends of blocks."""
+
+    def __init__(
+        self,
+        nodes: NodeEmitter,
+        plan: StoragePlan,
+        live: Collection[h.Node],
+        fork_of: Mapping[h.Join, h.Fork],
+    ) -> None:
+        self._nodes = nodes
+        self._plan = plan
+        self._live = live
+        self._fork_of = fork_of
+
+    def blocks(self, node: h.Node) -> list[h.Node]:
+        """The leaders of the blocks at whose ends a node takes something in."""
+        match node:
+            case h.Phi(region=h.Region(predecessors=predecessors)):
+                return [block_leader(it) for it in predecessors if it in self._live]
+            case h.Reduce(join=h.Join() as join):
+                return [block_leader(self._fork_of[join].control), block_leader(join.control)]
+            case h.Collect(join=h.Join() as join):
+                return [block_leader(join.control)]
+            case _:
+                return []
+
+    def at_end(self, leader: h.Node, takers: Sequence[h.Node]) -> None:
+        """Hand on at the end of a block to these nodes. Collects come first: they look at what Reduces overwrite."""
+        for node in takers:
+            if isinstance(node, h.Collect) and isinstance(node.join, h.Join):
+                self._nodes.collect(node, self._fork_of[node.join])
+        self._transfer_all([(value, node) for node in takers for value in self._taken(node, leader)])
+
+    def _taken(self, node: h.Node, leader: h.Node) -> Iterable[h.Node]:
+        """What a Phi or Reduce becomes after this block."""
+        match node:
+            case h.Phi(region=h.Region() as region, values=values):
+                pairs = zip(region.predecessors, values, strict=True)
+                return [value for it, value in pairs if it in self._live and block_leader(it) is leader]
+            case h.Reduce(join=h.Join() as join, init=init, update=update):
+                ways = ((init, self._fork_of[join].control), (update, join.control))
+                return [value for value, it in ways if block_leader(it) is leader]
+            case _:
+                return []
+
+    def _transfer_all(self, moves: Iterable[tuple[h.Node, h.Node]]) -> None:
+        """Hand on each of these values to the node that takes it, as if at once.
+
+        What no order does for is a ring of storages: two of them change places, which is right for one of them.
+        """
+        memory, plan = self._nodes.memory, self._plan
+        copies: list[tuple[Storage, Storage]] = []
+        fills: list[tuple[h.Node, h.Node]] = []
+        for value, node in moves:
+            if isinstance(value, h.ConstantNode):
+                fills.append((value, node))
+            elif plan.needs_transfer(value, node):
+                copies.append((plan.of(value), plan.of(node)))
+        while copies:
+            sources = {source for source, _ in copies}
+            number = next((number for number, (_, target) in enumerate(copies) if target not in sources), None)
+            source, target = copies.pop(0 if number is None else number)
+            if number is not None:
+                memory.copy(memory.address(source), memory.address(target))
+                continue
+            memory.swap(memory.address(source), memory.address(target))
+            left = [(source if it is target else it, to) for it, to in copies]
+            copies = [(it, to) for it, to in left if it is not to]
+        for value, node in fills:
+            self._nodes.transfer(value, node)

@@ -1,0 +1,53 @@
+"""Which of LLVM's passes a module goes through.
+
+LLVM's own pipelines do most things several times, for code of any kind. What gangs are written as is vectors already,
+and gains nothing from most of that: the passes of `quick` make code as fast in half the time (see docs/speed.md).
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any, Literal
+
+from .quiet import without_unroll_warnings
+
+Passes = Literal["vectorising", "thorough", "quick"]
+"""LLVM's pipeline with the search for vectors, which is for scalar code; the same without that search; or our own."""
+
+LEVEL = 2
+"""That of LLVM's own pipelines."""
+_CLEAN = ("sroa", "simplify_cfg", "jump_threading", "simplify_cfg", "instruction_combine")
+"""Slots become values, tests that are made twice are made once, and a loop's test is at one place."""
+_AFTER_UNROLLING = ("sroa", "sccp", "simplify_cfg")
+"""What has become constant goes, and what depends on it."""
+_QUICK = (
+    "always_inliner",
+    *_CLEAN,
+    "loop_rotate",
+    "loop_unroll",
+    *_AFTER_UNROLLING,
+    "instruction_combine",
+    "loop_unroll",  # the loops around those that were unrolled before
+    *_AFTER_UNROLLING,
+    "new_gvn",
+    "jump_threading",
+    "dead_store_elimination",
+    "reassociate",
+    "simplify_cfg",
+)
+
+
+def optimise(llvm: Any, machine: Any, module: Any, passes: Passes, *, has_unrolled_loops: bool) -> None:
+    """Change the module in place. `has_unrolled_loops`: whether any loop is asked to be unrolled."""
+    options = llvm.create_pipeline_tuning_options(speed_level=LEVEL)
+    options.loop_vectorization = options.slp_vectorization = passes == "vectorising"
+    options.loop_interleaving = options.loop_unrolling = True
+    builder = llvm.create_pass_builder(machine, options)
+    if passes != "quick":
+        with without_unroll_warnings() if has_unrolled_loops else nullcontext():
+            builder.getModulePassManager().run(module, builder)
+        return
+    manager = llvm.create_new_module_pass_manager()
+    for name in _QUICK:
+        getattr(manager, f"add_{name}_pass")()
+    manager.run(module, builder)

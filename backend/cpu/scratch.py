@@ -1,0 +1,34 @@
+"""The scratch memory of a worker: where storages lie in it that are too large for the stack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...ir.hercules import dynamic
+from ...ir.hercules import nodes as h
+from .layout import dynamic_size
+from .memory import STACK_LIMIT, STORAGE_ALIGN
+from .storage import Storage
+
+
+def assign_scratch(storages: Sequence[Storage]) -> tuple[dict[Storage, h.DynamicConstant], h.DynamicConstant]:
+    """Offsets in the scratch memory, and the size of it all."""
+    offsets: dict[Storage, h.DynamicConstant] = {}
+    end: h.DynamicConstant = dynamic.ZERO
+    known_first = sorted(storages, key=lambda it: it.constant_size is None)
+    for storage in known_first:
+        size = storage.constant_size
+        if storage.is_binding or storage.parent is not None or (size is not None and size <= STACK_LIMIT):
+            continue
+        offsets[storage] = end
+        end = dynamic.add(end, _rounded_size(storage, size))
+    return offsets, end
+
+
+def _rounded_size(storage: Storage, size: int | None) -> h.DynamicConstant:
+    """Whole lines, and room for an element that an empty array does not have."""
+    if size is not None:
+        return dynamic.literal(-(-size // STORAGE_ALIGN) * STORAGE_ALIGN)
+    exact = dynamic_size(storage.layout)
+    lines = dynamic.div(dynamic.add(exact, dynamic.literal(2 * STORAGE_ALIGN - 1)), dynamic.literal(STORAGE_ALIGN))
+    return dynamic.mul(lines, dynamic.literal(STORAGE_ALIGN))

@@ -1,0 +1,77 @@
+"""Loops with a version of their blocks for when all turns stay in range: around every edge, gangs do what lanes do."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import tinct
+
+HEAD = """
+struct Sizes { count: u32, stride: u32, start: i32, end: i32 }
+@group(0) @binding(0) var<uniform> sizes: Sizes;
+@group(0) @binding(1) var<storage, read> a: array<u32>;
+@group(0) @binding(2) var<storage, read> b: array<u32>;
+@group(0) @binding(3) var<storage, read_write> out: array<u32>;
+"""
+BODIES = {
+    "rows and columns": "for (var k = 0u; k < sizes.count; k++) { v += a[g * sizes.stride + k] * b[k * 16u + l]; }",
+    "only where it is guarded": """
+        if g < sizes.stride { for (var k = 0u; k < sizes.count; k++) { v += a[k * 7u] * b[k + g]; } }""",
+    "up to the limit": "for (var k = 1u; k <= sizes.count; k++) { v = v * 3u + a[k] + b[k * sizes.stride]; }",
+    "the limit first": "for (var k = 0u; sizes.count > k; k++) { v = v * 3u + a[k + l] + b[sizes.stride * k]; }",
+    "until, not while": "var k = 0u; loop { if k >= sizes.count { break; } v += a[k] ^ b[k + l]; k += 3u; }",
+    "signed": "for (var k = 2; k < sizes.end; k++) { v = v * 5u + a[k] + b[k + i32(l)]; }",
+    "signed from below": "for (var k = sizes.start; k < sizes.end; k++) { v = v * 5u + a[k] + b[k + i32(l)]; }",
+    "signed from a constant below": "for (var k = -3; k < sizes.end; k++) { v = v * 5u + a[k] + b[k + i32(l)]; }",
+    "sums that wrap round": """
+        for (var k = 0u; k < sizes.count; k++) { v = v * 5u + a[k + 4294967290u] + b[k * 0x8000001u]; }""",
+    "a jump": """
+        for (var k = 0u; k < sizes.count; k++) { v += a[k] + b[k + g]; if v > 900u { break; } v += a[k + 1u]; }""",
+    "a branch": """
+        for (var k = 0u; k < sizes.count; k++) {
+            if k % 3u == 1u { v += a[k + l] * b[k]; } else { v ^= a[l] + b[k + 2u]; } }""",
+    "stores": "for (var k = 0u; k < sizes.count; k++) { out[g + 64u * (k % 3u)] = a[k] + b[k + l]; } v = out[g];",
+    "the counter afterwards": """
+        var k = 0u; for (; k < sizes.count; k++) { v += a[k] * b[k + l]; if v == 77u { break; } } v += k * 1000u;""",
+    "one in another": """
+        for (var j = 0u; j < sizes.stride; j++) {
+            for (var k = 0u; k < sizes.count; k++) { v += a[j * 9u + k] * b[k + l]; } }""",
+    "a counter that halves": """
+        var k = 0u;
+        while k < sizes.count {
+            v += a[k] * b[k + l]; k = select(k + 1u, k / 2u + 5u, k == 6u); if v > 9000u { break; } }""",
+}
+SIZES = [(0, 0, 0, 0), (9, 3, -2, 9), (40, 1, 0, 40), (64, 4, 5, 64), (65, 5, -70, 65), (300, 17, 0, 300)]
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("name", BODIES)
+def test_gangs_agree_with_the_interpreter(name: str, sizes: tuple[int, int, int, int]) -> None:
+    text = f"""{HEAD}@compute @workgroup_size(16, 4)
+        fn main(@builtin(local_invocation_id) local: vec3u, @builtin(local_invocation_index) g: u32) {{
+            let l = local.x; var v = g; {BODIES[name]} out[g] += v; }}"""
+    kernel = tinct.load(text)["main"]
+    source = np.random.default_rng(5)
+    type = np.dtype([("count", "u4"), ("stride", "u4"), ("start", "i4"), ("end", "i4")])
+    buffers = {
+        "sizes": np.array(sizes, type),
+        "a": source.integers(0, 99, 200, np.uint32),
+        "b": source.integers(0, 99, 150, np.uint32),
+        "out": np.zeros(256, np.uint32),
+    }
+    assert kernel.shader.compilation("main", {}).cpu.tier == "gang"
+    expected = kernel.run(buffers, workgroups=1, device="interp")["out"]
+    np.testing.assert_array_equal(kernel.run(buffers, workgroups=1)["out"], expected)
+
+
+def test_a_version_has_no_tests() -> None:
+    text = f"""{HEAD}@compute @workgroup_size(64) fn main(@builtin(local_invocation_index) g: u32) {{
+        var v = 0u; {BODIES["only where it is guarded"]} out[g] = v; }}"""
+    code = tinct.load(text).compilation("main", {}).cpu.llvm(optimised=False)
+    version = re.search(r"\nin\.range\.\d+:\n(.*?)\n[\w.]+:\n", code, re.DOTALL)
+    assert version is not None
+    assert "load <" in version[1]
+    assert not re.search(r"umin|icmp|masked", version[1])

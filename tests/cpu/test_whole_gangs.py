@@ -1,0 +1,162 @@
+"""Blocks with a version for when all lanes of a gang pass and all positions are in range: around every edge, the gangs
+do what single lanes do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from tinct.backend.cpu import CompiledKernel, compile_entry
+from tinct.backend.cpu.emit import Tier
+from tinct.ir.source import Source
+from tinct.shader import Shader
+
+HEAD = """
+struct Sizes { n: u32, width: u32, height: u32, shift: i32 }
+@group(0) @binding(0) var<uniform> sizes: Sizes;
+@group(0) @binding(1) var<storage> data: array<u32>;
+@group(0) @binding(2) var<storage, read_write> out: array<u32>;
+@group(0) @binding(3) var<storage, read_write> more: array<u32>;
+"""
+ROW = {
+    "guarded": "if (g < sizes.n) { out[g] = data[g] * 3u + out[g]; }",
+    "returns early": "if (g >= sizes.n) { return; } out[g] = data[g]; more[g] = out[g] + data[g + 1u];",
+    "two guards": "if (g < sizes.n) { if (sizes.width < 30u && g <= sizes.height) { out[g] = data[g] + more[g]; } }",
+    "a uniform guard between": """
+        if (sizes.shift < 0) { if (g < sizes.n) { out[g] = data[g] + more[g]; } }
+        else { out[g] += 1u; more[g] = 2u; }""",
+    "both sides": """
+        var x = 5u;
+        if (g + 3u < sizes.n) { x = data[g] + data[g + 3u]; out[g] = x; } else { more[g] = data[g] * 2u; out[g] = 9u; }
+        more[g] += x;""",
+    "what a guard makes is used later": """
+        var x = 1u; var y = 2u;
+        if (!(g >= sizes.n)) { x = data[g]; y = data[g + 1u] * x; more[g] = x + y; }
+        if (x > 50u) { y += x; }
+        out[g] = x ^ y;""",
+    "not guarded": "out[g] = data[g] + data[g + 2u]; more[g] = out[g] * data[g];",
+    "wraps round": "if (g - 20u < sizes.n) { out[g - 20u] = data[g - 20u] + more[g]; }",
+    "far products": "if (g * 67108864u < 4000000000u) { out[g] = data[g * 67108864u] + data[g * 3u]; more[g] = 1u; }",
+    "signed": """
+        let x = i32(g) + sizes.shift;
+        if (x >= 0 && x < i32(sizes.n)) { out[x] = data[x] + data[x + 1]; more[u32(x)] = u32(x - 1); }""",
+    "limits": """
+        let x = i32(g);
+        if (g < sizes.n) { out[g] = data[max(x - 1, 0)] + data[min(g + 1u, sizes.n - 1u)] * 3u
+            + data[clamp(x + sizes.shift, 0, i32(sizes.n) - 1)] * 5u; }""",
+    "steps": """
+        if (g < sizes.n) { out[g] = data[g % 40u] + data[g / 3u] + data[g >> 2u] + data[g & 31u] + data[g << 1u]; }""",
+    "either of two": "let p = select(g, g + 2u, sizes.shift < 0); if (g < sizes.n) { out[p] = data[p] + more[p]; }",
+    "a guard from memory": "if (g < sizes.n && data[g] > 40u) { out[g] = data[g] + more[g] + data[g + 1u]; }",
+    "a loop between": """
+        if (g >= sizes.n) { return; }
+        var sum = 0u;
+        for (var k = 0u; k < sizes.width; k++) { sum += data[g + k]; }
+        out[g] = sum + data[g]; more[g] = sum ^ out[g];""",
+}
+GRID = {
+    "rows and columns": """
+        if (all(id.xy < vec2u(sizes.width, sizes.height))) {
+            let at = id.y * sizes.width + id.x; out[at] = data[at] * 2u + more[at]; }""",
+    "neighbours": """
+        if (id.x >= sizes.width || id.y >= sizes.height) { return; }
+        let x = i32(id.x); let y = i32(id.y); let w = i32(sizes.width);
+        out[y * w + x] = data[max(y - 1, 0) * w + x] + data[y * w + max(x - 1, 0)] * 3u
+            + data[y * w + min(x + 1, w - 1)] * 5u + data[(y + 1) % i32(sizes.height) * w + x] * 7u;""",
+    "columns of a tile, written": """
+        if (id.x < sizes.width) { tile[local.x][local.y] = data[id.y * sizes.width + id.x]; }
+        workgroupBarrier();
+        let to = block.yx * size + local.xy;
+        if (to.y < sizes.width && to.x < sizes.height) { out[to.y * sizes.height + to.x] = tile[local.y][local.x]; }""",
+    "rows become columns": """
+        if (id.x < sizes.width && id.y < sizes.height) {
+            out[id.x * sizes.height + id.y] = data[id.y * sizes.width + id.x] + more[id.x * sizes.height + id.y]; }""",
+    "columns of a tile": """
+        if (id.x < sizes.width) { tile[local.y][local.x] = data[id.y * sizes.width + id.x]; }
+        workgroupBarrier();
+        let to = block.yx * size + local.xy;
+        if (to.y < sizes.width && to.x < sizes.height) { out[to.y * sizes.height + to.x] = tile[local.x][local.y]; }""",
+}
+
+
+def compiled(wgsl: str, tier: Tier) -> CompiledKernel:
+    kernel = Shader(Source.from_text(wgsl)).kernel()
+    return compile_entry(kernel.shader.compilation(kernel.info.name, {}).hercules, tier=tier)
+
+
+def in_a_row(body: str, size: int) -> str:
+    return f"""{HEAD}
+@compute @workgroup_size({size})
+fn main(@builtin(global_invocation_id) id: vec3u) {{ let g = id.x; _ = &data; _ = &out; _ = &more; {body} }}"""
+
+
+def in_a_grid(body: str, width: int, height: int) -> str:
+    return f"""{HEAD}
+const size = vec2u({width}, {height});
+var<workgroup> tile: array<array<u32, {width + 1}>, {width}>;
+@compute @workgroup_size({width}, {height})
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_id) local: vec3u,
+        @builtin(workgroup_id) block: vec3u) {{ _ = &data; _ = &out; _ = &more; _ = local; {body} }}"""
+
+
+def results(kernel: CompiledKernel, sizes: Sequence[int], elements: int, groups: tuple[int, int, int]) -> list[bytes]:
+    """All but the last element of each buffer, into which several invocations may write."""
+    random = np.random.default_rng(3)
+    buffers = {it: random.integers(0, 100, elements).astype(np.uint32) for it in ("data", "out", "more")}
+    buffers["sizes"] = np.array(sizes, np.int64).astype(np.uint32)
+    kernel.run([buffers[slot.name].view(np.uint8) for slot in kernel.slots], groups, workers=1)
+    return [buffers[it][:-1].tobytes() for it in ("out", "more")]
+
+
+@pytest.mark.parametrize("size", [16, 64, 40])
+@pytest.mark.parametrize("name", ROW)
+def test_rows_around_the_edges(name: str, size: int) -> None:
+    gang, lane = (compiled(in_a_row(ROW[name], size), tier) for tier in ("gang", "lane"))
+    assert gang.tier == "gang"
+    for n in (0, 1, 16, 63, 64, 100, 128, 129, 4294967295):
+        for elements in (1, 63, 64, 130, 300):
+            sizes = n, 17, 90, -3 if n % 2 else 4
+            assert results(gang, sizes, elements, (2, 1, 1)) == results(lane, sizes, elements, (2, 1, 1)), (n, elements)
+
+
+@pytest.mark.parametrize("shape", [(16, 16), (8, 8), (32, 4)])
+@pytest.mark.parametrize("name", GRID)
+def test_grids_around_the_edges(name: str, shape: tuple[int, int]) -> None:
+    if name.startswith("columns of a tile") and shape[0] != shape[1]:
+        pytest.skip("the tile is square")
+    gang, lane = (compiled(in_a_grid(GRID[name], *shape), tier) for tier in ("gang", "lane"))
+    assert gang.tier == "gang"
+    for width, height in ((32, 32), (33, 31), (5, 40), (64, 16), (31, 0), (65536, 32)):
+        for elements in (1, 40, 1000, 1024, 1100):
+            sizes, groups = (0, width, height, 0), (3, 3, 1)
+            assert results(gang, sizes, elements, groups) == results(lane, sizes, elements, groups), (width, height)
+
+
+def test_the_version_for_whole_gangs_has_no_masks() -> None:
+    """It is there, and shorter than the other: plain loads and stores, and one test before them."""
+    kernel = compiled(in_a_row("if (g < sizes.n) { out[g] = data[g] * 3u + more[g]; }", 64), "gang")
+    blocks = kernel.llvm(optimised=False).split("\nwhole.")
+    assert len(blocks) == 2
+    whole = blocks[1].split("\npartly.")[0]
+    assert whole.count("load <16 x i32>") == 2
+    assert whole.count("store <16 x i32>") == 1
+    assert "br i1" not in whole
+    assert "masked" not in whole
+
+
+@pytest.mark.parametrize("name", ["columns of a tile", "columns of a tile, written", "rows become columns"])
+def test_columns_are_rows_turned_in_registers(name: str) -> None:
+    versions = compiled(in_a_grid(GRID[name], 16, 16), "gang").llvm(optimised=False).split("\nwhole.")[1:]
+    wholes = [it.split("\npartly.")[0] for it in versions]
+    assert all("gather" not in it and "scatter" not in it for it in wholes)
+    turned = max(wholes, key=len)
+    assert turned.count("load <16 x i32>") == 16 * (2 if "become" in name else 1)
+    assert turned.count("store <16 x i32>") == 16
+
+
+def test_loops_have_one_version() -> None:
+    body = "for (var k = 0u; k < sizes.width; k++) { out[g + k] = data[g + k] + more[g + k]; }"
+    assert "whole." not in compiled(in_a_row(body, 64), "gang").llvm(optimised=False)

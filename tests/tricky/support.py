@@ -1,0 +1,65 @@
+"""Small kernels whose answers are known by hand, on every device of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tinct.ir.source import Source
+from tinct.shader import Shader
+
+DEVICES = ("interp", "hercules", "gang", "lane")
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Tricky:
+    """A kernel, what it is given, and what it must leave in each of its written buffers.
+
+    `text` without an entry point is the body of one of 8 invocations, numbered `i`, over `out: array<u32>`.
+    """
+
+    name: str
+    text: str
+    expected: Sequence[int] | Mapping[str, Any]
+    given: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    workgroups: int = 1
+    entry: str | None = None
+    constants: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def wgsl(self) -> str:
+        if "@compute" in self.text:
+            return self.text
+        declarations, _, body = self.text.rpartition("---")
+        return f"""{declarations}
+            @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+            @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {{ {body} }}"""
+
+
+def check(tricky: Tricky, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a kernel and compare, bit for bit but for NaNs."""
+    monkeypatch.setenv("TINCT_CPU_TIER", "lane" if device == "lane" else "gang")
+    expected = (
+        tricky.expected if isinstance(tricky.expected, Mapping) else {"out": np.array(tricky.expected, np.uint32)}
+    )
+    given = dict(tricky.given) or {"out": np.zeros(len(expected["out"]), np.uint32)}
+    kernel = Shader(Source.from_text(tricky.wgsl)).kernel(tricky.entry)
+    found = kernel.run(
+        {info.name: given[info.name] for info in kernel.bindings},
+        workgroups=tricky.workgroups,
+        constants=tricky.constants,
+        device="cpu" if device in ("gang", "lane") else device,
+    )
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value, err_msg=f"{name} on {device}")
+
+
+def named(kernels: Sequence[Tricky]) -> list[Any]:
+    """Parameters of a test: each kernel on each device."""
+    return [pytest.param(it, device, id=f"{it.name}-{device}") for it in kernels for device in DEVICES]

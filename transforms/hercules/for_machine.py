@@ -1,0 +1,54 @@
+"""What a function goes through on its way to machine code, whatever it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...ir.hercules import dynamic
+from ...ir.hercules import nodes as h
+from ...ir.hercules.copying import specialised
+from ...ir.hercules.types import infer_types, is_data
+from .as_kernel import Kernel, as_kernel
+from .cleanup import remove_dead
+from .fold_zeros import fold_zeros
+from .inline_calls import inline_calls
+from .lower_products import lower_products
+from .lower_sums import lower_sums
+from .merge_returns import with_one_return
+
+
+def kernel_for(function: h.Function, constants: Sequence[int]) -> Kernel:
+    """The function as a kernel of products and arrays, for these values of its dynamic constants. It may be changed.
+
+    The kernel takes them still, but may not depend on them: only arrays that are not inside of other collections, and
+    not empty, may be of an extent that is not a literal.
+    """
+    inline_calls(function)
+    function.nodes = with_one_return(function.nodes)
+    if any(is_data(type) and not _is_plain(type, constants) for type in infer_types(function).values()):
+        function = specialised(function, constants)
+    lower_products(function)
+    lower_sums(function)
+    remove_dead(function)
+    kernel = as_kernel(function)
+    fold_zeros(function)
+    return kernel
+
+
+def _is_plain(type: h.Type, constants: Sequence[int]) -> bool:
+    """Whether the type has no empty arrays, and literal extents on the inside."""
+    if isinstance(type, h.Array):
+        return dynamic.evaluate(type.extent, constants) > 0 and _is_literal(type.element)
+    return _is_literal(type)
+
+
+def _is_literal(type: h.Type) -> bool:
+    match type:
+        case h.Array(element=element, extent=h.DynamicLiteral(value=count)):
+            return count > 0 and _is_literal(element)
+        case h.Array():
+            return False
+        case h.Product(fields=parts) | h.Summation(variants=parts):
+            return all(map(_is_literal, parts))
+        case _:
+            return True

@@ -1,0 +1,79 @@
+"""Lanes that leave a fork by several ways, and values that only one of them has made.
+
+A `return` that all lanes of a workgroup take together may stand inside of lanes' code. Its way and that of the lanes
+that go on merge before the join and part again after it, so that what was made on one way only reaches the join through
+a Phi. The other ways bring a zero that nobody reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...ir.hercules import nodes as h
+from ...ir.hercules.graph import predecessors
+from ...ir.hercules.types import infer_types
+from .graph import Graph
+
+if TYPE_CHECKING:
+    from .forks import LaneFork
+
+_FLOATING = (
+    h.ConstantNode, h.DynamicConstantNode, h.Unary, h.Binary, h.Select, h.Cast, h.Bitcast, h.Intrinsic, h.Read,
+    h.ThreadID, h.Collect,
+)  # fmt: skip
+"""Nodes that are wherever their inputs are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """Where the ways of a lane fork merge: its region, and how many nodes were made when each way left."""
+
+    region: h.Region
+    left: tuple[int, ...]
+
+    def at_join(self, node: h.Node, lanes: LaneFork) -> h.Node:
+        """A scalar of the lanes as it arrives at their join."""
+        graph = lanes.graph
+        if not self._is_of_one_way(node, lanes):
+            return node
+        known = [graph.number(node) < left for left in self.left]
+        phi = graph.add_outside(h.Phi(self.region, [node for _ in self.left], label=node.label))
+        graph.unmet.append(Unmet(phi, tuple(index for index, is_known in enumerate(known) if not is_known)))
+        return phi
+
+    def _is_of_one_way(self, node: h.Node, lanes: LaneFork) -> bool:
+        """Whether the scalar depends on something with a place of its own that was made after the first way left."""
+        graph, first = lanes.graph, min(self.left)
+        seen: set[h.Node] = set()
+        pending = [node]
+        while pending:
+            value = pending.pop()
+            if value in seen or graph.number(value) < first or graph.owner(value) is not lanes:
+                continue
+            if isinstance(value, h.Phi) and value.region is self.region:
+                continue
+            seen.add(value)
+            if not isinstance(value, _FLOATING) and not lanes.carries(value):
+                return True
+            pending.extend(predecessors(value))
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """A Phi that wants zeros for these ways; its type is known when the function is whole."""
+
+    phi: h.Phi
+    ways: tuple[int, ...]
+
+
+def fill_unmet(graph: Graph, function: h.Function) -> None:
+    """Give the Phis of partings their zeros."""
+    if not graph.unmet:
+        return
+    types = infer_types(function)
+    for phi, ways in ((it.phi, it.ways) for it in graph.unmet):
+        zero = graph.zero(types[phi])
+        for way in ways:
+            phi.values[way] = zero
