@@ -4,7 +4,8 @@
     python -m benchmarks.ir --sizes 1000,10000,100000 --shape function --format json
     python -m benchmarks.ir --sizes 120,1200,12000,120000 --shape small
 
-Each stage is timed on a fresh module: the front end, building core IR, every pass, and writing back. Where a stage is linear, the figures of a row are about the same.
+Each stage is timed on a fresh module: the front end, building core IR, every pass, and writing back. Where a stage is
+linear, the figures of a row are about the same.
 """
 
 from __future__ import annotations

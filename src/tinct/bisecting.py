@@ -7,6 +7,7 @@ function that alone spoils the answer is named.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,9 +20,12 @@ from .ir.core.interp import run
 from .ir.core.nodes import Module
 from .ir.core.text import parse, print_module
 from .ir.core.verify import VerifyError, verify
-from .ir.diagnostics import TinctError
+from .ir.diagnostics import DeviceError, TinctError
 from .shader import Buffer, Constants, Extent, Kernel, dispatch_size
 from .transforms.passes import Pass
+
+_PATIENCE = 10.0
+_TIMES_LONGER = 20
 
 Arrays = Mapping[str, "npt.NDArray[Any]"]
 
@@ -46,11 +50,12 @@ class Dispatch:
             device=device,
         )
 
-    def interpreted(self, module: Module) -> Arrays:
-        """What the interpreter computes with the entry point of a module."""
+    def interpreted(self, module: Module, timeout: float | None = None) -> Arrays:
+        """What the interpreter computes with the entry point of a module. Raises DeviceError after `timeout` s."""
         compilation = self.kernel.shader.compilation(self.kernel.info.name, self.constants)
         packed = pack_buffers(self.kernel.bindings, self.buffers)
-        run(module, compilation.entry, packed, dispatch_size(self.workgroups, self.threads, compilation))
+        shape = dispatch_size(self.workgroups, self.threads, compilation)
+        run(module, compilation.entry, packed, shape, timeout=timeout)
         return unpack_buffers(self.kernel.bindings, packed, self.buffers)
 
     def module(self) -> Module:
@@ -97,42 +102,63 @@ class Finding:
 
 
 def bisect(dispatch: Dispatch, passes: Sequence[Pass[Module]], expected: Expectation) -> Finding | None:
-    """The first pass after which the interpreter's answer is wrong; None if there is none."""
+    """The first pass after which the interpreter's answer is wrong; None if there is none.
+
+    A pass that fails, breaks a rule of the IR, or makes the shader run far longer is at fault as well.
+    """
     module = dispatch.module()
+    start = time.monotonic()
     fault = expected.fault(dispatch.interpreted(module))
     if fault is not None:
         return Finding(None, None, fault)
+    trial = _Trial(dispatch, expected, _PATIENCE + _TIMES_LONGER * (time.monotonic() - start))
     for position, step in enumerate(passes, 1):
         before = print_module(module)
-        fault = _fault_of_pass(step, module, dispatch, expected)
+        try:
+            step.run(module)
+        except Exception as error:
+            return Finding(position, step, f"the pass fails: {type(error).__name__}: {error}")
+        fault = trial.fault(module)
         if fault is not None:
-            return Finding(position, step, fault, tuple(_guilty(before, print_module(module), dispatch, expected)))
+            return Finding(position, step, fault, tuple(trial.guilty(before, print_module(module))))
     return None
 
 
-def _fault_of_pass(step: Pass[Module], module: Module, dispatch: Dispatch, expected: Expectation) -> str | None:
-    step.run(module)
-    try:
-        verify(module)
-        return expected.fault(dispatch.interpreted(module))
-    except (VerifyError, TinctError) as error:
-        return str(error)
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """Tells right modules from wrong ones; `timeout` is how many seconds the interpreter may take."""
 
+    dispatch: Dispatch
+    expected: Expectation
+    timeout: float
 
-def _guilty(before: str, after: str, dispatch: Dispatch, expected: Expectation) -> Iterator[str]:
-    """The functions that, changed alone, spoil the answer; a mix that is no valid module says nothing."""
-    old, new = _sections(before), _sections(after)
-    for name, text in new.items():
-        if not name or name not in old or old[name] == text:
-            continue
+    def fault(self, module: Module) -> str | None:
+        """What is wrong with a module; None if nothing is."""
         try:
-            module = parse("".join({**old, "": new[""], name: text}.values()))
             verify(module)
-            fault = expected.fault(dispatch.interpreted(module))
+            return self.expected.fault(self.dispatch.interpreted(module, self.timeout))
+        except (VerifyError, TinctError) as error:
+            return str(error)
+
+    def guilty(self, before: str, after: str) -> Iterator[str]:
+        """The functions that, changed alone, spoil the answer; a mix that is no valid module says nothing."""
+        old, new = _sections(before), _sections(after)
+        for name, text in new.items():
+            if not name or name not in old or old[name] == text:
+                continue
+            mixed = "".join({**old, "": new[""], name: text}.values())
+            if self._is_spoiled(mixed):
+                yield name
+
+    def _is_spoiled(self, text: str) -> bool:
+        try:
+            module = parse(text)
+            verify(module)
+            return self.expected.fault(self.dispatch.interpreted(module, self.timeout)) is not None
+        except DeviceError:
+            return True
         except (VerifyError, TinctError):
-            continue
-        if fault is not None:
-            yield name
+            return False
 
 
 def _sections(text: str) -> dict[str, str]:

@@ -9,16 +9,20 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from tinct import bisecting
+from tinct.backend.gpu import GpuDevice
 from tinct.bisecting import Dispatch, Expectation, bisect
 from tinct.cli import tinct
 from tinct.frontend import check
-from tinct.ir.core.builder import Builder, u32
-from tinct.ir.core.nodes import Binary, Instruction, Module
+from tinct.ir.core.builder import Builder, constant, u32
+from tinct.ir.core.nodes import Binary, Constant, Instruction, Module
 from tinct.ir.core.structure import blocks_of
 from tinct.ir.core.values import Value
 from tinct.ir.ops import BinaryOp
 from tinct.ir.source import Source
+from tinct.ir.types import I32
 from tinct.shader import Shader
+from tinct.transforms.core import strength_reduction
 from tinct.transforms.core.dce import DeadCodeElimination
 from tinct.transforms.passes import parse_pipeline
 from tinct.transforms.pipelines import CORE
@@ -70,7 +74,6 @@ def test_bisect_names_pass_and_function() -> None:
 @pytest.mark.parametrize("device", ["cpu", "interp", "hercules"])
 def test_bisect_finds_a_bug_in_a_pass(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rule that takes `x * 3` for `x << 3`, among the passes as they are."""
-    from tinct.transforms.core import strength_reduction
 
     def wrong(instruction: Instruction, builder: Builder) -> Value | None:
         is_product = isinstance(instruction, Binary) and instruction.op is BinaryOp.MULTIPLY
@@ -83,6 +86,70 @@ def test_bisect_finds_a_bug_in_a_pass(device: str, monkeypatch: pytest.MonkeyPat
     assert finding is not None
     assert finding.step is not None
     assert (finding.step.name, finding.functions) == ("strength_reduction", ("times",))
+
+
+LOOP = """
+@group(0) @binding(0) var<storage, read_write> data: array<i32>;
+fn sum(n: i32) -> i32 { var s = 0; for (var i = 0; i < n; i++) { s += i; } return s; }
+fn half(n: i32) -> i32 { return n / 2; }
+@compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3u) { data[id.x] = half(sum(data[id.x])); }
+"""
+
+
+def test_bisect_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass that makes a loop endless, by adding 0 where it was 1."""
+
+    @dataclass(frozen=True)
+    class Stall:
+        name: str = "stall"
+
+        def run(self, module: Module) -> bool:
+            (sum_,) = (it for it in module.functions if it.name == "sum")
+            for instruction in (it for block in blocks_of(sum_) for it in block.instructions):
+                if isinstance(instruction, Binary) and isinstance(instruction.rhs, Constant):
+                    instruction.rhs = constant(I32, 0)
+            return True
+
+    monkeypatch.setattr(bisecting, "_PATIENCE", 0.2)
+    kernel = Shader(Source.from_text(LOOP)).kernel()
+    job = Dispatch(kernel, {"data": np.arange(4, dtype=np.int32)}, {}, threads=4)
+    finding = bisect(job, (DeadCodeElimination(), Stall()), Expectation(job.on("cpu"), {}))
+    assert finding is not None
+    assert (finding.position, finding.functions) == (2, ("sum",))
+    assert "did not end" in finding.fault
+
+
+def test_bisect_names_a_pass_that_fails() -> None:
+    @dataclass(frozen=True)
+    class Fail:
+        name: str = "fail"
+
+        def run(self, module: Module) -> bool:
+            raise AssertionError("all is lost")
+
+    job = dispatch()
+    finding = bisect(job, (DeadCodeElimination(), Fail()), Expectation(job.on("cpu"), {}))
+    assert finding is not None
+    assert (finding.position, finding.fault) == (2, "the pass fails: AssertionError: all is lost")
+
+
+@pytest.mark.parametrize("against", ["reference", "cpu", "hercules", "gpu"])
+def test_bisect_a_case_file_with_a_bug_in_a_pass(against: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever says what is right: the pass at fault is named, and the function."""
+    if against == "gpu" and GpuDevice.available() is None:
+        pytest.skip(f"no GPU: {GpuDevice.unavailable_reason()}")
+
+    def wrong(instruction: Instruction, builder: Builder) -> Value | None:
+        is_sum = isinstance(instruction, Binary) and instruction.op is BinaryOp.ADD
+        return builder.binary(BinaryOp.OR, instruction.lhs, instruction.rhs) if is_sum else None
+
+    monkeypatch.setattr(bisecting, "_PATIENCE", 0.5)
+    monkeypatch.setattr(strength_reduction, "RULES", (wrong,))
+    passes = "fold_constants,dce,strength_reduction,cse"
+    result = run("bisect", SCAN.with_suffix(".toml"), "--case", "150", "--against", against, "--passes", passes)
+    assert result.exit_code == 1, result.output
+    assert result.output.startswith("150: wrong after pass 3 of 4, strength_reduction: "), result.output
+    assert "changed alone, the function 'main' spoils it" in result.output
 
 
 def test_bisect_finds_nothing() -> None:
