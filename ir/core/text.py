@@ -710,7 +710,7 @@ class _Parser:
     # Functions and blocks.
 
     def function(self, module: nodes.Module) -> None:
-        self.values, self.labels, self.defined = dict(self.root_values), {}, set()
+        self.values, self.labels, self.defined = {}, {}, set()
         function = nodes.Function("", None, (), (), VOID, IoAttributes(), empty_block(), nodes.Terminator())
         while self.token.text != "fn":
             self.function_attribute(function)
@@ -783,7 +783,7 @@ class _Parser:
         return (None if name[0].isdigit() else name), token
 
     def defines(self, token: _Token, value: V) -> V:
-        if token.text in self.values:
+        if token.text in self.values or token.text in self.root_values:
             self.fail("this value is made twice", token)
         self.values[token.text] = value
         return value
@@ -993,7 +993,7 @@ class _Parser:
             constant = self.constant()
             return nodes.Constant(constant, constant.type, None)
         token = self.next("value", "an operand")
-        value = self.values.get(token.text)
+        value = self.values.get(token.text) or self.root_values.get(token.text)
         if value is None:
             self.fail("no such value has been made", token)
         return value

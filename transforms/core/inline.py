@@ -6,6 +6,7 @@ place is spliced in; where other ways of returning meet, `returns` says.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...ir.builtins import builtin
@@ -15,8 +16,8 @@ from ...ir.core.names import NameScope
 from ...ir.core.structure import blocks_of
 from ...ir.types import VOID, Pointer
 from .copying import Copier
-from .editing import calls_in, drop_uncalled, merge_access_chains, module_names, names_in
-from .regions import remove, split
+from .editing import drop_uncalled, merge_access_chains, module_names, names_in
+from .regions import split
 from .replacing import replace
 from .returns import Returns
 
@@ -41,10 +42,10 @@ class Inline:
         changed = False
         module_scope = module_names(module)
         for function in module.functions:
-            calls = [(block, call) for block, call in reversed(calls_in(function)) if self._fits(function, call)]
+            calls = [place for place in _calls(function) if self._fits(function, place[2])]
             names = names_in(module_scope, function) if calls else NameScope()
-            for block, call in calls:
-                _Inlining(module, names, call).put_into(block)
+            for block, position, call in reversed(calls):
+                _Inlining(module, names, call).put_into(block, position)
             if calls:
                 merge_access_chains(function)
                 changed = True
@@ -56,6 +57,16 @@ class Inline:
         if self.only == "pointers" and not any(isinstance(it.type, Pointer) for it in call.arguments):
             return False
         return list(caller.diagnostics) == list(call.callee.diagnostics) or not _is_filtered(call.callee)
+
+
+def _calls(function: nodes.Function) -> Sequence[tuple[nodes.Block, int, nodes.Call]]:
+    """The calls with their places: what is done to one leaves those before it in place."""
+    return [
+        (block, position, it)
+        for block in blocks_of(function)
+        for position, it in enumerate(block.instructions)
+        if isinstance(it, nodes.Call)
+    ]
 
 
 def _is_filtered(function: nodes.Function) -> bool:
@@ -86,13 +97,14 @@ class _Inlining:
         self.copier.map_end(self.callee.end_target, self.end)
         self.copier.values |= dict(zip(self.callee.parameters, call.arguments, strict=True))
 
-    def put_into(self, block: nodes.Block) -> None:
+    def put_into(self, block: nodes.Block, position: int) -> None:
         """Split the block at the call, and go through the body in between."""
-        after = split(block, next(i for i, it in enumerate(block.instructions) if it is self.call))
+        after = split(block, position + 1)
+        del block.instructions[position]
         start = self.copier.region(self.callee.start_target)
         if self.callee.return_type is not VOID:
             result = block_argument(self.callee.return_type)
             after.arguments.append(result)
             replace(self.call, result)
-        remove(after, [self.call])
+        self.call.drop_operands()
         Returns(self.builder, self.names, self.end, self.callee.return_type).lead(block, start, after)

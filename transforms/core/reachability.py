@@ -12,12 +12,14 @@ from ...ir.core.values import User, Value
 
 def reached_functions(function: nodes.Function) -> Sequence[nodes.Function]:
     """The function and all that it calls, directly or not."""
-    found = [function]
-    for caller in found:
-        for block in blocks_of(caller):
-            calls = [it for it in block.instructions if isinstance(it, nodes.Call)]
-            found.extend(it for it in dict.fromkeys(call.callee for call in calls) if it not in found)
-    return found
+    found = {function: None}
+    pending = [function]
+    while pending:
+        calls = (it for block in blocks_of(pending.pop()) for it in block.instructions if isinstance(it, nodes.Call))
+        new = [it for it in dict.fromkeys(call.callee for call in calls) if it not in found]
+        found |= dict.fromkeys(new)
+        pending += new
+    return list(found)
 
 
 def reached_from_root(module: nodes.Module, function: nodes.Function) -> Sequence[nodes.Instruction]:

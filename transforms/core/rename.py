@@ -49,8 +49,10 @@ class Rename:
         retype(module, _renamed_structs(module, names))
         used = list(itertools.chain(kept, (it.name for it in module.functions), _root_names(module)))
         used += [struct.name for struct in module.structs]
+        free: list[str] = []
+        more = _short_names(set(used))
         for function in module.functions:
-            _rename_locals(function, _short_names(set(used)))
+            _rename_locals(function, _from_the_first(free, more))
         return _all_names(module) != before
 
     def _keeps(self, value: nodes.Instruction) -> bool:
@@ -66,6 +68,14 @@ def _short_names(taken: set[str]) -> Iterator[str]:
             name = "".join(letters)
             if name not in reserved:
                 yield name
+
+
+def _from_the_first(found: list[str], more: Iterator[str]) -> Iterator[str]:
+    """What has been found, and then what `more` has, which is found then."""
+    for position in itertools.count():
+        if position == len(found):
+            found.append(next(more))
+        yield found[position]
 
 
 def _renamed_structs(module: nodes.Module, names: Iterator[str]) -> dict[Struct, Struct]:

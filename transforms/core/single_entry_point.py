@@ -26,8 +26,9 @@ class SingleEntryPoint:
 
     def run(self, module: nodes.Module) -> bool:
         """Whether anything was dropped."""
-        kept = reached_functions(_entry_point(module, self.entry_point))
-        values = {id(value) for value in reached_from_root(module, kept[0])}
+        entry = _entry_point(module, self.entry_point)
+        kept = frozenset(reached_functions(entry))
+        values = {id(value) for value in reached_from_root(module, entry)}
         unused = [function for function in module.functions if function not in kept]
         for function in unused:
             _erase(function)

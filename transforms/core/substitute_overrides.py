@@ -45,18 +45,19 @@ class SubstituteOverrides:
         """Whether there was an override or an expression of overrides."""
         given = _values_by_override(module, self.values)
         required = _required(module, self.entry_point)
-        changed = False
-        for instruction in list(module.root.instructions):
+        gone: set[nodes.Instruction] = set()
+        for instruction in module.root.instructions:
             if isinstance(instruction, nodes.Override):
                 value = _override_value(instruction, given.get(instruction), is_required=id(instruction) in required)
             else:
                 value = _expression_value(instruction)
             if value is not None:
-                _replace(module, instruction, value)
-                changed = True
-        if changed:
+                _replace(instruction, value)
+                gone.add(instruction)
+        if gone:
+            module.root.instructions = [it for it in module.root.instructions if it not in gone]
             _forget_overrides(module)
-        return _settle_counts(module) or changed
+        return _settle_counts(module) or bool(gone)
 
 
 def _values_by_override(module: nodes.Module, values: Mapping[str, Number]) -> dict[nodes.Override, Number]:
@@ -132,12 +133,11 @@ def _invalid(code: str, message: str, span: Span | None) -> ShaderError:
     return ShaderError([Diagnostic(Severity.ERROR, code, message, span)])
 
 
-def _replace(module: nodes.Module, instruction: nodes.Instruction, value: ConstantValue) -> None:
-    """Put the constant wherever the instruction was used, each time a new one, and take the instruction out."""
+def _replace(instruction: nodes.Instruction, value: ConstantValue) -> None:
+    """Put the constant wherever the instruction was used, each time a new one."""
     for use in instruction.uses:
         use.user.set_operand(use.index, nodes.Constant(value, value.type, None, span=instruction.span))
     instruction.drop_operands()
-    module.root.instructions.remove(instruction)
 
 
 def _forget_overrides(module: nodes.Module) -> None:
@@ -157,11 +157,11 @@ def _is_positive(value: RawValue) -> bool:
 def _settle_counts(module: nodes.Module) -> bool:
     """Give arrays their counts where these are known by now."""
     known: dict[OverrideCount, int] = {}
-    for count in list(module.counts):
+    for count in module.counts:
         if isinstance(count.value, nodes.Constant):
             known[count.count] = _array_count(count.value)
             count.drop_operands()
-            module.counts.remove(count)
+    module.counts = [count for count in module.counts if count.count not in known]
     if known:
         for value in _typed_values(module):
             value.type = _with_counts(value.type, known)

@@ -165,7 +165,7 @@ def _parts(placed: Schedule, fork: h.Fork) -> int:
     if not nodes or _has_atomics(inside):
         return 1
     if len(nodes) <= _FEW and not _has_divergent_branches(placed, fork):
-        return 4
+        return 4 if _leaves_apart(placed, fork) else max(4, _MOST_PARTS // (_carried(placed, fork) or _MOST_PARTS))
     return 2 if len(nodes) <= 2 * _FEW else 1
 
 
@@ -185,6 +185,24 @@ def _has_divergent_branches(placed: Schedule, fork: h.Fork) -> bool:
         all(it in loop.body for it in placed.graph.successors[branch]) and _varies(branch.condition, loop)
         for loop, branch in branches
     )
+
+
+def _leaves_apart(placed: Schedule, fork: h.Fork) -> bool:
+    """Whether threads may leave a loop in different turns: the more of them, the longer they wait for the last."""
+    loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
+    branches = [(loop, node) for loop in loops for node in loop.body if isinstance(node, h.If)]
+    return any(
+        not all(it in loop.body for it in placed.graph.successors[branch]) and _varies(branch.condition, loop)
+        for loop, branch in branches
+    )
+
+
+def _carried(placed: Schedule, fork: h.Fork) -> int:
+    """How many values, not counters, loops carry from turn to turn; rounded up to a power of two."""
+    loops = {it.header: it for it in placed.loops.loops if fork in placed.nest.around[it.header]}
+    phis = [it for it in _loop_nodes(placed, fork) if isinstance(it, h.Phi)]
+    count = sum(it.region in loops and _varies(it, loops[it.region]) for it in phis)
+    return 1 << (count - 1).bit_length() if count else 0
 
 
 def _varies(node: h.Node, loop: Loop, depth: int = 6) -> bool:

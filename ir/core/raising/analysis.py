@@ -41,6 +41,10 @@ class Analysis:
         """The uses that matter for what the function does or names."""
         return [use for use in value.uses if self._is_used_live(use)]
 
+    def operands(self) -> Iterator[Value]:
+        """What the function uses, some of it more than once."""
+        return (operand for block in self.blocks for user in _users_in(block) for operand in user.operands)
+
     def is_live(self, value: Value) -> bool:
         """Whether the value is used, named, or has effects."""
         return value in self._live

@@ -32,9 +32,14 @@ class ModuleWriter:
     def __init__(self, module: nodes.Module) -> None:
         self.module = module
         self.names = ModuleNames(module)
-        self.speller = Speller(self.names.all, self._count, self.names.structs)
+        self._declared = self.names.all
+        self.speller = Speller(self._declared, self._count, self.names.structs)
         self._tables: dict[ConstantValue, str] = {}
-        self.root = self._expressions(Constants(module, None))
+        self._counts = {it.count: it.value for it in module.counts}
+        resources = [it for it in module.root.instructions if isinstance(it, (nodes.Var, nodes.Override))]
+        self._positions: dict[Value, int] = {it: position for position, it in enumerate(resources)}
+        self._by_name: dict[str, Value] = {self.names.of(it): it for it in resources}
+        self.root = self._expressions(Constants(module, None), resources)
 
     def unit(self) -> ast.TranslationUnit:
         """The whole module."""
@@ -43,10 +48,11 @@ class ModuleWriter:
         declarations = (*self._structs(), *root, *self._table_declarations(), *functions)
         return ast.TranslationUnit(tuple(self._directives()), declarations, syntax.NOWHERE)
 
-    def _expressions(self, constants: Constants) -> Expressions:
+    def _expressions(self, constants: Constants, values: Iterable[Value]) -> Expressions:
+        """Expressions in which those of `values` that are resources have their names."""
         made = Expressions(self.speller, constant_of=constants.of, callee_name=self.names.of, table=self._table)
-        for value in self.module.root.instructions:
-            if isinstance(value, (nodes.Var, nodes.Override)):
+        for value in values:
+            if value in self._positions and isinstance(value, (nodes.Var, nodes.Override)):
                 made.bound[value] = self.names.of(value)
         return made
 
@@ -82,8 +88,7 @@ class ModuleWriter:
         return ast.Member(tuple(attributes), member.name, syntax.NOWHERE, type, syntax.NOWHERE)
 
     def _count(self, count: OverrideCount) -> ast.Expression:
-        value = next(it.value for it in self.module.counts if it.count == count)
-        return self._root_value(value)
+        return self._root_value(self._counts[count])
 
     def _root_value(self, value: Value) -> ast.Expression:
         """A value of `root`. What was `&&` there is a `select`."""
@@ -117,7 +122,7 @@ class ModuleWriter:
         attributes = () if binding is None else _numbers(("group", binding.group), ("binding", binding.binding))
         initializer = None if node.initializer is None else self._root_value(node.initializer)
         type = None if has_no_name(node.type.store) else self.speller.type(node.type.store)
-        space = _space(node.type, self.names.all)
+        space = _space(node.type, self._declared)
         return ast.Var(tuple(attributes), space, self.names.of(node), syntax.NOWHERE, type, initializer, syntax.NOWHERE)
 
     # Functions.
@@ -125,7 +130,7 @@ class ModuleWriter:
     def _function(self, function: nodes.Function) -> ast.Function:
         analysis = Analysis(self.module, function)
         names = self.names.function_scope(function, analysis)
-        expressions = self._expressions(analysis.constants)
+        expressions = self._expressions(analysis.constants, analysis.operands())
         parameters = [self._parameter(it, names.name(it, "p")) for it in function.parameters]
         expressions.bound.update((it, names.name(it)) for it in function.parameters)
         body = FunctionWriter(analysis, Variables(function, analysis), expressions, names).body(function)
@@ -165,22 +170,18 @@ class ModuleWriter:
         """`_ = &name;` for what is in the interface and no longer mentioned, nor needed by what is mentioned."""
         mentioned = {it.name for node in written for it in walk(node) if isinstance(it, ast.Identifier)}
         known: set[Value] = {it for callee in _callees(function) for it in callee.resources}
-        known.update(it for it in self.module.root.instructions if self._own_name(it) in mentioned)
+        known.update(self._by_name[name] for name in mentioned if name in self._by_name)
         unknown = set(function.resources) - self._with_needs(known)
-        root = self.module.root.instructions
-        return [self._phony(it) for it in root if isinstance(it, (nodes.Var, nodes.Override)) and it in unknown]
+        return [self._phony(it) for it in sorted(unknown, key=self._positions.__getitem__)]
 
     def _phony(self, resource: nodes.ValueDeclaration) -> ast.Statement:
         name = syntax.identifier(self.names.of(resource))
         is_memory = isinstance(resource, nodes.Var) and not is_handle_pointer(resource.type)
         return syntax.phony(syntax.address_of(name) if is_memory else name)
 
-    def _own_name(self, value: nodes.Instruction) -> str | None:
-        return self.names.of(value) if isinstance(value, (nodes.Var, nodes.Override)) else None
-
     def _with_needs(self, values: Iterable[Value]) -> set[Value]:
         """The values of `root`, and those in their initialisers and element counts."""
-        counts = {it.count: it.value for it in self.module.counts}
+        counts = self._counts
         found: set[Value] = set()
         pending = list(values)
         while pending:
