@@ -23,7 +23,6 @@ _INTEGER_OPS = {
     h.BinaryOp.OR: "or",
     h.BinaryOp.XOR: "xor",
 }
-_FUSED = (h.BinaryOp.ADD, h.BinaryOp.SUB, h.BinaryOp.MUL)
 _FLOAT_OPS = {h.BinaryOp.ADD: "fadd", h.BinaryOp.SUB: "fsub", h.BinaryOp.MUL: "fmul", h.BinaryOp.DIV: "fdiv"}
 
 _GREATEST = {
@@ -129,10 +128,14 @@ def _divide_vectors(ops: Ops, op: h.BinaryOp, type: h.Integer, lhs: str, divisor
 def _float_binary(ops: Ops, op: h.BinaryOp, type: h.Float, lhs: str, rhs: str) -> str:
     scalar = llvm_type(type)
     if op in _FLOAT_OPS:
-        flag = " contract" if ops.out.module.is_contracted and op in _FUSED else ""
-        return ops.binary(_FLOAT_OPS[op] + flag, scalar, lhs, rhs)
+        return ops.binary(_FLOAT_OPS[op], scalar, lhs, rhs)
     assert op is h.BinaryOp.REM, f"no {op} of floats"
     return _float_remainder(ops, scalar, lhs, rhs)
+
+
+def multiply_add(ops: Ops, type: h.Type, factors: tuple[str, str], rest: str) -> str:
+    """`a * b + rest`, rounded once if that is faster on the machine, else twice."""
+    return ops.intrinsic("llvm.fmuladd", llvm_type(type), *factors, rest)
 
 
 def _float_remainder(ops: Ops, scalar: str, lhs: str, rhs: str) -> str:

@@ -117,13 +117,33 @@ def _emit(
     privatise: bool,
     contract: bool,
 ) -> Emitted:
+    fused = _fused_products(placed) if contract else {}
+
     def emitter(forks: tuple[h.Fork, ...]) -> _FunctionEmitter:
-        return _FunctionEmitter(placed, bindings, forks, gangs, ModuleText(contract), privatise=privatise)
+        return _FunctionEmitter(placed, bindings, forks, gangs, ModuleText(fused), privatise=privatise)
 
     chosen = emitter(_outermost_forks(placed))
     if not chosen.carries_only_bindings():
         chosen = emitter(())
     return chosen.emit(reason)
+
+
+def _fused_products(placed: Schedule) -> dict[h.Node, h.Binary]:
+    """Sums and differences of 32 bits or more with a product from the same block, where LLVM's passes keep them
+    together if they are one operation.
+    """
+    found: dict[h.Node, h.Binary] = {}
+    for node in placed.live:
+        if not isinstance(node, h.Binary) or node.op not in (h.BinaryOp.ADD, h.BinaryOp.SUB):
+            continue
+        type = placed.types[node]
+        if not isinstance(type, h.Float) or type.bits < 32:
+            continue
+        for operand in (node.lhs, node.rhs):
+            is_here = placed.place.get(operand) is placed.place[node]
+            if is_here and isinstance(operand, h.Binary) and operand.op is h.BinaryOp.MUL:
+                found[node] = operand
+    return found
 
 
 def _outermost_forks(placed: Schedule) -> tuple[h.Fork, ...]:

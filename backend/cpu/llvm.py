@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from ...ir.hercules import nodes as h
 from .folding import folded_binary, folded_conversion
 from .target import Target, current_target
 
@@ -21,11 +22,11 @@ _SUFFIXES = {"half": "f16", "float": "f32", "double": "f64"}
 class ModuleText:
     """The parts of a module. Declarations and helper functions are written once, however often they are asked for.
 
-    `is_contracted`: the program's own products may be fused with the sums they go into, which rounds once.
+    `fused`: sums and differences that may be rounded once together with a product that goes into them.
     `has_short_nests`: lanes have nests of loops that are to be unrolled.
     """
 
-    is_contracted: bool = False
+    fused: Mapping[h.Node, h.Binary] = field(default_factory=dict[h.Node, h.Binary])
     has_short_nests: bool = False
     target: Target = field(default_factory=current_target)
     _declarations: dict[str, None] = field(default_factory=dict[str, None])

@@ -124,6 +124,8 @@ def compute(ops: Ops, node: h.Node, types: Mapping[h.Node, h.Type], value: Calla
     match node:
         case h.Unary(op=op, operand=operand):
             return data.unary(ops, op, types[operand], value(operand))
+        case h.Binary() if node in ops.out.module.fused:
+            return _fused(ops, node, ops.out.module.fused[node], types[node], value)
         case h.Binary(op=op, lhs=lhs, rhs=rhs):
             return _binary(ops, op, (types[lhs], types[rhs]), value(lhs), value(rhs))
         case h.Select(condition=condition, if_true=if_true, if_false=if_false):
@@ -143,6 +145,17 @@ def _binary(ops: Ops, op: h.BinaryOp, types: tuple[h.Type, h.Type], left: str, r
     if isinstance(type, h.Integer) and isinstance(right_type, h.Integer) and type.bits != right_type.bits:
         right = data.cast(ops, right_type, type, right)  # a shift's count
     return data.binary(ops, op, type, left, right)
+
+
+def _fused(ops: Ops, sum: h.Binary, product: h.Binary, type: h.Type, value: Callable[[h.Node], str]) -> str:
+    """A sum or difference with a product."""
+    first, second = value(product.lhs), value(product.rhs)
+    rest = value(sum.rhs if sum.lhs is product else sum.lhs)
+    if sum.op is h.BinaryOp.SUB and sum.lhs is product:
+        rest = ops.unary("fneg", data.llvm_type(type), rest)
+    elif sum.op is h.BinaryOp.SUB:
+        first = ops.unary("fneg", data.llvm_type(type), first)
+    return data.multiply_add(ops, type, (first, second), rest)
 
 
 def is_in_range(position: h.Node, extent: h.DynamicConstant) -> bool:
