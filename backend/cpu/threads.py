@@ -28,8 +28,10 @@ _PARTS_PER_WORKER = 4
 """A worker takes this share of what is left at a time, so that the parts get smaller towards the end."""
 _MOST_PARTS_PER_WORKER = 32
 """No part is a smaller share of all than that."""
-_WORTH_TAKING = 20e-6
-"""Seconds of work that are worth taking at all."""
+_WORTH_TAKING = 100e-6
+"""Seconds of work that are worth taking at all: between two parts a worker needs the interpreter's lock, and where the
+other has it, waits for some 30 µs until it is woken.
+"""
 _LONGEST = 50e-3
 """Seconds of work in one piece, more or less: so long an interrupt may have to wait."""
 _WORTH_WAKING = 100e-6
