@@ -116,7 +116,7 @@ def bisect(dispatch: Dispatch, passes: Sequence[Pass[Module]], expected: Expecta
         before = print_module(module)
         try:
             step.run(module)
-        except Exception as error:
+        except Exception as error:  # whatever a pass raises is a fault that was looked for
             return Finding(position, step, f"the pass fails: {type(error).__name__}: {error}")
         fault = trial.fault(module)
         if fault is not None:
