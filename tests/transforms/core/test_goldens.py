@@ -57,6 +57,48 @@ def test_every_pass_has_goldens() -> None:
     assert {path.parent.name for path in PATHS} == set(CORE.passes)
 
 
+WITH_OVERRIDES = """
+{declarations}
+@group(0) @binding(0) var<storage, read_write> data: array<f32>;
+var<workgroup> tile: array<vec2f, doubled + 1>;
+var<private> start: f32 = scale * 2.0;
+
+fn shared_by(index: u32) -> f32 {{ return tile[(index + 1u) % size].x + select(scale, -start, flipped); }}
+
+@compute @workgroup_size(size, doubled / 8)
+fn main(@builtin(local_invocation_index) index: u32) {{
+    tile[index % size] = vec2f(start, f32(doubled)) * data[index];
+    workgroupBarrier();
+    if size > 6 && !flipped {{
+        data[index] = shared_by(index);
+    }} else {{
+        data[index] -= f32(doubled) * scale;
+    }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "constants"),
+    [
+        ("", ("4u", "0.5f", "true")),
+        ("3=8, scale=0.25, flipped=0", ("8u", "0.25f", "false")),
+        ("3=5, scale=-1e9", ("5u", "-1e9f", "true")),
+        ("3=4, flipped=2", ("4u", "0.5f", "true")),
+    ],
+)
+def test_overrides_are_as_good_as_constants(values: str, constants: tuple[str, str, str]) -> None:
+    size, scale, flipped = constants
+    overrides = "@id(3) override size = 4u; override scale: f32 = 0.5; override flipped = true; "
+    fixed = f"const size = {size}; const scale = {scale}; const flipped = {flipped}; "
+    module = module_of(WITH_OVERRIDES.format(declarations=overrides + "override doubled = size * 2;"))
+    expected = module_of(WITH_OVERRIDES.format(declarations=fixed + "const doubled = size * 2;"))
+    assert transformed(module, f"substitute_overrides{{{values}}}" if values else "substitute_overrides")
+    for seed in range(3):
+        assert answers(module, "main", seed) == answers(expected, "main", seed)
+        assert answers(module_of(written(module)), "main", seed) == answers(expected, "main", seed)
+
+
 def test_lengths_from_the_uniform() -> None:
     """The uniform holds the sizes in bytes: what `arrayLength` would have said follows from them."""
     pipeline, text = case(GOLDENS / "array_length_from_uniform" / "bindings.wgsl")
