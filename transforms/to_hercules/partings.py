@@ -73,7 +73,7 @@ def fill_unmet(graph: Graph, function: h.Function) -> None:
     if not graph.unmet:
         return
     types = infer_types(function)
-    for phi, ways in ((it.phi, it.ways) for it in graph.unmet):
-        zero = graph.zero(types[phi])
-        for way in ways:
-            phi.values[way] = zero
+    for unmet in graph.unmet:
+        zero = graph.zero(types[unmet.phi])
+        for way in unmet.ways:
+            unmet.phi.values[way] = zero

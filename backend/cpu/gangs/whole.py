@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeGuard
 
 from ....ir.hercules import nodes as h
 from ....ir.hercules.analyses import block_leader
@@ -33,8 +34,6 @@ _MOST = 320
 take longer than any test."""
 _FEWEST = 3
 """One test is better than so many."""
-
-
 _LIGHT = 8
 """The most operations for each access: it is memory that the block waits for."""
 
@@ -261,7 +260,7 @@ class Wholes:
                 return None
 
 
-def _is_access(node: h.Node) -> bool:
+def _is_access(node: h.Node) -> TypeGuard[h.Read | h.Write]:
     return isinstance(node, (h.Read, h.Write)) and not is_version_projection(node)
 
 
@@ -305,7 +304,7 @@ def accessed(
     """The positions of a block's accesses to what lanes share, and how long their arrays are."""
     found: dict[tuple[h.Node, h.DynamicConstant], None] = {}
     for node in placed.blocks[leader]:
-        if not isinstance(node, (h.Read, h.Write)) or is_version_projection(node):
+        if not _is_access(node):
             continue
         collection = node.collection if isinstance(node, h.Read) else node
         is_whole = isinstance(node, h.Read) and is_collection(placed.types[node])
