@@ -10,6 +10,8 @@ import pytest
 
 os.environ["TINCT_CACHE"] = "off"
 """Tests compile what they test; those of the cache turn it on."""
+os.environ.setdefault("TINCT_CPU_TIER", "gang")
+"""And they test the code that runs for long; those of the first runs say so."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

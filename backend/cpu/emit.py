@@ -43,8 +43,10 @@ _METADATA = f"""!0 = !{{}}
 !1 = !{{!"branch_weights", i32 1000, i32 1}}
 {UNROLL_METADATA}
 """
-Tier = Literal["gang", "lane"]
-"""Several threads of a fork at once, in the lanes of vectors, or one after another."""
+Tier = Literal["gang", "lane", "baseline"]
+"""Several threads of a fork at once, in the lanes of vectors; or one after another; or that, as code which takes LLVM
+little time, and can be stopped within milliseconds.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,22 +84,23 @@ def emit_function(
 ) -> Emitted:
     """The LLVM IR of a function whose parameters are bindings with these layouts.
 
-    On the gang tier, what gangs cannot run falls back to the lane tier. Without `privatise`, all workers share all
-    bindings. With `contract`, a product and the sum it goes into may be fused into one rounding, as WGSL allows
-    ("Floating Point Evaluation"). The function has no calls and no sums, and returns (a product of) the final versions
-    of its parameters (see `transforms.hercules.for_machine`).
+    On the gang tier, what gangs cannot run falls back to the lane tier. Without `privatise`, and on the baseline tier,
+    all workers share all bindings. With `contract`, a product and the sum it goes into may be fused into one rounding,
+    as WGSL allows ("Floating Point Evaluation"). The function has no calls and no sums, and returns (a product of) the
+    final versions of its parameters (see `transforms.hercules.for_machine`).
     """
-    reason = "the lane tier was asked for"
+    reason = f"the {tier} tier was asked for"
     if tier == "gang":
         try:
             lanes = current_target().vector_bytes // 4
             wide, edge = widened(function, lanes)
             placed = _placed(wide)
             plan = plan_gangs(placed, lanes, edge)
-            return _emit(placed, bindings, plan, "", privatise=privatise, contract=contract)
+            return _emit(placed, bindings, tier, plan, "", privatise=privatise, contract=contract)
         except NotGanged as obstacle:
-            reason = str(obstacle)
-    return _emit(_placed(function), bindings, GangPlan(), reason, privatise=privatise, contract=contract)
+            tier, reason = "lane", str(obstacle)
+    privatise = privatise and tier != "baseline"
+    return _emit(_placed(function), bindings, tier, GangPlan(), reason, privatise=privatise, contract=contract)
 
 
 def _placed(function: h.Function) -> Schedule:
@@ -111,6 +114,7 @@ def _placed(function: h.Function) -> Schedule:
 def _emit(
     placed: Schedule,
     bindings: Mapping[int, Layout],
+    tier: Tier,
     gangs: GangPlan,
     reason: str,
     *,
@@ -120,7 +124,7 @@ def _emit(
     fused = _fused_products(placed) if contract else {}
 
     def emitter(forks: tuple[h.Fork, ...]) -> _FunctionEmitter:
-        return _FunctionEmitter(placed, bindings, forks, gangs, ModuleText(fused), privatise=privatise)
+        return _FunctionEmitter(placed, bindings, forks, tier, gangs, ModuleText(fused), privatise=privatise)
 
     chosen = emitter(_outermost_forks(placed))
     if not chosen.carries_only_bindings():
@@ -175,6 +179,7 @@ class _FunctionEmitter:
         placed: Schedule,
         bindings: Mapping[int, Layout],
         forks: tuple[h.Fork, ...],
+        tier: Tier,
         gangs: GangPlan,
         module: ModuleText,
         *,
@@ -186,6 +191,7 @@ class _FunctionEmitter:
         self._joins = placed.nest.joins
         self._fork_of = placed.nest.forks
         self._forks = forks
+        self._tier: Tier = tier
         self._function = placed.function
         self._live = [node for node in placed.function.nodes if node in placed.live]
         users = def_use(placed.function)
@@ -198,7 +204,7 @@ class _FunctionEmitter:
         scratch_offsets, self._scratch_size = assign_scratch(self._plan.storages)
         self._nodes = NodeEmitter(self._ops, placed.types, self._plan, scratch_offsets)
         self._labels = {leader: f"{type(leader).__name__.lower()}{n}" for n, leader in enumerate(placed.blocks)}
-        self._watched = self._looking(watched_ends(placed))
+        self._watched = self._looking(watched_ends(placed, soon=tier == "baseline"))
         self._ends: dict[h.Node, str] = {}
         """The last LLVM block of each block."""
         self._loops = ForkLoops(self._ops, self._nodes, self._types, self._joins, forks, self._ends)
@@ -247,14 +253,13 @@ class _FunctionEmitter:
         self._out.do("ret void")
         self._add_functions()
         parallel = tuple(fork.factor for fork in self._forks)
-        tier: Tier = "gang" if self._gangs else "lane"
-        interface = Interface(parallel, self._scratch_size, self._privates, tier, reason)
+        interface = Interface(parallel, self._scratch_size, self._privates, self._tier, reason)
         return Emitted(str(self._module), self._passes(), interface)
 
     def _passes(self) -> Passes:
         """Where nests of loops in lanes are unrolled, there is much that turns and neighbouring rows have in common."""
-        if not self._gangs:
-            return "vectorising"
+        if self._tier != "gang":
+            return "vectorising" if self._tier == "lane" else "baseline"
         return "thorough" if self._module.has_short_nests else "quick"
 
     def _emit_gang(self, fork: h.Fork) -> None:

@@ -2,8 +2,9 @@
 
 A look keeps LLVM from turning a loop into vector code, so loops that are sure to end soon do without: those whose
 turns, times the turns of all inside, are at most 2^36. That is seconds for most, and about a minute for a slow one that
-does turn so often. A loop that counts up or down by one to any limit turns at most 2^32 times, one that halves or
-doubles 32 times; one between constants is known; any other may turn for ever.
+does turn so often. Code that is to be stopped within milliseconds looks where there are more than 2^16. A loop that
+counts up or down by one to any limit turns at most 2^32 times, one that halves or doubles 32 times; one between
+constants is known; any other may turn for ever.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ...ir.hercules.nodes import BinaryOp, UnaryOp
 from ...ir.hercules.schedule import Schedule
 
 _AT_MOST = 2.0**36
+_AT_MOST_SOON = 2.0**16
 _ALL_NUMBERS = 2.0**32
 HALVINGS = 32
 """How often a number can be halved or doubled."""
@@ -38,9 +40,11 @@ _OPPOSITE = {
 }
 
 
-def watched_ends(placed: Schedule) -> frozenset[h.Node]:
-    """The leaders of the blocks from which control goes back to the start of a loop or fork that may turn too long."""
-    return frozenset(_Turns(placed).watched())
+def watched_ends(placed: Schedule, *, soon: bool = False) -> frozenset[h.Node]:
+    """The leaders of the blocks from which control goes back to the start of a loop or fork that may turn too long; to
+    be stopped `soon`, too long is less.
+    """
+    return frozenset(_Turns(placed).watched(_AT_MOST_SOON if soon else _AT_MOST))
 
 
 def most_turns(placed: Schedule, loop: Loop) -> float:
@@ -56,12 +60,13 @@ class _Turns:
         for fork in placed.nest.joins:
             self._bodies[fork] = frozenset(node for node in graph.order if fork in placed.nest.around[node])
 
-    def watched(self) -> Iterator[h.Node]:
+    def watched(self, most: float) -> Iterator[h.Node]:
+        """The ends of loops and forks with more turns than that."""
         turns: dict[Loop | h.Fork, float] = {}
         for loop in sorted(self._bodies, key=lambda it: len(self._bodies[it])):
             inside = sum(turns[it] for it in turns if _head(it) in self._bodies[loop])
             turns[loop] = self.own_turns(loop) * max(1.0, inside)
-            if turns[loop] > _AT_MOST:
+            if turns[loop] > most:
                 yield from map(block_leader, self._ends(loop))
 
     def _ends(self, loop: Loop | h.Fork) -> Iterable[h.Node]:

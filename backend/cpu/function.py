@@ -179,7 +179,7 @@ def compile_function(
     Without a `tier`, it is what the environment variable TINCT_CPU_TIER says, else the fastest. With `contract`,
     products and sums may be fused (see `emit_function`).
     """
-    return Recipe(lambda: (function, layouts), default_tier() if tier is None else tier, contract=contract).compile()
+    return Recipe(lambda: (function, layouts), tier or tier_asked_for() or "gang", contract=contract).compile()
 
 
 def restored_function(
@@ -189,11 +189,13 @@ def restored_function(
     return CompiledFunction(interface, code, Recipe(source, interface.tier, contract=contract), code.entry())
 
 
-def default_tier() -> Tier:
-    """What TINCT_CPU_TIER says."""
-    name = os.environ.get("TINCT_CPU_TIER", "gang")
+def tier_asked_for() -> Tier | None:
+    """What TINCT_CPU_TIER says; None where it leaves the choice. Raises InputError."""
+    name = os.environ.get("TINCT_CPU_TIER", "auto")
     match name:
-        case "gang" | "lane":
+        case "gang" | "lane" | "baseline":
             return name
+        case "auto":
+            return None
         case _:
-            raise InputError(f"TINCT_CPU_TIER must be 'gang' or 'lane', not {name!r}")
+            raise InputError(f"TINCT_CPU_TIER must be 'auto', 'gang', 'lane' or 'baseline', not {name!r}")

@@ -22,8 +22,7 @@ from ...ir.types import BindingPoint
 from . import jit
 from .device import CompiledKernel, Slot, restored_kernel
 from .disk_cache import default_cache, digest
-from .emit import Interface
-from .function import default_tier
+from .emit import Interface, Tier
 from .privatise import Private
 
 _LOADED = time.time_ns()
@@ -32,14 +31,14 @@ _Constant = int | list[Any]
 
 
 def kernel_name(
-    language: str, source: bytes, entry: str, constants: Mapping[str, float], *, contract: bool
+    language: str, source: bytes, entry: str, constants: Mapping[str, float], tier: Tier, *, contract: bool
 ) -> str | None:
     """The name of a kernel, None where it cannot be relied on."""
     compiler = compiler_files()
     if compiler is None or default_cache() is None:
         return None
     values = [[name, type(value).__name__, repr(value)] for name, value in sorted(constants.items())]
-    settings = json.dumps([default_tier(), contract, values])
+    settings = json.dumps([tier, contract, values])
     return digest("kernel", jit.identity(), compiler, settings, language, source, entry)
 
 

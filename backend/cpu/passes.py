@@ -11,8 +11,10 @@ from typing import Any, Literal
 
 from .quiet import without_unroll_warnings
 
-Passes = Literal["vectorising", "thorough", "quick"]
-"""LLVM's pipeline with the search for vectors, which is for scalar code; the same without that search; or our own."""
+Passes = Literal["vectorising", "thorough", "quick", "baseline"]
+"""LLVM's pipeline with the search for vectors, which is for scalar code; the same without that search; our own; or what
+takes no time.
+"""
 
 LEVEL = 2
 """That of LLVM's own pipelines."""
@@ -36,6 +38,8 @@ _QUICK = (
     "simplify_cfg",
 )
 
+_BASELINE = ("always_inliner", "sroa", "simplify_cfg", "instruction_combine")
+
 
 def optimise(llvm: Any, machine: Any, module: Any, passes: Passes, *, has_unrolled_loops: bool) -> None:
     """Change the module in place. `has_unrolled_loops`: whether any loop is asked to be unrolled."""
@@ -43,11 +47,11 @@ def optimise(llvm: Any, machine: Any, module: Any, passes: Passes, *, has_unroll
     options.loop_vectorization = options.slp_vectorization = passes == "vectorising"
     options.loop_interleaving = options.loop_unrolling = True
     builder = llvm.create_pass_builder(machine, options)
-    if passes != "quick":
+    if passes in ("vectorising", "thorough"):
         with without_unroll_warnings() if has_unrolled_loops else nullcontext():
             builder.getModulePassManager().run(module, builder)
         return
     manager = llvm.create_new_module_pass_manager()
-    for name in _QUICK:
+    for name in _QUICK if passes == "quick" else _BASELINE:
         getattr(manager, f"add_{name}_pass")()
     manager.run(module, builder)

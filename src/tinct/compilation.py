@@ -21,6 +21,8 @@ from .ir.wgsl.program import Program
 
 if TYPE_CHECKING:
     from .backend.cpu.device import CompiledKernel
+    from .backend.cpu.emit import Tier
+    from .backend.cpu.trial import Trial
 
 T = TypeVar("T")
 _FAULTS_OF_CONSTANTS = frozenset({"unknown-override", "missing-override", "invalid-override-value"})
@@ -157,35 +159,69 @@ class Compilation:
 
     @cached_property
     def cpu(self) -> CompiledKernel:
-        """Machine code: from the cache on disk, if it is there."""
-        return self._machine_code(contract=False)
+        """The fastest code, or of the tier that TINCT_CPU_TIER asks for; from the cache on disk, if it has it."""
+        return self._machine_code(self._best_tier)
 
     @cached_property
     def cpu_contracted(self) -> CompiledKernel:
-        """Machine code in which products and sums may be fused; from the cache on disk, if it is there."""
-        return self._machine_code(contract=True)
+        """The same, with products and sums fused where there are both."""
+        return self._machine_code(self._best_tier, contract=True)
 
-    def _machine_code(self, *, contract: bool) -> CompiledKernel:
+    @property
+    def cpu_trial(self) -> Trial | None:
+        """Machine code for the first runs, there sooner than `cpu`; None if there is that, or TINCT_CPU_TIER is set."""
+        from .backend.cpu.function import tier_asked_for
+
+        return None if "cpu" in vars(self) or tier_asked_for() is not None else self._trial
+
+    @cached_property
+    def _trial(self) -> Trial | None:
+        from .backend.cpu.trial import Trial
+
+        kernel = self._restored(self._best_tier, contract=False)
+        if kernel is not None:
+            self.cpu = kernel
+            return None
+        return Trial(self._machine_code("baseline"))
+
+    @property
+    def _best_tier(self) -> Tier:
+        from .backend.cpu.function import tier_asked_for
+
+        return tier_asked_for() or "gang"
+
+    def _machine_code(self, tier: Tier, *, contract: bool = False) -> CompiledKernel:
+        from .backend.cpu import kernel_cache
+
+        kernel = self._restored(tier, contract=contract)
+        if kernel is None:
+            kernel = self._compile_for_cpu(tier, contract=contract)
+            name = self._name_in_cache(tier, contract=contract)
+            if name is not None:
+                kernel_cache.keep(name, kernel)
+        return kernel
+
+    def _restored(self, tier: Tier, *, contract: bool) -> CompiledKernel | None:
         from .backend.cpu import kernel_cache
 
         start = time.perf_counter()
-        language = type(self.origin).__name__
-        source = self.origin.source.data
-        name = kernel_cache.kernel_name(language, source, self.entry, self.constants, contract=contract)
+        name = self._name_in_cache(tier, contract=contract)
         kernel = None if name is None else kernel_cache.restore(name, lambda: self.hercules, contract=contract)
         if kernel is not None:
             self.seconds["machine code"] = time.perf_counter() - start
-            return kernel
-        kernel = self._compile_for_cpu(contract=contract)
-        if name is not None:
-            kernel_cache.keep(name, kernel)
         return kernel
 
-    def _compile_for_cpu(self, *, contract: bool) -> CompiledKernel:
+    def _name_in_cache(self, tier: Tier, *, contract: bool) -> str | None:
+        from .backend.cpu import kernel_cache
+
+        language, source = type(self.origin).__name__, self.origin.source.data
+        return kernel_cache.kernel_name(language, source, self.entry, self.constants, tier, contract=contract)
+
+    def _compile_for_cpu(self, tier: Tier, *, contract: bool) -> CompiledKernel:
         from .backend.cpu.device import compile_entry
 
         entry = self.hercules
-        kernel = self._timed("machine code", lambda: compile_entry(entry, contract=contract))
+        kernel = self._timed("machine code", lambda: compile_entry(entry, tier=tier, contract=contract))
         times = kernel.times
         del self.seconds["machine code"]
         self.seconds |= {

@@ -14,6 +14,7 @@ from .ir.types import BindingPoint, Texture
 from .reflection import BindingInfo
 
 if TYPE_CHECKING:
+    from .backend.cpu import CompiledKernel
     from .backend.gpu import BufferBinding, BufferKind, TextureBinding
 
 
@@ -41,11 +42,18 @@ def run_on_cpu(dispatch: Dispatch) -> Timing:
     """Machine code from LLVM on all cores."""
     start = time.perf_counter()
     compilation = dispatch.compilation
+    trial = None if dispatch.contract else compilation.cpu_trial
+    compiled = time.perf_counter()
+    if trial is not None and trial.run(_given(dispatch, trial.kernel), dispatch.workgroups, timeout=dispatch.timeout):
+        return Timing(compiled - start, time.perf_counter() - compiled)
     kernel = compilation.cpu_contracted if dispatch.contract else compilation.cpu
     compiled = time.perf_counter()
-    buffers = [dispatch.buffers[slot.point] for slot in kernel.slots]
-    kernel.run(buffers, dispatch.workgroups, timeout=dispatch.timeout)
+    kernel.run(_given(dispatch, kernel), dispatch.workgroups, timeout=dispatch.timeout)
     return Timing(compiled - start, time.perf_counter() - compiled)
+
+
+def _given(dispatch: Dispatch, kernel: CompiledKernel) -> list[bytearray]:
+    return [dispatch.buffers[slot.point] for slot in kernel.slots]
 
 
 def run_interpreted(dispatch: Dispatch) -> Timing:

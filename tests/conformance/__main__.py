@@ -35,6 +35,13 @@ DEVICES = {"cpu": "cpu", "gpu": "gpu", "interp": "interp", "hercules-interp": "h
 @click.argument("question", type=click.Choice(list(DEFAULT_FILES)))
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--device", type=click.Choice(list(DEVICES)), default="cpu", show_default=True, help="For execution.")
+@click.option(
+    "--tier",
+    type=click.Choice(["gang", "lane", "baseline"]),
+    default="gang",
+    show_default=True,
+    help="How invocations run on the CPU.",
+)
 @click.option("--passes", multiple=True, help="For transforms: a pipeline to check, repeated; else every one.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes.")
 @click.option("--every", type=click.IntRange(1), default=1, help="Take only every N-th record.")
@@ -47,6 +54,7 @@ def main(
     question: str,
     file: Path | None,
     device: str,
+    tier: str,
     passes: tuple[str, ...],
     jobs: int,
     every: int,
@@ -57,6 +65,7 @@ def main(
     wrong_to: Path | None,
 ) -> None:
     """Score tinct on a file of recorded vectors. The last line is JSON: right, of, and the first 50 wrong names."""
+    os.environ["TINCT_CPU_TIER"] = tier
     path = file or _default_file(question)
     records = [
         record

@@ -232,7 +232,7 @@ def test_gangs_agree_with_the_interpreter(name: str) -> None:
         assert found[output].tobytes() == array.tobytes(), output
 
 
-@pytest.mark.parametrize("tier", ["gang", "lane"])
+@pytest.mark.parametrize("tier", ["gang", "lane", "baseline"])
 @pytest.mark.parametrize("case", CASES)
 def test_kernels_agree_with_their_references(case: Case, tier: str) -> None:
     shader = Shader(Source.from_file(case.kernel_path))

@@ -13,7 +13,8 @@ import pytest
 from tinct.ir.source import Source
 from tinct.shader import Shader
 
-DEVICES = ("interp", "hercules", "gang", "lane")
+TIERS = ("gang", "lane", "baseline")
+DEVICES = ("interp", "hercules", *TIERS)
 Array = npt.NDArray[Any]
 
 
@@ -44,7 +45,7 @@ class Tricky:
 
 def check(tricky: Tricky, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run a kernel and compare, bit for bit but for NaNs."""
-    monkeypatch.setenv("TINCT_CPU_TIER", "lane" if device == "lane" else "gang")
+    monkeypatch.setenv("TINCT_CPU_TIER", device if device in TIERS else "gang")
     expected = (
         tricky.expected if isinstance(tricky.expected, Mapping) else {"out": np.array(tricky.expected, np.uint32)}
     )
@@ -54,7 +55,7 @@ def check(tricky: Tricky, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
         {info.name: given[info.name] for info in kernel.bindings},
         workgroups=tricky.workgroups,
         constants=tricky.constants,
-        device="cpu" if device in ("gang", "lane") else device,
+        device="cpu" if device in TIERS else device,
     )
     for name, value in expected.items():
         np.testing.assert_array_equal(found[name], value, err_msg=f"{name} on {device}")
