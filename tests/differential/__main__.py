@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from rich.progress import track
 
-from .campaign import check_seed
+from .campaign import HERE, check_seed
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -18,19 +18,11 @@ from .campaign import check_seed
 @click.option("--seed", default=0, show_default=True, help="The first kernel's seed.")
 @click.option("--jobs", default=os.cpu_count() or 1, show_default=True, help="Processes.")
 @click.option("--gpu", is_flag=True, help="Compare the GPU as well.")
-@click.option(
-    "--tier",
-    type=click.Choice(["gang", "lane", "baseline"]),
-    default="gang",
-    show_default=True,
-    help="How invocations run on the CPU.",
-)
 @click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Write kernels that differ here.")
-def main(count: int, seed: int, jobs: int, gpu: bool, tier: str, keep: Path | None) -> None:
-    """Compare random kernels on the interpreters, the CPU, and maybe the GPU. Exits with 1 if any differ."""
-    devices = ("interp", "hercules", "cpu", "gpu") if gpu else ("interp", "hercules", "cpu")
+def main(count: int, seed: int, jobs: int, gpu: bool, keep: Path | None) -> None:
+    """Compare random kernels on the interpreters, all tiers of the CPU, maybe the GPU. Exits with 1 if any differ."""
+    devices = (*HERE, "gpu") if gpu else HERE
     os.environ["TINCT_CACHE"] = "off"
-    os.environ["TINCT_CPU_TIER"] = tier
     found = 0
     with ProcessPoolExecutor(jobs) as pool:
         results = pool.map(partial(check_seed, devices=devices), range(seed, seed + count), chunksize=8)

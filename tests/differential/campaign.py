@@ -1,4 +1,4 @@
-"""Checking one random kernel on several devices."""
+"""Checking one random kernel on several devices, and on each tier of the CPU."""
 
 from __future__ import annotations
 
@@ -10,10 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tinct.backend.cpu import compile_entry
+from tinct.backend.cpu.emit import Tier
+from tinct.buffers import pack_buffers, unpack_buffers
 from tinct.ir.source import Source
-from tinct.shader import Shader
+from tinct.shader import Kernel, Shader
 
 from .generate import Generator
+
+TIERS: tuple[Tier, ...] = ("gang", "lane", "baseline")
+HERE = ("interp", "hercules", *TIERS)
+"""What needs no GPU."""
+Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +44,27 @@ def check_seed(seed: int, devices: Sequence[str]) -> Problem | None:
     return None if message is None else Problem(seed, message, wgsl)
 
 
-def difference(
-    wgsl: str, buffers: Mapping[str, npt.NDArray[Any]], workgroups: int, devices: Sequence[str]
-) -> str | None:
+def difference(wgsl: str, buffers: Arrays, workgroups: int, devices: Sequence[str]) -> str | None:
     """Where the first device's answer and another's part, if they do."""
     kernel = Shader(Source.from_text(wgsl)).kernel()
     first, *others = devices
-    expected = kernel.run(buffers, workgroups=workgroups, device=first)
+    expected = _run(kernel, buffers, workgroups, first)
     for device in others:
-        actual = kernel.run(buffers, workgroups=workgroups, device=device)
+        actual = _run(kernel, buffers, workgroups, device)
         for name, array in expected.items():
             bad = np.flatnonzero(array != actual[name])
             if bad.size:
                 at = int(bad[0])
                 return f"{name}[{at}] is {array.flat[at]} on {first}, {actual[name].flat[at]} on {device}"
     return None
+
+
+def _run(kernel: Kernel, buffers: Arrays, workgroups: int, device: str) -> Arrays:
+    """The outputs of a kernel on a device, or on one tier of the CPU."""
+    for tier in TIERS:
+        if tier == device:
+            code = compile_entry(kernel.shader.compilation(kernel.info.name, {}).hercules, tier=tier)
+            packed = pack_buffers(kernel.bindings, buffers)
+            code.run([packed[it.point] for it in code.slots], (workgroups, 1, 1))
+            return unpack_buffers(kernel.bindings, packed, buffers)
+    return kernel.run(buffers, workgroups=workgroups, device=device)

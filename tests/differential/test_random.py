@@ -7,16 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from .campaign import check_seed, difference
+from .campaign import HERE, check_seed, difference
 
-DEVICES = ("interp", "hercules", "cpu")
 KERNELS = sorted((Path(__file__).parent / "kernels").glob("*.wgsl"))
 """Random kernels, of 8 invocations, that once could not be scheduled."""
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_tiers_agree(seed: int) -> None:
-    problem = check_seed(seed, DEVICES)
+def test_devices_and_tiers_agree(seed: int) -> None:
+    problem = check_seed(seed, HERE)
     assert problem is None, f"{problem.message}\n{problem.wgsl}"
 
 
@@ -29,4 +28,4 @@ def test_found_faults(path: Path) -> None:
         "n": np.full((), random.integers(0, 4), np.uint32),
         "totals": np.zeros(4, np.uint32),
     }
-    assert difference(path.read_text(encoding="utf-8"), buffers, 2, DEVICES) is None
+    assert difference(path.read_text(encoding="utf-8"), buffers, 2, HERE) is None
