@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 ENABLE_EXTENSIONS: Final = frozenset(
@@ -31,6 +32,16 @@ LANGUAGE_FEATURES: Final = frozenset(
 SEVERITIES: Final = ("error", "warning", "info", "off")
 DIAGNOSTIC_RULES: Final = ("derivative_uniformity", "subgroup_uniformity")
 """What a filter may name, besides rules with a dot, which are somebody else's (WGSL, "Diagnostic Filtering")."""
+
+DEPTH_MODES: Final = ("less", "greater")
+"""What `builtin(frag_depth, …)` may promise."""
+
+SAMPLINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "perspective": ("center", "centroid", "sample"),
+    "linear": ("center", "centroid", "sample"),
+    "flat": ("first", "either"),
+}
+"""The types of interpolation, and how each may be sampled (WGSL, "Interpolation")."""
 
 BUILTIN_VALUES: Final = frozenset(
     {

@@ -13,19 +13,16 @@ from itertools import count, product
 from string import ascii_letters, digits
 from typing import TypeAlias
 
+from ...ir.identifiers import KEYWORDS, RESERVED_WORDS
 from ...ir.schema.runtime import SchemaNode
 from ...ir.schema.traverse import rewrite, walk
 from ...ir.wgsl import ast
 
-_KEYWORDS = frozenset(
-    {"as", "asm", "do", "fn", "for", "get", "if", "let", "mod", "mut", "new", "nil", "of", "pub", "ref"}
-)
-_MORE_KEYWORDS = frozenset({"set", "std", "try", "use", "var"})
 _BUILTINS = frozenset(
     {"abs", "all", "any", "cos", "dot", "exp", "fma", "log", "max", "min", "mix", "pow", "sin", "tan"}
 )
 _TYPES = frozenset({"f16", "f32", "i32", "ptr", "u32"})
-_UNUSABLE = _KEYWORDS | _MORE_KEYWORDS | _BUILTINS | _TYPES
+_UNUSABLE = KEYWORDS | RESERVED_WORDS | _BUILTINS | _TYPES
 """All words of up to three letters that have a meaning; no module has more names than fit in that."""
 
 _Declaration: TypeAlias = ast.Let | ast.Var | ast.Const | ast.Parameter

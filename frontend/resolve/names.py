@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...ir.diagnostics import Note
+from ...ir.identifiers import name_fault
 from ...ir.source import Span
 from ...ir.wgsl import ast
 from ..habits import name_hint
 from . import predeclared
 from .context import Context, DeclarationNode, Symbol
-from .reserved import name_fault
 from .suggest import did_you_mean
 
 DEEPEST_EXPRESSION = 512

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...ir.diagnostics import Note
+from ...ir.language import DEPTH_MODES, SAMPLINGS
 from ...ir.source import Span
 from ...ir.types import (
     BOOL,
@@ -72,12 +73,6 @@ BUILTIN_VALUES = {
 }
 
 MOST_CLIP_DISTANCES = 8
-DEPTH_MODES = ("less", "greater")
-_SAMPLINGS = {
-    "perspective": ("center", "centroid", "sample"),
-    "linear": ("center", "centroid", "sample"),
-    "flat": ("first", "either"),
-}
 
 
 # The attributes of one parameter, return type or member
@@ -192,11 +187,11 @@ def _interpolation(context: Context, found: AttributeSet) -> tuple[str, ...]:
     kind, sampling = words[0], words[1] if len(words) > 1 else None
     if kind is None or (len(words) > 1 and sampling is None):
         return ()
-    if kind not in _SAMPLINGS:
-        notes = did_you_mean(kind, _SAMPLINGS)
+    if kind not in SAMPLINGS:
+        notes = did_you_mean(kind, SAMPLINGS)
         context.error("invalid-attribute", f"'{kind}' is not an interpolation type", attribute.span, notes)
-    elif sampling is not None and sampling not in _SAMPLINGS[kind]:
-        allowed = " or ".join(_SAMPLINGS[kind])
+    elif sampling is not None and sampling not in SAMPLINGS[kind]:
+        allowed = " or ".join(SAMPLINGS[kind])
         context.error("invalid-attribute", f"interpolation '{kind}' is sampled {allowed}", attribute.span)
     return (kind,) if sampling is None else (kind, sampling)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ...ir.diagnostics import Note
+from ...ir.identifiers import name_fault
 from ...ir.layout_sizes import align_of, size_of
 from ...ir.types import Struct, StructMember, Type, contains_runtime_array
 from ...ir.wgsl import ast
 from . import attributes, stage_io, type_names, type_rules
 from .attributes import AttributeSet, Place
 from .context import Abandon, Context
-from .reserved import name_fault
 from .stage_io import IoValue
 
 MOST_MEMBERS = 16383

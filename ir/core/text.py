@@ -44,9 +44,11 @@ from ..constants import ConstantValue, RawValue, Repeated
 from ..diagnostics import Diagnostic, Severity, ShaderError
 from ..language import (
     BUILTIN_VALUES,
+    DEPTH_MODES,
     DIAGNOSTIC_RULES,
     ENABLE_EXTENSIONS,
     LANGUAGE_FEATURES,
+    SAMPLINGS,
     SEVERITIES,
     TEXEL_FORMATS,
 )
@@ -675,18 +677,25 @@ class _Parser:
     def io(self) -> IoAttributes:
         builtin, depth_mode = self.builtin_attribute()
         location, blend_src, color = map(self.number_attribute, ("@location", "@blend_src", "@color"))
-        interpolate: tuple[str, ...] = ()
-        if self.take("@interpolate"):
-            self.expect("(")
-            interpolate = tuple(self.several(self.word, ")"))
+        interpolate = self.interpolation()
         return IoAttributes(builtin, location, blend_src, color, interpolate, self.take("@invariant"), depth_mode)
+
+    def interpolation(self) -> tuple[str, ...]:
+        """Its type, and how it is sampled if that is said."""
+        if not self.take("@interpolate"):
+            return ()
+        self.expect("(")
+        kind = self.one_of(SAMPLINGS, "a type of interpolation")
+        words = (kind, self.one_of(SAMPLINGS[kind], "a way of sampling")) if self.take(",") else (kind,)
+        self.expect(")")
+        return words
 
     def builtin_attribute(self) -> tuple[str | None, str | None]:
         if not self.take("@builtin"):
             return None, None
         self.expect("(")
         builtin = self.one_of(BUILTIN_VALUES, "a built-in value")
-        depth_mode = self.word() if self.take(",") else None
+        depth_mode = self.one_of(DEPTH_MODES, "a promise of depth") if self.take(",") else None
         self.expect(")")
         return builtin, depth_mode
 

@@ -5,13 +5,13 @@ A rule returns one sentence, or None. `verify` runs the tables and names what it
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ..builtins import builtin
+from ..identifiers import is_identifier
 from ..types import (
     BOOL,
     I32,
@@ -22,6 +22,7 @@ from ..types import (
     OverrideCount,
     Pointer,
     Stage,
+    Struct,
     Type,
     Vector,
     element_type,
@@ -32,7 +33,6 @@ from .rules import RuleError, counts_in, result_type
 from .structure import Structure
 from .values import User
 
-_NAME = re.compile(r"(?!\d)(?:\w|[^\x00-\x7f])+")
 _NO_IO = IoAttributes()
 _BOUND_SPACES = (AddressSpace.STORAGE, AddressSpace.UNIFORM, AddressSpace.HANDLE)
 
@@ -102,6 +102,14 @@ def _unique_structs(module: nodes.Module) -> Broken:
     return ((it, f"there are {names[it.name]} structures {it.name}") for it in repeated)
 
 
+def _names_are_identifiers(module: nodes.Module) -> Broken:
+    """Names of functions and of structures."""
+    names: list[tuple[nodes.Function | Struct, str]] = [(it, it.name) for it in module.functions]
+    for struct in module.structs:
+        names += [(struct, name) for name in (struct.name, *(it.name for it in struct.members))]
+    return ((item, f"{name!r} is no identifier") for item, name in names if not is_identifier(name))
+
+
 def _root_is_straight(module: nodes.Module) -> Broken:
     if module.root.branch is not None or module.root.arguments:
         yield module.root, "root has neither arguments nor a branch"
@@ -127,6 +135,7 @@ def _counts_are_of_root(module: nodes.Module) -> Broken:
 MODULE_RULES: Final[tuple[Callable[[nodes.Module], Broken], ...]] = (
     _unique_functions,
     _unique_structs,
+    _names_are_identifiers,
     _root_is_straight,
     _counts_are_known,
     _counts_are_whole,
@@ -193,7 +202,7 @@ def _name_is_unique(place: Place, value: nodes.AnyValue) -> str | None:
 
 
 def _name_is_identifier(_: Place, value: nodes.AnyValue) -> str | None:
-    is_good = value.name is None or _NAME.fullmatch(value.name)
+    is_good = value.name is None or is_identifier(value.name)
     return None if is_good else f"{value.name!r} is no identifier"
 
 

@@ -271,6 +271,14 @@ def bad_name(module: Module) -> None:
     _block(module).instructions[0].name = "a b"
 
 
+def keyword_name(module: Module) -> None:
+    _block(module).instructions[0].name = "while"
+
+
+def reserved_name(module: Module) -> None:
+    module.functions[0].name = "final"
+
+
 def void_name(module: Module) -> None:
     branch = _block(module).branch
     assert branch is not None
@@ -344,6 +352,8 @@ EDITS = [
     ("own_end", foreign_end, "a return branches to the end of its own function"),
     ("name_is_unique", same_name, "%data is made twice"),
     ("name_is_identifier", bad_name, "'a b' is no identifier"),
+    ("name_is_identifier", keyword_name, "'while' is no identifier"),
+    ("names_are_identifiers", reserved_name, "'final' is no identifier"),
     ("void_has_no_name", void_name, "what has no value has no name"),
     ("constants_fit", abstract_constant, "a constant must have the concrete type of its value"),
     ("constants_fit", lying_constant, "a constant must have the concrete type of its value"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _KEYWORDS = """
     alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if
     let loop override requires return struct switch true var while
@@ -22,6 +24,12 @@ _RESERVED_WORDS = """
 
 KEYWORDS = frozenset(_KEYWORDS.split())
 RESERVED_WORDS = frozenset(_RESERVED_WORDS.split())
+_IDENTIFIER = re.compile(r"(?!\d)(?:\w|[^\x00-\x7f])+")
+
+
+def is_identifier(text: str) -> bool:
+    """Whether a text can be a name, more or less: of characters beyond ASCII any is taken."""
+    return _IDENTIFIER.fullmatch(text) is not None and name_fault(text) is None
 
 
 def name_fault(name: str) -> str | None:
