@@ -83,7 +83,12 @@ def _reason_to_skip(case: Case, device: str) -> str | None:
 def _answer(kernel: Kernel, case: Case, device: str, inputs: Arrays, expected: Arrays, against: str) -> Answer:
     try:
         run = kernel.run_timed(
-            inputs, workgroups=case.workgroups, threads=case.threads, constants=case.constants, device=device
+            inputs,
+            workgroups=case.workgroups,
+            threads=case.threads,
+            constants=case.constants,
+            device=device,
+            trial=False,
         )
     except (ShaderError, DeviceError) as error:
         fault = isinstance(error, DeviceError)

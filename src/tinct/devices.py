@@ -32,6 +32,8 @@ class Dispatch:
     timeout: float | None = None
     contract: bool = False
     """Whether `a * b + c` may be rounded once; only the CPU can be asked for it."""
+    is_trial: bool = True
+    """Whether the CPU may run it on the code of first runs (see `backend.cpu.trial`)."""
 
 
 Device: TypeAlias = Callable[[Dispatch], Timing]
@@ -42,7 +44,7 @@ def run_on_cpu(dispatch: Dispatch) -> Timing:
     """Machine code from LLVM on all cores."""
     start = time.perf_counter()
     compilation = dispatch.compilation
-    trial = None if dispatch.contract else compilation.cpu_trial
+    trial = compilation.cpu_trial if dispatch.is_trial and not dispatch.contract else None
     compiled = time.perf_counter()
     if trial is not None and trial.run(_given(dispatch, trial.kernel), dispatch.workgroups, timeout=dispatch.timeout):
         return Timing(compiled - start, time.perf_counter() - compiled)

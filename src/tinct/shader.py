@@ -235,8 +235,11 @@ class Kernel:
         device: str = "cpu",
         timeout: float | None = None,
         contract: bool = False,
+        trial: bool = True,
     ) -> Run:
-        """`run` with the seconds that compiling and running took."""
+        """`run` with the seconds that compiling and running took. Without `trial`, the CPU's first runs are as all
+        others will be: compiled for speed.
+        """
         runner = device_named(device)
         if contract and device != "cpu":
             raise InputError(f"contract is for the device 'cpu', not {device!r}")
@@ -244,7 +247,7 @@ class Kernel:
         compilation.check_runnable()
         packed = pack_buffers(self.bindings, buffers)
         count = dispatch_size(workgroups, threads, compilation)
-        timing = runner(Dispatch(compilation, self.bindings, packed, count, timeout, contract))
+        timing = runner(Dispatch(compilation, self.bindings, packed, count, timeout, contract, trial))
         return Run(unpack_buffers(self.bindings, packed, buffers), timing)
 
     def sanitize(

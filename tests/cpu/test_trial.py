@@ -147,3 +147,10 @@ def test_the_cache_keeps_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     dispatch(last)
     assert stages(last) == (False, True)
     assert last.shader.compilation("main", {"turns": 1}).cpu.tier == "gang"
+
+
+def test_a_run_can_do_without() -> None:
+    kernel = tinct.load(TEXT)["main"]
+    given = {"step": np.uint32(1), "sums": np.zeros(64, np.uint32), "count": np.uint32(0)}
+    assert kernel.run_timed(given, workgroups=1, trial=False).outputs["count"] == 64
+    assert "cpu" in vars(kernel.shader.compilation("main", {}))
