@@ -38,6 +38,8 @@ class CompiledFunction:
     _entry: _Entry
     _sizes: _Sizes | None = None
     """Those of the last run."""
+    _each: float = 0.0
+    """The seconds that a thread of the last run took."""
 
     def run(
         self,
@@ -54,16 +56,17 @@ class CompiledFunction:
         """
         pool, sizes = shared_pool(workers), self._sizes
         if sizes is None or sizes.constants != constants:
-            sizes = self._sizes = _Sizes.of(self.interface, constants)
+            sizes, self._each = _Sizes.of(self.interface, constants), 0.0
+            self._sizes = sizes
         if pool.workers > 1 and sizes.copied * pool.workers > _LARGEST_COPIES:
             self.recipe.sharing().run(addresses, constants, workers=workers, timeout=timeout)
         elif sizes.threads == 0:
             return
         elif timeout is None:
-            _Run(self._entry, addresses, sizes, StopFlag()).run(pool)
+            self._each = _Run(self._entry, addresses, sizes, StopFlag()).run(pool, self._each)
         else:
             with stop_after(timeout) as stop:
-                _Run(self._entry, addresses, sizes, stop).run(pool)
+                self._each = _Run(self._entry, addresses, sizes, stop).run(pool, self._each)
 
 
 Source = tuple[h.Function, Mapping[int, Layout]]
@@ -142,13 +145,14 @@ class _Run:
     stop: StopFlag
     _unmerged: list[tuple[Private, int, int]] = field(default_factory=list[tuple[Private, int, int]])
 
-    def run(self, pool: Pool) -> None:
-        """Do all threads, and merge."""
+    def run(self, pool: Pool, each: float) -> float:
+        """Do all threads, and merge. A thread seems to take so many seconds (see `Pool.run`)."""
         sizes = self.sizes
         overhead = sizes.copied * _SECONDS_PER_BYTE
-        pool.run(self._start, sizes.threads, sizes.room, overhead=overhead, cancel=self.stop.raise_)
+        each = pool.run(self._start, sizes.threads, sizes.room, overhead=overhead, each=each, cancel=self.stop.raise_)
         for private, address, size in self._unmerged:
             private.merge(self.addresses[private.parameter], address, size)
+        return each
 
     def _start(self, worker: int, scratch: int) -> RangeTask:
         """The first worker works on the bindings themselves, the others on copies of those that are private."""

@@ -24,7 +24,7 @@ when there is something for it to do.
 _Job = Callable[[], None]
 
 _ALIGN = 64
-_PARTS_PER_WORKER = 4
+_PARTS_PER_WORKER = 2
 """A worker takes this share of what is left at a time, so that the parts get smaller towards the end."""
 _MOST_PARTS_PER_WORKER = 32
 """No part is a smaller share of all than that."""
@@ -56,37 +56,43 @@ class Pool:
         scratch_size: int = 0,
         *,
         overhead: float = 0.0,
+        each: float = 0.0,
         cancel: Callable[[], None] | None = None,
-    ) -> None:
-        """Do all of `[0, count)`, in parts. What a part raises is raised here, once all have ended.
+    ) -> float:
+        """Do all of `[0, count)`, in parts, and return the seconds each seems to take. What a part raises is raised
+        here, once all have ended.
 
-        `overhead` is what each further worker costs beyond its work, in seconds. `cancel` is called if not all is to be
-        done, since a part raised something or the caller is interrupted.
+        `overhead` is what each further worker costs beyond its work, in seconds; `each` what was returned of a run like
+        this one, if there was one. `cancel` is called if not all is to be done, since a part raised something or the
+        caller is interrupted.
         """
         with self._lock:
             if scratch_size > self._scratch_size:
                 self._grow(scratch_size)
-            task = start(0, self._addresses[0])
-            if count == 1:
-                task(0, 1)
-                return
+            first = partial(start, 0, self._addresses[0])
+            worth = _WORTH_WAKING + overhead
+            if count > 1 and each * count >= worth:
+                return self._share(start, first, _Parts(0, count, self.workers, each, cancel))
+            task = first()
             started = time.perf_counter()
             task(0, 1)
             each = time.perf_counter() - started
-            if each * (count - 1) < _WORTH_WAKING + overhead:
+            if each * (count - 1) >= worth:
+                return self._share(start, lambda: task, _Parts(1, count, self.workers, each, cancel))
+            if count > 1:
                 task(1, count)
-            else:
-                self._share(start, task, _Parts(1, count, self.workers, each, cancel))
+            return each
 
-    def _share(self, start: Start, first: RangeTask, parts: _Parts) -> None:
+    def _share(self, start: Start, first: Callable[[], RangeTask], parts: _Parts) -> float:
         self._wake()
         waiting = _Waiting(self.workers - 1)
         for number, jobs in enumerate(self._jobs, start=1):
             jobs.put(partial(waiting.run, partial(parts.work, partial(start, number, self._addresses[number]))))
-        parts.work(lambda: first)
+        parts.work(first)
         waiting.wait(parts)
         if parts.error is not None:
             raise parts.error
+        return parts.each
 
     def _wake(self) -> None:
         while len(self._jobs) < self.workers - 1:
@@ -113,7 +119,7 @@ class _Parts:
         self._begin = begin
         self._end = end
         self._workers = workers
-        self._each = each
+        self.each = each
         self._least = (end - begin) // (workers * _MOST_PARTS_PER_WORKER)
         self._cancel = cancel
         self._lock = threading.Lock()
@@ -127,7 +133,7 @@ class _Parts:
                 task = start() if task is None else task
                 started = time.perf_counter()
                 task(*part)
-                self._each = (time.perf_counter() - started) / (part[1] - part[0])
+                self.each = (time.perf_counter() - started) / (part[1] - part[0])
         except BaseException as error:
             self.fail(error)
 
@@ -136,7 +142,7 @@ class _Parts:
             begin, left = self._begin, self._end - self._begin
             if self.error is not None or left == 0:
                 return None
-            least, most = (max(1, int(seconds / max(self._each, 1e-9))) for seconds in (_WORTH_TAKING, _LONGEST))
+            least, most = (max(1, int(seconds / max(self.each, 1e-9))) for seconds in (_WORTH_TAKING, _LONGEST))
             share = left // (self._workers * _PARTS_PER_WORKER)
             self._begin += min(max(share, least, self._least), most, left)
             return begin, self._begin

@@ -111,7 +111,23 @@ def test_parts_cover_everything_once_and_get_smaller() -> None:
     assert (ordered[0][0], ordered[-1][1]) == (0, 500)
     shares = [end - begin for begin, end in ordered[1:]]
     assert shares[-1] < max(shares)
-    assert max(shares) <= 500 // 16
+    assert max(shares) <= 500 // 8
+
+
+def test_what_is_known_of_the_last_run_is_not_found_out_again() -> None:
+    pool, sizes = Pool(2), list[tuple[int, int]]()
+
+    def task(begin: int, end: int) -> None:
+        sizes.append((begin, end))
+        time.sleep(1e-5 * (end - begin))
+
+    each = pool.run(lambda _worker, _scratch: task, 1000)
+    assert (0, 1) in sizes
+    assert each >= 1e-5
+    sizes.clear()
+    pool.run(lambda _worker, _scratch: task, 1000, each=each)
+    assert (0, 1) not in sizes
+    assert sum(end - begin for begin, end in sizes) == 1000
 
 
 def test_a_slow_first_thread_does_not_make_many_parts() -> None:

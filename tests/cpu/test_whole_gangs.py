@@ -163,3 +163,27 @@ def test_columns_are_rows_turned_in_registers(name: str) -> None:
 def test_loops_have_one_version() -> None:
     body = "for (var k = 0u; k < sizes.width; k++) { out[g + k] = data[g + k] + more[g + k]; }"
     assert "whole." not in compiled(in_a_row(body, 64), "gang").llvm(optimised=False)
+
+
+@pytest.mark.parametrize(
+    ("body", "asks"),
+    [
+        ("out[g] = data[g] + data[g];", True),
+        ("for (var k = 0u; k < n; k++) { out[g] += data[g + k]; }", False),
+    ],
+)
+def test_memory_is_asked_for_where_gangs_pass_once(body: str, asks: bool) -> None:
+    text = f"""
+        @group(0) @binding(0) var<storage> data: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<u32>;
+        @group(0) @binding(2) var<uniform> n: u32;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {{
+            let g = id.x; _ = n; if g >= arrayLength(&out) {{ return; }} {body}
+        }}"""
+    kernel = Shader(Source.from_text(text)).kernel()
+    code = kernel.shader.compilation("main", {}).cpu
+    assert ("@llvm.prefetch" in code.llvm(optimised=False)) == asks
+    data = np.arange(200, dtype=np.uint32)
+    given = {"data": data, "out": np.zeros(190, np.uint32), "n": np.uint32(3)}
+    found, expected = (kernel.run(given, workgroups=3, device=device)["out"] for device in ("cpu", "interp"))
+    assert found.tolist() == expected.tolist()

@@ -16,6 +16,7 @@ from ..layout import ArrayLayout, Layout, ProductLayout, ScalarLayout
 from ..llvm import Ops
 from ..memory import Address, Memory
 from ..storage import Storage
+from .ahead import DISTANCE, ask_for
 from .choose import NotGanged
 from .columns import Columns
 from .interleave import MOST_WORDS, Interleaved
@@ -108,6 +109,8 @@ class GangMemory(LaneVectors):
             return [self._moves.gather(self._strided(run, place), place.leaf, mask) for place in places]
         first, words = _words(places)
         start, is_whole = self._runs.pointer(first.pointer, run), run.is_whole and first.offset == 0
+        if first.is_binding and self._values.is_streaming():
+            ask_for(self.out, self.out.value(f"getelementptr i8, ptr {start}, i64 {DISTANCE}"), run.step * self.lanes)
         period, leaves = run.step // first.leaf.size, [place.leaf for place in places]
         wanted = dict(zip(words, leaves, strict=True))
         return self._interleaved.load(start, period, wanted, mask, is_whole=is_whole)

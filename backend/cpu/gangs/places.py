@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ....ir.hercules import nodes as h
@@ -48,6 +48,10 @@ class Values(Protocol):
         """Whether code here should rather be short than fast."""
         ...
 
+    def is_streaming(self) -> bool:
+        """Whether code here waits for memory, and the next gang likely accesses what follows."""
+        ...
+
     def is_proved(self, position: h.Node, extent: h.DynamicConstant) -> bool:
         """Whether code here runs only where all lanes have a position in range."""
         ...
@@ -66,7 +70,8 @@ class Part:
 class Place:
     """Where the lanes' scalars are: at a pointer, plus what each part adds.
 
-    `offset`: how many bytes from the beginning of the last part's element, None if that is not constant.
+    `offset`: how many bytes from the beginning of the last part's element, None if that is not constant. `is_binding`:
+    whether it is in a buffer.
     """
 
     pointer: str
@@ -74,6 +79,7 @@ class Place:
     leaf: ScalarLayout
     is_private: bool
     offset: int | None = None
+    is_binding: bool = False
 
 
 class Places:
@@ -99,7 +105,8 @@ class Places:
         private = self._private(storage)
         if private is not None:
             return self._walk(Address(private, storage.layout), indices, is_private=True)
-        return self.beyond(self._memory.address(storage), indices)
+        place = self.beyond(self._memory.address(storage), indices)
+        return replace(place, is_binding=storage.is_binding)
 
     def beyond(self, address: Address, indices: Sequence[h.Index]) -> Place:
         """Where indices lead to from the address of a collection that the lanes share."""

@@ -12,13 +12,14 @@ from .shapes import Key
 @dataclass(frozen=True, slots=True)
 class Proved:
     """What is known in one version of a block: `in_range` are positions that all lanes have inside arrays of an extent,
-    `linear` values likely to be affine that are, and `exact` sums
-    and products of u32 that do not wrap round.
+    `linear` values likely to be affine that are, and `exact` sums and products of u32 that do not wrap round. If it is
+    `streaming`, gangs pass the block once each, and access much for what they compute.
     """
 
     in_range: frozenset[tuple[h.Node, h.DynamicConstant]] = frozenset()
     linear: frozenset[h.Node] = frozenset()
     exact: frozenset[h.Node] = frozenset()
+    streaming: bool = False
 
 
 @dataclass(slots=True)

@@ -350,6 +350,10 @@ class GangValues:
         """See `places.Values`."""
         return self._site.is_rare
 
+    def is_streaming(self) -> bool:
+        """See `Values`."""
+        return self._site.proved.streaming
+
     def is_proved(self, position: h.Node, extent: h.DynamicConstant) -> bool:
         """See `places.Values`."""
         return (position, extent) in self._site.proved.in_range

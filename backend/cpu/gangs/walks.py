@@ -2,7 +2,7 @@
 
 The segments of all lanes together are one piece of memory, but each lane takes its next element from another line of it
 at every turn, which processors do not foresee. So each turn asks for as many bytes as it takes, from behind the gang's
-own segments on: those are the next gang's. Asking for memory early changes no result, whatever the address.
+own segments on: those are the next gang's.
 """
 
 from __future__ import annotations
@@ -13,14 +13,11 @@ from ....ir.hercules import nodes as h
 from ....ir.hercules.schedule import Schedule
 from ..layout import ArrayLayout
 from ..storage import Storage, StoragePlan
+from .ahead import ask_for
 from .control import Level
 from .segments import walker
 from .site import Site
 from .values import GangValues
-
-_LINE = 64
-_MOST_LINES = 16
-"""A turn asks for no more."""
 
 
 class Walks:
@@ -61,13 +58,10 @@ class Walks:
         values.slots.store("i64", values.one.binary("add", "i64", turn, "1"), turns)
         behind = values.one.binary("mul", "i64", turn, str(threads - 1))
         position = values.one.binary("add", "i64", behind, values.one.convert("zext", "i32", last, "i64"))
-        out.module.declare("void @llvm.prefetch.p0(ptr, i32 immarg, i32 immarg, i32 immarg)")
         for storage, stride in dict.fromkeys(self._walked(level, counter)):
             start = values.base(storage)
             first = out.value(f"getelementptr [{stride} x i8], ptr {start}, i64 {position}")
-            for line in range(min(-(-threads * stride // _LINE), _MOST_LINES)):
-                address = out.value(f"getelementptr i8, ptr {first}, i64 {line * _LINE}")
-                out.do(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 3, i32 1)")
+            ask_for(out, first, threads * stride)
 
     def _walked(self, level: Level, counter: h.Phi) -> Iterator[tuple[Storage, int]]:
         """The bindings of which each turn reads the element at the counter's position, and the bytes of an element."""

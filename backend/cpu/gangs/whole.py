@@ -163,7 +163,7 @@ class Wholes:
         exit = self._placed.exits[item.leader]
         if isinstance(exit, h.If):
             spans.all(exit.condition, truth=True)  # what it needs is defined where later tests can name it
-        return Whole(all_of(self._values.one, tests), Proved(frozenset(proved), frozenset(linear)))
+        return Whole(all_of(self._values.one, tests), Proved(frozenset(proved), frozenset(linear), streaming=True))
 
     def _uniform(self, node: h.Node) -> str | None:
         if self._shapes.at(node, self._site.here) != UNIFORM or isinstance(node, h.ProductNode):
