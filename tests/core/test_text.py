@@ -186,7 +186,7 @@ def test_constant_equality_sees_signs() -> None:
         ("enable f17", 1, 8, "expected an extension"),
         ("requires speed", 1, 10, "expected a language feature"),
         ("diagnostic(loud, derivative_uniformity)", 1, 12, "expected a severity"),
-        ("diagnostic(off, derivative)", 1, 17, "expected a diagnostic rule"),
+        ("diagnostic(off, 7)", 1, 17, "expected a diagnostic rule"),
         ("fn @f(%a: u32 @builtin(time)) -> void {}", 1, 24, "expected a built-in value"),
         ("fn @f(%a: f32 @location(0) @interpolate(flat, sample)) -> void {}", 1, 47, "expected a way of sampling"),
         ("fn @f(%a: f32 @location(0) @interpolate(smooth)) -> void {}", 1, 41, "expected a type of interpolation"),
@@ -225,6 +225,12 @@ def test_errors_have_places(text: str, line: int, column: int, message: str) -> 
     assert error.value.source is not None
     position = error.value.source.position(diagnostic.span.start)
     assert (position.line, position.column) == (line, column)
+
+
+def test_rules_that_nobody_knows_are_kept() -> None:
+    """They are a warning in WGSL ("Diagnostic Filtering"), so a module may have them."""
+    text = "diagnostic(off, new_rule)\ndiagnostic(info, vendor.rule)\n"
+    assert print_module(parse(text)) == text
 
 
 SAMPLE = """struct S {
