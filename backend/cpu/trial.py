@@ -16,8 +16,8 @@ from .device import CompiledKernel
 
 _SECONDS = 20e-3
 """What compiling gangs takes at least."""
-_BYTES = 1 << 20
-"""So many bytes are kept, to be put back: a dispatch that may write more is better off with better code."""
+MOST_WRITTEN = 1 << 20
+"""A dispatch that may write more bytes is better off with better code than with keeping them to be put back."""
 
 
 class Trial:
@@ -30,11 +30,11 @@ class Trial:
     def run(
         self, buffers: Sequence[bytearray], workgroups: tuple[int, int, int], *, timeout: float | None = None
     ) -> bool:
-        """Dispatch as `CompiledKernel.run` does. Whether that was done: if not, the buffers are as they were, and this
-        dispatch is for better code, as are all that follow.
+        """Dispatch as `CompiledKernel.run` does, which may write MOST_WRITTEN bytes. Whether that was done: if not, the
+        buffers are as they were, and this dispatch is for better code, as are all that follow.
         """
         written = [it for it, slot in zip(buffers, self.kernel.slots, strict=True) if slot.is_written]
-        if self._left <= 0 or sum(map(len, written)) > _BYTES:
+        if self._left <= 0:
             return False
         if timeout is not None and not timeout > self._left:
             self.kernel.run(buffers, workgroups, timeout=timeout)

@@ -15,6 +15,7 @@ from .reflection import BindingInfo
 
 if TYPE_CHECKING:
     from .backend.cpu import CompiledKernel
+    from .backend.cpu.trial import Trial
     from .backend.gpu import BufferBinding, BufferKind, TextureBinding
 
 
@@ -44,7 +45,7 @@ def run_on_cpu(dispatch: Dispatch) -> Timing:
     """Machine code from LLVM on all cores."""
     start = time.perf_counter()
     compilation = dispatch.compilation
-    trial = compilation.cpu_trial if dispatch.is_trial and not dispatch.contract else None
+    trial = _trial_of(dispatch)
     compiled = time.perf_counter()
     if trial is not None and trial.run(_given(dispatch, trial.kernel), dispatch.workgroups, timeout=dispatch.timeout):
         return Timing(compiled - start, time.perf_counter() - compiled)
@@ -52,6 +53,16 @@ def run_on_cpu(dispatch: Dispatch) -> Timing:
     compiled = time.perf_counter()
     kernel.run(_given(dispatch, kernel), dispatch.workgroups, timeout=dispatch.timeout)
     return Timing(compiled - start, time.perf_counter() - compiled)
+
+
+def _trial_of(dispatch: Dispatch) -> Trial | None:
+    """What does it if it is one of the first runs."""
+    from .backend.cpu.trial import MOST_WRITTEN
+
+    if not dispatch.is_trial or dispatch.contract:
+        return None
+    written = sum(len(dispatch.buffers[info.point]) for info in dispatch.bindings if info.is_written)
+    return dispatch.compilation.cpu_trial if written <= MOST_WRITTEN else None
 
 
 def _given(dispatch: Dispatch, kernel: CompiledKernel) -> list[bytearray]:

@@ -98,12 +98,15 @@ def test_one_workgroup_is_given_up_in_the_middle() -> None:
 
 
 def test_large_buffers_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "_BYTES", 500)
+    monkeypatch.setattr(trial, "MOST_WRITTEN", 500)
     kernel = tinct.load(TEXT)["main"]
-    dispatch(kernel)
-    assert stages(kernel) == (True, False)
     dispatch(kernel, workgroups=2)
-    assert stages(kernel) == (False, True)
+    compilation = kernel.shader.compilation("main", {"turns": 1})
+    assert "_trial" not in vars(compilation)
+    assert compilation.cpu_trial is None
+    small = tinct.load(TEXT)["main"]
+    dispatch(small)
+    assert stages(small) == (True, False)
 
 
 def test_a_limit_is_the_kernels() -> None:
