@@ -259,7 +259,7 @@ class _FunctionEmitter:
     def _passes(self) -> Passes:
         """Where nests of loops in lanes are unrolled, there is much that turns and neighbouring rows have in common."""
         if self._tier != "gang":
-            return "vectorising" if self._tier == "lane" else "baseline"
+            return "scalar" if self._tier == "lane" else "baseline"
         return "thorough" if self._module.has_short_nests else "quick"
 
     def _emit_gang(self, fork: h.Fork) -> None:

@@ -118,7 +118,7 @@ def _toolchain_for(target: Target) -> _Toolchain:
     return _Toolchain(binding, machine, binding.create_lljit_compiler(machine, use_jit_link=True), identity)
 
 
-def compile_module(text: str, passes: Passes = "vectorising", emit_seconds: float = 0.0) -> MachineCode:
+def compile_module(text: str, passes: Passes = "scalar", emit_seconds: float = 0.0) -> MachineCode:
     """Optimise the module and load its machine code. Its function `kernel` takes what `emit` says.
 
     What the cache on disk has is only loaded.

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tinct.backend.cpu import CompiledKernel, compile_entry
+from tinct.backend.cpu.emit import Tier
 from tinct.backend.cpu.threads import Pool, RangeTask
 from tinct.frontend import load_program
 from tinct.ir.core import from_program
@@ -186,6 +187,21 @@ def test_stages_have_text_and_times() -> None:
     assert "kernel:" in compiled.assembly()
     times = compiled.times
     assert 0 < min(times.emit, times.parse, times.optimise, times.generate) < times.total
+
+
+@pytest.mark.parametrize("tier", ["gang", "lane", "baseline"])
+def test_loops_are_not_left_to_a_vectoriser_that_may_end_the_process(tier: Tier) -> None:
+    """See `passes`: random kernels found it, of which the least has 160 lines."""
+    text = """
+        @group(0) @binding(0) var<storage, read_write> out: array<u32, 64>;
+        var<workgroup> tile: array<u32, 64>;
+        @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {
+          tile[i] = out[i] * 3u;
+          workgroupBarrier();
+          out[i] = tile[i] + i;
+        }"""
+    entry = translate(from_program(load_program(Source("test.wgsl", text.encode()))), "main")
+    assert "vector.body" not in compile_entry(entry, tier=tier).llvm()
 
 
 def test_one_kernel_from_several_threads() -> None:
