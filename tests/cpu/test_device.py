@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import tinct
 from tinct.backend.cpu import CompiledKernel, compile_entry
 from tinct.backend.cpu.emit import Tier
 from tinct.backend.cpu.threads import Pool, RangeTask
@@ -191,16 +193,9 @@ def test_stages_have_text_and_times() -> None:
 
 @pytest.mark.parametrize("tier", ["gang", "lane", "baseline"])
 def test_loops_are_not_left_to_a_vectoriser_that_may_end_the_process(tier: Tier) -> None:
-    """See `passes`: random kernels found it, of which the least has 160 lines."""
-    text = """
-        @group(0) @binding(0) var<storage, read_write> out: array<u32, 64>;
-        var<workgroup> tile: array<u32, 64>;
-        @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {
-          tile[i] = out[i] * 3u;
-          workgroupBarrier();
-          out[i] = tile[i] + i;
-        }"""
-    entry = translate(from_program(load_program(Source("test.wgsl", text.encode()))), "main")
+    """See `passes`: random kernels found it, of which the least has 160 lines. This one has loops for it to take."""
+    shader = tinct.load(Path(__file__).parents[2] / "shaders" / "reduce" / "reduce.wgsl")
+    entry = shader.compilation(next(iter(shader.entry_points)), {}).hercules
     assert "vector.body" not in compile_entry(entry, tier=tier).llvm()
 
 
