@@ -398,7 +398,7 @@ class _Scheduler:
         versions = [version for version, use in looked_at(node, self.types) if use.control is None]
         takers = [block for use in self.consumers.get(node, ()) if (block := self._placed_at(use)) is not None]
         if takers:
-            self.place[node] = self._in_nest(node, latest, self._nest_of(reduce(self.tree.common, takers)))
+            self.place[node] = self._in_nest(node, latest, self._nest_of_takers(takers))
         else:
             self.place[node] = self._best_block(node, latest, versions)
 
@@ -413,6 +413,14 @@ class _Scheduler:
             if at is self.early[node]:
                 break
         return latest
+
+    def _nest_of_takers(self, takers: list[Node]) -> tuple[object, object]:
+        """The loops and forks around what dominates all consumers of a version, without loops that none of them is in:
+        one may be behind such a loop, and another on a way out of it.
+        """
+        at = reduce(self.tree.common, takers)
+        loops = [it for it in self.loops.around[at] if any(it in self.loops.around[block] for block in takers)]
+        return tuple(loops), self.nest.around[at]
 
     def _nest_of(self, block: Node) -> tuple[object, object]:
         return self.loops.around[block], self.nest.around[block]

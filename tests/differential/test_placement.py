@@ -48,3 +48,31 @@ def test_tiers_agree(body: str, n: int) -> None:
         "n": np.full((), n, np.uint32),
     }
     assert_agree(f"{HEAD}{body}\n}}", buffers)
+
+
+@pytest.mark.parametrize("n", [0, 2, 3])
+def test_a_write_before_a_loop_with_a_way_out(n: int) -> None:
+    """Of the two that take the version over, one is behind the loop, and one on the way out: none is in it."""
+    wgsl = """
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @group(0) @binding(1) var<storage> data: array<u32>;
+        @group(0) @binding(2) var<uniform> n: u32;
+        var<workgroup> tile: array<u32, 8>;
+        @compute @workgroup_size(2, 2, 2)
+        fn main(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) w: vec3u) {
+            var local = array<u32, 10>();
+            tile[i] = data[i];
+            workgroupBarrier();
+            let x = tile[7u - i];
+            workgroupBarrier();
+            for (var k = 0u; k < w.x + 2u; k++) {
+                local[data[i] % 10u] = x + 1u;
+                for (var m = 0u; m < w.x + 1u; m++) {
+                    if ((n + 1u) % 4u > 2u && (n + 1u) % 4u > 0u) && n != 0u { out[i] = data[x % 8u]; return; }
+                }
+                for (var j = 0u; j < (k + 1u) % 4u; j++) { if (j + 1u) % 4u > 3u { } }
+            }
+            out[i] = local[3] ^ local[i];
+        }"""
+    buffers = {"out": np.zeros(8, np.uint32), "data": np.arange(8, dtype=np.uint32) * 5, "n": np.full((), n, np.uint32)}
+    assert_agree(wgsl, buffers)
