@@ -1,20 +1,37 @@
-"""Declares the extension module that holds the generated WGSL parser; everything else is in pyproject.toml."""
+"""Declares the extension modules: the generated WGSL parser, and the CPU's worker threads. Everything else is in
+pyproject.toml.
+"""
 
 from setuptools import Extension, setup
 
 GRAMMAR = "src/tinct/frontend/grammar"
+CPU = "src/tinct/backend/cpu"
+
+
+def extension(name: str, *sources: str, depends: tuple[str, ...] = (), options: tuple[str, ...] = ()) -> Extension:
+    """An extension in C that runs on any Python from 3.11 on."""
+    return Extension(
+        name,
+        sources=list(sources),
+        depends=list(depends),
+        extra_compile_args=["-std=c11", "-fvisibility=hidden", *options],
+        extra_link_args=[it for it in options if it == "-pthread"],
+        define_macros=[("Py_LIMITED_API", "0x030B0000")],
+        py_limited_api=True,
+    )
+
 
 setup(
     ext_modules=[
-        Extension(
+        extension(
             "tinct.frontend.grammar._binding",
-            sources=[f"{GRAMMAR}/binding.c", f"{GRAMMAR}/src/parser.c", f"{GRAMMAR}/src/scanner.c"],
-            depends=[f"{GRAMMAR}/src/tree_sitter/parser.h"],
-            include_dirs=[f"{GRAMMAR}/src"],
-            extra_compile_args=["-std=c11", "-O2", "-fvisibility=hidden"],
-            define_macros=[("Py_LIMITED_API", "0x030B0000")],
-            py_limited_api=True,
-        )
+            f"{GRAMMAR}/binding.c",
+            f"{GRAMMAR}/src/parser.c",
+            f"{GRAMMAR}/src/scanner.c",
+            depends=(f"{GRAMMAR}/src/tree_sitter/parser.h",),
+            options=("-O2", f"-I{GRAMMAR}/src"),
+        ),
+        extension("tinct.backend.cpu._pool", f"{CPU}/pool.c", options=("-O3", "-pthread")),
     ],
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

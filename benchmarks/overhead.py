@@ -40,8 +40,10 @@ def dispatch_table() -> Table:
     kernel, compiled = shader["main"], shader.compilation("main", {}).cpu
     numbers = np.zeros(64, np.float32)
     buffers = [numbers.view(np.uint8)]
+    bound = compiled.bind(buffers, (1, 1, 1))
     ways: dict[str, Callable[[], object]] = {
         "nothing (a Python call)": lambda: None,
+        "BoundKernel.run": bound.run,
         "CompiledKernel.run": lambda: compiled.run(buffers, (1, 1, 1)),
         "CompiledKernel.run, with a timeout": lambda: compiled.run(buffers, (1, 1, 1), timeout=10),
         'shader["main"].run': lambda: kernel.run({"a": numbers}, workgroups=1),

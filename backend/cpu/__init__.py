@@ -13,7 +13,7 @@ put together in the end (`privatise`).
 do yet runs one thread after another (`CompiledKernel.tier` and `tier_reason` say which and why).
 """
 
-from .device import CompiledKernel, compile_entry
+from .device import BoundKernel, CompiledKernel, compile_entry
 from .function import CompiledFunction, compile_function
 
-__all__ = ["CompiledFunction", "CompiledKernel", "compile_entry", "compile_function"]
+__all__ = ["BoundKernel", "CompiledFunction", "CompiledKernel", "compile_entry", "compile_function"]

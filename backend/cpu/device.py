@@ -16,7 +16,7 @@ from ...ir.hercules.entry import Binding, EntryPoint
 from ...ir.types import BindingPoint
 from . import jit
 from .emit import Interface, Tier
-from .function import CompiledFunction, Source, compile_function, restored_function
+from .function import BoundFunction, CompiledFunction, Source, compile_function, restored_function
 from .jit import MachineCode
 from .layout import binding_layout
 
@@ -71,11 +71,17 @@ class CompiledKernel:
         workers: int | None = None,
         timeout: float | None = None,
     ) -> None:
-        """Dispatch over the buffers, one for each binding in order, changing the written ones in place.
+        """Dispatch once; see `bind` and `BoundKernel.run`."""
+        self.bind(buffers, workgroups, lengths).run(workers=workers, timeout=timeout)
+
+    def bind(
+        self, buffers: Sequence[Buffer], workgroups: tuple[int, int, int], lengths: Sequence[int] | None = None
+    ) -> BoundKernel:
+        """A dispatch over the buffers, one for each binding in order, that changes the written ones in place.
 
         `lengths` are the element counts of the runtime-sized arrays, in the order of their bindings; if they are left
         out, as many elements as fit the buffers. Buffers too small for that, or a written one that overlaps another,
-        are an InputError, more than `timeout` seconds a DeviceError.
+        are an InputError.
         """
         slots = self.slots
         if len(buffers) != len(slots):
@@ -93,12 +99,32 @@ class CompiledKernel:
             if size > _LARGEST:
                 raise InputError(f"buffers have at most {_LARGEST} bytes on the CPU")
             if slot.needs_copy(size, constants) or address % _ALIGN:
-                copy = _aligned_copy(buffer, slot.needed(constants))
+                copy = _aligned_room(max(buffer.nbytes, slot.needed(constants)))
                 copies.append((buffer, copy))
                 address = _address(copy)
             addresses[slot.parameter] = address
-        self.function.run(addresses, constants, workers=workers, timeout=timeout)
-        for buffer, copy in copies:
+        return BoundKernel(self.function.bind(addresses, constants), tuple(given), tuple(copies))
+
+
+@dataclass(frozen=True, slots=True)
+class BoundKernel:
+    """A kernel with its buffers and its number of workgroups, checked once, to be dispatched any number of times."""
+
+    function: BoundFunction
+    _buffers: Sequence[Bytes]
+    """Views that keep the buffers where they are."""
+    _copies: Sequence[tuple[Bytes, Bytes]]
+    """Of these there is a copy that the machine code works on, since they are not aligned, or too small."""
+
+    def run(self, *, workers: int | None = None, timeout: float | None = None) -> None:
+        """Dispatch on so many threads, else on all processors; return when all is done.
+
+        After `timeout` seconds it is stopped half done, with a DeviceError.
+        """
+        for buffer, copy in self._copies:
+            copy[: buffer.nbytes], copy[buffer.nbytes :] = buffer, 0
+        self.function.run(workers=workers, timeout=timeout)
+        for buffer, copy in self._copies:
             if buffer.flags.writeable:
                 buffer[:] = copy[: buffer.nbytes]
 
@@ -190,12 +216,10 @@ def _as_bytes(buffer: Buffer) -> Bytes:
     return buffer if isinstance(buffer, numpy.ndarray) else numpy.frombuffer(buffer, numpy.uint8)
 
 
-def _aligned_copy(buffer: Bytes, size: int) -> Bytes:
-    """The buffer at an aligned address, with zeros behind it if it is smaller than `size`."""
-    room = numpy.zeros(max(buffer.nbytes, size) + _ALIGN, numpy.uint8)
-    copy = room[-_address(room) % _ALIGN :]
-    copy[: buffer.nbytes] = buffer
-    return copy
+def _aligned_room(size: int) -> Bytes:
+    """Zeros at an aligned address."""
+    room = numpy.zeros(size + _ALIGN, numpy.uint8)
+    return room[-_address(room) % _ALIGN :]
 
 
 def _address(buffer: Bytes) -> int:

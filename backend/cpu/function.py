@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import os
+import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ...ir.diagnostics import InputError
 from ...ir.fork_lock import ForkLock
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
-from . import jit
+from . import _pool, jit
 from .emit import Emitted, Interface, Tier, emit_function
 from .layout import Layout
-from .privatise import Private
-from .threads import Pool, RangeTask, shared_pool
-from .watchdog import StopFlag, stop_after
+from .threads import shared_pool
+from .watchdog import stop_after
 
-_Entry = Callable[[int, int, int, int, int, int], None]
 _LARGEST_COPIES = 1 << 23
 """The most bytes of the private copies of all workers together."""
-_SECONDS_PER_BYTE = 2e-10
-"""What clearing and merging a private copy takes, more or less."""
-_ALIGN = 64
 
 
 @dataclass(slots=True)
@@ -35,38 +30,55 @@ class CompiledFunction:
     interface: Interface
     code: jit.MachineCode
     recipe: Recipe
-    _entry: _Entry
-    _sizes: _Sizes | None = None
-    """Those of the last run."""
-    _each: float = 0.0
-    """The seconds that a thread of the last run took."""
+    _extent: Extent | None = None
+    """That of the last run."""
 
-    def run(
-        self,
-        addresses: Sequence[int],
-        constants: Sequence[int],
-        *,
-        workers: int | None = None,
-        timeout: float | None = None,
-    ) -> None:
-        """Run on the buffers at these addresses, with these dynamic constants; return when all is done.
+    def bind(self, addresses: Sequence[int], constants: Sequence[int]) -> BoundFunction:
+        """With the buffers at these addresses, and these dynamic constants.
 
-        Buffers must be as large as the layouts and the constants say, and 16-byte aligned. After `timeout` seconds the
-        run is stopped half done, with a DeviceError.
+        Buffers must be as large as the layouts and the constants say, 16-byte aligned, and stay where they are.
         """
-        pool, sizes = shared_pool(workers), self._sizes
-        if sizes is None or sizes.constants != constants:
-            sizes, self._each = _Sizes.of(self.interface, constants), 0.0
-            self._sizes = sizes
-        if pool.workers > 1 and sizes.copied * pool.workers > _LARGEST_COPIES:
-            self.recipe.sharing().run(addresses, constants, workers=workers, timeout=timeout)
-        elif sizes.threads == 0:
-            return
+        extent = self._extent
+        if extent is None or extent.constants != constants:
+            self._extent = extent = Extent.of(self.interface, constants)
+        return BoundFunction(self, tuple(addresses), _packed(addresses), extent)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundFunction:
+    """A compiled function with all that it runs on."""
+
+    function: CompiledFunction
+    _addresses: Sequence[int]
+    _packed: bytes
+    extent: Extent
+
+    def run(self, *, workers: int | None = None, timeout: float | None = None) -> None:
+        """Run, and return when all is done. After `timeout` seconds it is stopped half done, with a DeviceError."""
+        pool, extent = shared_pool(workers), self.extent
+        if pool.workers > 1 and extent.copied * pool.workers > _LARGEST_COPIES:
+            self._shared().run(workers=workers, timeout=timeout)
         elif timeout is None:
-            self._each = _Run(self._entry, addresses, sizes, StopFlag()).run(pool, self._each)
+            self._run(pool, 0)
         else:
             with stop_after(timeout) as stop:
-                self._each = _Run(self._entry, addresses, sizes, stop).run(pool, self._each)
+                self._run(pool, stop.address)
+
+    def _run(self, pool: _pool.Pool, stop: int) -> None:
+        extent = self.extent
+        extent.each = pool.run(
+            self.function.code.address,
+            self._packed,
+            extent.numbers,
+            extent.threads,
+            extent.scratch,
+            extent.privates,
+            stop,
+            extent.each,
+        )
+
+    def _shared(self) -> BoundFunction:
+        return self.function.recipe.sharing().bind(self._addresses, self.extent.constants)
 
 
 Source = tuple[h.Function, Mapping[int, Layout]]
@@ -93,7 +105,7 @@ class Recipe:
         emitted = self.emit(privatise=privatise)
         seconds = time.perf_counter() - started
         code = jit.compile_module(emitted.text, emitted.passes, seconds)
-        return CompiledFunction(emitted.interface, code, self, code.entry())
+        return CompiledFunction(emitted.interface, code, self)
 
     def sharing(self) -> CompiledFunction:
         """What all workers run on the bindings themselves, where copies would be too large."""
@@ -103,76 +115,37 @@ class Recipe:
             return self._sharing
 
 
-@dataclass(frozen=True, slots=True)
-class _Sizes:
-    """What follows from the dynamic constants of a run. `numbers` has them for the machine code. `copied` bytes are in
-    each worker's private copies.
+@dataclass(slots=True)
+class Extent:
+    """What follows from the dynamic constants of a run. `numbers` has them for the machine code; `copied` bytes are in
+    each worker's private copies. `each` is the seconds that a thread takes, once there was a run.
     """
 
     constants: Sequence[int]
-    numbers: ctypes.Array[ctypes.c_uint64]
+    numbers: bytes
     threads: int
     scratch: int
-    copies: Sequence[tuple[Private, int]]
+    privates: tuple[tuple[int, str, int], ...]
     copied: int
+    each: float = 0.0
 
     @classmethod
-    def of(cls, interface: Interface, constants: Sequence[int]) -> _Sizes:
+    def of(cls, interface: Interface, constants: Sequence[int]) -> Extent:
         """For these dynamic constants."""
-        copies = [(it, dynamic.evaluate(it.size, constants)) for it in interface.privates]
+        privates = [(it.parameter, it.kind, dynamic.evaluate(it.size, constants)) for it in interface.privates]
         return cls(
             tuple(constants),
-            (ctypes.c_uint64 * max(len(constants), 1))(*constants),
+            _packed(constants),
             math.prod(dynamic.evaluate(it, constants) for it in interface.parallel),
             dynamic.evaluate(interface.scratch_size, constants),
-            copies,
-            sum(size for _, size in copies),
+            tuple(privates),
+            sum(size for _, _, size in privates),
         )
 
-    @property
-    def room(self) -> int:
-        """The bytes that a worker needs for itself."""
-        return self.scratch + self.copied + _ALIGN * (len(self.copies) + 1) if self.copies else self.scratch
 
-
-@dataclass(slots=True)
-class _Run:
-    """One run: what its workers share, and the private copies that are left to merge."""
-
-    entry: _Entry
-    addresses: Sequence[int]
-    sizes: _Sizes
-    stop: StopFlag
-    _unmerged: list[tuple[Private, int, int]] = field(default_factory=list[tuple[Private, int, int]])
-
-    def run(self, pool: Pool, each: float) -> float:
-        """Do all threads, and merge. A thread seems to take so many seconds (see `Pool.run`)."""
-        sizes = self.sizes
-        overhead = sizes.copied * _SECONDS_PER_BYTE
-        each = pool.run(self._start, sizes.threads, sizes.room, overhead=overhead, each=each, cancel=self.stop.raise_)
-        for private, address, size in self._unmerged:
-            private.merge(self.addresses[private.parameter], address, size)
-        return each
-
-    def _start(self, worker: int, scratch: int) -> RangeTask:
-        """The first worker works on the bindings themselves, the others on copies of those that are private."""
-        addresses = list(self.addresses)
-        end = scratch + self.sizes.scratch
-        for private, size in self.sizes.copies if worker > 0 else ():
-            begin = -(-end // _ALIGN) * _ALIGN
-            end = begin + size
-            private.clear(begin, size)
-            addresses[private.parameter] = begin
-            self._unmerged.append((private, begin, size))
-        entry, stop = self.entry, self.stop
-        buffers = (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
-        numbers_at = ctypes.addressof(self.sizes.numbers)
-
-        def task(begin: int, end: int) -> None:
-            if not stop.value:
-                entry(ctypes.addressof(buffers), numbers_at, begin, end, scratch, stop.address)
-
-        return task
+def _packed(numbers: Sequence[int]) -> bytes:
+    """As 64-bit words of this machine."""
+    return struct.pack(f"{len(numbers)}Q", *numbers)
 
 
 def compile_function(
@@ -190,7 +163,7 @@ def restored_function(
     interface: Interface, code: jit.MachineCode, source: Callable[[], Source], *, contract: bool
 ) -> CompiledFunction:
     """A function that was compiled before."""
-    return CompiledFunction(interface, code, Recipe(source, interface.tier, contract=contract), code.entry())
+    return CompiledFunction(interface, code, Recipe(source, interface.tier, contract=contract))
 
 
 def tier_asked_for() -> Tier | None:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from .disk_cache import DiskCache, default_cache, digest
 from .passes import LEVEL, Passes, optimise
 from .target import Target, current_target
 
-_Kernel = Callable[[int, int, int, int, int, int], None]
-_ADDRESS, _NUMBER = ctypes.c_void_p, ctypes.c_int64
-_SIGNATURE = ctypes.CFUNCTYPE(None, _ADDRESS, _ADDRESS, _NUMBER, _NUMBER, _ADDRESS, _ADDRESS)
 _lock = threading.RLock()
 """LLVM's global state is used by one thread at a time; machine code runs outside of it."""
 _numbers = itertools.count()
@@ -46,19 +42,15 @@ class CompileTimes:
 
 @dataclass(slots=True)
 class MachineCode:
-    """The external function `kernel` of a module, callable while this object lives. `name` is what the cache on disk
-    knows it by, `is_cached` whether it came from there.
+    """The external function `kernel` of a module, at an address, callable while this object lives. `name` is what the
+    cache on disk knows it by, `is_cached` whether it came from there.
     """
 
     name: str
     is_cached: bool
     times: CompileTimes
-    _address: int
+    address: int
     _owner: object = field(repr=False)
-
-    def entry(self) -> _Kernel:
-        """The function: (buffers, dynamic constants, begin, end, scratch, stop flag), addresses as integers."""
-        return cast("_Kernel", _SIGNATURE(self._address))
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ def keep(name: str, kernel: CompiledKernel) -> None:
         "interface": {
             "parallel": [_written(it) for it in interface.parallel],
             "scratch_size": _written(interface.scratch_size),
-            "privates": [[it.parameter, it.kind, it.signed, _written(it.size)] for it in interface.privates],
+            "privates": [[it.parameter, it.kind, _written(it.size)] for it in interface.privates],
             "tier": interface.tier,
             "tier_reason": interface.tier_reason,
         },
@@ -104,7 +104,7 @@ def _interface(kept: Any) -> Interface:
     return Interface(
         tuple(_read(it) for it in kept["parallel"]),
         _read(kept["scratch_size"]),
-        tuple(Private(parameter, kind, signed, _read(size)) for parameter, kind, signed, size in kept["privates"]),
+        tuple(Private(parameter, kind, _read(size)) for parameter, kind, size in kept["privates"]),
         kept["tier"],
         kept["tier_reason"],
     )

@@ -10,13 +10,8 @@ no other thread sees.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
-
-import numpy
-import numpy.typing
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.schedule import Schedule
@@ -27,7 +22,6 @@ from .storage import StoragePlan
 
 LARGEST = 1 << 20
 """The most bytes of a private copy."""
-_Words: TypeAlias = numpy.typing.NDArray[numpy.int32] | numpy.typing.NDArray[numpy.uint32]
 
 _KINDS = {
     h.AtomicOp.ADD: "add",
@@ -35,53 +29,26 @@ _KINDS = {
     h.AtomicOp.AND: "and",
     h.AtomicOp.OR: "or",
     h.AtomicOp.XOR: "xor",
-    h.AtomicOp.MIN: "min",
-    h.AtomicOp.MAX: "max",
 }
-_MERGES: Mapping[str, numpy.ufunc] = {
-    "add": numpy.add,
-    "and": numpy.bitwise_and,
-    "or": numpy.bitwise_or,
-    "xor": numpy.bitwise_xor,
-    "min": numpy.minimum,
-    "max": numpy.maximum,
-}
+_ORDERED = {h.AtomicOp.MIN: "min", h.AtomicOp.MAX: "max"}
 
 
 @dataclass(frozen=True, slots=True)
 class Private:
-    """A binding that workers may have copies of, of `size` bytes, combined word by word: `kind` is `add`, `min`, …;
-    `and` is never `signed`.
+    """A binding that workers may have copies of, of `size` bytes, combined word by word: `kind` is one of
+    `_pool.Pool.run`.
     """
 
     parameter: int
     kind: str
-    signed: bool
     size: h.DynamicConstant
-
-    def clear(self, address: int, size: int) -> None:
-        """Make a new copy at the address: the identity everywhere, which no combination notices."""
-        self._words(address, size).fill(self._identity())
-
-    def merge(self, target: int, source: int, size: int) -> None:
-        """Combine a copy with what is at `target`, where no other thread is at work."""
-        words = self._words(target, size)
-        _MERGES[self.kind](words, self._words(source, size), out=words)
-
-    def _identity(self) -> int:
-        least, greatest = (-(1 << 31), (1 << 31) - 1) if self.signed else (0, (1 << 32) - 1)
-        return {"and": greatest, "min": greatest, "max": least}.get(self.kind, 0)
-
-    def _words(self, address: int, size: int) -> _Words:
-        data = memoryview((ctypes.c_char * size).from_address(address))
-        return numpy.frombuffer(data, numpy.int32) if self.signed else numpy.frombuffer(data, numpy.uint32)
 
 
 def private_bindings(
     placed: Schedule, plan: StoragePlan, users: Mapping[h.Node, Sequence[h.Node]], bindings: Mapping[int, Layout]
 ) -> Iterator[Private]:
     """The bindings of a function that its workers may have copies of."""
-    kinds: dict[int, set[tuple[str, bool]]] = {}
+    kinds: dict[int, set[str]] = {}
     excluded: set[int] = set()
     for node in placed.function.nodes:
         if node not in placed.live:
@@ -95,19 +62,18 @@ def private_bindings(
     for parameter, found in kinds.items():
         size = constant_size(bindings[parameter])
         if parameter not in excluded and len(found) == 1 and (size is None or size <= LARGEST):
-            name, signed = found.pop()
-            yield Private(parameter, name, signed, dynamic_size(bindings[parameter]))
+            yield Private(parameter, found.pop(), dynamic_size(bindings[parameter]))
 
 
-def _kind(node: h.Atomic, placed: Schedule, users: Mapping[h.Node, Sequence[h.Node]]) -> tuple[str, bool] | None:
-    """How the operands combine, and whether they are signed where that matters; None if their order can be told."""
-    if node.op not in _KINDS:
-        return None
+def _kind(node: h.Atomic, placed: Schedule, users: Mapping[h.Node, Sequence[h.Node]]) -> str | None:
+    """How the operands combine; None if their order can be told."""
     if any(it in placed.live and isinstance(it, h.Read) and not is_version_projection(it) for it in users[node]):
         return None
-    operand = placed.types[node.operands[0]]
-    is_ordered = node.op in (h.AtomicOp.MIN, h.AtomicOp.MAX)
-    return _KINDS[node.op], is_ordered and isinstance(operand, h.Integer) and operand.signed
+    if node.op in _ORDERED:
+        operand = placed.types[node.operands[0]]
+        is_signed = isinstance(operand, h.Integer) and operand.signed
+        return f"{'s' if is_signed else 'u'}{_ORDERED[node.op]}"
+    return _KINDS.get(node.op)
 
 
 def _otherwise_used(

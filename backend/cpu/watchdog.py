@@ -30,12 +30,9 @@ class StopFlag:
 
 
 @contextmanager
-def stop_after(timeout: float | None) -> Generator[StopFlag]:
+def stop_after(timeout: float) -> Generator[StopFlag]:
     """A flag that is raised after so many seconds; if it was, leaving raises DeviceError."""
     flag, deadline = StopFlag(), Deadline(timeout)
-    if timeout is None:
-        yield flag
-        return
     with ALARMS.set(timeout, flag.raise_):
         yield flag
     if flag.value:

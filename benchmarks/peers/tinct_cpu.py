@@ -15,7 +15,7 @@ from .base import Prepared, Unsupported, timed
 
 
 class TinctCpu:
-    """`CompiledKernel.run` on aligned buffers; compiling starts from the WGSL text, with nothing kept from before."""
+    """`BoundKernel.run` on aligned buffers; compiling starts from the WGSL text, with nothing kept from before."""
 
     name = "tinct"
     contract = False
@@ -40,8 +40,7 @@ class TinctCpu:
         compile_seconds = time.perf_counter() - start
         by_point = {info.point: problem.buffers[info.name] for info in problem.bindings}
         buffers = [by_point[slot.point] for slot in kernel.slots]
-        workgroups = problem.workgroups
-        return Prepared(timed(lambda: kernel.run(buffers, workgroups)), compile_seconds)
+        return Prepared(timed(kernel.bind(buffers, problem.workgroups).run), compile_seconds)
 
 
 class TinctContracted(TinctCpu):

@@ -49,7 +49,7 @@ def run_operation(
     compiled = compile_function(builder.function, layouts)
     columns = [np.array([row[index] for row in rows], numpy_type(type)) for index, type in enumerate(types)]
     out = np.zeros(len(rows), numpy_type(result_type))
-    compiled.run([it.ctypes.data for it in (*columns, out)], [len(rows)])
+    compiled.bind([it.ctypes.data for it in (*columns, out)], [len(rows)]).run()
     return out.tolist()
 
 

@@ -9,7 +9,6 @@ import pytest
 from tinct.backend.cpu import CompiledKernel, compile_entry
 from tinct.backend.cpu import function as compiled_function
 from tinct.backend.cpu.emit import Tier
-from tinct.backend.cpu.threads import Pool, RangeTask
 from tinct.frontend import load_program
 from tinct.ir.core import from_program
 from tinct.ir.source import Source
@@ -28,7 +27,9 @@ def kernel(text: str, tier: Tier = "gang") -> CompiledKernel:
 
 def run(compiled: CompiledKernel, *buffers: npt.NDArray[np.generic], workers: int = 3, groups: int = GROUPS) -> None:
     assert compiled.tier_reason in ("", "the lane tier was asked for")
-    compiled.run([it.view(np.uint8) for it in buffers], (groups, 1, 1), workers=workers)
+    bound = compiled.bind([it.view(np.uint8) for it in buffers], (groups, 1, 1))
+    bound.function.extent.each = 1.0  # each workgroup seems to take a second, so all workers are called
+    bound.run(workers=workers)
 
 
 HEAD = """
@@ -59,14 +60,6 @@ def combined(operation: str, start: np.generic, values: npt.NDArray[np.generic])
 def values(request: pytest.FixtureRequest) -> npt.NDArray[np.generic]:
     dtype = np.dtype(np.uint32 if request.param == "u32" else np.int32)
     return np.random.default_rng(3).integers(0, 1 << 32, COUNT, np.uint32).view(dtype)
-
-
-@pytest.fixture(autouse=True)
-def eager_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All workers take part in dispatches of any size."""
-    monkeypatch.setattr("tinct.backend.cpu.threads._WORTH_WAKING", 0.0)
-    monkeypatch.setattr("tinct.backend.cpu.threads._WORTH_TAKING", 0.0)
-    monkeypatch.setattr(compiled_function, "_SECONDS_PER_BYTE", 0.0)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -210,13 +203,14 @@ def test_histograms_are_counted_by_each_worker_for_itself(
     size: str, limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compiled_function, "_LARGEST_COPIES", limit)
-    data = np.random.default_rng(4).integers(0, 1 << 32, COUNT, np.uint32)
+    count, groups = 1_000_000, 16_000
+    data = np.random.default_rng(4).integers(0, 1 << 32, count, np.uint32)
     table = np.arange(92, dtype=np.uint32)
     compiled = kernel(HISTOGRAM.replace("SIZE", size))
-    run(compiled, data, table)
-    run(compiled, data, table, workers=1)
+    run(compiled, data, table, groups=groups)
+    run(compiled, data, table, groups=groups, workers=1)
     assert table[1:].tolist() == (np.arange(1, 92) + 2 * np.bincount(data % 91, minlength=91)).tolist()
-    assert table[0] == (-4 * COUNT) % (1 << 32)
+    assert table[0] == (-4 * count) % (1 << 32)
 
 
 @pytest.mark.parametrize(
@@ -237,23 +231,6 @@ def test_bindings_that_workers_share(body: str) -> None:
     counts, out = np.zeros(2, np.uint32), np.zeros(64 * GROUPS, np.uint32)
     run(compiled, counts, out)
     assert counts[0] == 64 * GROUPS
-
-
-def test_a_pool_gives_each_worker_its_own_memory_once() -> None:
-    pool, started = Pool(3), list[tuple[int, int]]()
-
-    def start(worker: int, scratch: int) -> RangeTask:
-        started.append((worker, scratch))
-        return task
-
-    def task(_begin: int, _end: int) -> None:
-        sum(range(20_000))
-
-    pool.run(start, 200, 256)
-    workers = [worker for worker, _ in started]
-    assert workers[0] == 0
-    assert len(set(workers)) == len(workers)
-    assert len({scratch for _, scratch in started}) == len(started)
 
 
 @pytest.mark.parametrize("tier", ["gang", "lane"])

@@ -424,9 +424,8 @@ def run_both(
         np.frombuffer(bytearray(to_bytes(*it).ljust(16, b"\0")), np.uint8)
         for it in zip(arguments, layouts, strict=True)
     ]
-    compile_function(function, dict(enumerate(layouts))).run(
-        [it.ctypes.data for it in buffers], constants, workers=workers
-    )
+    compiled = compile_function(function, dict(enumerate(layouts)))
+    compiled.bind([it.ctypes.data for it in buffers], constants).run(workers=workers)
     result = interp.run(function, constants, arguments)
     count = len(function.return_type.fields) if isinstance(function.return_type, h.Product) else 1
     results = [result] if count == 1 else list(result)
@@ -460,7 +459,7 @@ def test_atomics_of_several_workers() -> None:
     y, total = np.zeros(count, np.uint32), np.zeros(4, np.uint32)
     layouts = {index: natural_layout(it) for index, it in enumerate(function.parameter_types)}
     compiled = compile_function(function, layouts)
-    compiled.run([x.ctypes.data, y.ctypes.data, total.ctypes.data], [count], workers=4)
+    compiled.bind([x.ctypes.data, y.ctypes.data, total.ctypes.data], [count]).run(workers=4)
     kept = x[x < 1 << 31]
     assert total[0] == len(kept)
     assert np.array_equal(np.sort(y[: len(kept)]), np.sort(kept))

@@ -11,7 +11,6 @@ import pytest
 import tinct
 from tinct.backend.cpu import CompiledKernel, compile_entry
 from tinct.backend.cpu.emit import Tier
-from tinct.backend.cpu.threads import Pool, RangeTask
 from tinct.frontend import load_program
 from tinct.ir.core import from_program
 from tinct.ir.diagnostics import InputError
@@ -209,24 +208,3 @@ def test_one_kernel_from_several_threads() -> None:
         thread.join()
     for number, buffer in enumerate(buffers):
         assert (buffer[1:] == number * number + 1000).all()
-
-
-def test_what_a_worker_raises_reaches_the_caller() -> None:
-    def start(_worker: int, scratch: int) -> RangeTask:
-        assert scratch % 64 == 0
-        return task
-
-    def task(begin: int, end: int) -> None:
-        for number in range(begin, end):
-            if number == 60:
-                raise ValueError("sixty")
-        sum(range(200_000))  # long enough to wake the other workers
-
-    pool = Pool(3)
-    cancelled: list[bool] = []
-    with pytest.raises(ValueError, match="sixty"):
-        pool.run(start, 100, 1000, cancel=lambda: cancelled.append(True))
-    assert cancelled
-    done: list[int] = []
-    pool.run(lambda _worker, _scratch: lambda begin, end: done.extend(range(begin, end)), 100)
-    assert sorted(done) == list(range(100))

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import ctypes
+import operator
 import os
 import signal
+import struct
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from tinct.backend.cpu import CompiledKernel, compile_entry
-from tinct.backend.cpu.threads import Pool, RangeTask
+from tinct.backend.cpu._pool import Pool
 from tinct.frontend import load_program
 from tinct.ir.core import from_program
+from tinct.ir.diagnostics import DeviceError
 from tinct.ir.fork_lock import ForkLock
 from tinct.ir.interpreter_state import deep_nesting
 from tinct.ir.source import Source
@@ -71,31 +76,104 @@ def test_many_threads_dispatch_at_once(counter: CompiledKernel) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_an_interrupt_ends_a_dispatch_once_all_workers_have_stopped(workers: int) -> None:
-    pool, busy, parts = Pool(workers), set[int](), list[int]()
-    cancelled = threading.Event()
-
-    def start(worker: int, _scratch: int) -> RangeTask:
-        def task(begin: int, _end: int) -> None:
-            busy.add(worker)
-            parts.append(begin)
-            if begin > 0 and worker == 0:
-                os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.005)
-            busy.discard(worker)
-
-        return task
-
+def test_an_interrupt_ends_a_dispatch_once_all_workers_have_stopped(counter: CompiledKernel, workers: int) -> None:
+    total, out = np.zeros(1, np.uint32), np.zeros(4096, np.uint32)
+    bound = counter.bind([total.view(np.uint8), out.view(np.uint8)], (65535, 1000, 1))
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
-        pool.run(start, 100_000, cancel=cancelled.set)
-    assert not busy - {0}
-    assert cancelled.is_set()
-    done = len(parts)
+        bound.run(workers=workers)
+    assert time.perf_counter() - start < 5
+    out[:] = 0
     time.sleep(0.05)
-    assert len(parts) == done < 1000
-    again: list[int] = []
-    pool.run(lambda _worker, _scratch: lambda begin, end: again.extend(range(begin, end)), 50)
-    assert sorted(again) == list(range(50))
+    assert not out.any()
+    total[:] = 0
+    assert count(counter) == 64 * GROUPS
+
+
+def test_who_waits_for_another_dispatch_can_be_interrupted(counter: CompiledKernel) -> None:
+    busy = threading.Thread(target=dispatch_for_long, args=(counter,))
+    busy.start()
+    time.sleep(0.2)
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        count(counter)
+    assert time.perf_counter() - start < 1
+    assert busy.is_alive()
+    busy.join()
+    assert count(counter) == 64 * GROUPS
+
+
+def dispatch_for_long(counter: CompiledKernel) -> None:
+    total, out = np.zeros(1, np.uint32), np.zeros(4096, np.uint32)
+    with pytest.raises(DeviceError):
+        counter.run([total.view(np.uint8), out.view(np.uint8)], (65535, 1000, 1), workers=3, timeout=3)
+
+
+ENTRY = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_uint64] * 2, *[ctypes.c_void_p] * 2)
+
+
+def run(
+    pool: Pool,
+    task: Callable[[int, int], object],
+    count: int,
+    *,
+    scratch: int = 0,
+    each: float = 0.0,
+) -> float:
+    """Let the pool call Python, which is no less code than a kernel's."""
+    entry = ENTRY(lambda _bindings, _numbers, begin, end, at, _stop: at_memory(at, scratch) and task(begin, end))
+    address = ctypes.cast(entry, ctypes.c_void_p).value
+    assert address is not None
+    return pool.run(address, b"", b"", count, scratch, (), 0, each)
+
+
+def at_memory(address: int | None, scratch: int) -> bool:
+    """Whether the scratch memory is whole; it is marked as this worker's."""
+    if scratch == 0:
+        return True
+    assert address is not None
+    assert address % 64 == 0
+    memory = (ctypes.c_uint64 * (scratch // 8)).from_address(address)
+    if threading.get_ident() not in marks:
+        marks[threading.get_ident()] = address
+        memory[:] = [threading.get_ident()] * len(memory)
+    return all(it == threading.get_ident() for it in memory)
+
+
+marks: dict[int, int] = {}
+
+
+def test_each_worker_has_memory_of_its_own() -> None:
+    marks.clear()
+    done: list[int] = []
+
+    def task(begin: int, end: int) -> None:
+        time.sleep(2e-3 * (end - begin))
+        done.extend(range(begin, end))
+
+    run(Pool(3), task, 50, scratch=256)
+    assert sorted(done) == list(range(50))
+    assert len(set(marks.values())) == len(marks) == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not say where threads may run")
+def test_other_workers_stay_off_the_processor_of_the_caller() -> None:
+    """Where the system wakes them there, they wait behind the caller for milliseconds."""
+    mine, caller, seen = os.sched_getaffinity(0), threading.get_ident(), dict[int, set[int]]()
+
+    def task(begin: int, end: int) -> None:
+        seen[threading.get_ident()] = os.sched_getaffinity(0)
+        time.sleep(1e-3 * (end - begin))
+
+    pool = Pool(2)
+    for _ in range(3):
+        run(pool, task, 20)
+    assert seen.pop(caller) == mine == os.sched_getaffinity(0)
+    (other,) = seen.values()
+    assert len(other) == max(1, len(mine) - 1)
+    assert other <= mine
 
 
 def test_parts_cover_everything_once_and_get_smaller() -> None:
@@ -105,10 +183,10 @@ def test_parts_cover_everything_once_and_get_smaller() -> None:
         sizes.append((begin, end))
         time.sleep(1e-4 * (end - begin))
 
-    pool.run(lambda _worker, _scratch: task, 500)
+    run(pool, task, 500)
     ordered = sorted(sizes)
     assert [begin for begin, _ in ordered[1:]] == [end for _, end in ordered[:-1]]
-    assert (ordered[0][0], ordered[-1][1]) == (0, 500)
+    assert (ordered[0], ordered[-1][1]) == ((0, 1), 500)
     shares = [end - begin for begin, end in ordered[1:]]
     assert shares[-1] < max(shares)
     assert max(shares) <= 500 // 8
@@ -121,11 +199,11 @@ def test_what_is_known_of_the_last_run_is_not_found_out_again() -> None:
         sizes.append((begin, end))
         time.sleep(1e-5 * (end - begin))
 
-    each = pool.run(lambda _worker, _scratch: task, 1000)
+    each = run(pool, task, 1000)
     assert (0, 1) in sizes
     assert each >= 1e-5
     sizes.clear()
-    pool.run(lambda _worker, _scratch: task, 1000, each=each)
+    run(pool, task, 1000, each=each)
     assert (0, 1) not in sizes
     assert sum(end - begin for begin, end in sizes) == 1000
 
@@ -134,19 +212,90 @@ def test_a_slow_first_thread_does_not_make_many_parts() -> None:
     """What a part costs beyond its threads is not spent on parts of a single, quick one."""
     parts: list[tuple[int, int]] = []
 
-    def start(worker: int, scratch: int) -> RangeTask:
-        def task(begin: int, end: int) -> None:
-            parts.append((begin, end))
-            if begin == 0:
-                time.sleep(1e-3)
+    def task(begin: int, end: int) -> None:
+        parts.append((begin, end))
+        if begin == 0:
+            time.sleep(1e-3)
 
-        return task
-
-    Pool(2).run(start, 1 << 20)
+    run(Pool(2), task, 1 << 20)
     assert len(parts) < 100
     ends = sorted(parts)
     assert [begin for begin, _ in ends] == [0, *(end for _, end in ends[:-1])]
     assert ends[-1][1] == 1 << 20
+
+
+def test_quick_first_threads_do_not_leave_all_else_to_one_worker() -> None:
+    """Workgroups that return at once say little about the others."""
+    workers = set[int]()
+
+    def task(begin: int, end: int) -> None:
+        workers.add(threading.get_ident())
+        time.sleep(1e-3 * max(0, end - max(begin, 10)))
+
+    run(Pool(2), task, 60)
+    assert len(workers) == 2
+
+
+def test_no_threads_are_no_work() -> None:
+    assert run(Pool(2), lambda _begin, _end: pytest.fail("called"), 0) == 0
+
+
+KINDS: dict[str, tuple[int, Callable[[int, int], int]]] = {
+    "add": (0, lambda a, b: (a + b) % (1 << 32)),
+    "and": ((1 << 32) - 1, operator.and_),
+    "or": (0, operator.or_),
+    "xor": (0, operator.xor),
+    "smin": ((1 << 31) - 1, lambda a, b: min(a, b, key=as_signed)),
+    "smax": (1 << 31, lambda a, b: max(a, b, key=as_signed)),
+    "umin": ((1 << 32) - 1, min),
+    "umax": (0, max),
+}
+
+
+def as_signed(word: int) -> int:
+    return word - (1 << 32) if word >> 31 else word
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_private_copies_begin_with_the_identity_and_are_merged(kind: str) -> None:
+    identity, combine = KINDS[kind]
+    words = [5, 0, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x12345678]
+    target = np.array(words, np.uint32)
+    other = np.array([1, 2, 3], np.uint32)
+    operands = [0xFFFFFFF0, 3, 0x80000001, 0x7FFFFFFE, 0x0F0F0F0F, 0x87654321]
+    firsts: dict[int, list[int]] = {}
+
+    def entry(bindings: int, _numbers: int, begin: int, end: int, _scratch: int, _stop: int) -> None:
+        own, shared = (ctypes.c_uint64 * 2).from_address(bindings)
+        assert shared == other.ctypes.data
+        copy = (ctypes.c_uint32 * 6).from_address(own)
+        if own not in firsts:
+            firsts[own] = list(copy)
+            for index, operand in enumerate(operands):
+                copy[index] = combine(copy[index], operand)
+        time.sleep(1e-3 * (end - begin))
+
+    pool, callback = Pool(3), ENTRY(entry)
+    address = ctypes.cast(callback, ctypes.c_void_p).value
+    assert address is not None
+    bindings = struct.pack("2Q", target.ctypes.data, other.ctypes.data)
+    pool.run(address, bindings, b"", 100, 0, ((0, kind, 24),), 0, 0.0)
+    assert firsts.pop(target.ctypes.data) == words
+    assert list(firsts.values()) == [[identity] * 6] * 2
+    expected = words
+    for _ in range(3):
+        expected = [combine(a, b) for a, b in zip(expected, operands, strict=True)]
+    assert target.tolist() == expected
+
+
+def test_arguments_that_make_no_sense() -> None:
+    with pytest.raises(ValueError, match="a pool has 1 to 65536 workers, not 0"):
+        Pool(0)
+    for privates in (((0, "add", 4),), ((0, "nand", 4),)):
+        with pytest.raises(ValueError, match="no binding 0, or no kind"):
+            Pool(1).run(0, b"", b"", 1, 0, privates, 0, 0.0)
+    with pytest.raises(MemoryError):
+        Pool(1).run(0, b"", b"", 1, 1 << 60, (), 0, 0.0)
 
 
 def test_a_fork_while_another_thread_compiles() -> None:

@@ -1,4 +1,4 @@
-"""A built wheel carries the linked folders, the schemas and the extension module, and imports by itself."""
+"""A built wheel carries the linked folders, the schemas and the extension modules, and imports by itself."""
 
 from __future__ import annotations
 
@@ -82,10 +82,14 @@ def test_wheel_imports_in_an_environment_of_its_own(wheel: Path, tmp_path: Path)
     # so an editable tinct stays out of sight.
     (site,) = (tmp_path / "env" / "lib").glob("python3.*/site-packages")
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    program = "import tinct.ir, tinct.frontend.grammar as g; print(tinct.ir.__file__, g.language().abi_version)"
-    path, abi = run(str(python), "-I", "-c", program, cwd=tmp_path).split()
+    program = """
+import tinct.frontend.grammar as grammar
+from tinct.backend.cpu import _pool
+print(_pool.__file__, grammar.language().abi_version, _pool.Pool(3).workers)
+"""
+    path, abi, workers = run(str(python), "-I", "-c", program, cwd=tmp_path).split()
     assert Path(path).is_relative_to(site)
-    assert abi == "14"
+    assert (abi, workers) == ("14", "3")
 
 
 def test_links_are_relative_and_complete() -> None:

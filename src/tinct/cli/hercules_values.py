@@ -42,7 +42,7 @@ def run_values(function: h.Function, constants: Sequence[int], values: Sequence[
     for index, (type, value) in enumerate(zip(types, given, strict=True)):
         pack(type, sized[index], value, contents[index])
     buffers = [_aligned(content) for content in contents]
-    compile_function(kernel.function, natural, tier="lane").run([it.ctypes.data for it in buffers], constants)
+    compile_function(kernel.function, natural, tier="lane").bind([it.ctypes.data for it in buffers], constants).run()
     results = returned.fields if kernel.is_product and isinstance(returned, h.Product) else (returned,)
     found = [
         unpack(type, sized[index], bytearray(buffers[index]))
