@@ -53,6 +53,7 @@ from .nodes import (
 )
 from .types import infer_types, is_collection
 from .versions import Use, anti_dependences, consumed, looked_at
+from .ways import Ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +147,7 @@ class _Scheduler:
     leaders: dict[Node, Node] = field(init=False)
     depth: dict[Node, int] = field(init=False)
     shallower: dict[Node, Node] = field(init=False)
-    flow: dict[Node, tuple[Node, ...]] = field(init=False)
-    number: dict[Node, int] = field(init=False)
+    ways: Ways = field(init=False)
     pinned: dict[Node, Node] = field(default_factory=dict[Node, Node])
     place: dict[Node, Node] = field(default_factory=dict[Node, Node])
     last_place: dict[Node, Node] = field(default_factory=dict[Node, Node])
@@ -198,13 +198,7 @@ class _Scheduler:
         self.leaders = {node: block_leader(node) for node in self.graph.order}
         self.depth = {it: len(self.nest.around[it]) + len(self.loops.around[it]) for it in self.graph.order}
         self.shallower = self._shallower()
-        self.number = {node: number for number, node in enumerate(self.graph.order)}
-        self.flow = dict.fromkeys(self.leaders.values(), ())
-        for node in self.graph.order:
-            for following in self.graph.successors[node]:
-                if self.leaders[following] is following:
-                    leader = self.leaders[node]
-                    self.flow[leader] = (*self.flow[leader], following)
+        self.ways = Ways(self.graph, self.tree, self.loops, self.leaders)
 
     def _find_versions(self) -> None:
         for node in self.function.nodes:
@@ -498,42 +492,8 @@ class _Scheduler:
         return self.last_place.get(use.user) if use.control is None else self.leaders[use.control]
 
     def _comes_to(self, version: Node, block: Node, target: Node) -> bool:
-        """Whether control may enter `target` after `block`, before the version comes into being anew.
-
-        Into a loop it comes by the header.
-        """
-        for loop in self.loops.around[target]:
-            if loop not in self.loops.around[block] and loop.header is not target:
-                if not self._goes_to(version, block, loop.header):
-                    return False
-                block = loop.header
-        return self._goes_to(version, block, target)
-
-    def _goes_to(self, version: Node, block: Node, target: Node) -> bool:
-        """The same, along the blocks that may be on such a way.
-
-        The version lives below the block that makes it, so a way out of there does not come back. A way past the target
-        in the order of control comes back only by a loop around both.
-        """
-        cut = self._definitions(version)
-        (born, *_) = cut
-        last = self.number[target]
-        seen: set[Node] = set(cut)
-        pending = [block]
-        while pending:
-            for at in self.flow[pending.pop()]:
-                if at in seen:
-                    continue
-                if at is target:
-                    return True
-                seen.add(at)
-                if (self.number[at] < last or self._may_return(at, last)) and self.tree.dominates(born, at):
-                    pending.append(at)
-        return False
-
-    def _may_return(self, block: Node, number: int) -> bool:
-        """Whether a loop around a block begins at a lower number, so that control may come back to there."""
-        return any(self.number[loop.header] <= number for loop in self.loops.around[block])
+        """Whether control may enter `target` after `block`, before the version comes into being anew."""
+        return self.ways.lead(block, target, self._definitions(version))
 
     def _is_gone(self, version: Node, block: Node) -> bool:
         """Whether the version may have been consumed before the block begins."""

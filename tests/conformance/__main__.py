@@ -7,11 +7,14 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import get_args
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+
+from tinct.backend.cpu.emit import Tier
 
 from .pipelines import PIPELINES
 from .pool import Outcome, Question, judge_all
@@ -37,7 +40,7 @@ DEVICES = {"cpu": "cpu", "gpu": "gpu", "interp": "interp", "hercules-interp": "h
 @click.option("--device", type=click.Choice(list(DEVICES)), default="cpu", show_default=True, help="For execution.")
 @click.option(
     "--tier",
-    type=click.Choice(["gang", "lane", "baseline"]),
+    type=click.Choice(get_args(Tier)),
     default="gang",
     show_default=True,
     help="How invocations run on the CPU.",

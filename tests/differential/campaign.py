@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from tinct.shader import Kernel, Shader
 
 from .generate import Generator
 
-TIERS: tuple[Tier, ...] = ("gang", "lane", "baseline")
+TIERS: tuple[Tier, ...] = get_args(Tier)
 HERE = ("interp", "hercules", *TIERS)
 """What needs no GPU."""
 Arrays = Mapping[str, npt.NDArray[Any]]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tinct.backend.cpu.emit import Tier
 from tinct.ir.source import Source
 from tinct.shader import Shader
 
-TIERS = ("gang", "lane", "baseline")
+TIERS: tuple[Tier, ...] = get_args(Tier)
 DEVICES = ("interp", "hercules", *TIERS)
 Array = npt.NDArray[Any]
 
