@@ -9,7 +9,7 @@ export PIP_NO_INPUT := 1
 
 BIN := .venv/bin
 GRAMMAR := frontend/grammar
-SOURCES_OF_INSTALL := pyproject.toml setup.py $(wildcard $(GRAMMAR)/binding.c $(GRAMMAR)/src/*.[ch] backend/cpu/*.c)
+SOURCES_OF_INSTALL := pyproject.toml setup.py $(wildcard $(GRAMMAR)/binding.c $(GRAMMAR)/src/*.[ch] backend/cpu/pool/*.[ch])
 
 .PHONY: help demo test lint format types layers bench grammar clean driver graphviz
 

@@ -5,7 +5,7 @@ pyproject.toml.
 from setuptools import Extension, setup
 
 GRAMMAR = "src/tinct/frontend/grammar"
-CPU = "src/tinct/backend/cpu"
+POOL = "src/tinct/backend/cpu/pool"
 
 
 def extension(name: str, *sources: str, depends: tuple[str, ...] = (), options: tuple[str, ...] = ()) -> Extension:
@@ -31,7 +31,13 @@ setup(
             depends=(f"{GRAMMAR}/src/tree_sitter/parser.h",),
             options=("-O2", f"-I{GRAMMAR}/src"),
         ),
-        extension("tinct.backend.cpu._pool", f"{CPU}/pool.c", options=("-O3", "-pthread")),
+        extension(
+            "tinct.backend.cpu._pool",
+            f"{POOL}/module.c",
+            f"{POOL}/crew.c",
+            depends=(f"{POOL}/crew.h",),
+            options=("-O3", "-pthread"),
+        ),
     ],
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

@@ -40,7 +40,11 @@ GROUPS = 2000
 
 @pytest.fixture(scope="module")
 def counter() -> CompiledKernel:
-    return compile_entry(translate(from_program(load_program(Source("test.wgsl", COUNTER.encode()))), "main"))
+    return compiled(COUNTER)
+
+
+def compiled(text: str) -> CompiledKernel:
+    return compile_entry(translate(from_program(load_program(Source("test.wgsl", text.encode()))), "main"))
 
 
 def count(counter: CompiledKernel) -> int:
@@ -89,6 +93,41 @@ def test_an_interrupt_ends_a_dispatch_once_all_workers_have_stopped(counter: Com
     assert not out.any()
     total[:] = 0
     assert count(counter) == 64 * GROUPS
+
+
+ENDLESS = """
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(local_invocation_index) local: u32) {
+  var turn = 0u;
+  while out[0] != 1u { turn += 2u; out[local] = turn; }
+}
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interrupt_ends_a_workgroup_that_would_not(workers: int) -> None:
+    endless = compiled(ENDLESS).bind([np.zeros(256, np.uint8)], (1, 1, 1))
+    before = signal.getsignal(signal.SIGINT)
+    for _ in range(2):
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        start = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt):
+            endless.run(workers=workers)
+        assert time.perf_counter() - start < 5
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_handler_that_raises_nothing_does_not_end_a_dispatch(counter: CompiledKernel) -> None:
+    seen: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: seen.append(number))
+    try:
+        for _ in range(20):
+            threading.Timer(0.001, os.kill, (os.getpid(), signal.SIGINT)).start()
+            assert count(counter) == 64 * GROUPS
+            time.sleep(0.005)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == [signal.SIGINT] * 20
 
 
 def test_who_waits_for_another_dispatch_can_be_interrupted(counter: CompiledKernel) -> None:

@@ -1,0 +1,425 @@
+#define _GNU_SOURCE
+#include "crew.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+// Seconds.
+static const double WORTH_WAKING = 100e-6;   // of work: a worker that slept begins 40 to 80 µs after it was called
+static const double WORTH_TAKING = 20e-6;    // of work in a part, so that taking parts is no work to speak of
+static const double LONGEST = 50e-3;         // of a part, more or less: so long an interrupt may have to wait
+static const double PER_COPIED_BYTE = 2e-10; // what clearing and merging a private copy takes, more or less
+
+enum {
+    ALIGN = 64,
+    PARTS_PER_WORKER = 2,       // a worker takes this share of what is left, so that parts get smaller towards the end
+    MOST_PARTS_PER_WORKER = 32, // no part is a smaller share of all than that
+    GROWTH = 8,                 // while little is known, a part is so many times the largest one so far at most
+    STACK = 8 << 20,
+};
+
+#define MERGE(NAME, VALUE)                                                                                             \
+    static void merge_##NAME(uint32_t *target, const uint32_t *source, size_t words) {                                 \
+        for (size_t i = 0; i < words; i++) {                                                                           \
+            const uint32_t a = target[i], b = source[i];                                                               \
+            target[i] = VALUE;                                                                                         \
+        }                                                                                                              \
+    }
+MERGE(add, a + b)
+MERGE(and, a & b)
+MERGE(or, a | b)
+MERGE(xor, a ^ b)
+MERGE(smin, (int32_t)a < (int32_t)b ? a : b)
+MERGE(smax, (int32_t)a > (int32_t)b ? a : b)
+MERGE(umin, a < b ? a : b)
+MERGE(umax, a > b ? a : b)
+
+const Kind *kind_named(const char *name) {
+    static const Kind KINDS[] = {
+        {"add", 0, merge_add},
+        {"and", UINT32_MAX, merge_and},
+        {"or", 0, merge_or},
+        {"xor", 0, merge_xor},
+        {"smin", INT32_MAX, merge_smin},
+        {"smax", (uint32_t)INT32_MIN, merge_smax},
+        {"umin", UINT32_MAX, merge_umin},
+        {"umax", 0, merge_umax},
+    };
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+        if (strcmp(KINDS[i].name, name) == 0) {
+            return &KINDS[i];
+        }
+    }
+    return NULL;
+}
+
+// Where the threads of a job may be. Linux wakes a thread on its waker's processor where it thinks that looking for an
+// idle one does not pay, and leaves it there for milliseconds, behind the waker. So workers are kept off the processor
+// on which the job began, as far as the caller itself may be on others.
+typedef struct {
+#ifdef __linux__
+    cpu_set_t set;
+#endif
+    bool is_known;
+} Processors;
+
+typedef struct {
+    Crew *crew;
+    pthread_t thread;
+    pthread_cond_t call;
+    bool is_started, is_called;
+    Processors processors;
+    char *memory; // scratch, then private copies, then the addresses of its bindings; kept from job to job
+    size_t size;
+    void *const *bindings; // null until it takes part in the job
+} Worker;
+
+struct Crew {
+    pid_t process;
+    size_t size;
+    Worker *workers; // the first is whoever calls `crew_do`
+    pthread_mutex_t lock;
+    pthread_cond_t ended, idle;
+    bool is_busy, is_closed;
+    Job job; // what is under way, of which only `each` changes
+    size_t copied;
+    uint64_t least;       // the size of the smallest part
+    uint64_t begin, most; // where the next part begins; the size of the largest one
+    size_t called;        // how many workers have a part in the job beside the first
+    size_t working;       // how many of those have not ended
+    Processors processors;
+};
+
+// Threads of the dispatch, and how long they took.
+typedef struct {
+    uint64_t begin, end;
+    double seconds;
+} Part;
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static size_t rounded(size_t size) { return (size + ALIGN - 1) / ALIGN * ALIGN; }
+
+static uint64_t at_most(uint64_t most, uint64_t value) { return value < most ? value : most; }
+
+static uint64_t at_least(uint64_t least, uint64_t value) { return value > least ? value : least; }
+
+// How many threads take so many seconds, but one at least.
+static uint64_t threads_in(double seconds, const Job *job) {
+    return at_least(1, (uint64_t)(seconds / (job->each > 1e-9 ? job->each : 1e-9)));
+}
+
+#ifdef __linux__
+static Processors processors_but_this(void) {
+    Processors result = {.is_known = false};
+    const int here = sched_getcpu();
+    if (here >= 0 && sched_getaffinity(0, sizeof result.set, &result.set) == 0) {
+        CPU_CLR((unsigned)here, &result.set);
+        result.is_known = CPU_COUNT(&result.set) > 0;
+    }
+    return result;
+}
+
+static void move(Worker *worker, const Processors *to) {
+    if (to->is_known && !(worker->processors.is_known && CPU_EQUAL(&worker->processors.set, &to->set))) {
+        worker->processors = *to;
+        pthread_setaffinity_np(worker->thread, sizeof to->set, &to->set);
+    }
+}
+#else
+static Processors processors_but_this(void) { return (Processors){.is_known = false}; }
+
+static void move(Worker *worker, const Processors *to) { (void)worker, (void)to; }
+#endif
+
+static void *serve(void *argument);
+
+// Whether the worker has a thread; it gets one the first time.
+static bool is_ready(Worker *worker) {
+    if (!worker->is_started) {
+        pthread_attr_t attributes;
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before); // signals are for the threads of the program
+        pthread_attr_init(&attributes);
+        pthread_attr_setstacksize(&attributes, STACK);
+        worker->is_started = pthread_create(&worker->thread, &attributes, serve, worker) == 0;
+        pthread_attr_destroy(&attributes);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    return worker->is_started;
+}
+
+// Calls as many workers into the job as there is work for.
+static void call_others(Crew *crew) {
+    const double seconds = crew->job.each * (double)(crew->job.count - crew->begin);
+    const double worth = WORTH_WAKING + PER_COPIED_BYTE * (double)crew->copied;
+    while (crew->called + 1 < crew->size && seconds >= worth * (double)(crew->called + 1)) {
+        Worker *worker = &crew->workers[crew->called + 1];
+        if (!is_ready(worker)) {
+            return;
+        }
+        if (crew->called == 0) { // so this is the first worker
+            crew->processors = processors_but_this();
+        }
+        move(worker, &crew->processors);
+        crew->called++;
+        crew->working++;
+        worker->is_called = true;
+        pthread_cond_signal(&worker->call);
+    }
+}
+
+// Takes the next part, after the last one was done; false if none is left. Parts are made for what a thread took in the
+// last one: the first thread alone may have taken a thousand times as long as the next.
+static bool take(Crew *crew, Part *part) {
+    Job *job = &crew->job;
+    pthread_mutex_lock(&crew->lock);
+    const uint64_t done = part->end - part->begin;
+    if (done > 0) {
+        job->each = part->seconds / (double)done;
+        crew->most = at_least(crew->most, done < UINT64_MAX / GROWTH ? done * GROWTH : UINT64_MAX);
+    }
+    if (__atomic_load_n(job->stop, __ATOMIC_RELAXED)) {
+        crew->begin = job->count;
+    }
+    const uint64_t left = job->count - crew->begin;
+    if (left > 0) {
+        call_others(crew);
+        uint64_t size = at_least(crew->least, left / (crew->size * PARTS_PER_WORKER));
+        size = at_most(threads_in(LONGEST, job), at_least(threads_in(WORTH_TAKING, job), size));
+        part->begin = crew->begin;
+        part->end = crew->begin += at_most(left, at_most(crew->most, size));
+    }
+    pthread_mutex_unlock(&crew->lock);
+    return left > 0;
+}
+
+// The bindings for a worker, with new copies of those that are private; the first has the bindings themselves.
+static void *const *bindings_of(const Worker *worker) {
+    const Crew *crew = worker->crew;
+    const Job *job = &crew->job;
+    if (job->private_count == 0 || worker == crew->workers) {
+        return job->bindings;
+    }
+    char *end = worker->memory + rounded(job->scratch);
+    void **bindings = (void **)(void *)(end + crew->copied);
+    memcpy(bindings, job->bindings, job->binding_count * sizeof *bindings);
+    for (const Private *it = job->privates; it < job->privates + job->private_count; it++) {
+        uint32_t *words = (uint32_t *)(void *)end;
+        for (size_t i = 0; i < it->words; i++) {
+            words[i] = it->kind->identity;
+        }
+        bindings[it->binding] = words;
+        end += rounded(it->words * sizeof *words);
+    }
+    return bindings;
+}
+
+static void do_part(Worker *worker, Part *part) {
+    const Job *job = &worker->crew->job;
+    if (worker->bindings == NULL) {
+        worker->bindings = bindings_of(worker);
+    }
+    const double started = now();
+    job->entry(worker->bindings, job->numbers, part->begin, part->end, worker->memory, job->stop);
+    part->seconds = now() - started;
+}
+
+// The life of a worker other than the first.
+static void *serve(void *argument) {
+    Worker *worker = argument;
+    Crew *crew = worker->crew;
+    pthread_mutex_lock(&crew->lock);
+    for (;;) {
+        while (!worker->is_called && !crew->is_closed) {
+            pthread_cond_wait(&worker->call, &crew->lock);
+        }
+        if (crew->is_closed) {
+            pthread_mutex_unlock(&crew->lock);
+            return NULL;
+        }
+        worker->is_called = false;
+        pthread_mutex_unlock(&crew->lock);
+        for (Part part = {0}; take(crew, &part);) {
+            do_part(worker, &part);
+        }
+        pthread_mutex_lock(&crew->lock);
+        if (--crew->working == 0) {
+            pthread_cond_signal(&crew->ended);
+        }
+    }
+}
+
+// Waits for a condition, but not much longer than an interrupt may have to wait. The lock is held.
+static void wait_a_while(Crew *crew, pthread_cond_t *condition) {
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_nsec += (long)(LONGEST * 1e9);
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(condition, &crew->lock, &end);
+}
+
+// Waits until no other job is under way. False if that was interrupted.
+static bool enter(Crew *crew, MayGoOn may_go_on, void *context) {
+    bool is_fine = true;
+    pthread_mutex_lock(&crew->lock);
+    while (crew->is_busy && is_fine) {
+        wait_a_while(crew, &crew->idle);
+        pthread_mutex_unlock(&crew->lock);
+        is_fine = may_go_on(context);
+        pthread_mutex_lock(&crew->lock);
+    }
+    crew->is_busy |= is_fine;
+    pthread_mutex_unlock(&crew->lock);
+    return is_fine;
+}
+
+static void leave(Crew *crew) {
+    pthread_mutex_lock(&crew->lock);
+    crew->is_busy = false;
+    pthread_cond_signal(&crew->idle);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+// Makes a job the one that is under way. False if there is no memory for it.
+static bool begin(Crew *crew, const Job *job) {
+    crew->job = *job;
+    crew->copied = 0;
+    for (const Private *it = job->privates; it < job->privates + job->private_count; it++) {
+        crew->copied += rounded(it->words * sizeof(uint32_t));
+    }
+    crew->least = job->count / (crew->size * MOST_PARTS_PER_WORKER);
+    crew->begin = 0;
+    crew->most = job->each > 0 ? UINT64_MAX : 1;
+    crew->called = 0;
+    const size_t addresses = job->private_count > 0 ? rounded(job->binding_count * sizeof(void *)) : 0;
+    const size_t size = rounded(job->scratch) + crew->copied + addresses;
+    for (Worker *worker = crew->workers; worker < crew->workers + crew->size; worker++) {
+        if (worker->size < size) {
+            free(worker->memory);
+            worker->memory = aligned_alloc(ALIGN, size);
+            worker->size = worker->memory == NULL ? 0 : size;
+            if (worker->memory == NULL) {
+                return false;
+            }
+        }
+        worker->bindings = NULL;
+    }
+    return true;
+}
+
+// Combines the private copies with the bindings, once nobody else is at work.
+static void merge(const Crew *crew) {
+    const Job *job = &crew->job;
+    for (size_t number = 1; number <= crew->called; number++) {
+        void *const *copies = crew->workers[number].bindings;
+        for (const Private *it = job->privates; copies != NULL && it < job->privates + job->private_count; it++) {
+            it->kind->merge(job->bindings[it->binding], copies[it->binding], it->words);
+        }
+    }
+}
+
+// Whether the caller wants the job to go on, and when it was asked last.
+typedef struct {
+    MayGoOn may_go_on;
+    void *context;
+    double last;
+    bool is_fine;
+} Asking;
+
+// Stops the job if the caller wants that; it is not asked too often, nor again after that.
+static void ask(Asking *asking, const Job *job) {
+    const double time = now();
+    if (asking->is_fine && time - asking->last > LONGEST / 2) {
+        asking->last = time;
+        asking->is_fine = asking->may_go_on(asking->context);
+        if (!asking->is_fine) {
+            __atomic_store_n(job->stop, 1, __ATOMIC_RELAXED);
+        }
+    }
+}
+
+Result crew_do(Crew *crew, Job *job, MayGoOn may_go_on, void *context) {
+    if (!enter(crew, may_go_on, context)) {
+        return INTERRUPTED;
+    }
+    if (!begin(crew, job)) {
+        leave(crew);
+        return OUT_OF_MEMORY;
+    }
+    Asking asking = {may_go_on, context, now(), true};
+    for (Part part = {0}; take(crew, &part);) {
+        do_part(crew->workers, &part);
+        ask(&asking, job);
+    }
+    pthread_mutex_lock(&crew->lock);
+    while (crew->working > 0) {
+        wait_a_while(crew, &crew->ended);
+        pthread_mutex_unlock(&crew->lock);
+        ask(&asking, job);
+        pthread_mutex_lock(&crew->lock);
+    }
+    pthread_mutex_unlock(&crew->lock);
+    merge(crew);
+    job->each = crew->job.each;
+    leave(crew);
+    return asking.is_fine ? DONE : INTERRUPTED;
+}
+
+Crew *crew_new(size_t size) {
+    Crew *crew = calloc(1, sizeof *crew);
+    Worker *workers = calloc(size, sizeof *workers);
+    if (crew == NULL || workers == NULL) {
+        free(crew);
+        free(workers);
+        return NULL;
+    }
+    crew->process = getpid();
+    crew->size = size;
+    crew->workers = workers;
+    pthread_mutex_init(&crew->lock, NULL);
+    pthread_cond_init(&crew->ended, NULL);
+    pthread_cond_init(&crew->idle, NULL);
+    for (Worker *worker = workers; worker < workers + size; worker++) {
+        worker->crew = crew;
+        pthread_cond_init(&worker->call, NULL);
+    }
+    return crew;
+}
+
+size_t crew_size(const Crew *crew) { return crew->size; }
+
+void crew_free(Crew *crew) {
+    if (crew == NULL || crew->process != getpid()) {
+        return;
+    }
+    pthread_mutex_lock(&crew->lock);
+    crew->is_closed = true;
+    for (Worker *worker = crew->workers; worker < crew->workers + crew->size; worker++) {
+        pthread_cond_signal(&worker->call);
+    }
+    pthread_mutex_unlock(&crew->lock);
+    for (Worker *worker = crew->workers; worker < crew->workers + crew->size; worker++) {
+        if (worker->is_started) {
+            pthread_join(worker->thread, NULL);
+        }
+        pthread_cond_destroy(&worker->call);
+        free(worker->memory);
+    }
+    pthread_cond_destroy(&crew->idle);
+    pthread_cond_destroy(&crew->ended);
+    pthread_mutex_destroy(&crew->lock);
+    free(crew->workers);
+    free(crew);
+}

@@ -1,0 +1,60 @@
+"""Ways of control between the blocks of a function that pass by some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from .analyses import ControlGraph, Dominators, LoopNest
+from .nodes import Node
+
+
+class Ways:
+    """The flow of control between blocks, each of which is named by its leader."""
+
+    def __init__(self, graph: ControlGraph, tree: Dominators, loops: LoopNest, leaders: Mapping[Node, Node]) -> None:
+        self._tree = tree
+        self._loops = loops
+        self._number = {node: number for number, node in enumerate(graph.order)}
+        self._flow: dict[Node, tuple[Node, ...]] = dict.fromkeys(leaders.values(), ())
+        for node in graph.order:
+            for following in graph.successors[node]:
+                if leaders[following] is following:
+                    leader = leaders[node]
+                    self._flow[leader] = (*self._flow[leader], following)
+
+    def lead(self, block: Node, target: Node, cut: Sequence[Node]) -> bool:
+        """Whether control may enter `target` after `block` without passing a block of `cut`, of which the first
+        dominates all that matter.
+
+        Into a loop it comes by the header.
+        """
+        for loop in self._loops.around[target]:
+            if loop not in self._loops.around[block] and loop.header is not target:
+                if not self._go(block, loop.header, cut):
+                    return False
+                block = loop.header
+        return self._go(block, target, cut)
+
+    def _go(self, block: Node, target: Node, cut: Sequence[Node]) -> bool:
+        """The same, along the blocks that may be on such a way.
+
+        A way out of what the first cut dominates does not come back. A way past the target in the order of control
+        comes back only by a loop around both.
+        """
+        last = self._number[target]
+        seen: set[Node] = set(cut)
+        pending = [block]
+        while pending:
+            for at in self._flow[pending.pop()]:
+                if at in seen:
+                    continue
+                if at is target:
+                    return True
+                seen.add(at)
+                if (self._number[at] < last or self._may_return(at, last)) and self._tree.dominates(cut[0], at):
+                    pending.append(at)
+        return False
+
+    def _may_return(self, block: Node, number: int) -> bool:
+        """Whether a loop around a block begins at a lower number, so that control may come back to there."""
+        return any(self._number[loop.header] <= number for loop in self._loops.around[block])
