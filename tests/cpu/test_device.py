@@ -54,6 +54,29 @@ def test_unaligned_buffer() -> None:
     assert not memory[23:].any()
 
 
+@pytest.mark.parametrize("offset", [0, 3])
+def test_bound_buffers_are_used_as_they_are_at_each_dispatch(offset: int) -> None:
+    memory = np.zeros(64, np.uint8)
+    start = -memory.ctypes.data % 16 + offset
+    buffer = memory[start : start + 20]
+    bound = kernel(DOUBLE).bind([buffer], (1, 1, 1))
+    for scale in (10, 100):
+        buffer[:] = np.array([scale, 1, 2, 3, 4], np.uint32).view(np.uint8)
+        bound.run()
+        assert buffer.view(np.uint32).tolist() == [scale, *(scale * it + 4 for it in (1, 2, 3, 4))]
+    bound.run(timeout=10, workers=1)
+    assert buffer.view(np.uint32)[1] == 100 * (100 + 4) + 4
+
+
+def test_a_bound_buffer_cannot_move() -> None:
+    buffer = bytearray(20)
+    bound = kernel(DOUBLE).bind([buffer], (1, 1, 1))
+    with pytest.raises(BufferError):
+        buffer.extend(bytes(1 << 20))
+    bound.run()
+    assert buffer[4:] == np.full(4, 4, np.uint32).tobytes()
+
+
 def test_empty_array_drops_writes() -> None:
     buffer = np.array([10], np.uint32)
     kernel(DOUBLE).run([buffer.view(np.uint8)], (2, 1, 1))

@@ -179,6 +179,17 @@ static void call_others(Crew *crew) {
     }
 }
 
+// Nothing is left to do for workers that have not come yet.
+static void call_off(Crew *crew) {
+    for (size_t number = 1; number <= crew->called; number++) {
+        Worker *worker = &crew->workers[number];
+        if (worker->is_called) {
+            worker->is_called = false;
+            crew->working--;
+        }
+    }
+}
+
 // Takes the next part, after the last one was done; false if none is left. Parts are made for what a thread took in the
 // last one: the first thread alone may have taken a thousand times as long as the next.
 static bool take(Crew *crew, Part *part) {
@@ -364,6 +375,7 @@ Result crew_do(Crew *crew, Job *job, MayGoOn may_go_on, void *context) {
         ask(&asking, job);
     }
     pthread_mutex_lock(&crew->lock);
+    call_off(crew);
     while (crew->working > 0) {
         wait_a_while(crew, &crew->ended);
         pthread_mutex_unlock(&crew->lock);
