@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import block_leader
 from ...ir.hercules.graph import def_use
@@ -30,7 +31,7 @@ from .fork_loops import ForkLoops
 from .gangs import GangEmitter, GangPlan, NotGanged, plan_gangs, widened
 from .half import CONVERSIONS
 from .handing_on import HandingOn
-from .layout import Layout
+from .layout import Layout, dynamic_size
 from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
 from .nodes import NodeEmitter
 from .passes import Passes
@@ -42,6 +43,7 @@ from .target import current_target
 _METADATA = f"""!0 = !{{}}
 !1 = !{{!"branch_weights", i32 1000, i32 1}}
 {UNROLL_METADATA}
+!3 = !{{i32 1}}
 """
 Tier = Literal["gang", "lane", "baseline"]
 """Several threads of a fork at once, in the lanes of vectors; or one after another; or that, as code which takes LLVM
@@ -54,13 +56,14 @@ class Interface:
     """What running a module takes. `parallel`: the factors whose product is the number of threads that workers share.
 
     `privates`: the bindings for which every worker but one must be given memory of its own, cleared at first and
-    merged in the end; the other may be given the binding itself. `tier` is how forks over literal factors run;
-    `tier_reason` says why not as gangs.
+    merged in the end; the other may be given the binding itself. `footprint`: the bytes of all bindings. `tier` is how
+    forks over literal factors run; `tier_reason` says why not as gangs.
     """
 
     parallel: tuple[h.DynamicConstant, ...]
     scratch_size: h.DynamicConstant
     privates: tuple[Private, ...]
+    footprint: h.DynamicConstant
     tier: Tier
     tier_reason: str
 
@@ -191,6 +194,7 @@ class _FunctionEmitter:
         self._joins = placed.nest.joins
         self._fork_of = placed.nest.forks
         self._forks = forks
+        self._bindings = bindings
         self._tier: Tier = tier
         self._function = placed.function
         self._live = [node for node in placed.function.nodes if node in placed.live]
@@ -198,6 +202,7 @@ class _FunctionEmitter:
         self._plan = StoragePlan(self._live, placed.types, bindings, users, placed.nest.forks)
         self._privates = tuple(private_bindings(placed, self._plan, users, bindings)) if privatise else ()
         self._plan.privatise({it.parameter for it in self._privates})
+        self._plan.mark_only_written(self._live, placed.types)
         self._module = module
         self._out = FunctionText(self._module)
         self._ops = Ops(self._out)
@@ -253,7 +258,10 @@ class _FunctionEmitter:
         self._out.do("ret void")
         self._add_functions()
         parallel = tuple(fork.factor for fork in self._forks)
-        interface = Interface(parallel, self._scratch_size, self._privates, self._tier, reason)
+        footprint: h.DynamicConstant = dynamic.ZERO
+        for layout in self._bindings.values():
+            footprint = dynamic.add(footprint, dynamic_size(layout))
+        interface = Interface(parallel, self._scratch_size, self._privates, footprint, self._tier, reason)
         return Emitted(str(self._module), self._passes(), interface)
 
     def _passes(self) -> Passes:

@@ -15,10 +15,13 @@ from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from . import _pool, jit
 from .emit import Emitted, Interface, Tier, emit_function
+from .gangs.past_caches import NEVER
 from .layout import Layout
 from .threads import shared_pool
 from .watchdog import stop_after
 
+_MORE_THAN_CACHES = 1 << 25
+"""Bytes of a dispatch's buffers that are not likely to be in the caches when somebody looks at them."""
 _LARGEST_COPIES = 1 << 23
 """The most bytes of the private copies of all workers together."""
 
@@ -117,8 +120,9 @@ class Recipe:
 
 @dataclass(slots=True)
 class Extent:
-    """What follows from the dynamic constants of a run. `numbers` has them for the machine code; `copied` bytes are in
-    each worker's private copies. `each` is the seconds that a thread takes, once there was a run.
+    """What follows from the dynamic constants of a run. `numbers` has them for the machine code, with what
+    `caches_constant` is; `copied` bytes are in each worker's private copies. `each` is the seconds that a thread takes,
+    once there was a run.
     """
 
     constants: Sequence[int]
@@ -133,9 +137,10 @@ class Extent:
     def of(cls, interface: Interface, constants: Sequence[int]) -> Extent:
         """For these dynamic constants."""
         privates = [(it.parameter, it.kind, dynamic.evaluate(it.size, constants)) for it in interface.privates]
+        is_large = dynamic.evaluate(interface.footprint, constants) >= _MORE_THAN_CACHES
         return cls(
             tuple(constants),
-            _packed(constants),
+            _packed((*constants, 0 if is_large else NEVER)),
             math.prod(dynamic.evaluate(it, constants) for it in interface.parallel),
             dynamic.evaluate(interface.scratch_size, constants),
             tuple(privates),

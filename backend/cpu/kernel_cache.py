@@ -72,6 +72,7 @@ def keep(name: str, kernel: CompiledKernel) -> None:
             "parallel": [_written(it) for it in interface.parallel],
             "scratch_size": _written(interface.scratch_size),
             "privates": [[it.parameter, it.kind, _written(it.size)] for it in interface.privates],
+            "footprint": _written(interface.footprint),
             "tier": interface.tier,
             "tier_reason": interface.tier_reason,
         },
@@ -105,6 +106,7 @@ def _interface(kept: Any) -> Interface:
         tuple(_read(it) for it in kept["parallel"]),
         _read(kept["scratch_size"]),
         tuple(Private(parameter, kind, _read(size)) for parameter, kind, size in kept["privates"]),
+        _read(kept["footprint"]),
         kept["tier"],
         kept["tier_reason"],
     )

@@ -12,8 +12,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...ir.hercules import nodes as h
+from ...ir.hercules.graph import predecessors
 from ...ir.hercules.types import is_collection
-from ...ir.hercules.versions import version_of
+from ...ir.hercules.versions import looked_at, version_of
 from .layout import Layout, constant_size, natural_layout
 from .sharing import Sharing
 
@@ -32,6 +33,9 @@ class Storage:
 
     is_privatised: bool = False
     """For a binding: whether each worker has memory of its own for it (see `privatise`)."""
+
+    is_only_written: bool = False
+    """For a binding: whether nothing in it is looked at."""
 
     @property
     def is_binding(self) -> bool:
@@ -88,6 +92,20 @@ class StoragePlan:
         """Let each worker have memory of its own for these bindings."""
         for storage in self.storages:
             storage.is_privatised = storage.parameter in parameters
+
+    def mark_only_written(self, live: Iterable[h.Node], types: Mapping[h.Node, h.Type]) -> None:
+        """Find the bindings in which nothing is looked at."""
+        read: set[Storage] = set()
+        for node in live:
+            versions = [it for it, _ in looked_at(node, types)]
+            if isinstance(node, h.Atomic):
+                versions.append(node)
+            elif isinstance(node, (h.Phi, h.Reduce)) and is_collection(types[node]):
+                taken = (it for it in predecessors(node) if is_collection(types.get(it)))
+                versions += [it for it in taken if self.needs_transfer(it, node)]
+            read.update(self.of(it) for it in versions if not isinstance(it, h.ConstantNode))
+        for storage in self.storages:
+            storage.is_only_written = storage.is_binding and storage not in read
 
     def _set(self, node: h.Node, storage: Storage) -> None:
         root = self._sharing.root(node)

@@ -61,15 +61,20 @@ class Interleaved:
     def store(self, pointer: str, period: int, words: Mapping[int, tuple[ScalarLayout, str]], mask: str | None) -> None:
         """Put vectors of memory's type to the words of the lanes in the mask; other memory is not touched."""
         leaf, _ = next(iter(words.values()))
+        for number, (part, start) in enumerate(self.rows(pointer, period, words)):
+            wanted = [it % period in words for it in _numbers(number, self._lanes)]
+            if any(wanted):
+                self._moves.store(part, start, leaf, self._masked(wanted, number, mask, period))
+
+    def rows(self, pointer: str, period: int, words: Mapping[int, tuple[ScalarLayout, str]]) -> list[tuple[str, str]]:
+        """Vectors in memory's order, and where each of them goes; what is no word of the records is poison."""
+        leaf, _ = next(iter(words.values()))
         scalar = memory_type(leaf)
         given = ["poison"] * period
         for word, (layout, data) in words.items():
             given[word] = self._cast(data, memory_type(layout), scalar)
-        for number, part in enumerate(self.join(scalar, given)):
-            wanted = [it % period in words for it in _numbers(number, self._lanes)]
-            if any(wanted):
-                here = self._masked(wanted, number, mask, period)
-                self._moves.store(part, self._part_of(pointer, leaf, number), leaf, here)
+        parts = self.join(scalar, given)
+        return [(part, self._part_of(pointer, leaf, number)) for number, part in enumerate(parts)]
 
     def _part_of(self, pointer: str, leaf: ScalarLayout, number: int) -> str:
         offset = number * self._lanes * leaf.size

@@ -21,6 +21,7 @@ from .choose import NotGanged
 from .columns import Columns
 from .interleave import MOST_WORDS, Interleaved
 from .moves import Lanes, Moves, memory_type
+from .past_caches import PastCaches
 from .permuted import Permuted
 from .places import Place, Places, Values
 from .rows import Rows
@@ -44,8 +45,9 @@ class GangMemory(LaneVectors):
         values: Values,
         private: Callable[[Storage], str | None],
         row: int,
+        caches: h.DynamicConstant,
     ) -> None:
-        """`row`: how many lanes may follow one another."""
+        """`row`: how many lanes may follow one another. `caches`: see `PastCaches`."""
         super().__init__(ops)
         self._memory = memory
         self._values = values
@@ -56,6 +58,7 @@ class GangMemory(LaneVectors):
         self._rows = Rows(self, self._moves, row)
         self._interleaved = Interleaved(self, self._moves)
         self._columns = Columns(self, self._moves, self._interleaved)
+        self._past_caches = PastCaches(self, self._moves, memory, caches)
         self._permuted = Permuted(self, self._moves, memory, values)
         self.place = self._places.of
         self.place_from = self._places.beyond
@@ -237,10 +240,18 @@ class GangMemory(LaneVectors):
         leaves = [place.leaf for place in places]
         given = dict(zip(words, zip(leaves, data, strict=True), strict=True))
         start, period = self._runs.pointer(first.pointer, run), run.step // first.leaf.size
+        is_past = first.is_only_written and self._values.is_passed_once() and len(given) == period
+
+        def store(mask: str | None) -> None:
+            if mask is None and is_past:
+                self._past_caches.store(self._interleaved.rows(start, period, given), first.leaf)
+            else:
+                self._interleaved.store(start, period, given, mask)
+
         if mask is None or period == 1:
-            self._interleaved.store(start, period, given, mask)
+            store(mask)
         else:
-            self._if_full(mask, lambda it: self._interleaved.store(start, period, given, it))
+            self._if_full(mask, store)
         return ()
 
     def _if_full(self, mask: str, store: Callable[[str | None], None]) -> None:

@@ -48,6 +48,10 @@ class Values(Protocol):
         """Whether code here should rather be short than fast."""
         ...
 
+    def is_passed_once(self) -> bool:
+        """Whether gangs pass the code here once each."""
+        ...
+
     def is_streaming(self) -> bool:
         """Whether code here waits for memory, and the next gang likely accesses what follows."""
         ...
@@ -71,7 +75,7 @@ class Place:
     """Where the lanes' scalars are: at a pointer, plus what each part adds.
 
     `offset`: how many bytes from the beginning of the last part's element, None if that is not constant. `is_binding`:
-    whether it is in a buffer.
+    whether it is in a buffer; `is_only_written`, whether nothing there is looked at.
     """
 
     pointer: str
@@ -80,6 +84,7 @@ class Place:
     is_private: bool
     offset: int | None = None
     is_binding: bool = False
+    is_only_written: bool = False
 
 
 class Places:
@@ -106,7 +111,7 @@ class Places:
         if private is not None:
             return self._walk(Address(private, storage.layout), indices, is_private=True)
         place = self.beyond(self._memory.address(storage), indices)
-        return replace(place, is_binding=storage.is_binding)
+        return replace(place, is_binding=storage.is_binding, is_only_written=storage.is_only_written)
 
     def beyond(self, address: Address, indices: Sequence[h.Index]) -> Place:
         """Where indices lead to from the address of a collection that the lanes share."""

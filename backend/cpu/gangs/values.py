@@ -22,6 +22,7 @@ from .bounds import constant_value
 from .choose import Gang, NotGanged
 from .likely import LikelyEmitter
 from .memory import GangMemory
+from .past_caches import caches_constant
 from .shapes import UNIFORM, Kind, Shape, Shapes
 from .site import Site
 from .slots import Slots
@@ -66,7 +67,8 @@ class GangValues:
         self._part_steps: dict[h.Node, int | None] = {}
         self._used_in: dict[h.Node, frozenset[h.Node]] = {}
         row = min(gang.row, gang.lanes)
-        self.memory = GangMemory(self.vec, nodes.memory, placed.types, self, self._private_pointer, row)
+        caches = caches_constant(placed.function)
+        self.memory = GangMemory(self.vec, nodes.memory, placed.types, self, self._private_pointer, row, caches)
 
     # Shapes
 
@@ -349,6 +351,11 @@ class GangValues:
     def is_rare(self) -> bool:
         """See `places.Values`."""
         return self._site.is_rare
+
+    def is_passed_once(self) -> bool:
+        """See `places.Values`."""
+        level = self._shapes.body.level_of[self._site.here]
+        return level.parent is None and not self._placed.loops.around[self._gang.forks[0]]
 
     def is_streaming(self) -> bool:
         """See `Values`."""

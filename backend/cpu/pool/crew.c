@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -243,6 +244,7 @@ static void do_part(Worker *worker, Part *part) {
     }
     const double started = now();
     job->entry(worker->bindings, job->numbers, part->begin, part->end, worker->memory, job->stop);
+    atomic_thread_fence(memory_order_seq_cst); // stores past the caches are not in order with the lock's
     part->seconds = now() - started;
 }
 

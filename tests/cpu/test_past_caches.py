@@ -1,0 +1,78 @@
+"""Stores past the caches: where they are made, and that they store the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tinct.backend.cpu import CompiledKernel, compile_entry
+from tinct.backend.cpu import function as compiled_function
+from tinct.frontend import load_program
+from tinct.ir.core import from_program
+from tinct.ir.source import Source
+from tinct.transforms.to_hercules import translate
+
+HEAD = """
+enable f16;
+struct Record { a: f32, b: u32, c: vec2f }
+struct Behind { head: vec4u, tail: array<u32> }
+@group(0) @binding(0) var<storage> x: array<u32>;
+@group(0) @binding(1) var<storage, read_write> y: array<TYPE>;
+@group(0) @binding(2) var<storage, read_write> behind: Behind;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+"""
+COUNT = 64 * 5
+
+
+def kernel(type: str, body: str) -> CompiledKernel:
+    text = HEAD.replace("TYPE", type) + body + "}"
+    return compile_entry(translate(from_program(load_program(Source("test.wgsl", text.encode()))), "main"))
+
+
+def results(compiled: CompiledKernel, offset: int) -> list[bytes]:
+    rng = np.random.default_rng(5)
+    memory = [np.zeros(16 * COUNT + 128, np.uint8) for _ in range(3)]
+    buffers = [it[-it.ctypes.data % 64 + offset :][: 16 * COUNT] for it in memory]
+    buffers[0][:] = rng.integers(0, 256, 16 * COUNT, np.uint8)
+    compiled.run(buffers[: len(compiled.slots)], (5, 1, 1), workers=2)
+    return [it.tobytes() for it in buffers]
+
+
+@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize(
+    ("type", "value"),
+    [
+        ("u32", "x[id.x]"),
+        ("f16", "f16(x[id.x] % 100u)"),
+        ("vec4u", "vec4u(x[id.x], id.x, 7u, x[id.x] * 3u)"),
+        ("vec2f", "vec2f(f32(id.x), 2)"),
+        ("Record", "Record(f32(id.x), x[id.x], vec2f(1, 2))"),
+    ],
+)
+def test_stores_are_the_same(type: str, value: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TINCT_CPU_TARGET", target)
+    body = f"y[id.x] = {value}; behind.tail[id.x] = x[id.x] + 1u;"
+    compiled = kernel(type, body)
+    assert "!nontemporal" in compiled.llvm(optimised=False)
+    for offset in (0, 16):
+        monkeypatch.setattr(compiled_function, "_MORE_THAN_CACHES", 1 << 60)
+        expected = results(kernel(type, body), offset)
+        monkeypatch.setattr(compiled_function, "_MORE_THAN_CACHES", 0)
+        assert results(compiled, offset) == expected
+
+
+def test_they_are_what_the_processor_has() -> None:
+    assert "vmovnt" in kernel("vec4u", "y[id.x] = vec4u(x[id.x]);").assembly()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y[id.x] = y[id.x] + x[id.x];",
+        "y[id.x] = x[id.x]; if y[0] == 5u { behind.head.x = 1u; }",
+        "for (var i = 0u; i < x[0]; i++) { y[id.x] = x[i]; }",
+        "y[id.x * 3u] = x[id.x];",
+    ],
+)
+def test_what_is_looked_at_or_written_again_stays_in_the_caches(body: str) -> None:
+    assert "!nontemporal" not in kernel("u32", body).llvm(optimised=False)
