@@ -4,7 +4,8 @@ It lies in the user's cache directory (`$XDG_CACHE_HOME/tinct`, else `~/.cache/t
 and is not used at all where `TINCT_CACHE` is `off`. Processes may use it at the same time: a file is written under
 another name, and appears whole or not at all. What is truncated, changed, or somebody else's is not there; nor is
 anything, without a complaint, where the directory cannot be read or written. When the files together grow too large,
-those that were not used for the longest time go.
+those that were not used for the longest time go. To see that takes a look at all of them, which tens of thousands make
+slow, so it is done now and then: by chance, the likelier the more is put there.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from ...ir.diagnostics import InputError
 
 LARGEST = 256 << 20
 """The most bytes of all files together."""
+_LATE = 0.05
+"""That is seen after some more bytes, about such a share."""
 _ROOM = 0.8
 """When there are more, so much of it is left."""
 _MAGIC = b"tinct cache 1\n"
@@ -67,17 +70,19 @@ class DiskCache:
 
     def put(self, name: str, data: bytes) -> None:
         """Keep data under a name, in place of what may be there. Does nothing if it cannot."""
+        check = hashlib.sha256(data).digest()
         with suppress(OSError):
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle, path = tempfile.mkstemp(prefix="new-", dir=self.directory)
             try:
                 with os.fdopen(handle, "wb") as file:
-                    file.write(_MAGIC + hashlib.sha256(data).digest() + data)
+                    file.write(_MAGIC + check + data)
                 os.replace(path, self.directory / (name + _SUFFIX))
             except OSError:
                 os.unlink(path)
                 raise
-            self._shrink()
+            if _chance(check) < len(data) / (_LATE * self.largest):
+                self._shrink()
 
     @property
     def size(self) -> tuple[int, int]:
@@ -113,6 +118,11 @@ class DiskCache:
                     if entry.name.endswith(_SUFFIX) or entry.name.startswith("new-"):
                         status = entry.stat(follow_symlinks=False)
                         yield status.st_mtime, status.st_size, Path(entry.path)
+
+
+def _chance(check: bytes) -> float:
+    """From 0 to 1: of a hash any bytes will do."""
+    return int.from_bytes(check[:4], "little") / 2**32
 
 
 def _is_own(status: os.stat_result) -> bool:

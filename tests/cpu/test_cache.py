@@ -153,6 +153,19 @@ def test_what_was_not_used_for_long_goes_first(tmp_path: Path) -> None:
     assert not (tmp_path / "new-abandoned").exists()
 
 
+def test_what_is_too_much_is_seen_after_a_while_without_a_look_at_all_files_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[None] = []
+    scan = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: looks.append(None) or scan(path))
+    cache = DiskCache(tmp_path, largest=100_000)
+    for number in range(2000):
+        cache.put(digest(str(number)), number.to_bytes(4, "little") * 25)
+    assert 5 < len(looks) < 100
+    assert cache.size[1] < 150_000
+
+
 def test_threads_write_the_same_names(tmp_path: Path) -> None:
     cache, wrong = DiskCache(tmp_path, largest=40_000), list[object]()
 
