@@ -5,7 +5,7 @@ differs between lanes, `emit` writes the body with masks for what only some lane
 accesses. `places` are where indices lead to, `runs` places at even distances, `records` accesses made at once,
 `interleave`, `rows`, `columns` and `moves` how vectors come and go. `spans` are bounds of all lanes' values, from which
 `whole` makes one test for a version of a block without masks. `segments` and `walks` are lanes that each go through a
-piece of an array.
+piece of an array. `ahead` and `past_caches` know how memory is best asked for, and written.
 """
 
 from .choose import NotGanged
