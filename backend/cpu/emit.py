@@ -202,7 +202,8 @@ class _FunctionEmitter:
         self._plan = StoragePlan(self._live, placed.types, bindings, users, placed.nest.forks)
         self._privates = tuple(private_bindings(placed, self._plan, users, bindings)) if privatise else ()
         self._plan.privatise({it.parameter for it in self._privates})
-        self._plan.mark_only_written(self._live, placed.types)
+        if gangs.gangs:
+            self._plan.mark_only_written(self._live, placed.types, placed.nest.forks)
         self._module = module
         self._out = FunctionText(self._module)
         self._ops = Ops(self._out)

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.schedule import Schedule
-from ...ir.hercules.types import is_collection
-from ...ir.hercules.versions import consumed, is_version_projection, looked_at, version_of
+from ...ir.hercules.versions import consumed, is_version_projection, looked_at
 from .layout import Layout, constant_size, dynamic_size
 from .storage import StoragePlan
 
@@ -83,9 +82,7 @@ def _otherwise_used(
     touched = [it for it, _ in looked_at(node, types)]
     if isinstance(node, (h.Write, h.Atomic, h.Collect)):
         touched += [it for it, _ in consumed(node, types, fork_of)]
-    elif isinstance(node, (h.Phi, h.Reduce)) and is_collection(types[node]):
-        sources = [version_of(it) for it, _ in consumed(node, types, fork_of)]
-        copied = [it for it in sources if plan.needs_transfer(it, node)]
-        touched += [*copied, node] if copied else []
+    elif copied := plan.copied(node, types, fork_of):
+        touched += [*copied, node]
     storages = [plan.of(it) for it in touched if not isinstance(it, h.ConstantNode)]
     return {it.parameter for it in storages if it.parameter is not None}

@@ -12,9 +12,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...ir.hercules import nodes as h
-from ...ir.hercules.graph import predecessors
 from ...ir.hercules.types import is_collection
-from ...ir.hercules.versions import looked_at, version_of
+from ...ir.hercules.versions import consumed, looked_at, version_of
 from .layout import Layout, constant_size, natural_layout
 from .sharing import Sharing
 
@@ -93,16 +92,21 @@ class StoragePlan:
         for storage in self.storages:
             storage.is_privatised = storage.parameter in parameters
 
-    def mark_only_written(self, live: Iterable[h.Node], types: Mapping[h.Node, h.Type]) -> None:
+    def copied(self, node: h.Node, types: Mapping[h.Node, h.Type], fork_of: Mapping[h.Join, h.Fork]) -> list[h.Node]:
+        """What a Phi or Reduce of collections copies, since it is held elsewhere."""
+        if not isinstance(node, (h.Phi, h.Reduce)) or not is_collection(types[node]):
+            return []
+        return [it for it, _ in consumed(node, types, fork_of) if self.needs_transfer(it, node)]
+
+    def mark_only_written(
+        self, live: Iterable[h.Node], types: Mapping[h.Node, h.Type], fork_of: Mapping[h.Join, h.Fork]
+    ) -> None:
         """Find the bindings in which nothing is looked at."""
         read: set[Storage] = set()
         for node in live:
-            versions = [it for it, _ in looked_at(node, types)]
-            if isinstance(node, h.Atomic):
-                versions.append(node)
-            elif isinstance(node, (h.Phi, h.Reduce)) and is_collection(types[node]):
-                taken = (it for it in predecessors(node) if is_collection(types.get(it)))
-                versions += [it for it in taken if self.needs_transfer(it, node)]
+            versions = [it for it, _ in looked_at(node, types)] + self.copied(node, types, fork_of)
+            if isinstance(node, (h.Atomic, h.Collect)):
+                versions += [it for it, _ in consumed(node, types, fork_of)]
             read.update(self.of(it) for it in versions if not isinstance(it, h.ConstantNode))
         for storage in self.storages:
             storage.is_only_written = storage.is_binding and storage not in read

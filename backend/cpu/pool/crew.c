@@ -125,7 +125,10 @@ static Processors processors_but_this(void) {
     const int here = sched_getcpu();
     if (here >= 0 && sched_getaffinity(0, sizeof result.set, &result.set) == 0) {
         CPU_CLR((unsigned)here, &result.set);
-        result.is_known = CPU_COUNT(&result.set) > 0;
+        if (CPU_COUNT(&result.set) == 0) {
+            CPU_SET((unsigned)here, &result.set);
+        }
+        result.is_known = true;
     }
     return result;
 }
