@@ -21,7 +21,7 @@ from rich.table import Table
 
 import tinct
 from tinct.backend.cpu import compile_entry
-from tinct.backend.gpu import BufferBinding, GpuDevice, GpuError, default_device
+from tinct.backend.gpu import BufferBinding, GpuDevice, GpuError, shared_device
 from tinct.cases import Case
 
 from .peers.wgpu_vulkan import buffer_kind
@@ -54,7 +54,7 @@ def theirs(problem: Problem, number: int) -> float | None:
             BufferBinding(b.group, b.binding, buffer_kind(b), problem.buffers[b.name]) for b in problem.bindings
         ]
         try:
-            result = default_device().run(
+            result = shared_device().run(
                 text, problem.kernel.info.name, bindings, problem.workgroups, constants, timeout=60
             )
         except GpuError:

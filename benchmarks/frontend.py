@@ -24,7 +24,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from tinct.backend.gpu import GpuDevice, GpuError, default_device
+from tinct.backend.gpu import GpuDevice, GpuError, shared_device
 from tinct.frontend import load_program, parse, resolve
 from tinct.ir.diagnostics import ShaderError
 from tinct.ir.source import Source
@@ -74,7 +74,7 @@ def naga() -> Validate | None:
     """wgpu's validation in its worker process; None without an adapter."""
     if GpuDevice.unavailable_reason() is not None:
         return None
-    return default_device().validate
+    return shared_device().validate
 
 
 class Tint:

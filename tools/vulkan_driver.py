@@ -1,43 +1,41 @@
 """Sees to it that WebGPU finds an adapter.
 
-Installs Debian's software Vulkan driver where no adapter answers and installing is allowed.
+Installs Debian's software Vulkan driver where no adapter answers that tinct would run on, and installing is allowed.
 
 Exit status 0: an adapter answers. 1: none does, and what that means has been said.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 from debian import install
 
+from tinct.backend.gpu import AdapterInfo, GpuDevice, GpuError
+
 PACKAGES = ("mesa-vulkan-drivers", "libvulkan1")
-PROBE = """
-import wgpu
-adapter = wgpu.gpu.request_adapter_sync(power_preference="high-performance")
-print(adapter.info.get("device") or adapter.summary)
-"""
 
 
-def adapter_name() -> str | None:
-    """The name of the adapter that answers, asked in a process of its own: a broken driver may crash or hang."""
+def find() -> AdapterInfo | str:
+    """The adapter that the `gpu` device runs on, or why it has none. Asks a new process, which sees new drivers."""
+    device = GpuDevice()
     try:
-        probe = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, timeout=60, check=False)
-    except subprocess.TimeoutExpired:
-        return None
-    return probe.stdout.strip() if probe.returncode == 0 else None
+        return device.adapter()
+    except GpuError as error:
+        return error.message.splitlines()[0]
+    finally:
+        device.close()
 
 
 def main() -> int:
-    name = adapter_name()
-    if name is None and install(PACKAGES, "no Vulkan adapter answers"):
-        name = adapter_name()
-    if name is not None:
-        print(f"tinct: the GPU path runs on {name}")
+    found = find()
+    if isinstance(found, str) and install(PACKAGES, found):
+        found = find()
+    if isinstance(found, AdapterInfo):
+        print(f"tinct: the GPU path runs on {found.name}")
         return 0
     print(
-        f"tinct: no Vulkan adapter answers, so the GPU path is left out; the CPU path needs none.\n"
+        f"tinct: {found}; so the GPU path is left out, and the CPU path needs no adapter.\n"
         f"       A software driver is enough: apt-get install {' '.join(PACKAGES)}",
         file=sys.stderr,
     )

@@ -11,7 +11,7 @@ The child starts with the first call and lives on. Its crash, or a call that out
 that names the signal and naga's last words; the next call starts a new child.
 """
 
-from .device import DEFAULT_SECONDS, GpuDevice, default_device
+from .device import DEFAULT_SECONDS, GpuDevice, shared_device
 from .model import AdapterInfo, BufferBinding, BufferKind, GpuError, GpuErrorKind, GpuResult, TextureBinding
 
 __all__ = [
@@ -24,5 +24,5 @@ __all__ = [
     "GpuErrorKind",
     "GpuResult",
     "TextureBinding",
-    "default_device",
+    "shared_device",
 ]

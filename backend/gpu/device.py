@@ -1,10 +1,11 @@
-"""The GPU device: runs final WGSL text on the adapter that wgpu finds, out of harm's way."""
+"""The GPU device: runs final WGSL text on an adapter of wgpu's, out of harm's way."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from ...ir.diagnostics import InputError
 from ...ir.textures import format_of, is_multisampled, read_extent
 from ...ir.types import Access
 from .messages import BindingHeader, Reply, Request, TextureHeader
@@ -16,21 +17,28 @@ DEFAULT_SECONDS = 120.0
 
 
 class GpuDevice:
-    """A WebGPU device in a child process, which starts with the first call. Use `default_device` to share one."""
+    """A WebGPU device in a child process, which starts with the first call. Use `shared_device` to share one.
 
-    def __init__(self) -> None:
-        self._worker = WorkerProcess()
+    `adapter` says which: a backend or a part of an adapter's name, as `adapters.choose` takes it.
+    """
+
+    def __init__(self, adapter: str = "") -> None:
+        self._worker = WorkerProcess(adapter)
+        self._adapter: AdapterInfo | None = None
 
     @staticmethod
-    def available() -> AdapterInfo | None:
-        """The adapter that `run` would use, or None; `unavailable_reason` then says why. Asked once a process."""
-        found = _probe()
+    def available(adapter: str = "") -> AdapterInfo | None:
+        """The adapter that `run` would use, or None; `unavailable_reason` then says why. Asked once a process.
+
+        Raises InputError for an adapter's name that nothing here has.
+        """
+        found = _probe(adapter)
         return found if isinstance(found, AdapterInfo) else None
 
     @staticmethod
-    def unavailable_reason() -> str | None:
-        """Why no adapter can be used; None when one can."""
-        found = _probe()
+    def unavailable_reason(adapter: str = "") -> str | None:
+        """Why no adapter can be used; None when one can. Raises InputError as `available` does."""
+        found = _probe(adapter)
         return None if isinstance(found, AdapterInfo) else found
 
     @property
@@ -39,7 +47,15 @@ class GpuDevice:
         return self._worker.pid
 
     def adapter(self) -> AdapterInfo:
-        """The adapter, its features and limits. GpuError of kind "unavailable" when there is none."""
+        """The adapter, its features and limits; the child is asked once.
+
+        Raises GpuError of kind "unavailable" when there is none, and InputError for a name that nothing here has.
+        """
+        if self._adapter is None:
+            self._adapter = self._probe_adapter()
+        return self._adapter
+
+    def _probe_adapter(self) -> AdapterInfo:
         reply = self._ask({"operation": "probe", "seconds": _PROBE_SECONDS})
         assert reply["status"] == "adapter"
         return AdapterInfo(
@@ -121,21 +137,27 @@ class GpuDevice:
         """The reply, unless it is a failure. After a failure of the driver the child is not trusted any more."""
         if reply["status"] != "failed":
             return reply
+        if reply["kind"] == "input":
+            raise InputError(reply["message"])
         if reply["kind"] in ("device", "unavailable"):
             self._worker.close()
         raise GpuError(reply["kind"], reply["message"])
 
 
-@cache
-def default_device() -> GpuDevice:
-    """The device that everything in this process shares."""
-    return GpuDevice()
+def shared_device(adapter: str = "") -> GpuDevice:
+    """The device on an adapter that everything in this process shares; without a name, the default adapter."""
+    return _device(adapter)
 
 
 @cache
-def _probe() -> AdapterInfo | str:
+def _device(adapter: str) -> GpuDevice:
+    return GpuDevice(adapter)
+
+
+@cache
+def _probe(adapter: str) -> AdapterInfo | str:
     try:
-        return default_device().adapter()
+        return shared_device(adapter).adapter()
     except GpuError as error:
         return error.message
 

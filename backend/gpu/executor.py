@@ -12,6 +12,7 @@ from itertools import groupby
 import numpy as np
 
 from . import webgpu
+from .adapters import ListedAdapter, choose
 from .messages import AdapterReply, BindingHeader, Blob, RunReply, RunRequest, interface_of, is_written
 from .model import GpuError
 from .resources import Resource, layout_entry, upload
@@ -44,11 +45,11 @@ class _Pipeline:
 
 
 class Executor:
-    """One wgpu device, with every limit of its adapter, and its pipeline cache."""
+    """One wgpu device, with every limit of its adapter, and its pipeline cache. `adapter` is as `choose` takes it."""
 
-    def __init__(self) -> None:
+    def __init__(self, adapter: str) -> None:
         self._wgpu = webgpu.load()
-        self._adapter = _request_adapter(self._wgpu)
+        self._adapter = _find_adapter(self._wgpu, adapter)
         features = [name for name in _WANTED_FEATURES if name in self._adapter.features]
         self._device = self._adapter.request_device_sync(
             required_features=features, required_limits=self._adapter.limits
@@ -219,14 +220,11 @@ class Executor:
         ]
 
 
-def _request_adapter(wgpu: webgpu.WebGpu) -> webgpu.Adapter:
-    try:
-        adapter = wgpu.gpu.request_adapter_sync(power_preference="high-performance")
-    except RuntimeError as error:
-        raise GpuError("unavailable", f"no adapter answers: {error}") from error
-    if adapter is None:
-        raise GpuError("unavailable", "no adapter answers")
-    return adapter
+def _find_adapter(wgpu: webgpu.WebGpu, wanted: str) -> webgpu.Adapter:
+    adapters = wgpu.gpu.enumerate_adapters_sync()
+    infos = [adapter.info for adapter in adapters]
+    listed = [ListedAdapter(info["device"], info["backend_type"], info["adapter_type"]) for info in infos]
+    return adapters[choose(listed, wanted)]
 
 
 def _encode(

@@ -116,10 +116,10 @@ class RunReply(TypedDict):
 
 
 class FailureReply(TypedDict):
-    """Becomes a `GpuError` in the parent."""
+    """Becomes a `GpuError` in the parent; one of kind "input", an `InputError`."""
 
     status: Literal["failed"]
-    kind: GpuErrorKind
+    kind: GpuErrorKind | Literal["input"]
     message: str
 
 

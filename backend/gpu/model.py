@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,10 @@ BindingKind: TypeAlias = Literal["uniform", "storage", "read-only-storage", "tex
 GpuErrorKind: TypeAlias = Literal["unavailable", "invalid", "limit", "crash", "timeout", "device"]
 BufferData: TypeAlias = "npt.NDArray[Any] | bytes | bytearray | memoryview"
 BindingPoint: TypeAlias = tuple[int, int]
+
+
+WEBGPU_BACKENDS: Final = ("Vulkan", "Metal", "D3D12")
+"""Backends on which wgpu implements all of WebGPU, as wgpu spells them."""
 
 
 class GpuError(DeviceError):
@@ -122,7 +126,10 @@ class GpuResult:
 
 @dataclass(frozen=True)
 class AdapterInfo:
-    """The adapter that wgpu chose, with what it allows. Names of features and limits are WebGPU's, in kebab case."""
+    """The adapter that runs shaders, with what it allows. Names of features and limits are WebGPU's, in kebab case.
+
+    `name` is the device's, `vendor` the driver's where Vulkan tells it, `description` the driver's version.
+    """
 
     name: str
     description: str
@@ -131,3 +138,8 @@ class AdapterInfo:
     kind: str
     features: frozenset[str]
     limits: Mapping[str, int]
+
+    @property
+    def is_webgpu(self) -> bool:
+        """Whether wgpu implements all of WebGPU on its backend."""
+        return self.backend in WEBGPU_BACKENDS

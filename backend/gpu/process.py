@@ -27,9 +27,13 @@ _LAST_WORDS_BYTES = 16_384
 
 
 class WorkerProcess:
-    """A child that answers one request at a time. Safe to share between threads, and after a fork."""
+    """A child that answers one request at a time, on the adapter that `adapters.choose` finds for `adapter`.
 
-    def __init__(self) -> None:
+    Safe to share between threads, and after a fork.
+    """
+
+    def __init__(self, adapter: str = "") -> None:
+        self._adapter = adapter
         self._lock = ForkLock()
         self._child: _Child | None = None
 
@@ -62,18 +66,18 @@ class WorkerProcess:
 
     def _running_child(self) -> _Child:
         if self._child is None or self._child.owner != os.getpid() or self._child.popen.poll() is not None:
-            self._child = _Child()
+            self._child = _Child(self._adapter)
         return self._child
 
 
 class _Child:
     """One running worker."""
 
-    def __init__(self) -> None:
+    def __init__(self, adapter: str) -> None:
         self.owner = os.getpid()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the child)
         self.popen = subprocess.Popen(
-            [sys.executable, "-m", _WORKER_MODULE],
+            [sys.executable, "-m", _WORKER_MODULE, adapter],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,

@@ -93,7 +93,7 @@ class Adapter(Protocol):
 
 
 class Gpu(Protocol):
-    def request_adapter_sync(self, *, power_preference: str) -> Adapter | None: ...
+    def enumerate_adapters_sync(self) -> list[Adapter]: ...
 
 
 class BufferUsage(Protocol):

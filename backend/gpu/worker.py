@@ -14,6 +14,7 @@ from io import BufferedReader
 from math import ceil
 from typing import cast
 
+from ...ir.diagnostics import InputError
 from .executor import Executor
 from .messages import Blob, FailureReply, Reply, Request, receive_request, send
 from .model import GpuError
@@ -22,9 +23,13 @@ _GRACE_SECONDS = 5
 
 
 class Worker:
-    """Holds the executor from the first request on, so that a missing adapter is an answer and not a failed start."""
+    """Holds the executor from the first request on, so that a missing adapter is an answer and not a failed start.
 
-    def __init__(self) -> None:
+    `adapter` is as `adapters.choose` takes it.
+    """
+
+    def __init__(self, adapter: str) -> None:
+        self._adapter = adapter
         self._executor: Executor | None = None
 
     def answer(self, request: Request, blobs: Sequence[Blob]) -> tuple[Reply, Sequence[Blob]]:
@@ -33,12 +38,14 @@ class Worker:
             return self._perform(request, blobs)
         except GpuError as error:
             return _failure(error), ()
+        except InputError as error:
+            return {"status": "failed", "kind": "input", "message": str(error)}, ()
         except Exception as error:  # whatever the driver raises must reach the parent
             return _failure(GpuError("device", f"{type(error).__name__}: {error}")), ()
 
     def _perform(self, request: Request, blobs: Sequence[Blob]) -> tuple[Reply, Sequence[Blob]]:
         if self._executor is None:
-            self._executor = Executor()
+            self._executor = Executor(self._adapter)
         match request["operation"]:
             case "probe":
                 return self._executor.describe(), ()
@@ -60,11 +67,11 @@ def _die_after(seconds: float) -> None:
 
 
 def main() -> None:
-    """Serves until standard input ends."""
+    """Serves until standard input ends. The one argument of the command line is the adapter that is wanted."""
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     requests = cast(BufferedReader, sys.stdin.buffer)
-    worker = Worker()
+    worker = Worker(adapter=sys.argv[1])
     while True:
         try:
             request, blobs = receive_request(requests)

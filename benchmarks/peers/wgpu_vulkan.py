@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tinct.backend.gpu import BufferBinding, BufferKind, GpuDevice, GpuError, default_device
+from tinct.backend.gpu import BufferBinding, BufferKind, GpuDevice, GpuError, shared_device
 from tinct.reflection import BindingInfo
 
 from ..problem import Problem
@@ -25,12 +25,12 @@ class WgpuVulkan:
     def version(self) -> str:
         from importlib.metadata import version
 
-        adapter = default_device().adapter()
+        adapter = shared_device().adapter()
         return f"wgpu {version('wgpu')}, {adapter.name} ({adapter.description}, {adapter.backend})"
 
     def prepare(self, problem: Problem) -> Prepared:
         wgsl = problem.case.kernel_path.read_text(encoding="utf-8")
-        adapter = default_device().adapter()
+        adapter = shared_device().adapter()
         if "enable f16" in wgsl and "shader-f16" not in adapter.features:
             raise Unsupported("the adapter has no f16")
         constants = {name: float(value) for name, value in problem.case.constants.items()}
@@ -43,7 +43,7 @@ class WgpuVulkan:
                 BufferBinding(b.group, b.binding, buffer_kind(b), problem.buffers[b.name]) for b in problem.bindings
             ]
             try:
-                result = default_device().run(
+                result = shared_device().run(
                     wgsl, problem.kernel.info.name, bindings, workgroups, constants, timeout=300
                 )
             except GpuError as error:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from .compilation import Compilation, Timing
@@ -16,7 +18,7 @@ from .reflection import BindingInfo
 if TYPE_CHECKING:
     from .backend.cpu import CompiledKernel
     from .backend.cpu.trial import Trial
-    from .backend.gpu import BufferBinding, BufferKind, TextureBinding
+    from .backend.gpu import AdapterInfo, BufferBinding, BufferKind, TextureBinding
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +93,27 @@ def run_hercules(dispatch: Dispatch) -> Timing:
     return Timing(built - start, time.perf_counter() - built)
 
 
-def run_on_gpu(dispatch: Dispatch) -> Timing:
-    """The WebGPU adapter that wgpu finds, in a process of its own."""
-    from .backend.gpu import DEFAULT_SECONDS, default_device
+def run_on_gpu(dispatch: Dispatch, adapter: str = "") -> Timing:
+    """A WebGPU adapter, in a process of its own: the fastest, or what `adapter` names (see `backend.gpu.adapters`)."""
+    from .backend.gpu import DEFAULT_SECONDS, shared_device
 
+    device = shared_device(adapter)
+    _warn_unless_webgpu(device.adapter())
     start = time.perf_counter()
     wgsl = dispatch.compilation.wgsl
     written = time.perf_counter()
     given = [gpu_binding(info, bytes(dispatch.buffers[info.point])) for info in dispatch.bindings]
     seconds = DEFAULT_SECONDS if dispatch.timeout is None else dispatch.timeout
-    result = default_device().run(wgsl, dispatch.compilation.entry, given, dispatch.workgroups, timeout=seconds)
+    result = device.run(wgsl, dispatch.compilation.entry, given, dispatch.workgroups, timeout=seconds)
     for (group, binding), data in result.outputs.items():
         dispatch.buffers[BindingPoint(group, binding)][:] = data
     return Timing(written - start + result.compile_seconds, result.run_seconds)
+
+
+def _warn_unless_webgpu(adapter: AdapterInfo) -> None:
+    if not adapter.is_webgpu:
+        message = f"{adapter.name} runs by {adapter.backend}, which lacks parts of WebGPU: results may be wrong"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
 def gpu_binding(info: BindingInfo, data: bytes) -> BufferBinding | TextureBinding:
@@ -129,9 +139,22 @@ DEVICES: dict[str, Device] = {
 }
 """All devices by name; `interp` and `hercules` are the interpreters of core IR and of Hercules IR."""
 
+_GPU_PREFIX = "gpu:"
+
 
 def device_named(name: str) -> Device:
-    """The device of that name. Raises InputError."""
-    if name not in DEVICES:
+    """The device of that name, one of `DEVICES` or `gpu:ADAPTER`. Raises InputError."""
+    if name in DEVICES:
+        return DEVICES[name]
+    adapter = adapter_named(name)
+    if adapter is None:
         raise InputError(unknown_name(f"no device is named {name!r}", name, DEVICES))
-    return DEVICES[name]
+    return partial(run_on_gpu, adapter=adapter)
+
+
+def adapter_named(name: str) -> str | None:
+    """Which GPU adapter a device's name asks for: "" is any, None means that the device is no GPU."""
+    if name == "gpu":
+        return ""
+    adapter = name.removeprefix(_GPU_PREFIX).strip()
+    return adapter if name.startswith(_GPU_PREFIX) and adapter and adapter.isprintable() else None

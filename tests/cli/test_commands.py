@@ -213,9 +213,22 @@ def test_compare_shows_the_first_bad_element(run_tinct: Tinct, tmp_path: Path) -
 
 
 def test_compare_says_why_there_is_no_gpu(run_tinct: Tinct, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(GpuDevice, "available", staticmethod(lambda: None))
-    monkeypatch.setattr(GpuDevice, "unavailable_reason", staticmethod(lambda: "no adapter answers"))
+    monkeypatch.setattr(GpuDevice, "available", staticmethod(lambda adapter: None))
+    monkeypatch.setattr(GpuDevice, "unavailable_reason", staticmethod(lambda adapter: "no adapter answers"))
     result = run_tinct("compare", SHADERS / "saxpy")
     assert result.exit_code == 0, result.output
     assert "skipped on gpu" in result.stdout
     assert "no adapter answers" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("compare", SHADERS / "saxpy", "--device", "gpux"), "no device is named 'gpux'; did you mean 'gpu'?"),
+        (("bisect", SHADERS / "saxpy" / "saxpy.toml", "--against", "referenc"), "did you mean 'reference'?"),
+    ],
+)
+def test_devices_that_do_not_exist(run_tinct: Tinct, command: tuple[str | Path, ...], words: str) -> None:
+    result = run_tinct(*command)
+    assert result.exit_code == 2
+    assert words in result.stderr

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tinct.backend.gpu import GpuDevice, default_device
+from tinct.backend.gpu import GpuDevice, shared_device
 from tinct.buffers import pack_buffers, unpack_buffers
 from tinct.cases import Case, KernelCases, load_cases
 from tinct.compare import compare
@@ -27,7 +27,7 @@ def device() -> GpuDevice:
     reason = GpuDevice.unavailable_reason()
     if reason is not None:
         pytest.skip(f"no GPU: {reason}")
-    return default_device()
+    return shared_device()
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -12,7 +12,8 @@ import io
 import os
 import sys
 import traceback
-from typing import Any, NoReturn
+import warnings
+from typing import Any, NoReturn, TextIO
 
 import click
 
@@ -129,6 +130,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     end_on_interrupt()
+    warnings.showwarning = _show_warning
     try:
         result: object = tinct.main(standalone_mode=False)
         sys.stdout.flush()
@@ -141,6 +143,19 @@ def main() -> None:
         sys.exit(NO_READER)
     except (click.Abort, KeyboardInterrupt):
         leave()
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A Python warning as a line for the user, without its place in tinct's source."""
+    del category, filename, lineno, file, line
+    click.echo(f"warning: {message}", err=True)
 
 
 def _silence_output() -> None:

@@ -9,7 +9,6 @@ import click
 
 from ..bisecting import Arrays, Dispatch, Expectation, Finding, bisect
 from ..cases import Case, load_cases
-from ..devices import DEVICES
 from ..hints import unknown_name
 from ..ir.core.nodes import Module
 from ..ir.diagnostics import InputError
@@ -17,6 +16,7 @@ from ..shader import Shader, load
 from ..transforms.passes import Pass, parse_pipeline
 from ..transforms.pipelines import CORE
 from .buffer_specs import make_buffers
+from .device_names import ADAPTER_HELP, DEVICE_OR_REFERENCE, device_or_reference
 from .options import constants_option, parse_constants, parse_shape, read_source
 
 DEFAULT_PASSES = "robustness,zero_init_workgroup_memory"
@@ -24,7 +24,7 @@ DEFAULT_PASSES = "robustness,zero_init_workgroup_memory"
 
 @click.command(
     name="bisect",
-    epilog="""\b
+    epilog=f"""\b
 FILE is a shader, with --buffer and --threads as for `tinct run`, or a case file (TOML): then the case says it all.
 
 \b
@@ -32,6 +32,8 @@ Examples:
   tinct bisect shaders/scan/scan_blelloch.toml --passes inline,mem2reg,unroll,dce
   tinct bisect kernel.wgsl -b data=arange:64 --threads 64 --passes mem2reg,licm
   tinct bisect shaders/nbody/nbody.toml --case small --against gpu
+
+{ADAPTER_HELP}
 
 \b
 Exit codes: 1 if a pass, or the shader as it is, gives another answer than expected.
@@ -42,7 +44,8 @@ Exit codes: 1 if a pass, or the shader as it is, gives another answer than expec
 @click.option("--case", "case_name", help="The case of a case file; without it, all that suit an interpreter.")
 @click.option(
     "--against",
-    type=click.Choice(["reference", *DEVICES]),
+    type=device_or_reference,
+    metavar=DEVICE_OR_REFERENCE,
     help="Whose answer is right: the case's numpy reference, or a device. The interpreter's before any pass, if not "
     "given.",
 )

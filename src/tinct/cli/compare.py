@@ -16,15 +16,16 @@ from rich.table import Table
 
 from ..agreement import Answer, answers
 from ..cases import Case, KernelCases, load_cases, save_pictures
-from ..devices import DEVICES
+from ..devices import DEVICES, adapter_named
 from ..ir.diagnostics import InputError, ShaderError
 from ..shader import Shader, load
+from .device_names import ADAPTER_HELP, DEVICE, device_name
 from .options import console, for_json, format_option
 
 
 @click.command(
     name="compare",
-    epilog="""\b
+    epilog=f"""\b
 Each case is compared with its numpy reference where it has one, else with the first device that ran it. A case file
 (TOML) lies beside its kernel; interpreters run only the cases that are marked as small enough. A GPU that is not there
 is skipped, unless --device names it.
@@ -36,6 +37,8 @@ Examples:
   tinct compare shaders/mandelbrot --picture-dir build/
   tinct compare shaders/ --format json > answers.json
 
+{ADAPTER_HELP}
+
 \b
 JSON: a list of answers, each with kernel, case, device, status ("agrees", "differs", "reference", "skipped",
 "failed"), against, detail, compileSeconds, runSeconds, and outputs: for each buffer that was compared, the numbers
@@ -46,7 +49,7 @@ Exit codes: 1 if an answer differs or a device refuses a shader, 3 if only devic
 """,
 )
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--device", "devices", multiple=True, type=click.Choice(list(DEVICES)), help="Which; all if not given.")
+@click.option("--device", "devices", multiple=True, type=device_name, metavar=DEVICE, help="Which; all if not given.")
 @click.option(
     "--picture-dir", type=click.Path(file_okay=False, path_type=Path), help="Where to write kernels' pictures."
 )
@@ -57,7 +60,7 @@ def command(paths: tuple[Path, ...], devices: tuple[str, ...], picture_dir: Path
     if not kernels:
         raise InputError(f"no case file (.toml) in {', '.join(map(str, paths))}")
     chosen = list(dict.fromkeys(devices)) or list(DEVICES)
-    found = _run_all(kernels, chosen, _Gpu(is_asked_for="gpu" in devices), picture_dir)
+    found = _run_all(kernels, chosen, _Gpu(is_asked_for=bool(devices)), picture_dir)
     if form == "json":
         click.echo(json.dumps([_as_json(answer) for answer in found], indent=2))
     else:
@@ -68,22 +71,27 @@ def command(paths: tuple[Path, ...], devices: tuple[str, ...], picture_dir: Path
 
 
 class _Gpu:
-    """Reasons to leave the GPU out."""
+    """Reasons to leave GPUs out."""
 
     def __init__(self, *, is_asked_for: bool) -> None:
         self._is_asked_for = is_asked_for
 
-    def reasons(self, shader: Shader) -> dict[str, str]:
-        """By device: none, or why the GPU cannot run this shader."""
+    def reasons(self, shader: Shader, devices: Sequence[str]) -> dict[str, str]:
+        """By device: why a GPU among them cannot run this shader."""
+        named = {device: adapter_named(device) for device in devices}
+        found = {device: self._reason(shader, name) for device, name in named.items() if name is not None}
+        return {device: reason for device, reason in found.items() if reason is not None}
+
+    def _reason(self, shader: Shader, name: str) -> str | None:
         from ..backend.gpu import GpuDevice
 
-        adapter = GpuDevice.available()
+        adapter = GpuDevice.available(name)
         if adapter is None:
-            reason = GpuDevice.unavailable_reason() or "no GPU"
-            return {} if self._is_asked_for else {"gpu": reason.splitlines()[0]}
+            reason = GpuDevice.unavailable_reason(name) or "no GPU"
+            return None if self._is_asked_for else reason.splitlines()[0]
         if "f16" in shader.program.enables and "shader-f16" not in adapter.features:
-            return {"gpu": f"{adapter.name} has no f16"}
-        return {}
+            return f"{adapter.name} has no f16"
+        return None
 
 
 def _run_all(
@@ -98,7 +106,7 @@ def _run_all(
             for case in kernel.cases if shader is not None else ():
                 assert shader is not None
                 progress.update(task, description=f"{kernel.name}: {case.name}")
-                skip = gpu.reasons(shader) if "gpu" in devices else {}
+                skip = gpu.reasons(shader, devices)
                 mine = list(answers(shader, case, devices, skip))
                 _save_picture(case, mine, picture_dir, progress.console)
                 found += [dataclasses.replace(answer, outputs={}) for answer in mine]

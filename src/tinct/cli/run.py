@@ -11,11 +11,11 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from ..devices import DEVICES
 from ..ir.diagnostics import InputError
 from ..shader import Sanitized, Shader
 from .buffer_specs import make_buffers
 from .check import as_json
+from .device_names import ADAPTER_HELP, DEVICE, device_name
 from .options import (
     constants_option,
     file_argument,
@@ -29,7 +29,7 @@ from .options import (
 
 @click.command(
     name="run",
-    epilog="""\b
+    epilog=f"""\b
 Buffers, one --buffer for each binding the entry point uses:
   NAME=FILE.npy              an array saved by numpy
   NAME=FILE.bin              the bytes as they are, in WGSL's memory layout
@@ -37,19 +37,21 @@ Buffers, one --buffer for each binding the entry point uses:
   NAME=arange:1024           0, 1, 2, …
   NAME=uniform:1024          random numbers of [0, 1), seeded by --seed; uniform:1024:-1:1 of [-1, 1)
   NAME=integers:1024:0:100   random whole numbers of [0, 100)
-  NAME='{"a": 2.5, "n": 7}'  JSON: numbers, lists, objects of a structure's members, lists of such objects
+  NAME='{{"a": 2.5, "n": 7}}'  JSON: numbers, lists, objects of a structure's members, lists of such objects
 Generators fill every member of a structure; for a structure that ends in a runtime-sized array, the shape is that of
 the array. A texture takes an array of the shape that tinct reflect shows; integers of 8 or 16 bits are normalised.
 
 \b
 Examples:
-  tinct run saxpy.wgsl -b x=arange:8 -b y=zeros:8 -b 'params={"a": 2, "n": 8}' --threads 8
+  tinct run saxpy.wgsl -b x=arange:8 -b y=zeros:8 -b 'params={{"a": 2, "n": 8}}' --threads 8
   tinct run blur.wgsl -b image=in.npy -b out=zeros:512x512 --threads 512x512 --device gpu -o out.npz
-  tinct run sums.wgsl --entry total -b 'points=[{"at": [0, 1], "mass": 2}]' -b sum=zeros --workgroups 1 --set WIDTH=64
+  tinct run sums.wgsl --entry total -b 'points=[{{"at": [0, 1], "mass": 2}}]' -b sum=zeros --workgroups 1 --set WIDTH=64
 
 \b
 JSON: an object with, for each buffer that the kernel may write, its value: numbers, lists, objects for structures; not
 a number and the infinities are the words "NaN", "Infinity" and "-Infinity". --buffer takes such values, too.
+
+{ADAPTER_HELP}
 
 \b
 --contract lets the CPU compute a * b + c with one rounding, as WGSL allows and GPUs do. Inner products run up to twice
@@ -67,7 +69,7 @@ bounds, and barriers that some invocations do not reach; with --format json as a
 @click.option("--threads", metavar="N[xM[xK]]", help="Invocations, rounded up to whole workgroups.")
 @click.option("--workgroups", metavar="N[xM[xK]]", help="Workgroups.")
 @constants_option
-@click.option("--device", type=click.Choice(list(DEVICES)), default="cpu", show_default=True, help="Where to run.")
+@click.option("--device", type=device_name, metavar=DEVICE, default="cpu", show_default=True, help="Where to run.")
 @click.option(
     "--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Stop a dispatch that takes longer."
 )

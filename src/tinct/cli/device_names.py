@@ -1,0 +1,35 @@
+"""Devices on the command line: the type of `--device`, and what the help says of adapters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import click
+
+from ..devices import DEVICES, adapter_named
+from ..hints import unknown_name
+
+ADAPTER_HELP: Final = """\
+\b
+gpu:ADAPTER is a certain GPU: gpu:vulkan (metal, d3d12, opengl) names a backend, gpu:radeon a part of an adapter's name.
+gpu takes the fastest. OpenGL lacks parts of WebGPU: it is used only as gpu:opengl, with a warning."""
+REFERENCE: Final = "reference"
+DEVICE: Final = f"[{'|'.join([*DEVICES, 'gpu:ADAPTER'])}]"
+DEVICE_OR_REFERENCE: Final = f"[{REFERENCE}|{DEVICE[1:]}"
+
+
+def device_name(text: str) -> str:
+    """A name that can be a device's; whether such an adapter is there is found out when it is needed."""
+    return _checked(text, DEVICES)
+
+
+def device_or_reference(text: str) -> str:
+    """The same, or the word for a case's numpy reference."""
+    return text if text == REFERENCE else _checked(text, [REFERENCE, *DEVICES])
+
+
+def _checked(text: str, known: Iterable[str]) -> str:
+    if text not in DEVICES and adapter_named(text) is None:
+        raise click.BadParameter(unknown_name(f"no device is named {text!r}", text, known))
+    return text
