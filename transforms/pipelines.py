@@ -19,6 +19,7 @@ from .core.fold_constants import FoldConstants
 from .core.inline import Inline
 from .core.licm import LoopInvariantCodeMotion
 from .core.mem2reg import MemoryToRegisters
+from .core.naga_dialect import NagaDialect
 from .core.polyfill import Polyfill
 from .core.preserve_padding import PreservePadding
 from .core.prevent_infinite_loops import PreventInfiniteLoops
@@ -70,13 +71,16 @@ O2: tuple[Pass[Module], ...] = (
 CPU: tuple[Pass[Module], ...] = (FoldConstants(), SimplifyControlFlow(), CoreDeadCodeElimination())
 """What the translation to Hercules IR need not see; that makes values of variables itself."""
 
-GPU: tuple[Pass[Module], ...] = (DropFilters(), DirectVariableAccess(), Robustness(), ZeroInitWorkgroupMemory())
+GPU: tuple[Pass[Module], ...] = (DirectVariableAccess(), Robustness(), ZeroInitWorkgroupMemory())
 """What WGSL promises and a GPU's compiler may not keep, written out.
 
 Pointer parameters go first: clamps in the callee need the array that an index is for, and naga refuses pointers to
 storage, and aborts on pointers to elements. The code that zeroes workgroup memory comes last: its indices are in
-range, and need no clamps. naga refuses filters on statements.
+range, and need no clamps.
 """
+
+NAGA: tuple[Pass[Module], ...] = (DropFilters(), NagaDialect())
+"""What only naga needs, wgpu's compiler, which also refuses filters on statements. Other engines need what this drops."""
 
 MINIFY: tuple[Pass[Module], ...] = (
     FoldConstants(),
@@ -102,6 +106,7 @@ CORE: Stage[Module] = Stage(
         "inline": Inline,
         "licm": LoopInvariantCodeMotion,
         "mem2reg": MemoryToRegisters,
+        "naga_dialect": NagaDialect,
         "polyfill": Polyfill,
         "preserve_padding": PreservePadding,
         "prevent_infinite_loops": PreventInfiniteLoops,
@@ -119,7 +124,7 @@ CORE: Stage[Module] = Stage(
         "vectorize": Vectorize,
         "zero_init_workgroup_memory": ZeroInitWorkgroupMemory,
     },
-    pipelines={"O0": O0, "O1": O1, "O2": O2, "cpu": CPU, "gpu": GPU, "minify": MINIFY},
+    pipelines={"O0": O0, "O1": O1, "O2": O2, "cpu": CPU, "gpu": GPU, "naga": NAGA, "minify": MINIFY},
 )
 """Core IR, its passes and its named pipelines."""
 
@@ -141,6 +146,11 @@ def preparing_for_gpu(entry: str, constants: Mapping[str, float]) -> tuple[Pass[
     return (*specialising(entry, constants), *GPU)
 
 
+def preparing_for_naga(entry: str, constants: Mapping[str, float]) -> tuple[Pass[Module], ...]:
+    """The same for wgpu: see `NAGA`."""
+    return (*preparing_for_gpu(entry, constants), *NAGA)
+
+
 def specialise(module: Module, entry: str, constants: Mapping[str, float]) -> Module:
     """The module after `specialising`; it is changed in place. Raises InputError and ShaderError."""
     run_passes(module, specialising(entry, constants), CORE)
@@ -150,6 +160,12 @@ def specialise(module: Module, entry: str, constants: Mapping[str, float]) -> Mo
 def for_gpu(module: Module, entry: str, constants: Mapping[str, float]) -> Module:
     """The module after `preparing_for_gpu`; it is changed in place. Raises InputError and ShaderError."""
     run_passes(module, preparing_for_gpu(entry, constants), CORE)
+    return module
+
+
+def for_naga(module: Module, entry: str, constants: Mapping[str, float]) -> Module:
+    """The module after `preparing_for_naga`; it is changed in place. Raises InputError and ShaderError."""
+    run_passes(module, preparing_for_naga(entry, constants), CORE)
     return module
 
 

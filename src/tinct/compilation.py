@@ -233,14 +233,25 @@ class Compilation:
 
     @cached_property
     def wgsl(self) -> str:
-        """WGSL text for a GPU: overrides in place, indices clamped, workgroup memory zeroed."""
+        """WGSL text for any GPU and engine: overrides in place, indices clamped, workgroup memory zeroed."""
+        from .transforms.pipelines import for_gpu
+
+        return self._written(for_gpu)
+
+    @cached_property
+    def wgsl_for_naga(self) -> str:
+        """The same as wgpu's compiler takes it."""
+        from .transforms.pipelines import for_naga
+
+        return self._written(for_naga)
+
+    def _written(self, prepare: Callable[[Module, str, Mapping[str, float]], Module]) -> str:
         from .backend.wgsl.printer import print_unit
         from .ir.core.to_program import to_unit
-        from .transforms.pipelines import for_gpu
 
         module = self._timed("core", self.origin.core)
         self._check(module)
-        prepared = self._timed("prepare for the GPU", lambda: for_gpu(module, self.entry, self.constants))
+        prepared = self._timed("prepare for the GPU", lambda: prepare(module, self.entry, self.constants))
         return self._timed("write WGSL", lambda: print_unit(to_unit(prepared)))
 
     def _check(self, module: Module) -> None:

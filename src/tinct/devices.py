@@ -100,7 +100,7 @@ def run_on_gpu(dispatch: Dispatch, adapter: str = "") -> Timing:
     device = shared_device(adapter)
     _warn_unless_webgpu(device.adapter())
     start = time.perf_counter()
-    wgsl = dispatch.compilation.wgsl
+    wgsl = dispatch.compilation.wgsl_for_naga
     written = time.perf_counter()
     given = [gpu_binding(info, bytes(dispatch.buffers[info.point])) for info in dispatch.bindings]
     seconds = DEFAULT_SECONDS if dispatch.timeout is None else dispatch.timeout

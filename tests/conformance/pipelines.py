@@ -36,6 +36,8 @@ PIPELINES: Final = (
     "cpu",
     "gpu",
     "minify",
-    "O2,minify,gpu",
+    "naga",
+    "naga_dialect",
+    "O2,minify,gpu,naga",
 )
 """Nothing, every pass that changes no interface, after those that make it work, every named pipeline, and all."""

@@ -183,6 +183,7 @@ class _Answers:
 
     def _problems(self, module: Module) -> Iterator[str | None]:
         yield self._answer(module)
+        module.enables = list(self.program.enables)  # the naga dialect leaves them out; the front end demands them
         text = _written(module)
         if text not in self._of_text:
             self._of_text[text] = self._answer_of_text(text)

@@ -17,7 +17,7 @@ from tinct.ir.types import BindingPoint
 from tinct.transforms.core.dce import DeadCodeElimination
 from tinct.transforms.core.unroll import Unroll
 from tinct.transforms.passes import parse_pipeline
-from tinct.transforms.pipelines import CORE, O1, for_gpu, specialise
+from tinct.transforms.pipelines import CORE, O1, for_naga, specialise
 from tinct.transforms.to_hercules import translate
 
 from .support import SHADERS, answers, entry_points, module_of, seeded_buffer, transformed, written
@@ -76,14 +76,14 @@ def naga() -> Iterator[GpuDevice]:
 def test_naga_accepts_kernels(path: Path, naga: GpuDevice) -> None:
     text = path.read_text(encoding="utf-8")
     for entry in entry_points(module_of(text)):
-        assert naga.validate(written(for_gpu(module_of(text), entry.name, {}))) is None
+        assert naga.validate(written(for_naga(module_of(text), entry.name, {}))) is None
         module = specialise(module_of(text), entry.name, {})
-        transformed(module, "O2,gpu")
+        transformed(module, "O2,gpu,naga")
         assert naga.validate(written(module)) is None
 
 
 def test_naga_accepts_what_was_passed_by_pointer(naga: GpuDevice) -> None:
-    text = written(for_gpu(module_of(POINTERS), "main", {}))
+    text = written(for_naga(module_of(POINTERS), "main", {}))
     assert "ptr<storage" not in text
     assert naga.validate(text) is None
 

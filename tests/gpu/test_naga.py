@@ -1,0 +1,112 @@
+"""What is written for naga, wgpu's compiler: it takes the text, and computes what the interpreter does."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import tinct
+from tinct.backend.gpu import AdapterInfo, GpuDevice
+
+WORDS = np.array([0x3C003C00, 0x80000001, 0x3BFF0400, 0xB8008000, 0x00000000, 0x3F8003FF], np.uint32)
+"""Bits of f16 numbers, subnormal ones and zeros among them, which are numbers as f32 as well."""
+THIRTY_TWO_BITS = ("i32", "u32", "f32")
+
+
+@pytest.fixture(scope="module")
+def adapter() -> AdapterInfo:
+    found = GpuDevice.available()
+    if found is None:
+        pytest.skip(f"no GPU: {GpuDevice.unavailable_reason()}")
+    return found
+
+
+@pytest.fixture(scope="module")
+def f16_adapter(adapter: AdapterInfo) -> AdapterInfo:
+    if "shader-f16" not in adapter.features:
+        pytest.skip("the adapter has no f16")
+    return adapter
+
+
+@pytest.mark.usefixtures("f16_adapter")
+@pytest.mark.parametrize(("scalar", "pairs"), [*itertools.product(THIRTY_TWO_BITS, (1, 2))])
+def test_bitcasts_to_f16(scalar: str, pairs: int) -> None:
+    source = f"bitcast<{shape(scalar, pairs)}>({words(pairs)})"
+    stores = "".join(f"out[id.x].m{i} = halves[{i}];" for i in range(2 * pairs))
+    members = "".join(f"m{i}: f16, " for i in range(2 * pairs))
+    shader = f"""
+        enable f16;
+        struct Halves {{ {members} }}
+        @group(0) @binding(0) var<storage, read> bits: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<Halves>;
+        @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3u) {{
+            let halves = bitcast<vec{2 * pairs}h>({source});
+            {stores}
+        }}
+    """
+    expected = WORDS.view(np.float16)
+    for device in ("interp", "gpu"):
+        out = np.zeros(len(WORDS) * 4, np.uint8).tobytes()
+        found = tinct.load(shader)["main"].run({"bits": WORDS, "out": out}, threads=len(WORDS) // pairs, device=device)
+        np.testing.assert_array_equal(found["out"].view(np.float16).reshape(-1), expected)
+
+
+@pytest.mark.usefixtures("f16_adapter")
+@pytest.mark.parametrize(("scalar", "pairs"), [*itertools.product(THIRTY_TWO_BITS, (1, 2))])
+def test_bitcasts_from_f16(scalar: str, pairs: int) -> None:
+    halves = ", ".join(f"bits[id.x * {2 * pairs} + {i}]" for i in range(2 * pairs))
+    shader = f"""
+        enable f16;
+        @group(0) @binding(0) var<storage, read> bits: array<f16>;
+        @group(0) @binding(1) var<storage, read_write> out: array<{shape("u32", pairs)}>;
+        @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3u) {{
+            let words = bitcast<{shape(scalar, pairs)}>(vec{2 * pairs}h({halves}));
+            out[id.x] = bitcast<{shape("u32", pairs)}>(words);
+        }}
+    """
+    for device in ("interp", "gpu"):
+        given = {"bits": WORDS.view(np.float16), "out": np.zeros(WORDS.size, np.uint32).reshape(-1, pairs).squeeze()}
+        found = tinct.load(shader)["main"].run(given, threads=len(WORDS) // pairs, device=device)
+        np.testing.assert_array_equal(found["out"].reshape(-1), WORDS)
+
+
+def shape(scalar: str, width: int) -> str:
+    return scalar if width == 1 else f"vec{width}<{scalar}>"
+
+
+def words(count: int) -> str:
+    parts = ", ".join(f"bits[id.x * {count} + {i}]" for i in range(count))
+    return parts if count == 1 else f"vec{count}({parts})"
+
+
+SUBGROUPS = """
+enable subgroups;
+requires subgroup_id;
+@group(0) @binding(0) var<storage, read_write> firsts: atomic<u32>;
+@group(0) @binding(1) var<storage, read_write> sizes: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(local_invocation_index) i: u32, @builtin(num_subgroups) count: u32) {
+    if subgroupElect() { atomicAdd(&firsts, 100u / count); }
+    sizes[i] = subgroupAdd(1u) * count;
+}
+"""
+
+
+def test_extensions_that_naga_takes_without_their_directive(adapter: AdapterInfo) -> None:
+    if "subgroup" not in adapter.features:
+        pytest.skip("the adapter has no subgroups")
+    for device in ("interp", "gpu"):
+        given = {"firsts": np.zeros((), np.uint32), "sizes": np.zeros(64, np.uint32)}
+        found = tinct.load(SUBGROUPS)["main"].run(given, threads=64, device=device)
+        assert found["sizes"].tolist() == [64] * 64
+        assert 64 < found["firsts"] <= 100
+
+
+def test_other_engines_get_the_directives() -> None:
+    compilation = tinct.load(SUBGROUPS).compilation("main", {})
+    assert "enable subgroups;" in compilation.wgsl
+    assert "requires subgroup_id;" in compilation.wgsl
+    assert "enable" not in compilation.wgsl_for_naga
+    assert "requires" not in compilation.wgsl_for_naga

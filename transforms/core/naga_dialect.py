@@ -1,0 +1,103 @@
+"""Writes a module as naga takes it: wgpu's WGSL compiler lacks some of the language, and reads some of it wrongly.
+
+| WGSL | naga (wgpu-native 29) | written instead |
+|---|---|---|
+| `enable` of anything but f16 | refuses it; what subgroups need it takes all the same | nothing |
+| `requires` | refuses most features' names | nothing: such a directive only asserts what the compiler can do |
+| `bitcast` between f16 vectors and 32-bit types | takes the result to have the operand's shape | packing functions |
+| `subgroupElect` | lacks it | whether no active invocation stands before |
+
+How each fares was found by giving it to naga, and comparing what it computes with the interpreter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ...ir.core import nodes
+from ...ir.core.builder import Builder, u32
+from ...ir.core.values import Value
+from ...ir.ops import BinaryOp
+from ...ir.types import F16, F32, U32, Scalar, Type, Vector, scalar_of, vector
+from .rewriting import Rule, rewrite
+
+ENABLES: Final = frozenset({"f16"})
+"""The extensions that naga lets a module enable."""
+
+
+@dataclass(frozen=True)
+class NagaDialect:
+    """Leaves directives out and replaces functions that naga refuses or reads wrongly; values stay the same.
+
+    A bitcast to f16 may change the payload of a NaN, which WGSL leaves open.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name in pipelines."""
+        return "naga_dialect"
+
+    def run(self, module: nodes.Module) -> bool:
+        """Whether something was not as naga takes it."""
+        enables = [name for name in module.enables if name in ENABLES]
+        changed = bool(module.requires) or len(enables) < len(module.enables)
+        module.enables, module.requires = enables, []
+        return rewrite(module, _RULES) or changed
+
+
+def _bitcast(node: nodes.Instruction, builder: Builder) -> Value | None:
+    if not isinstance(node, nodes.BuiltinCall) or node.function != "bitcast":
+        return None
+    (value,) = node.arguments
+    is_from, is_to = (scalar_of(type) is F16 for type in (value.type, node.type))
+    if is_from is is_to:
+        return None
+    return _packed(builder, value, node.type) if is_from else _unpacked(builder, value, node.type)
+
+
+def _unpacked(builder: Builder, value: Value, type: Type) -> Value:
+    """The f16 vector in the bits of 32-bit components."""
+    words = _cast(builder, value, U32)
+    halves = [builder.builtin_call("unpack2x16float", [word]) for word in _components(builder, words)]
+    return builder.convert(type, _joined(builder, F32, halves))
+
+
+def _packed(builder: Builder, value: Value, type: Type) -> Value:
+    """The bits of an f16 vector as 32-bit components."""
+    assert isinstance(value.type, Vector)
+    floats = builder.convert(vector(value.type.width, F32), value)
+    pairs = [floats] if value.type.width == 2 else [builder.swizzle(floats, [0, 1]), builder.swizzle(floats, [2, 3])]
+    words = _joined(builder, U32, [builder.builtin_call("pack2x16float", [pair]) for pair in pairs])
+    scalar = scalar_of(type)
+    assert scalar is not None
+    return _cast(builder, words, scalar)
+
+
+def _cast(builder: Builder, value: Value, scalar: Scalar) -> Value:
+    """The bits of 32-bit components as others."""
+    type = vector(value.type.width, scalar) if isinstance(value.type, Vector) else scalar
+    return value if value.type is type else builder.builtin_call("bitcast", [value], template_arguments=[type])
+
+
+def _components(builder: Builder, value: Value) -> list[Value]:
+    if not isinstance(value.type, Vector):
+        return [value]
+    return [builder.access(value, [u32(index)]) for index in range(value.type.width)]
+
+
+def _joined(builder: Builder, scalar: Scalar, parts: list[Value]) -> Value:
+    if len(parts) == 1:
+        return parts[0]
+    width = sum(part.type.width if isinstance(part.type, Vector) else 1 for part in parts)
+    return builder.construct(vector(width, scalar), parts)
+
+
+def _subgroup_elect(node: nodes.Instruction, builder: Builder) -> Value | None:
+    if not isinstance(node, nodes.BuiltinCall) or node.function != "subgroupElect":
+        return None
+    before = builder.builtin_call("subgroupExclusiveAdd", [u32(1)])
+    return builder.binary(BinaryOp.EQUAL, before, u32(0))
+
+
+_RULES: tuple[Rule, ...] = (_bitcast, _subgroup_elect)
