@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..ir.core.nodes import Module
+from ..ir.core.nodes import Module, Var
 from ..ir.core.text import print_module
 from ..ir.core.verify import verify
 from ..ir.hercules.entry import EntryPoint
 from ..ir.hercules.nodes import Module as HerculesModule
+from ..ir.types import BindingPoint
 from .core.algebraic import Algebraic
 from .core.array_length_from_uniform import ArrayLengthFromUniform
 from .core.cse import CommonSubexpressionElimination
@@ -18,6 +19,7 @@ from .core.drop_filters import DropFilters
 from .core.fold_constants import FoldConstants
 from .core.inline import Inline
 from .core.licm import LoopInvariantCodeMotion
+from .core.loop_turns import most_turns
 from .core.mem2reg import MemoryToRegisters
 from .core.naga_dialect import NagaDialect
 from .core.polyfill import Polyfill
@@ -26,6 +28,7 @@ from .core.prevent_infinite_loops import PreventInfiniteLoops
 from .core.reg2mem import RegistersToMemory
 from .core.remove_continue_in_switch import RemoveContinueInSwitch
 from .core.rename import Rename
+from .core.replicate_loops import ReplicateLoops
 from .core.robustness import Robustness
 from .core.scalarize import Scalarize
 from .core.simplify_control_flow import SimplifyControlFlow
@@ -35,6 +38,7 @@ from .core.strength_reduction import StrengthReduction
 from .core.substitute_overrides import SubstituteOverrides
 from .core.unroll import Unroll
 from .core.vectorize import Vectorize
+from .core.watch_loops import WatchLoops
 from .core.zero_init_workgroup_memory import ZeroInitWorkgroupMemory
 from .hercules import HERCULES, ConditionalConstantPropagation, DeadCodeElimination, GlobalValueNumbering
 from .passes import Pass, Stage, run_passes
@@ -80,7 +84,19 @@ range, and need no clamps.
 """
 
 NAGA: tuple[Pass[Module], ...] = (DropFilters(), NagaDialect())
-"""What only naga needs, wgpu's compiler, which also refuses filters on statements. Other engines need what this drops."""
+"""What only naga needs, wgpu's compiler, which refuses filters on statements too. Others need what this drops."""
+
+LOOP_EFFORTS: tuple[tuple[Pass[Module], ...], ...] = (
+    (),
+    (ReplicateLoops(n=16, size=1024, short=33),),
+    (ReplicateLoops(n=64, size=4096, short=33),),
+    (ReplicateLoops(n=256, size=8192),),
+)
+"""What is done against a driver that ends loops early, one after the other until it does not; see `ReplicateLoops`.
+
+Each takes longer to compile: 16 copies two to five times as long as none. Drivers unroll loops of up to 32 turns
+themselves, which may then take no turn at all; only the last effort does without that.
+"""
 
 MINIFY: tuple[Pass[Module], ...] = (
     FoldConstants(),
@@ -113,6 +129,7 @@ CORE: Stage[Module] = Stage(
         "reg2mem": RegistersToMemory,
         "remove_continue_in_switch": RemoveContinueInSwitch,
         "rename": Rename,
+        "replicate_loops": ReplicateLoops,
         "robustness": Robustness,
         "scalarize": Scalarize,
         "simplify_control_flow": SimplifyControlFlow,
@@ -122,6 +139,7 @@ CORE: Stage[Module] = Stage(
         "substitute_overrides": SubstituteOverrides,
         "unroll": Unroll,
         "vectorize": Vectorize,
+        "watch_loops": WatchLoops,
         "zero_init_workgroup_memory": ZeroInitWorkgroupMemory,
     },
     pipelines={"O0": O0, "O1": O1, "O2": O2, "cpu": CPU, "gpu": GPU, "naga": NAGA, "minify": MINIFY},
@@ -146,9 +164,18 @@ def preparing_for_gpu(entry: str, constants: Mapping[str, float]) -> tuple[Pass[
     return (*specialising(entry, constants), *GPU)
 
 
-def preparing_for_naga(entry: str, constants: Mapping[str, float]) -> tuple[Pass[Module], ...]:
-    """The same for wgpu: see `NAGA`."""
-    return (*preparing_for_gpu(entry, constants), *NAGA)
+def guard_loops(module: Module, entry: str, *, limit: int, effort: int) -> BindingPoint | None:
+    """Guard an entry point against a driver that ends all loops early, after `limit` turns: see `LOOP_EFFORTS`.
+
+    The module is changed in place; the binding is that of the watch (`WatchLoops`). None, and no change, if the loops
+    are known to take at most half as many turns: drivers' compilers may add some.
+    """
+    if most_turns(module, entry) <= limit // 2:
+        return None
+    taken = {it.binding for it in module.root.instructions if isinstance(it, Var)}
+    point = next(it for it in (BindingPoint(0, number) for number in range(len(taken) + 1)) if it not in taken)
+    run_passes(module, (*LOOP_EFFORTS[effort], WatchLoops(point.group, point.binding)), CORE)
+    return point
 
 
 def specialise(module: Module, entry: str, constants: Mapping[str, float]) -> Module:
@@ -163,10 +190,15 @@ def for_gpu(module: Module, entry: str, constants: Mapping[str, float]) -> Modul
     return module
 
 
-def for_naga(module: Module, entry: str, constants: Mapping[str, float]) -> Module:
-    """The module after `preparing_for_naga`; it is changed in place. Raises InputError and ShaderError."""
-    run_passes(module, preparing_for_naga(entry, constants), CORE)
+def as_naga_takes_it(module: Module) -> Module:
+    """The module after `NAGA`, which comes last: it is changed in place."""
+    run_passes(module, NAGA, CORE)
     return module
+
+
+def for_naga(module: Module, entry: str, constants: Mapping[str, float]) -> Module:
+    """The module after `for_gpu` and `NAGA`; it is changed in place. Raises InputError and ShaderError."""
+    return as_naga_takes_it(for_gpu(module, entry, constants))
 
 
 def optimise_hercules(entry: EntryPoint) -> EntryPoint:

@@ -12,6 +12,7 @@ that names the signal and naga's last words; the next call starts a new child.
 """
 
 from .device import DEFAULT_SECONDS, GpuDevice, shared_device
+from .faults import FaultKind, faults_of
 from .model import AdapterInfo, BufferBinding, BufferKind, GpuError, GpuErrorKind, GpuResult, TextureBinding
 
 __all__ = [
@@ -19,10 +20,12 @@ __all__ = [
     "AdapterInfo",
     "BufferBinding",
     "BufferKind",
+    "FaultKind",
     "GpuDevice",
     "GpuError",
     "GpuErrorKind",
     "GpuResult",
     "TextureBinding",
+    "faults_of",
     "shared_device",
 ]

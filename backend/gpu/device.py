@@ -8,12 +8,19 @@ from functools import cache
 from ...ir.diagnostics import InputError
 from ...ir.textures import format_of, is_multisampled, read_extent
 from ...ir.types import Access
-from .messages import BindingHeader, Reply, Request, TextureHeader
+from .messages import BindingHeader, Blob, Reply, Request, TextureHeader
 from .model import AdapterInfo, Binding, GpuError, GpuResult, TextureBinding
 from .process import WorkerProcess
 
 _PROBE_SECONDS = 60.0
 DEFAULT_SECONDS = 120.0
+_MOST_REPEATS = 1024
+
+_BUFFER_LIMIT = {
+    "uniform": "max-uniform-buffer-binding-size",
+    "storage": "max-storage-buffer-binding-size",
+    "read-only-storage": "max-storage-buffer-binding-size",
+}
 
 
 class GpuDevice:
@@ -97,11 +104,11 @@ class GpuDevice:
         lengths are rounded up to a multiple of 4, which `arrayLength` sees. Raises GpuError.
         """
         _check_call(bindings, workgroups, repeat)
-        blobs = [binding.raw() for binding in bindings]
         if 0 in workgroups:
-            pairs = zip(bindings, blobs, strict=True)
-            unchanged = {b.point: b.restored(bytearray(blob)) for b, blob in pairs if b.writable}
+            unchanged = {it.point: it.restored(bytearray(it.raw())) for it in bindings if it.writable}
             return GpuResult(unchanged, compile_seconds=0.0, samples=(), timed_by="wall")
+        blobs = [binding.raw() for binding in bindings]
+        _check_limits(self.adapter().limits, bindings, blobs, workgroups, repeat)
         reply, outputs = self._worker.ask(
             {
                 "operation": "run",
@@ -173,6 +180,30 @@ def _check_call(bindings: Sequence[Binding], workgroups: tuple[int, int, int], r
         if binding.point in seen:
             raise ValueError(f"@group({binding.group}) @binding({binding.binding}) is given twice")
         seen.add(binding.point)
+
+
+def _check_limits(
+    limits: Mapping[str, int],
+    bindings: Sequence[Binding],
+    blobs: Sequence[Blob],
+    workgroups: tuple[int, int, int],
+    repeat: int,
+) -> None:
+    """Says in our own words what wgpu would reject in its, before anything is sent."""
+    most = limits["max-compute-workgroups-per-dimension"]
+    for axis, count in zip("xyz", workgroups, strict=True):
+        if count > most:
+            raise GpuError("limit", f"{count} workgroups along {axis}; this adapter allows {most}")
+    if repeat > _MOST_REPEATS:
+        raise GpuError("limit", f"{repeat} repeats in one call; at most {_MOST_REPEATS} are possible")
+    for binding, blob in zip(bindings, blobs, strict=True):
+        if isinstance(binding, TextureBinding):
+            continue
+        allowed = min(limits[_BUFFER_LIMIT[binding.kind]], limits["max-buffer-size"])
+        if len(blob) > allowed:
+            place = f"@group({binding.group}) @binding({binding.binding})"
+            size = f"the {binding.kind} buffer at {place} has {len(blob)} bytes"
+            raise GpuError("limit", f"{size}; this adapter allows {allowed}")
 
 
 def _header(binding: Binding) -> BindingHeader:

@@ -83,7 +83,7 @@ class _Child:
             stderr=self._log,
             env=_environment(),
         )
-        self.stop = weakref.finalize(self, _stop, self.popen, self.owner)
+        self.stop = weakref.finalize(self, _stop, self.popen, self.owner, self._log)
 
     def ask(self, request: Request, blobs: Sequence[Blob]) -> tuple[Reply, list[bytearray]]:
         expired = threading.Event()
@@ -107,10 +107,11 @@ class _Child:
         return GpuError("crash", f"the GPU process {_describe_exit(status)}" + (f": {words}" if words else ""))
 
 
-def _stop(popen: subprocess.Popen[bytes], owner: int) -> None:
+def _stop(popen: subprocess.Popen[bytes], owner: int, log: IO[bytes]) -> None:
     """Hangs up, waits a moment, then kills. A forked copy of the owner leaves the child alone."""
     if os.getpid() != owner:
         return
+    log.close()
     for stream in (popen.stdin, popen.stdout):
         if stream is not None:
             with contextlib.suppress(OSError):

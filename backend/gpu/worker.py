@@ -20,6 +20,8 @@ from .messages import Blob, FailureReply, Reply, Request, receive_request, send
 from .model import GpuError
 
 _GRACE_SECONDS = 5
+_LONGEST_ALARM = 2.0**31 - 1
+"""Seconds: what every system's alarm can count."""
 
 
 class Worker:
@@ -63,7 +65,7 @@ def _failure(error: GpuError) -> FailureReply:
 def _die_after(seconds: float) -> None:
     """Arms a timer that ends this process even inside native code, should the parent be gone by then; 0 disarms it."""
     if hasattr(signal, "alarm"):
-        signal.alarm(ceil(seconds))
+        signal.alarm(ceil(min(seconds, _LONGEST_ALARM)))
 
 
 def main() -> None:

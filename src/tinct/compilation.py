@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from .frontend import check_pipeline
@@ -16,7 +16,7 @@ from .ir.hercules.entry import EntryPoint
 from .ir.interpreter_state import paused_collection
 from .ir.source import Source
 from .ir.textures import is_loadable
-from .ir.types import Pointer, Sampler, Texture
+from .ir.types import BindingPoint, Pointer, Sampler, Texture
 from .ir.wgsl.program import Program
 
 if TYPE_CHECKING:
@@ -34,6 +34,18 @@ class Timing:
 
     compile: float
     run: float
+
+
+@dataclass(frozen=True, slots=True)
+class WgpuKernel:
+    """WGSL for wgpu. `watch` is where the buffer is bound that tells of loops ended early, None if it has none.
+
+    `nesting` is the most conditions that control is under at any place.
+    """
+
+    wgsl: str
+    watch: BindingPoint | None
+    nesting: int
 
 
 class Origin(Protocol):
@@ -104,6 +116,11 @@ class Compilation:
     entry: str
     constants: Mapping[str, float]
     seconds: dict[str, float] = field(default_factory=dict[str, float])
+    loop_effort: int = 0
+    """The effort that was enough in the last dispatch on a driver that ends loops early (see `for_wgpu`)."""
+    _wgpu_kernels: dict[tuple[int | None, int], WgpuKernel] = field(
+        default_factory=dict["tuple[int | None, int]", "WgpuKernel"], repr=False
+    )
 
     @cached_property
     def core(self) -> Module:
@@ -234,25 +251,42 @@ class Compilation:
     @cached_property
     def wgsl(self) -> str:
         """WGSL text for any GPU and engine: overrides in place, indices clamped, workgroup memory zeroed."""
+        return self._written(self._prepared_for_gpu())
+
+    def for_wgpu(self, loop_limit: int | None = None, loop_effort: int = 0) -> WgpuKernel:
+        """The same as wgpu's compiler takes it, made once.
+
+        `loop_limit` is the number of turns after which a driver ends all loops early. A kernel that may come to it is
+        watched, and written with an effort against it, one of `transforms.pipelines.LOOP_EFFORTS` by its index.
+        """
+        key = loop_limit, loop_effort
+        if key not in self._wgpu_kernels:
+            self._wgpu_kernels[key] = self._made_for_wgpu(loop_limit, loop_effort)
+        return self._wgpu_kernels[key]
+
+    def _made_for_wgpu(self, loop_limit: int | None, loop_effort: int) -> WgpuKernel:
+        from .transforms.core.nesting import deepest_nesting
+        from .transforms.pipelines import as_naga_takes_it, guard_loops
+
+        module = self._prepared_for_gpu()
+        watch = None
+        if loop_limit is not None:
+            guard = partial(guard_loops, module, self.entry, limit=loop_limit, effort=loop_effort)
+            watch = self._timed("guard loops", guard)
+        return WgpuKernel(self._written(as_naga_takes_it(module)), watch, deepest_nesting(module, self.entry))
+
+    def _prepared_for_gpu(self) -> Module:
         from .transforms.pipelines import for_gpu
-
-        return self._written(for_gpu)
-
-    @cached_property
-    def wgsl_for_naga(self) -> str:
-        """The same as wgpu's compiler takes it."""
-        from .transforms.pipelines import for_naga
-
-        return self._written(for_naga)
-
-    def _written(self, prepare: Callable[[Module, str, Mapping[str, float]], Module]) -> str:
-        from .backend.wgsl.printer import print_unit
-        from .ir.core.to_program import to_unit
 
         module = self._timed("core", self.origin.core)
         self._check(module)
-        prepared = self._timed("prepare for the GPU", lambda: prepare(module, self.entry, self.constants))
-        return self._timed("write WGSL", lambda: print_unit(to_unit(prepared)))
+        return self._timed("prepare for the GPU", lambda: for_gpu(module, self.entry, self.constants))
+
+    def _written(self, module: Module) -> str:
+        from .backend.wgsl.printer import print_unit
+        from .ir.core.to_program import to_unit
+
+        return self._timed("write WGSL", lambda: print_unit(to_unit(module)))
 
     def _check(self, module: Module) -> None:
         """Raise for what does not fit a pipeline, and for samplers, which no device has here."""

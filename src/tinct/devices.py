@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from .compilation import Compilation, Timing
+from .compilation import Timing
+from .dispatch import Dispatch
+from .gpu import run_on_gpu
 from .hints import unknown_name
 from .ir.diagnostics import InputError
-from .ir.types import BindingPoint, Texture
-from .reflection import BindingInfo
 
 if TYPE_CHECKING:
     from .backend.cpu import CompiledKernel
     from .backend.cpu.trial import Trial
-    from .backend.gpu import AdapterInfo, BufferBinding, BufferKind, TextureBinding
-
-
-@dataclass(frozen=True, slots=True)
-class Dispatch:
-    """A kernel to run on buffers: the writable ones change in place.
-
-    A dispatch that takes longer than `timeout` seconds, compiling aside, is stopped and raises DeviceError.
-    """
-
-    compilation: Compilation
-    bindings: Sequence[BindingInfo]
-    buffers: Mapping[BindingPoint, bytearray]
-    workgroups: tuple[int, int, int]
-    timeout: float | None = None
-    contract: bool = False
-    """Whether `a * b + c` may be rounded once; only the CPU can be asked for it."""
-    is_trial: bool = True
-    """Whether the CPU may run it on the code of first runs (see `backend.cpu.trial`)."""
 
 
 Device: TypeAlias = Callable[[Dispatch], Timing]
@@ -91,44 +70,6 @@ def run_hercules(dispatch: Dispatch) -> Timing:
     built = time.perf_counter()
     run_entry_point(entry, dispatch.buffers, dispatch.workgroups, timeout=dispatch.timeout)
     return Timing(built - start, time.perf_counter() - built)
-
-
-def run_on_gpu(dispatch: Dispatch, adapter: str = "") -> Timing:
-    """A WebGPU adapter, in a process of its own: the fastest, or what `adapter` names (see `backend.gpu.adapters`)."""
-    from .backend.gpu import DEFAULT_SECONDS, shared_device
-
-    device = shared_device(adapter)
-    _warn_unless_webgpu(device.adapter())
-    start = time.perf_counter()
-    wgsl = dispatch.compilation.wgsl_for_naga
-    written = time.perf_counter()
-    given = [gpu_binding(info, bytes(dispatch.buffers[info.point])) for info in dispatch.bindings]
-    seconds = DEFAULT_SECONDS if dispatch.timeout is None else dispatch.timeout
-    result = device.run(wgsl, dispatch.compilation.entry, given, dispatch.workgroups, timeout=seconds)
-    for (group, binding), data in result.outputs.items():
-        dispatch.buffers[BindingPoint(group, binding)][:] = data
-    return Timing(written - start + result.compile_seconds, result.run_seconds)
-
-
-def _warn_unless_webgpu(adapter: AdapterInfo) -> None:
-    if not adapter.is_webgpu:
-        message = f"{adapter.name} runs by {adapter.backend}, which lacks parts of WebGPU: results may be wrong"
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
-
-
-def gpu_binding(info: BindingInfo, data: bytes) -> BufferBinding | TextureBinding:
-    """A binding as the GPU device takes it."""
-    from .backend.gpu import BufferBinding, TextureBinding
-
-    if isinstance(info.type, Texture):
-        return TextureBinding(info.group, info.binding, info.type, data)
-    return BufferBinding(info.group, info.binding, _kind(info), data)
-
-
-def _kind(info: BindingInfo) -> BufferKind:
-    if info.space == "uniform":
-        return "uniform"
-    return "storage" if info.is_written else "read-only-storage"
 
 
 DEVICES: dict[str, Device] = {

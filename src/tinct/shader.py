@@ -20,7 +20,8 @@ import numpy.typing as npt
 from . import frontend
 from .buffers import pack_buffers, unpack_buffers
 from .compilation import Compilation, ProgramOrigin, Timing
-from .devices import Dispatch, device_named
+from .devices import device_named
+from .dispatch import Dispatch
 from .hints import unknown_name
 from .ir.diagnostics import Diagnostic, InputError, render_all
 from .ir.source import Source

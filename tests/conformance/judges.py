@@ -6,7 +6,8 @@ import base64
 from collections.abc import Callable
 
 from tinct import frontend
-from tinct.devices import Dispatch, device_named
+from tinct.devices import device_named
+from tinct.dispatch import Dispatch
 from tinct.ir.diagnostics import Diagnostic, TinctError
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint

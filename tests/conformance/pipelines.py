@@ -24,6 +24,8 @@ PIPELINES: Final = (
     "prevent_infinite_loops",
     "remove_continue_in_switch",
     "rename",
+    "replicate_loops",
+    "mem2reg,replicate_loops{n=3}",
     "robustness",
     "robustness{mode=predicate}",
     "scalarize,algebraic,vectorize",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -182,6 +183,30 @@ def test_a_shader_that_takes_too_long_is_killed(device: GpuDevice) -> None:
     assert scaled(scale(device))[1] == 3
 
 
+@pytest.mark.parametrize("timeout", [1e30, math.inf, 2.0**40])
+def test_time_limits_longer_than_any_clock(device: GpuDevice, timeout: float) -> None:
+    assert scaled(scale(device, timeout=timeout))[1] == 3
+
+
+def test_a_child_that_is_killed_leaves_no_file_open() -> None:
+    script = f"""
+import gc, warnings
+warnings.simplefilter("error", ResourceWarning)
+from tinct.backend.gpu import BufferBinding, GpuDevice, GpuError
+device = GpuDevice()
+if device.unavailable_reason() is None:
+    try:
+        device.run({TAKES_MINUTES!r}, "main", [BufferBinding(0, 0, "storage", bytes(4))], (65535, 1, 1), timeout=0.5)
+    except GpuError as error:
+        print(error.kind)
+device.close()
+gc.collect()
+"""
+    done = run_python_process(script, "-X", "dev")
+    assert done.returncode == 0
+    assert b"ResourceWarning" not in done.stderr
+
+
 def test_a_child_killed_between_calls_is_replaced(device: GpuDevice) -> None:
     scale(device)
     killed = device.worker_pid
@@ -227,11 +252,15 @@ print(GpuDevice.available(), "|", GpuDevice.unavailable_reason())
 
 
 def run_python(script: str, **variables: str) -> str:
-    environment = {**os.environ, **variables, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    answer = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, timeout=60, check=True
-    )
+    answer = run_python_process(script, **variables)
+    answer.check_returncode()
     return answer.stdout.decode()
+
+
+def run_python_process(script: str, *options: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, **variables, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    command = [sys.executable, *options, "-c", script]
+    return subprocess.run(command, env=environment, capture_output=True, timeout=60, check=False)
 
 
 def is_gone(pid: int) -> bool:

@@ -108,5 +108,30 @@ def test_other_engines_get_the_directives() -> None:
     compilation = tinct.load(SUBGROUPS).compilation("main", {})
     assert "enable subgroups;" in compilation.wgsl
     assert "requires subgroup_id;" in compilation.wgsl
-    assert "enable" not in compilation.wgsl_for_naga
-    assert "requires" not in compilation.wgsl_for_naga
+    assert "enable" not in compilation.for_wgpu().wgsl
+    assert "requires" not in compilation.for_wgpu().wgsl
+
+
+@pytest.mark.usefixtures("adapter")
+@pytest.mark.parametrize(
+    "body",
+    [
+        "var x: u32; x += 1; out[0] += x;",
+        "var x: bool; if i == 0 { x = true; } if x { out[0] += 1; }",
+        "var x: array<u32, 3>; x[i % 3] += 1; out[0] += x[0] + x[1] + x[2];",
+        "var x: mat2x2f; x[i & 1].x += 1; out[0] += u32(x[0].x + x[1].x);",
+        "for (var j = 0u; j < 2; j++) { var x: vec2u; x[j] += i; out[j] += x.x + 2 * x.y; }",
+    ],
+)
+def test_variables_in_loops_are_zero_in_each_turn(body: str) -> None:
+    shader = tinct.load(f"""
+        @group(0) @binding(0) var<storage, read_write> out: array<u32, 4>;
+        @compute @workgroup_size(1) fn main() {{
+            for (var i = 0u; i < 4 + out[3]; i++) {{ {body} }}
+        }}
+    """)
+    expected, found = (
+        shader["main"].run({"out": np.zeros(4, np.uint32)}, workgroups=1, device=device)["out"]
+        for device in ("interp", "gpu")
+    )
+    np.testing.assert_array_equal(found, expected)

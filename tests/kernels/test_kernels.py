@@ -11,8 +11,8 @@ from tinct.backend.gpu import GpuDevice, shared_device
 from tinct.buffers import pack_buffers, unpack_buffers
 from tinct.cases import Case, KernelCases, load_cases
 from tinct.compare import compare
-from tinct.devices import gpu_binding
 from tinct.frontend import load_program
+from tinct.gpu import gpu_binding
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
 from tinct.ir.wgsl.program import Program

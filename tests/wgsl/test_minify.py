@@ -11,7 +11,8 @@ import pytest
 
 from tinct.buffers import pack_buffers
 from tinct.cases import Case, load_cases
-from tinct.devices import Dispatch, device_named
+from tinct.devices import device_named
+from tinct.dispatch import Dispatch
 from tinct.frontend import load_program
 from tinct.ir.core import from_program, run
 from tinct.ir.diagnostics import ShaderError

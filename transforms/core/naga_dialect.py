@@ -6,20 +6,26 @@
 | `requires` | refuses most features' names | nothing: such a directive only asserts what the compiler can do |
 | `bitcast` between f16 vectors and 32-bit types | takes the result to have the operand's shape | packing functions |
 | `subgroupElect` | lacks it | whether no active invocation stands before |
+| `var x: u32;` in a loop | sets it to zero once, not in each turn | `var x = 0u;` |
 
 How each fares was found by giving it to naga, and comparing what it computes with the interpreter.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ...ir.constants import zero_constant
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, u32
+from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
-from ...ir.types import F16, F32, U32, Scalar, Type, Vector, scalar_of, vector
+from ...ir.types import F16, F32, U32, Pointer, Scalar, Type, Vector, scalar_of, vector
+from .editing import any_of
+from .regions import blocks_from, nested
 from .rewriting import Rule, rewrite
 
 ENABLES: Final = frozenset({"f16"})
@@ -28,7 +34,7 @@ ENABLES: Final = frozenset({"f16"})
 
 @dataclass(frozen=True)
 class NagaDialect:
-    """Leaves directives out and replaces functions that naga refuses or reads wrongly; values stay the same.
+    """Leaves directives out, and replaces what naga refuses or reads wrongly; values stay the same.
 
     A bitcast to f16 may change the payload of a NaN, which WGSL leaves open.
     """
@@ -43,7 +49,30 @@ class NagaDialect:
         enables = [name for name in module.enables if name in ENABLES]
         changed = bool(module.requires) or len(enables) < len(module.enables)
         module.enables, module.requires = enables, []
+        changed |= any_of(_initialise(block) for function in module.functions for block in _in_loops(function))
         return rewrite(module, _RULES) or changed
+
+
+def _in_loops(function: nodes.Function) -> Iterator[nodes.Block]:
+    """The blocks inside of loops, each once."""
+    seen: set[int] = set()
+    for block in blocks_of(function):
+        if block.branch is None or not isinstance(block.branch.target, nodes.Loop):
+            continue
+        for inner in (it for start in nested(block) for it in blocks_from(start)):
+            if id(inner) not in seen:
+                seen.add(id(inner))
+                yield inner
+
+
+def _initialise(block: nodes.Block) -> bool:
+    """Give each variable a value; whether one had none."""
+    bare = [it for it in block.instructions if isinstance(it, nodes.Var) and it.initializer is None]
+    for variable in bare:
+        assert isinstance(variable.type, Pointer)
+        store = variable.type.store
+        variable.initializer = nodes.Constant(zero_constant(store), store, None, span=variable.span)
+    return bool(bare)
 
 
 def _bitcast(node: nodes.Instruction, builder: Builder) -> Value | None:
@@ -86,7 +115,7 @@ def _components(builder: Builder, value: Value) -> list[Value]:
     return [builder.access(value, [u32(index)]) for index in range(value.type.width)]
 
 
-def _joined(builder: Builder, scalar: Scalar, parts: list[Value]) -> Value:
+def _joined(builder: Builder, scalar: Scalar, parts: Sequence[Value]) -> Value:
     if len(parts) == 1:
         return parts[0]
     width = sum(part.type.width if isinstance(part.type, Vector) else 1 for part in parts)

@@ -133,7 +133,7 @@ class Ranges:
             case nodes.Unary(op=UnaryOp.NOT, operand=operand):
                 self.assume(operand, not truth, depth)
             case nodes.Binary(op=op, lhs=lhs, rhs=rhs) if lhs.type in (I32, U32) and op.is_comparison:
-                self._compare(op if truth else _OPPOSITE[op], lhs, rhs)
+                self._compare(op if truth else OPPOSITE[op], lhs, rhs)
             case nodes.BlockArgument() if condition in self.logical and depth < _DEEPEST:
                 logical = self.logical[condition]
                 if logical.is_and is truth:
@@ -144,7 +144,7 @@ class Ranges:
 
     def _compare(self, op: BinaryOp, lhs: Value, rhs: Value) -> None:
         if op in (BinaryOp.GREATER, BinaryOp.GREATER_EQUAL):
-            op, lhs, rhs = _MIRRORED[op], rhs, lhs
+            op, lhs, rhs = MIRRORED[op], rhs, lhs
         left, right = self.of(lhs), self.of(rhs)
         match op:
             case BinaryOp.LESS:
@@ -282,7 +282,7 @@ def length_key(object: Value, indices: Sequence[Value]) -> Hashable:
     return None if None in numbers else ("length", object, tuple(numbers))
 
 
-_OPPOSITE: Final = {
+OPPOSITE: Final = {
     BinaryOp.EQUAL: BinaryOp.NOT_EQUAL,
     BinaryOp.NOT_EQUAL: BinaryOp.EQUAL,
     BinaryOp.LESS: BinaryOp.GREATER_EQUAL,
@@ -290,4 +290,11 @@ _OPPOSITE: Final = {
     BinaryOp.GREATER: BinaryOp.LESS_EQUAL,
     BinaryOp.GREATER_EQUAL: BinaryOp.LESS,
 }
-_MIRRORED: Final = {BinaryOp.GREATER: BinaryOp.LESS, BinaryOp.GREATER_EQUAL: BinaryOp.LESS_EQUAL}
+MIRRORED: Final = {
+    BinaryOp.LESS: BinaryOp.GREATER,
+    BinaryOp.LESS_EQUAL: BinaryOp.GREATER_EQUAL,
+    BinaryOp.GREATER: BinaryOp.LESS,
+    BinaryOp.GREATER_EQUAL: BinaryOp.LESS_EQUAL,
+    BinaryOp.EQUAL: BinaryOp.EQUAL,
+    BinaryOp.NOT_EQUAL: BinaryOp.NOT_EQUAL,
+}

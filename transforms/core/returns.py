@@ -268,6 +268,11 @@ def _leading(start: nodes.Block, end: nodes.Flow) -> Sequence[nodes.Block]:
     return [it for it in blocks_from(start) if it.branch is not None and it.branch.target is end]
 
 
+def nests_too_deep(start: nodes.Block, end: nodes.Flow) -> bool:
+    """Whether bringing the branches to `end` to one block would take a Loop, since Ifs would nest too deep."""
+    return _depth(start, end) > DEEPEST
+
+
 def _depth(start: nodes.Block, end: nodes.Flow) -> int:
     """How deep Ifs come to stand in each other at most when what follows them belongs to their arms."""
     ifs = [it for it in region(start) if _enters_if(it) and _leads_within(it, end)]

@@ -24,7 +24,7 @@ from .support import SHADERS, answers, entry_points, module_of, seeded_buffer, t
 
 
 def test_every_pass_is_tried() -> None:
-    needs_options = {"array_length_from_uniform", "single_entry_point", "substitute_overrides"}
+    needs_options = {"array_length_from_uniform", "single_entry_point", "substitute_overrides", "watch_loops"}
     tried = {name for line in PIPELINES for name in line.split(",")}
     assert tried >= ({*CORE.passes, *CORE.pipelines} - needs_options - {"O0"})
 

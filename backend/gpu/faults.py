@@ -1,0 +1,55 @@
+"""Drivers that are known to compute wrong answers without an error: a table of what they do and which they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from .model import AdapterInfo
+
+FaultKind: TypeAlias = Literal["loop turns", "nesting"]
+"""What a driver has too little of.
+
+loop turns: once the invocations of one vector have taken so many turns of all their loops together, every loop ends
+after the turn that it is in. nesting: what is under more conditions than that is done whatever the innermost ones are.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A driver's fault. `driver` is a part of the driver's or the adapter's name, in lower case.
+
+    `most` is what still works; `mended_in` the first version of Mesa without the fault.
+    """
+
+    kind: FaultKind
+    driver: str
+    most: int
+    mended_in: tuple[int, int] | None = None
+
+    def is_of(self, adapter: AdapterInfo) -> bool:
+        """Whether an adapter's driver has the fault. One whose version is not known is taken to be old."""
+        if self.driver not in f"{adapter.vendor} {adapter.name}".lower():
+            return False
+        version = re.search(r"Mesa (\d+)\.(\d+)", adapter.description)
+        return version is None or self.mended_in is None or (int(version[1]), int(version[2])) < self.mended_in
+
+
+FAULTS: Final = (
+    Fault("loop turns", driver="llvmpipe", most=65_535, mended_in=(25, 0)),
+    Fault("nesting", driver="llvmpipe", most=80),
+)
+"""llvmpipe is Mesa's software driver.
+
+Its loops: `lp_exec_endloop` counts `loop_limiter` down from LP_MAX_TGSI_LOOP_ITERATIONS, once for each vector of
+invocations, and goes round only while it is above 0. Mesa 25.0.0 has taken that out (its release notes: "gallivm:
+Remove loop limiting"). Its Ifs: `lp_exec_mask_cond_push` does nothing where LP_MAX_TGSI_NESTING conditions are on its
+stack. (src/gallium/auxiliary/gallivm/lp_bld_ir_common.c and lp_bld_limits.h of Mesa 22.3.6, and the latter of 25.0.7.)
+"""
+
+
+def faults_of(adapter: AdapterInfo) -> Mapping[FaultKind, int]:
+    """The faults of an adapter's driver, each with what still works."""
+    return {fault.kind: fault.most for fault in FAULTS if fault.is_of(adapter)}

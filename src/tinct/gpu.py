@@ -1,0 +1,137 @@
+"""A dispatch on a GPU: what the device is given, and what is done where its driver ends loops early."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .compilation import Timing, WgpuKernel
+from .dispatch import Dispatch
+from .ir.diagnostics import DeviceError
+from .ir.types import BindingPoint, Texture
+from .reflection import BindingInfo
+
+if TYPE_CHECKING:
+    from .backend.gpu import AdapterInfo, BufferBinding, BufferKind, FaultKind, GpuDevice, GpuResult, TextureBinding
+
+_LEAST_SECONDS = 0.001
+"""What an attempt is given when the time is over: too little, so that it ends in the error that says so."""
+
+
+def run_on_gpu(dispatch: Dispatch, adapter: str = "") -> Timing:
+    """A WebGPU adapter, in a process of its own: the fastest, or what `adapter` names (see `backend.gpu.adapters`).
+
+    A driver that ends loops early (see `backend.gpu.faults`) is watched where the kernel may come to that. If it has
+    done so, the dispatch is done again from its inputs with loops that do several turns in one, and later ones start
+    with those. DeviceError if the driver would give a wrong answer all the same.
+    """
+    from .backend.gpu import DEFAULT_SECONDS, faults_of, shared_device
+
+    device = shared_device(adapter)
+    info = device.adapter()
+    _warn_unless_webgpu(info)
+    given = [gpu_binding(it, bytes(dispatch.buffers[it.point])) for it in dispatch.bindings]
+    seconds = DEFAULT_SECONDS if dispatch.timeout is None else dispatch.timeout
+    attempts = _Attempts(dispatch, device, faults_of(info), given, seconds)
+    result = attempts.run()
+    for (group, binding), data in result.outputs.items():
+        point = BindingPoint(group, binding)
+        if point in dispatch.buffers:
+            dispatch.buffers[point][:] = data
+    return Timing(attempts.compile_seconds, result.run_seconds)
+
+
+@dataclass(slots=True)
+class _Attempts:
+    """A dispatch that may have to be done again; `seconds` are left for that."""
+
+    dispatch: Dispatch
+    device: GpuDevice
+    faults: Mapping[FaultKind, int]
+    given: Sequence[BufferBinding | TextureBinding]
+    seconds: float
+    compile_seconds: float = 0.0
+
+    def run(self) -> GpuResult:
+        """The first result that the driver has not spoilt."""
+        from .transforms.pipelines import LOOP_EFFORTS
+
+        compilation, turns = self.dispatch.compilation, self.faults.get("loop turns")
+        for effort in range(compilation.loop_effort, len(LOOP_EFFORTS)):
+            kernel = self._made(turns, effort)
+            result = self._run_once(kernel)
+            if kernel.watch is None or not _is_cut(result, kernel.watch):
+                compilation.loop_effort = effort
+                return result
+        raise DeviceError(
+            f"{self.device.adapter().name} ends every loop of an invocation after {turns:,} turns in all, without an "
+            f"error; '{compilation.entry}' takes more, even where several turns are written as one: run it on another "
+            "device, or spread its loops over several dispatches"
+        )
+
+    def _made(self, most_turns: int | None, effort: int) -> WgpuKernel:
+        start = time.perf_counter()
+        kernel = self.dispatch.compilation.for_wgpu(most_turns, effort)
+        self.compile_seconds += time.perf_counter() - start
+        deepest = self.faults.get("nesting")
+        if deepest is not None and kernel.nesting > deepest:
+            raise DeviceError(
+                f"{self.device.adapter().name} gives wrong answers, without an error, where conditions nest in more "
+                f"than {deepest} levels; those of '{self.dispatch.compilation.entry}' may come to {kernel.nesting}: "
+                "run it on another device, or nest it less"
+            )
+        return kernel
+
+    def _run_once(self, kernel: WgpuKernel) -> GpuResult:
+        given = self.given if kernel.watch is None else [*self.given, self._watch_buffer(kernel.watch)]
+        entry, start = self.dispatch.compilation.entry, time.monotonic()
+        result = self.device.run(kernel.wgsl, entry, given, self.dispatch.workgroups, timeout=self.seconds)
+        self.seconds = max(self.seconds - (time.monotonic() - start), _LEAST_SECONDS)
+        self.compile_seconds += result.compile_seconds
+        return result
+
+    def _watch_buffer(self, point: BindingPoint) -> BufferBinding:
+        """The buffer that the kernel is watched by. DeviceError if there is no room for one more."""
+        from .backend.gpu import BufferBinding
+        from .transforms.core.watch_loops import WATCH_BEFORE
+
+        most = self.device.adapter().limits["max-storage-buffers-per-shader-stage"]
+        if sum(it.space == "storage" for it in self.dispatch.bindings) >= most:
+            raise DeviceError(
+                f"{self.device.adapter().name} may end loops early, and a kernel with {most} storage buffers leaves "
+                "none to watch it by: run it on another device"
+            )
+        return BufferBinding(point.group, point.binding, "storage", np.array(WATCH_BEFORE, np.uint32))
+
+
+def _is_cut(result: GpuResult, watch: BindingPoint) -> bool:
+    from .transforms.core.watch_loops import WATCH_CUT
+
+    words = np.frombuffer(result.outputs[watch.group, watch.binding], np.uint32)
+    return bool(words[WATCH_CUT])
+
+
+def _warn_unless_webgpu(adapter: AdapterInfo) -> None:
+    if not adapter.is_webgpu:
+        message = f"{adapter.name} runs by {adapter.backend}, which lacks parts of WebGPU: results may be wrong"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def gpu_binding(info: BindingInfo, data: bytes) -> BufferBinding | TextureBinding:
+    """A binding as the GPU device takes it."""
+    from .backend.gpu import BufferBinding, TextureBinding
+
+    if isinstance(info.type, Texture):
+        return TextureBinding(info.group, info.binding, info.type, data)
+    return BufferBinding(info.group, info.binding, _kind(info), data)
+
+
+def _kind(info: BindingInfo) -> BufferKind:
+    if info.space == "uniform":
+        return "uniform"
+    return "storage" if info.is_written else "read-only-storage"
