@@ -16,6 +16,7 @@ from .core.cse import CommonSubexpressionElimination
 from .core.dce import DeadCodeElimination as CoreDeadCodeElimination
 from .core.direct_variable_access import DirectVariableAccess
 from .core.drop_filters import DropFilters
+from .core.flatten_loops import FlattenLoops
 from .core.fold_constants import FoldConstants
 from .core.inline import Inline
 from .core.licm import LoopInvariantCodeMotion
@@ -91,11 +92,13 @@ LOOP_EFFORTS: tuple[tuple[Pass[Module], ...], ...] = (
     (ReplicateLoops(n=16, size=1024, short=33),),
     (ReplicateLoops(n=64, size=4096, short=33),),
     (ReplicateLoops(n=256, size=8192),),
+    (Inline(), FlattenLoops(), ReplicateLoops(n=64, size=8192)),
 )
-"""What is done against a driver that ends loops early, one after the other until it does not; see `ReplicateLoops`.
+"""What is done against a driver that ends loops early, one after the other until it does not: see `ReplicateLoops`.
 
-Each takes longer to compile: 16 copies two to five times as long as none. Drivers unroll loops of up to 32 turns
-themselves, which may then take no turn at all; only the last effort does without that.
+Each takes longer to compile: 16 copies two to ten times as long as none. Drivers unroll loops of up to 32 turns
+themselves, which may then take no turn at all: the first efforts leave those alone. The last is for inner loops that
+are entered too often, each of which takes a turn at least.
 """
 
 MINIFY: tuple[Pass[Module], ...] = (
@@ -118,6 +121,7 @@ CORE: Stage[Module] = Stage(
         "dce": CoreDeadCodeElimination,
         "direct_variable_access": DirectVariableAccess,
         "drop_filters": DropFilters,
+        "flatten_loops": FlattenLoops,
         "fold_constants": FoldConstants,
         "inline": Inline,
         "licm": LoopInvariantCodeMotion,

@@ -78,6 +78,16 @@ var<workgroup> shared_state: array<u32, 64>;
     out[lane] = state;
 }}"""
 
+OFTEN_ENTERED = f"""{WRITES} {MAIN} {{
+    var state = lane;
+    for (var i = 0u; i < count; i++) {{
+        let step = state ^ i;
+        for (var j = 0u; j < (state & 3); j++) {{ state = state * 1664525 + step; }}
+        state += step;
+    }}
+    out[lane] = state;
+}}"""
+
 IN_PLACE = f"""{WRITES} {MAIN} {{
     for (var i = 0u; i < count; i++) {{ out[lane] = out[lane] * 3 + 1; }}
 }}"""
@@ -118,6 +128,7 @@ def compilation_of(shader: tinct.Shader) -> Compilation:
         pytest.param(WHILE, 100_000, id="while"),
         pytest.param(CONTINUES, 100_000, id="continues"),
         pytest.param(BARRIERS, 70_000, id="barriers"),
+        pytest.param(OFTEN_ENTERED, 80_000, id="inner-loop-entered-too-often"),
         pytest.param(IN_PLACE, 100_000, id="in-place"),
     ],
 )
