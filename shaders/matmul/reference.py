@@ -4,3 +4,9 @@ from numpy.typing import NDArray
 
 def matmul(a: NDArray[np.float32], b: NDArray[np.float32]) -> dict[str, NDArray[np.float64]]:
     return {"c": a.astype(np.float64) @ b.astype(np.float64)}
+
+
+def matmul_vec4(a: NDArray[np.float32], b: NDArray[np.float32]) -> dict[str, NDArray[np.float64]]:
+    """Rows are given as vectors of four."""
+    product = a.reshape(len(a), -1).astype(np.float64) @ b.reshape(len(b), -1).astype(np.float64)
+    return {"c": product.reshape(len(a), -1, 4)}

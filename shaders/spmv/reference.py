@@ -11,3 +11,9 @@ def spmv(
     products = elements["value"].astype(np.float64) * vector[elements["column"]]
     spans = itertools.pairwise(row_starts)
     return {"product": np.array([products[start:end].sum() for start, end in spans])}
+
+
+def ell(columns: NDArray[np.int32], elements: NDArray[np.float32], vector: NDArray[np.float32]) -> dict[str, Any]:
+    """Arrays of the shape (places, rows)."""
+    products = elements.astype(np.float64) * vector[columns]
+    return {"product": np.where(columns >= 0, products, 0).sum(axis=0)}

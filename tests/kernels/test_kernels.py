@@ -15,7 +15,7 @@ from tinct.frontend import load_program
 from tinct.gpu import gpu_binding
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
-from tinct.ir.wgsl.program import Program
+from tinct.ir.wgsl.program import FunctionInfo, Program
 from tinct.reflection import reflect_bindings, reflect_entry_point
 
 KERNELS = load_cases(Path(__file__).parents[2] / "shaders")
@@ -40,7 +40,7 @@ def test_wgpu_agrees_with_the_reference(case: Case, device: GpuDevice) -> None:
     packed = pack_buffers(infos, inputs)
     result = device.run(
         case.kernel_path.read_text(),
-        "main",
+        entry_of(case, program).name,
         [gpu_binding(info, bytes(packed[info.point])) for info in infos],
         workgroups_of(case, program),
         case.constants,
@@ -62,12 +62,18 @@ def program_of(path: Path) -> Program:
     return load_program(Source.from_file(path))
 
 
+def entry_of(case: Case, program: Program) -> FunctionInfo:
+    """The entry point that the case names, or the only one."""
+    (entry,) = (entry for entry in program.entry_points if case.entry in (None, entry.name))
+    return entry
+
+
 def workgroups_of(case: Case, program: Program) -> tuple[int, int, int]:
     if case.workgroups is not None:
         return case.workgroups
     constants = {**override_defaults(program), **case.constants}
-    (entry,) = program.entry_points
-    sizes = [constants[s] if isinstance(s, str) else s for s in reflect_entry_point(program, entry).workgroup_size]
+    entry = reflect_entry_point(program, entry_of(case, program))
+    sizes = [constants[s] if isinstance(s, str) else s for s in entry.workgroup_size]
     x, y, z = (-(-threads // size) for threads, size in zip(case.threads, (*sizes, 1, 1)[:3], strict=True))
     return x, y, z
 
