@@ -34,8 +34,38 @@ def matmul_naive(a: Array, b: Array, c: Array) -> None:
 matmul_tiled = matmul_naive
 
 
+def matmul_vec4(a: Array, b: Array, c: Array) -> None:
+    rows, columns = (matrix.reshape(len(matrix), -1) for matrix in (a, b))
+    np.matmul(rows, columns, out=c.reshape(len(c), -1))
+
+
+matmul_flat_tiles = matmul_naive
+matmul_blocks = matmul_naive
+
+
 def reduce(values: Array, partial_sums: Array) -> None:
     np.add.reduceat(values, np.arange(0, len(values), REDUCE_BLOCK), out=partial_sums)
+
+
+def reduce_halving(values: Array, block_sums: Array, block: int) -> None:
+    np.add.reduceat(values, np.arange(0, len(values), block), out=block_sums)
+
+
+def reduce_interleaved(values: Array, block_sums: Array) -> None:
+    np.add.reduceat(values, np.arange(0, len(values), 256), out=block_sums)
+
+
+def histogram_coalesced(keys: Array, counts: Array) -> None:
+    counts += np.bincount(keys.view(np.uint8)[3::4], minlength=256).astype(np.uint32)
+
+
+def histogram_blocked(samples: Array, histogram: Array) -> None:
+    bins = np.clip(samples * np.float32(128), 0, 127).astype(np.uint8)
+    histogram += np.bincount(bins, minlength=128).astype(np.uint32)
+
+
+def histogram_bytes(length: np.uint32, text: Array, frequencies: Array) -> None:
+    frequencies += np.bincount(text.view(np.uint8)[:length], minlength=256).astype(np.uint32)
 
 
 def histogram_global(words: Array, counts: Array) -> None:
@@ -74,6 +104,17 @@ def scan_blelloch(values: Array, sums: Array, block_sums: Array, block: int) -> 
     sums -= values
 
 
+scan_raking = scan_hillis_steele
+scan_sklansky = scan_hillis_steele
+scan_kogge_stone = scan_hillis_steele
+scan_blelloch_pairs = scan_blelloch
+
+
+def scan_lookback(values: Array, sums: Array) -> None:
+    np.cumsum(values, out=sums)
+    sums &= np.uint32(0x3FFFFFFF)
+
+
 def _block_sums(values: Array, sums: Array, block_sums: Array, block: int) -> None:
     whole = len(values) // block * block
     np.cumsum(values[:whole].reshape(-1, block), axis=1, out=sums[:whole].reshape(-1, block))
@@ -106,6 +147,13 @@ def bitonic_sort(keys: Array, width: int) -> None:
     keys[whole:].sort()
 
 
+bitonic_pairs = bitonic_sort
+
+
+def odd_even_merge(keys: Array) -> None:
+    bitonic_sort(keys, 512)
+
+
 def pcg_hash(n: int, seed: np.uint32, rounds: np.uint32, hashes: Array, unit_floats: Array) -> None:
     words = np.arange(n, dtype=np.uint32) + np.uint32(seed)
     for _ in range(int(rounds)):
@@ -123,6 +171,9 @@ def compact(threshold: np.float32, values: Array, count: Array, kept: Array) -> 
     kept["index"][: len(indices)] = indices
     kept["value"][: len(indices)] = values[indices]
     count[...] = len(indices)
+
+
+compact_scan = compact
 
 
 def grayscale(pixels: Array, grey_pixels: Array, range: Array) -> None:
@@ -146,3 +197,33 @@ def softmax(scores: Array, shares: Array) -> None:
 def spmv(row_starts: Array, elements: Array, vector: Array, product: Array) -> None:
     products = elements["value"] * vector[elements["column"]]
     np.add.reduceat(products, row_starts[:-1], out=product)
+
+
+def spmv_ell(columns: Array, elements: Array, vector: Array, product: Array) -> None:
+    products = elements * vector[columns]
+    np.sum(products, axis=0, where=columns >= 0, out=product)
+
+
+def fft(signal: Array, spectrum: Array) -> None:
+    transformed = np.fft.fft(signal.view(np.complex64)[..., 0], axis=1)
+    spectrum.view(np.complex64)[..., 0] = transformed
+
+
+def attention(q: Array, k: Array, v: Array, attended: Array) -> None:
+    queries, keys, values = (rows.reshape(len(rows), -1) for rows in (q, k, v))
+    weights = queries @ (keys.T * np.float32(keys.shape[1] ** -0.5))
+    weights -= weights.max(axis=1, keepdims=True)
+    np.exp(weights, out=weights)
+    weights /= weights.sum(axis=1, keepdims=True)
+    np.matmul(weights, values, out=attended.reshape(len(q), -1))
+
+
+def convolve_rows(weights: Array, source: Array, result: Array) -> None:
+    padded = np.pad(source, ((0, 0), (8, 8)), mode="edge")
+    result[...] = 0
+    for i, weight in enumerate(weights):
+        result += weight * padded[:, i : i + source.shape[1]]
+
+
+def convolve_columns(weights: Array, source: Array, result: Array) -> None:
+    convolve_rows(weights, source.T, result.T)

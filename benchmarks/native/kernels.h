@@ -22,11 +22,34 @@ typedef struct { uint32_t column; float value; } Element;
 typedef struct { float x, y, z, w; } Vec4;
 typedef struct { float swirl[2][2], gravity[2], half_size[2], time_step, lifetime, restitution; } World;
 typedef struct { float position[2], velocity[2]; uint32_t kind; float age; uint32_t bounces, padding; } Particle;
+typedef struct { float position[2], velocity[2]; } Boid;
+typedef struct { float time_step, sight, closest, near, cohesion, separation, alignment, top_speed; } Rules;
+typedef struct { int32_t grid[2]; float cell, sight, closest, cohesion, separation, alignment, time_step; } Flock;
+typedef struct { uint32_t size[2], samples, seed; float position[3], zoom; } Camera;
+typedef struct { float centre[3], radius, colour[4]; } Sphere;
+typedef struct { uint32_t queries, keys; } AttentionParams;
+typedef struct { uint32_t rows, places; } EllMatrix;
+typedef struct { uint32_t size[2]; float nearness, likeness; } Filter;
+typedef struct { int32_t size[2], reach; } Flood;
 
-enum { REDUCE_BLOCK = 512, HILLIS_STEELE_BLOCK = 256, BLELLOCH_BLOCK = 128, SORT_BLOCK = 128, BINS = 256 };
+enum { REDUCE_BLOCK = 512, HALVING_BLOCK = 256, INTERLEAVED_BLOCK = 256, RING = 128, STRIDED_BLOCK = 256 };
+enum { HILLIS_STEELE_BLOCK = 256, BLELLOCH_BLOCK = 128, PAIRS_BLOCK = 512, KOGGE_STONE_BLOCK = 256 };
+enum { RAKING_BLOCK = 1024, SKLANSKY_BLOCK = 512 };
+enum { SORT_BLOCK = 128, PAIRS_SORT_BLOCK = 512, RADIX_BLOCK = 1024, RADIX = 16 };
+enum { BINS = 256, BLOCKED_BINS = 128, FFT_POINTS = 256, HEAD = 32, CLUSTERS = 16, UPDATE_PART = 1024 };
+enum { CONVOLVE_RADIUS = 8, TAPS = 2 * CONVOLVE_RADIUS + 1, BILATERAL_RADIUS = 3, BOUNCES = 4 };
+
+#define NEAREST 1e-3f
+#define FARTHEST 1e30f
 
 static inline int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* fminf and fmaxf are calls unless NaNs are ruled out. */
+static inline float clampf(float value, float low, float high) {
+    const float raised = value > low ? value : low;
+    return raised < high ? raised : high;
+}
 
 static inline uint32_t escape_colour(uint32_t steps, uint32_t limit) {
     if (steps == limit) return 0xff000000u;

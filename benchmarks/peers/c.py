@@ -20,10 +20,10 @@ FLAGS = ("-O3", "-march=native", "-fopenmp", "-fPIC", "-shared")
 
 
 class _Library:
-    """A C file whose functions are kernels (see native/kernels.h)."""
+    """A folder of C files whose functions are kernels (see native/kernels.h)."""
 
     name: str
-    source: str
+    folder: str
 
     def available(self) -> str | None:
         return None if compiler() else "no C compiler (gcc or clang)"
@@ -35,21 +35,21 @@ class _Library:
         return f"{line} {' '.join(FLAGS[:3])}"
 
     def prepare(self, problem: Problem) -> Prepared:
-        return prepare_function(compiled(SOURCES / self.source), problem)
+        return prepare_function(compiled(SOURCES / self.folder), problem)
 
 
 class PlainC(_Library):
     """Plain loops with OpenMP."""
 
     name = "C"
-    source = "plain.c"
+    folder = "plain"
 
 
 class TunedC(_Library):
     """Intrinsics, blocking, several chains at once."""
 
     name = "C, tuned"
-    source = "tuned.c"
+    folder = "tuned"
 
     def available(self) -> str | None:
         if not {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd"} <= processor_features():
@@ -77,16 +77,17 @@ def prepare_function(library: ctypes.CDLL, problem: Problem) -> Prepared:
 
 @cache
 def compiled(source: Path) -> ctypes.CDLL:
-    """The source as a shared library, compiled once for each change of source, compiler or processor."""
+    """A C file, or all of a folder, as a library, compiled once for each change of source, compiler or processor."""
     program = compiler()
     assert program is not None
-    text = b"".join(file.read_bytes() for file in (source, SOURCES / "kernels.h"))
+    sources = sorted(source.glob("*.c")) if source.is_dir() else [source]
+    text = b"".join(file.read_bytes() for file in (*sources, *sorted(SOURCES.rglob("*.h"))))
     key = hashlib.sha256(b"\0".join([text, program.encode(), *map(str.encode, FLAGS), processor_name().encode()]))
     target = BUILD / f"{source.stem}-{key.hexdigest()[:16]}.so"
     if not target.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
         partial = target.with_suffix(f".{os.getpid()}.tmp")
-        command = [program, *FLAGS, str(source), "-o", str(partial), "-lmvec", "-lm"]
+        command = [program, *FLAGS, *map(str, sources), "-o", str(partial), "-lmvec", "-lm"]
         subprocess.run(command, check=True)
         partial.replace(target)
     return ctypes.CDLL(str(target))

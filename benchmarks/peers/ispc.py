@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -15,9 +16,11 @@ from ..problem import Problem
 from .base import Prepared
 from .c import BUILD, FLAGS, SOURCES, compiler, prepare_function
 
+_FOLDER = SOURCES / "ispc"
+
 
 class Ispc:
-    """The functions of native/kernels.ispc for this processor; their tasks run on OpenMP."""
+    """The functions of native/ispc for this processor; their tasks run on OpenMP."""
 
     name = "ISPC"
 
@@ -46,8 +49,7 @@ def _run(*arguments: str) -> str:
 @cache
 def _library() -> ctypes.CDLL:
     """The kernels as a shared library, compiled once for each change of source, compiler or processor."""
-    sources = [SOURCES / "kernels.ispc", SOURCES / "tasks.c"]
-    key = hashlib.sha256(b"\0".join(file.read_bytes() for file in sources))
+    key = hashlib.sha256(b"\0".join(file.read_bytes() for file in sorted(_FOLDER.iterdir())))
     key.update(f"{_run('--version')} {processor_name()}".encode())
     target = BUILD / f"ispc-{key.hexdigest()[:16]}.so"
     if not target.exists():
@@ -57,10 +59,13 @@ def _library() -> ctypes.CDLL:
 
 
 def _build(target: Path) -> None:
-    code, partial = (target.with_suffix(f".{os.getpid()}.{kind}") for kind in ("o", "tmp"))
-    _run("-O3", "--pic", "--woff", str(SOURCES / "kernels.ispc"), "-o", str(code))
     program = compiler()
     assert program is not None
-    subprocess.run([program, *FLAGS, str(code), str(SOURCES / "tasks.c"), "-o", str(partial), "-lm"], check=True)
-    code.unlink()
+    partial = target.with_suffix(f".{os.getpid()}.tmp")
+    with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+        codes = [Path(folder) / f"{source.stem}.o" for source in _FOLDER.glob("*.ispc")]
+        for code in codes:
+            _run("-O3", "--pic", "--woff", str(_FOLDER / f"{code.stem}.ispc"), "-o", str(code))
+        sources = [*map(str, codes), str(_FOLDER / "tasks.c")]
+        subprocess.run([program, *FLAGS, *sources, "-o", str(partial), "-lm"], check=True)
     partial.replace(target)

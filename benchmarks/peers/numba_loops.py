@@ -1,4 +1,4 @@
-"""Numba: the loops of numba_kernels.py, compiled with prange and without fastmath."""
+"""Numba: the loops of numba_kernels, compiled with prange and without fastmath."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .base import Prepared, Unsupported, timed
 
 
 class NumbaLoops:
-    """A function of numba_kernels.py, called with what its parameters name."""
+    """A function of numba_kernels, called with what its parameters name."""
 
     name = "Numba"
 
@@ -24,9 +24,10 @@ class NumbaLoops:
         return f"{numba.__version__}, {numba.get_num_threads()} threads"
 
     def prepare(self, problem: Problem) -> Prepared:
-        from .. import numba_kernels
+        from ..numba_kernels import MODULES
 
-        function = getattr(numba_kernels, problem.case.kernel, None)
+        name = problem.case.kernel
+        function = next((getattr(module, name) for module in MODULES if hasattr(module, name)), None)
         if function is None:
             raise Unsupported("not written for this peer")
         available = problem.arguments()

@@ -25,7 +25,7 @@ INTEL_LIBRARIES = ("libimf.so", "libintlc.so.5", "libirng.so", "libsvml.so")
 
 
 class _OpenCl:
-    """One platform; kernels are the functions of native/kernels.cl, on the shared buffers without copies."""
+    """One platform; kernels are the functions of native/opencl, on the shared buffers without copies."""
 
     name: str
     platform: str
@@ -43,7 +43,7 @@ class _OpenCl:
     def prepare(self, problem: Problem) -> Prepared:
         import pyopencl as cl
 
-        if problem.case.kernel not in _kernel_names():
+        if problem.case.kernel not in _files():
             raise Unsupported("not written for this peer")
         context, queue = _context(self.platform)
         start = time.perf_counter()
@@ -123,22 +123,20 @@ def _context(platform: str) -> tuple[Any, Any]:
 
 
 @cache
-def _parts() -> tuple[str, ...]:
-    """The source cut before each kernel."""
-    return tuple(re.split(r"(?m)^(?=kernel void )", (SOURCES / "kernels.cl").read_text(encoding="utf-8")))
-
-
-@cache
-def _kernel_names() -> frozenset[str]:
-    return frozenset(found[1] for part in _parts() if (found := re.match(r"kernel void (\w+)", part)))
+def _files() -> dict[str, Path]:
+    """The file of each kernel."""
+    return {
+        name: file
+        for file in sorted((SOURCES / "opencl").glob("*.cl"))
+        for name in re.findall(r"(?m)^kernel void (\w+)", file.read_text(encoding="utf-8"))
+    }
 
 
 def _source_of(kernel: str) -> str:
-    """The source with one kernel only, so that the others are not compiled along."""
+    """The file of a kernel without its other kernels, so that they are not compiled along."""
+    parts = re.split(r"(?m)^(?=kernel void )", _files()[kernel].read_text(encoding="utf-8"))
     mine = re.compile(rf"kernel void {kernel}\(")
-    return "".join(
-        part if not part.startswith("kernel void ") or mine.match(part) else _tail(part) for part in _parts()
-    )
+    return "".join(part if not part.startswith("kernel void ") or mine.match(part) else _tail(part) for part in parts)
 
 
 def _tail(part: str) -> str:
