@@ -12,7 +12,7 @@ from . import chart, machine
 from .peers import OURS, Peer, all_peers
 from .peers.c import SOURCES, compiled, compiler
 from .problem import Problem, load_problems
-from .report import Result, print_result, print_summary, write_json
+from .report import Result, print_result, print_summary, write_json, write_markdown
 from .runner import Effort, measure
 
 EFFORTS = {"tiny": Effort(rounds=1, seconds=1), "quick": Effort(rounds=5, seconds=4), "full": Effort(15, 30)}
@@ -25,6 +25,7 @@ EFFORTS = {"tiny": Effort(rounds=1, seconds=1), "quick": Effort(rounds=5, second
 @click.option("--peer", "wanted", multiple=True, help="Only these peers (and ours); repeat for more.")
 @click.option("--rounds", type=click.IntRange(1), help="At most so many rounds.")
 @click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all numbers there.")
+@click.option("--markdown", "table_path", type=click.Path(dir_okay=False, path_type=Path), help="Write ratios there.")
 @click.option("--chart", "folder", type=click.Path(file_okay=False, path_type=Path), help="Draw kernels.png and .svg.")
 def main(
     kernels: tuple[str, ...],
@@ -32,6 +33,7 @@ def main(
     wanted: tuple[str, ...],
     rounds: int | None,
     json_path: Path | None,
+    table_path: Path | None,
     folder: Path | None,
 ) -> None:
     """Measure the KERNELS named, or all, on our CPU device and on every other way to run them that is found."""
@@ -60,6 +62,8 @@ def main(
     print_summary(console, results)
     if json_path is not None:
         write_json(json_path, about, limits, versions, results)
+    if table_path is not None:
+        write_markdown(table_path, results)
     if folder is not None:
         for path in chart.draw(results, folder):
             console.print(f"wrote {path}")

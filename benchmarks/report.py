@@ -1,4 +1,4 @@
-"""Results as a table and as JSON."""
+"""Results as a table, in Markdown and as JSON."""
 
 from __future__ import annotations
 
@@ -86,21 +86,43 @@ def print_result(console: Console, result: Result, limits: Limits | None) -> Non
 
 def print_summary(console: Console, results: list[Result]) -> None:
     """Ratios of all peers on all kernels, and their geometric means."""
-    means = geometric_means(results)
+    peers, rows, totals = _summary(results)
     table = Table(title="time relative to ours (above 1: slower than ours)", title_justify="left", title_style="bold")
     table.add_column("kernel")
     table.add_column(f"{OURS} ms", justify="right")
-    peers = [peer for peer in means if peer != OURS]
     for peer in peers:
         table.add_column(peer, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    table.add_section()
+    for row in totals:
+        table.add_row(*row)
+    console.print(table)
+
+
+def write_markdown(path: Path, results: list[Result]) -> None:
+    """The summary as a table in Markdown, as docs/speed.md has it."""
+    peers, rows, totals = _summary(results)
+    header = ["kernel", f"{OURS} ms", *peers]
+    alignment = ["---", *("--:" for _ in header[1:])]
+    lines = ("| " + " | ".join(cells) + " |" for cells in (header, alignment, *rows, *totals))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _summary(results: list[Result]) -> tuple[list[str], list[list[str]], list[list[str]]]:
+    """The peers beside ours, a row for each kernel with our milliseconds and their ratios, and the rows below."""
+    means = geometric_means(results)
+    peers = [peer for peer in means if peer != OURS]
+    rows: list[list[str]] = []
     for result in results:
         by_peer = {m.peer: result.ratio(m) for m in result.measurements}
         cells = ("–" if (ratio := by_peer.get(peer)) is None else f"{ratio:.2f}" for peer in peers)
-        table.add_row(result.name, "–" if result.ours is None else f"{result.ours * 1e3:.3f}", *cells)
-    table.add_section()
-    table.add_row("geometric mean", "", *(f"{means[peer][0]:.2f}" for peer in peers))
-    table.add_row("kernels", "", *(str(means[peer][1]) for peer in peers))
-    console.print(table)
+        rows.append([result.name, "–" if result.ours is None else f"{result.ours * 1e3:.3f}", *cells])
+    totals = [
+        ["geometric mean", "", *(f"{means[peer][0]:.2f}" for peer in peers)],
+        ["kernels", "", *(str(means[peer][1]) for peer in peers)],
+    ]
+    return peers, rows, totals
 
 
 def write_json(

@@ -109,8 +109,9 @@ def test_spread_is_half_the_distance_of_the_quartiles() -> None:
     assert machine.spread([9.0, 10.0, 11.0, 8.0, 12.0]) == pytest.approx(0.1)
 
 
-def test_command_writes_json_and_a_chart(tmp_path: Path) -> None:
+def test_command_writes_json_a_table_and_a_chart(tmp_path: Path) -> None:
     arguments = ["saxpy", "--tiny", "--peer", "NumPy", "--json", str(tmp_path / "out.json")]
+    arguments += ["--markdown", str(tmp_path / "out.md")]
     charts = importlib.util.find_spec("matplotlib") is not None
     if charts:
         arguments += ["--chart", str(tmp_path)]
@@ -120,6 +121,9 @@ def test_command_writes_json_and_a_chart(tmp_path: Path) -> None:
     (kernel,) = document["kernels"]
     assert kernel["peers"][OURS]["ratio"] == 1.0
     assert set(document["peers"]) == {OURS, "NumPy"}
+    header, _, row, *_ = (tmp_path / "out.md").read_text().splitlines()
+    assert header == f"| kernel | {OURS} ms | NumPy |"
+    assert row.endswith(f" | {kernel['peers']['NumPy']['ratio']:.2f} |")
     assert not charts or {path.name for path in tmp_path.glob("kernels.*")} == {"kernels.png", "kernels.svg"}
 
 
