@@ -1,5 +1,6 @@
-// Sorts blocks of 512 keys in workgroup memory by Batcher's odd-even merge network. Runs of `size` are merged out of
-// two halves each: first keys `size / 2` apart are compared, then ever closer ones, without the ends of the run.
+// Sorts blocks of 512 keys in workgroup memory by Batcher's odd-even merge sort. Each round merges the two sorted halves
+// of every run of `size` keys: keys `size / 2` apart are compared and exchanged first, then keys at ever smaller
+// distances, except for those at the ends of the run.
 
 const SIZE = 512u;
 const LANES = 256u;
