@@ -56,9 +56,9 @@ from __future__ import annotations
 
 from .builder import Builder
 from .builder_impl import build as from_program
-from .evaluate import pure_evaluator
 from .interp import run
 from .nodes import Module
+from .operations import pure_evaluator
 from .root_values import RootValues
 from .text import parse, print_module
 from .verify import VerifyError, verify

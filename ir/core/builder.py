@@ -1,7 +1,8 @@
 """Builder: makes core IR, one method for each single operation.
 
 A builder appends to `block`, its insertion point, and gives what it makes the span `span`. The type of each result
-follows from the operands (`rules`). Control flow is made in two steps: a method that makes the node with empty blocks
+follows from the operands (`operations`). The methods that only construct an operation are generated: see
+`OperationBuilder`. Control flow is made in two steps: a method that makes the node with empty blocks
 and ends the current block by entering it, then the blocks are filled by moving the insertion point (`at`).
 """
 
@@ -9,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
 
 from ..constants import ConstantValue, RawValue
-from ..ops import BinaryOp, UnaryOp
 from ..source import Span
 from ..types import (
     BOOL,
@@ -30,42 +29,34 @@ from ..types import (
     default_access,
     pointer,
 )
-from . import rules
 from .nodes import (
-    Access,
-    Binary,
     Block,
     BlockArgument,
     Branch,
     BuiltinCall,
-    Call,
     Constant,
     Construct,
     Convert,
     DiagnosticFilter,
-    Discard,
     Flow,
     Function,
     FunctionParameter,
     If,
-    Instruction,
-    Load,
+    InstructionT,
     Loop,
     Module,
+    OperationBuilder,
     Override,
-    Store,
     Switch,
     SwitchCase,
-    Swizzle,
     Terminator,
-    Unary,
     Var,
 )
-from .values import Value
+from .operations import result_type
+from .rules import RuleError
+from .values import UNTYPED, Value
 
 _NO_IO = IoAttributes()
-
-AnyInstruction = TypeVar("AnyInstruction", bound=Instruction)
 
 
 def empty_block(arguments: Iterable[BlockArgument] = ()) -> Block:
@@ -103,7 +94,7 @@ def f32(value: float) -> Constant:
     return constant(F32, value)
 
 
-class Builder:
+class Builder(OperationBuilder):
     """Appends single operations and branches at `block`. `block` is None where nothing can follow."""
 
     def __init__(self, module: Module, block: Block | None = None) -> None:
@@ -120,7 +111,7 @@ class Builder:
         finally:
             self.block = before
 
-    def append(self, instruction: AnyInstruction) -> AnyInstruction:
+    def append(self, instruction: InstructionT) -> InstructionT:
         """Put an instruction at the end of the current block."""
         assert self.block is not None, "nothing can be built after a branch"
         assert self.block.branch is None, "nothing can be built after a branch"
@@ -129,39 +120,23 @@ class Builder:
 
     # Single operations.
 
-    def unary(self, op: UnaryOp, operand: Value, *, name: str | None = None) -> Unary:
-        """`op operand`."""
-        return self.append(Unary(op, operand, rules.unary_type(op, operand.type), name, span=self.span))
-
-    def binary(self, op: BinaryOp, lhs: Value, rhs: Value, *, name: str | None = None) -> Binary:
-        """`lhs op rhs`."""
-        return self.append(Binary(op, lhs, rhs, rules.binary_type(op, lhs.type, rhs.type), name, span=self.span))
+    def add(self, operation: InstructionT, /) -> InstructionT:
+        """Give a new operation its type and the builder's span, and append it. Raises RuleError."""
+        try:
+            operation.type = result_type(operation)
+        except RuleError:
+            operation.drop_operands()
+            raise
+        operation.span = self.span
+        return self.append(operation)
 
     def convert(self, type: Type, operand: Value, *, name: str | None = None) -> Convert:
         """`type(operand)`, a value conversion."""
-        return self.append(Convert(operand, rules.convert_type(type, operand.type), name, span=self.span))
+        return self.add(Convert(operand, type, name))
 
-    def construct(self, type: Type, elements: Sequence[Value], *, name: str | None = None) -> Construct:
+    def construct(self, type: Type, elements: Iterable[Value], *, name: str | None = None) -> Construct:
         """`type(elements…)`, a value constructor."""
-        made = rules.construct_type(type, [element.type for element in elements])
-        return self.append(Construct(elements, made, name, span=self.span))
-
-    def access(self, object: Value, indices: Sequence[Value], *, name: str | None = None) -> Access:
-        """`object[i][j]…`, a pointer to the part or the part."""
-        return self.append(Access(object, indices, rules.access_type(object.type, indices), name, span=self.span))
-
-    def swizzle(self, object: Value, components: Sequence[int], *, name: str | None = None) -> Swizzle:
-        """`object.zyx`."""
-        type = rules.swizzle_type(object.type, components)
-        return self.append(Swizzle(object, components, type, name, span=self.span))
-
-    def load(self, pointer: Value, *, name: str | None = None) -> Load:
-        """The value in memory."""
-        return self.append(Load(pointer, rules.load_type(pointer.type), name, span=self.span))
-
-    def store(self, pointer: Value, value: Value) -> Store:
-        """`*pointer = value`."""
-        return self.append(Store(pointer, value, rules.store_type(pointer.type, value.type), None, span=self.span))
+        return self.add(Construct(elements, type, name))
 
     def var(
         self,
@@ -172,19 +147,13 @@ class Builder:
         binding: BindingPoint | None = None,
     ) -> Var:
         """A variable; `type` is the pointer to it (`variable_type`)."""
-        made = rules.var_type(type, initializer)
-        return self.append(Var(initializer, made, name, binding=binding, span=self.span))
+        return self.add(Var(initializer, type, name, binding=binding))
 
     def override(
         self, type: Scalar, *, name: str | None = None, default: Value | None = None, id: int | None = None
     ) -> Override:
         """A pipeline-overridable constant."""
-        return self.append(Override(default, rules.override_type(type, default), name, id=id, span=self.span))
-
-    def call(self, callee: Function, arguments: Sequence[Value], *, name: str | None = None) -> Call:
-        """A call of a user function."""
-        type = rules.call_type(callee, arguments)
-        return self.append(Call(callee, arguments, type, name, span=self.span))
+        return self.add(Override(default, type, name, id=id))
 
     def builtin_call(
         self,
@@ -195,12 +164,7 @@ class Builder:
         name: str | None = None,
     ) -> BuiltinCall:
         """A call of a builtin function by its WGSL name."""
-        type = rules.builtin_type(function, template_arguments, arguments)
-        return self.append(BuiltinCall(function, template_arguments, arguments, type, name, span=self.span))
-
-    def discard(self) -> Discard:
-        """`discard;`"""
-        return self.append(Discard(VOID, None, span=self.span))
+        return self.add(BuiltinCall(function, template_arguments, arguments, UNTYPED, name))
 
     # Branches and control flow.
 

@@ -14,29 +14,21 @@ def has_effects(instruction: nodes.Instruction) -> bool:
     A user function is taken to have effects; so is a barrier, and a collective operation, which other invocations
     wait for.
     """
-    match instruction:
-        case nodes.Store() | nodes.Call() | nodes.Discard():
-            return True
-        case nodes.BuiltinCall(function=name):
-            function = builtin(name)
-            flags = None if function is None else function.flags
-            return flags is None or flags.has_side_effects or flags.is_barrier or flags.is_subgroup
-        case _:
-            return False
+    if isinstance(instruction, nodes.BuiltinCall):
+        function = builtin(instruction.function)
+        flags = None if function is None else function.flags
+        return flags is None or flags.has_side_effects or flags.is_barrier or flags.is_subgroup
+    return isinstance(instruction, (nodes.WritingInstruction, nodes.ExitingInstruction))
 
 
 def reads_memory(instruction: nodes.Instruction) -> bool:
     """Whether the result may change when a store, an atomic, a call or a barrier moves across the instruction."""
-    match instruction:
-        case nodes.Load() | nodes.Call():
-            return True
-        case nodes.BuiltinCall(function=name, arguments=arguments):
-            function = builtin(name)
-            if function is not None and not function.flags.accesses_memory:
-                return False
-            return has_effects(instruction) or any(map(_is_handle_or_pointer, arguments))
-        case _:
+    if isinstance(instruction, nodes.BuiltinCall):
+        function = builtin(instruction.function)
+        if function is not None and not function.flags.accesses_memory:
             return False
+        return has_effects(instruction) or any(map(_is_handle_or_pointer, instruction.arguments))
+    return isinstance(instruction, nodes.ReadingInstruction)
 
 
 def _is_handle_or_pointer(value: Value) -> bool:

@@ -17,9 +17,9 @@ from ..operators import binary_evaluator, unary_evaluator
 from ..scalars import Mode
 from ..types import AddressSpace, Array, Atomic, Matrix, Pointer, Scalar, Struct, Texture, Type, Vector, element_type
 from . import nodes
-from .evaluate import pure_evaluator
 from .interp_frame import Frame, Memory, Operation, PointerValue
 from .interp_textures import texture_operation
+from .operations import pure_evaluator
 from .values import Value
 
 Slots: TypeAlias = tuple[int, ...]

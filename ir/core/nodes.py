@@ -1,22 +1,52 @@
 # Written by `python -m tinct.ir.schema.generate` from ir/schema/core.asdl: change the schema, not this file.
-# ruff: noqa: D102  (the schema documents the operands, which are properties here)
+# ruff: noqa: D102  (the schema documents the operands; methods are as in ir/schema/asdl.py)
 
-"""Core IR: the round-trip IR, after Tint's design document."""
+"""Core IR: the round-trip IR, after Tint's design document.
+
+An instruction has its shape in parentheses and its meaning in brackets; `ir/schema/asdl.py` describes the notation.
+What is `pure` may be computed anywhere, any number of times; `reads`, `writes` and `exits` are what else an
+instruction may do. What a BuiltinCall does is said of each function, in `ir/builtins`. No operation commutes: a
+product of matrices does not.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
-from ..schema.runtime import Category, Count, FieldInfo, Schema, SchemaNode
-from .values import User, Value
+from ..schema.runtime import Category, Count, FieldInfo, Operation, Schema, SchemaNode
+from .values import UNTYPED, User, Value
 
 if TYPE_CHECKING:
     from ..constants import ConstantValue
     from ..ops import BinaryOp, UnaryOp
     from ..source import Span
     from ..types import BindingPoint, Extent, IoAttributes, OverrideCount, Stage, Struct, Type
+
+
+class PureInstruction(Operation):
+    """What gives the same value whenever attributes and operands are the same. A base, for tests and patterns."""
+
+    __slots__ = ()
+
+
+class ReadingInstruction(Operation):
+    """What depends on memory. A base, for tests and patterns."""
+
+    __slots__ = ()
+
+
+class WritingInstruction(Operation):
+    """What changes memory, or makes a new version of storage. A base, for tests and patterns."""
+
+    __slots__ = ()
+
+
+class ExitingInstruction(Operation):
+    """What may end the invocation. A base, for tests and patterns."""
+
+    __slots__ = ()
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
@@ -414,17 +444,17 @@ class BlockArgument(Value):
         self.span = span
 
 
-class Unary(Value):
+class Unary(Value, PureInstruction):
     """`Unary(unary_op op, value operand, type type, str? name)`"""
 
     __slots__ = ("op",)
     __match_args__ = ("op", "operand", "type", "name")
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
-        FieldInfo("op", "unary_op", Category.EXTERN),
+        FieldInfo("op", "unary_op", Category.EXTERN, is_word=True),
         FieldInfo("operand", "value", Category.NODE, operand=True),
         FieldInfo("type", "type", Category.EXTERN),
-        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL, note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
@@ -444,19 +474,25 @@ class Unary(Value):
     def operand(self, value: Value) -> None:
         self.set_operand(0, value)
 
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.op, self.type)
 
-class Binary(Value):
+    def copy(self) -> Unary:
+        return Unary(self.op, self.operand, self.type, self.name, span=self.span)
+
+
+class Binary(Value, PureInstruction):
     """`Binary(binary_op op, value lhs, value rhs, type type, str? name)`"""
 
     __slots__ = ("op",)
     __match_args__ = ("op", "lhs", "rhs", "type", "name")
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
-        FieldInfo("op", "binary_op", Category.EXTERN),
+        FieldInfo("op", "binary_op", Category.EXTERN, is_word=True),
         FieldInfo("lhs", "value", Category.NODE, operand=True),
         FieldInfo("rhs", "value", Category.NODE, operand=True),
         FieldInfo("type", "type", Category.EXTERN),
-        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL, note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
@@ -486,8 +522,14 @@ class Binary(Value):
     def rhs(self, value: Value) -> None:
         self.set_operand(1, value)
 
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.op, self.type)
 
-class Convert(Value):
+    def copy(self) -> Binary:
+        return Binary(self.op, self.lhs, self.rhs, self.type, self.name, span=self.span)
+
+
+class Convert(Value, PureInstruction):
     """`Convert(value operand, type type, str? name)`"""
 
     __slots__ = ()
@@ -495,9 +537,10 @@ class Convert(Value):
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("operand", "value", Category.NODE, operand=True),
         FieldInfo("type", "type", Category.EXTERN),
-        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL, note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "convert"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -515,8 +558,14 @@ class Convert(Value):
     def operand(self, value: Value) -> None:
         self.set_operand(0, value)
 
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.type,)
 
-class Construct(Value):
+    def copy(self) -> Convert:
+        return Convert(self.operand, self.type, self.name, span=self.span)
+
+
+class Construct(Value, PureInstruction):
     """`Construct(value* elements, type type, str? name)`"""
 
     __slots__ = ()
@@ -524,9 +573,10 @@ class Construct(Value):
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("elements", "value", Category.NODE, Count.MANY, operand=True),
         FieldInfo("type", "type", Category.EXTERN),
-        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL, note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "construct"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -544,8 +594,14 @@ class Construct(Value):
     def elements(self, values: Iterable[Value]) -> None:
         self._set_tail(0, values)
 
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.type,)
 
-class Access(Value):
+    def copy(self) -> Construct:
+        return Construct(self.elements, self.type, self.name, span=self.span)
+
+
+class Access(Value, PureInstruction):
     """`Access(value object, value* indices, type type, str? name)`"""
 
     __slots__ = ()
@@ -554,9 +610,10 @@ class Access(Value):
         FieldInfo("object", "value", Category.NODE, operand=True),
         FieldInfo("indices", "value", Category.NODE, Count.MANY, operand=True),
         FieldInfo("type", "type", Category.EXTERN),
-        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL, note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "access"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -584,8 +641,14 @@ class Access(Value):
     def indices(self, values: Iterable[Value]) -> None:
         self._set_tail(1, values)
 
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.type,)
 
-class Swizzle(Value):
+    def copy(self) -> Access:
+        return Access(self.object, self.indices, self.type, self.name, span=self.span)
+
+
+class Swizzle(Value, PureInstruction):
     """`Swizzle(value object, int* components, type type, str? name)`"""
 
     __slots__ = ("components",)
@@ -594,9 +657,10 @@ class Swizzle(Value):
         FieldInfo("object", "value", Category.NODE, operand=True),
         FieldInfo("components", "int", Category.SCALAR, Count.MANY),
         FieldInfo("type", "type", Category.EXTERN),
-        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL, note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "swizzle"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -617,8 +681,14 @@ class Swizzle(Value):
     def object(self, value: Value) -> None:
         self.set_operand(0, value)
 
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (tuple(self.components), self.type)
 
-class Load(Value):
+    def copy(self) -> Swizzle:
+        return Swizzle(self.object, self.components, self.type, self.name, span=self.span)
+
+
+class Load(Value, ReadingInstruction):
     """`Load(value pointer, type type, str? name)`"""
 
     __slots__ = ()
@@ -626,9 +696,10 @@ class Load(Value):
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("pointer", "value", Category.NODE, operand=True),
         FieldInfo("type", "type", Category.EXTERN),
-        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL, note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "load"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -646,8 +717,14 @@ class Load(Value):
     def pointer(self, value: Value) -> None:
         self.set_operand(0, value)
 
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.type,)
 
-class Store(Value):
+    def copy(self) -> Load:
+        return Load(self.pointer, self.type, self.name, span=self.span)
+
+
+class Store(Value, WritingInstruction):
     """`Store(value pointer, value value, type type, str? name)`"""
 
     __slots__ = ()
@@ -656,9 +733,10 @@ class Store(Value):
         FieldInfo("pointer", "value", Category.NODE, operand=True),
         FieldInfo("value", "value", Category.NODE, operand=True),
         FieldInfo("type", "type", Category.EXTERN),
-        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL, note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "store"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -684,8 +762,14 @@ class Store(Value):
     def value(self, value: Value) -> None:
         self.set_operand(1, value)
 
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.type,)
 
-class Var(Value):
+    def copy(self) -> Store:
+        return Store(self.pointer, self.value, self.type, self.name, span=self.span)
+
+
+class Var(Value, Operation):
     """`Var(value? initializer, binding_point? binding, type type, str? name)`"""
 
     __slots__ = ("binding",)
@@ -694,9 +778,10 @@ class Var(Value):
         FieldInfo("initializer", "value", Category.NODE, Count.OPTIONAL, operand=True),
         FieldInfo("binding", "binding_point", Category.EXTERN, Count.OPTIONAL, default=None),
         FieldInfo("type", "type", Category.EXTERN),
-        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL, note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "var"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -723,8 +808,14 @@ class Var(Value):
     def initializer(self, value: Value | None) -> None:
         self._set_tail(0, () if value is None else (value,))
 
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.binding, self.type)
 
-class Override(Value):
+    def copy(self) -> Var:
+        return Var(self.initializer, self.type, self.name, binding=self.binding, span=self.span)
+
+
+class Override(Value, Operation):
     """`Override(value? default, int? id, type type, str? name)`"""
 
     __slots__ = ("id",)
@@ -733,9 +824,10 @@ class Override(Value):
         FieldInfo("default", "value", Category.NODE, Count.OPTIONAL, operand=True),
         FieldInfo("id", "int", Category.SCALAR, Count.OPTIONAL, default=None),
         FieldInfo("type", "type", Category.EXTERN),
-        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL, note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "override"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -756,8 +848,14 @@ class Override(Value):
     def default(self, value: Value | None) -> None:
         self._set_tail(0, () if value is None else (value,))
 
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.id, self.type)
 
-class Call(Value):
+    def copy(self) -> Override:
+        return Override(self.default, self.type, self.name, id=self.id, span=self.span)
+
+
+class Call(Value, ReadingInstruction, WritingInstruction):
     """`Call(value* arguments, type type, str? name)`"""
 
     __slots__ = ("callee",)
@@ -766,9 +864,10 @@ class Call(Value):
         FieldInfo("callee", "function", Category.NODE, hidden=True),
         FieldInfo("arguments", "value", Category.NODE, Count.MANY, operand=True),
         FieldInfo("type", "type", Category.EXTERN),
-        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL, note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "call"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -789,8 +888,14 @@ class Call(Value):
     def arguments(self, values: Iterable[Value]) -> None:
         self._set_tail(0, values)
 
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.callee, self.type)
 
-class BuiltinCall(Value):
+    def copy(self) -> Call:
+        return Call(self.callee, self.arguments, self.type, self.name, span=self.span)
+
+
+class BuiltinCall(Value, Operation):
     """`BuiltinCall(str function, type* template_arguments, value* arguments, type type, str? name)`"""
 
     __slots__ = ("function", "template_arguments")
@@ -800,9 +905,10 @@ class BuiltinCall(Value):
         FieldInfo("template_arguments", "type", Category.EXTERN, Count.MANY),
         FieldInfo("arguments", "value", Category.NODE, Count.MANY, operand=True),
         FieldInfo("type", "type", Category.EXTERN),
-        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL, note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "builtin"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -831,17 +937,24 @@ class BuiltinCall(Value):
     def arguments(self, values: Iterable[Value]) -> None:
         self._set_tail(0, values)
 
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.function, tuple(self.template_arguments), self.type)
 
-class Discard(Value):
+    def copy(self) -> BuiltinCall:
+        return BuiltinCall(self.function, self.template_arguments, self.arguments, self.type, self.name, span=self.span)
+
+
+class Discard(Value, ExitingInstruction):
     """`Discard(type type, str? name)`"""
 
     __slots__ = ()
     __match_args__ = ("type", "name")
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("type", "type", Category.EXTERN),
-        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("name", "str", Category.SCALAR, Count.OPTIONAL, note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "discard"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -850,6 +963,12 @@ class Discard(Value):
         self.type = type
         self.name = name
         self.span = span
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.type,)
+
+    def copy(self) -> Discard:
+        return Discard(self.type, self.name, span=self.span)
 
 
 Flow: TypeAlias = Block | If | Loop | Switch | Terminator
@@ -927,6 +1046,33 @@ AnyValue: TypeAlias = (
     | Discard
 )
 """Every kind of `Value`."""
+
+AnyPureInstruction: TypeAlias = Unary | Binary | Convert | Construct | Access | Swizzle
+"""Every kind of `PureInstruction`."""
+
+AnyReadingInstruction: TypeAlias = Load | Call
+"""Every kind of `ReadingInstruction`."""
+
+AnyWritingInstruction: TypeAlias = Store | Call
+"""Every kind of `WritingInstruction`."""
+
+AnyExitingInstruction: TypeAlias = Discard
+"""Every kind of `ExitingInstruction`."""
+
+BY_WORD: Mapping[str, type[Instruction]] = {
+    "convert": Convert,
+    "construct": Construct,
+    "access": Access,
+    "swizzle": Swizzle,
+    "load": Load,
+    "store": Store,
+    "var": Var,
+    "override": Override,
+    "call": Call,
+    "builtin": BuiltinCall,
+    "discard": Discard,
+}
+"""The operations by their words in the text form, but for words that are externs."""
 
 SCHEMA = Schema(
     name="core",
@@ -1024,3 +1170,45 @@ SCHEMA = Schema(
         "binary_op",
     ),
 )
+
+
+InstructionT = TypeVar("InstructionT", bound=Instruction)
+
+
+class OperationBuilder:
+    """A method for each kind of operation that only constructs it; `add` says what a builder does with each."""
+
+    def add(self, operation: InstructionT, /) -> InstructionT:
+        raise NotImplementedError
+
+    def unary(self, op: UnaryOp, operand: Value, *, name: str | None = None) -> Unary:
+        """`Unary(unary_op op, value operand, type type, str? name)`"""
+        return self.add(Unary(op, operand, UNTYPED, name))
+
+    def binary(self, op: BinaryOp, lhs: Value, rhs: Value, *, name: str | None = None) -> Binary:
+        """`Binary(binary_op op, value lhs, value rhs, type type, str? name)`"""
+        return self.add(Binary(op, lhs, rhs, UNTYPED, name))
+
+    def access(self, object: Value, indices: Iterable[Value], *, name: str | None = None) -> Access:
+        """`Access(value object, value* indices, type type, str? name)`"""
+        return self.add(Access(object, indices, UNTYPED, name))
+
+    def swizzle(self, object: Value, components: Iterable[int], *, name: str | None = None) -> Swizzle:
+        """`Swizzle(value object, int* components, type type, str? name)`"""
+        return self.add(Swizzle(object, components, UNTYPED, name))
+
+    def load(self, pointer: Value, *, name: str | None = None) -> Load:
+        """`Load(value pointer, type type, str? name)`"""
+        return self.add(Load(pointer, UNTYPED, name))
+
+    def store(self, pointer: Value, value: Value, *, name: str | None = None) -> Store:
+        """`Store(value pointer, value value, type type, str? name)`"""
+        return self.add(Store(pointer, value, UNTYPED, name))
+
+    def call(self, callee: Function, arguments: Iterable[Value], *, name: str | None = None) -> Call:
+        """`Call(value* arguments, type type, str? name)`"""
+        return self.add(Call(callee, arguments, UNTYPED, name))
+
+    def discard(self, *, name: str | None = None) -> Discard:
+        """`Discard(type type, str? name)`"""
+        return self.add(Discard(UNTYPED, name))

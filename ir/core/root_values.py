@@ -14,7 +14,7 @@ from ..diagnostics import InputError
 from ..scalars import EvaluationError, Mode, fits, round_to
 from ..types import BOOL, OverrideCount, Scalar
 from . import nodes
-from .evaluate import pure_evaluator
+from .operations import pure_evaluator
 from .values import Value
 
 

@@ -1,14 +1,12 @@
-"""The type of every single operation, from its operands.
+"""Typing rules: the type of an operation's result, from its operands.
 
-One rule for each kind of instruction. The builder computes result types with them; the verifier and the text parser
-compute them again. A rule returns the type of the result (`VOID` where there is none) or raises `RuleError` with a
-sentence that says what does not fit.
+`operations` says which rule belongs to which kind of instruction. A rule returns the type of the result (`VOID` where
+there is none) or raises `RuleError` with a sentence that says what does not fit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never
 
 from ..builtins import NoMatch, builtin, resolve_call
 from ..operators import binary_result, unary_result
@@ -44,42 +42,6 @@ from .values import Value
 
 class RuleError(Exception):
     """Operands that an operation does not take."""
-
-
-def result_type(instruction: nodes.Instruction) -> Type:
-    """The type that the instruction's result must have. Raises RuleError.
-
-    For `Convert`, `Construct`, `Var` and `Override` the type is a choice; it is returned once found fitting.
-    """
-    match instruction:
-        case nodes.Unary(op=op, operand=operand):
-            return unary_type(op, operand.type)
-        case nodes.Binary(op=op, lhs=lhs, rhs=rhs):
-            return binary_type(op, lhs.type, rhs.type)
-        case nodes.Convert(operand=operand, type=type):
-            return convert_type(type, operand.type)
-        case nodes.Construct(elements=elements, type=type):
-            return construct_type(type, [element.type for element in elements])
-        case nodes.Access(object=object, indices=indices):
-            return access_type(object.type, indices)
-        case nodes.Swizzle(object=object, components=components):
-            return swizzle_type(object.type, components)
-        case nodes.Load(pointer=source):
-            return load_type(source.type)
-        case nodes.Store(pointer=target, value=value):
-            return store_type(target.type, value.type)
-        case nodes.Var(initializer=initializer, type=type):
-            return var_type(type, initializer)
-        case nodes.Override(default=default, type=type):
-            return override_type(type, default)
-        case nodes.Call(callee=callee, arguments=arguments):
-            return call_type(callee, arguments)
-        case nodes.BuiltinCall(function=function, template_arguments=template_arguments, arguments=arguments):
-            return builtin_type(function, template_arguments, arguments)
-        case nodes.Discard():
-            return VOID
-        case _:
-            assert_never(instruction)
 
 
 def unary_type(op: UnaryOp, operand: Type) -> Type:

@@ -53,6 +53,7 @@ from ..language import (
 )
 from ..ops import BinaryOp, UnaryOp
 from ..scalars import EvaluationError, fits, parse_float_literal
+from ..schema.runtime import Count, FieldInfo, values_of
 from ..source import Source, Span
 from ..types import (
     F16,
@@ -99,10 +100,12 @@ T = TypeVar("T")
 V = TypeVar("V", bound=nodes.AnyValue)
 E = TypeVar("E", bound=enum.Enum)
 
-_UNARY_WORDS = {op: op.name.lower() for op in (UnaryOp.NEGATE, UnaryOp.COMPLEMENT, UnaryOp.NOT)}
-_BINARY_WORDS = {op: op.name.lower() for op in BinaryOp if not op.is_short_circuit}
-_UNARY_OPS = {word: op for op, word in _UNARY_WORDS.items()}
-_BINARY_OPS = {word: op for op, word in _BINARY_WORDS.items()}
+_UNARY = (UnaryOp.NEGATE, UnaryOp.COMPLEMENT, UnaryOp.NOT)
+_OPERATORS: Mapping[str, tuple[type[nodes.Instruction], UnaryOp | BinaryOp]] = {
+    **{op.name.lower(): (nodes.Unary, op) for op in _UNARY},
+    **{op.name.lower(): (nodes.Binary, op) for op in BinaryOp if not op.is_short_circuit},
+}
+_WORDS = {op: word for word, (_, op) in _OPERATORS.items()}
 _SUFFIXES = {ScalarKind.I32: "i", ScalarKind.U32: "u", ScalarKind.F32: "f", ScalarKind.F16: "h"}
 _SCALARS_BY_SUFFIX = {suffix: SCALARS[kind.value] for kind, suffix in _SUFFIXES.items()}
 _COMPONENTS = "xyzw"
@@ -381,27 +384,36 @@ class _Printer:
 
     def operation(self, node: nodes.Instruction) -> str:
         match node:
-            case nodes.Unary(op=op):
-                return f"{_UNARY_WORDS.get(op, op.value)} {self.operands(node.operands)}"
-            case nodes.Binary(op=op):
-                return f"{_BINARY_WORDS.get(op, op.value)} {self.operands(node.operands)}"
             case nodes.Swizzle(object=object, components=components):
-                return f"swizzle {self.value(object)}, {''.join(_COMPONENTS[it] for it in components)}"
+                return f"{node.WORD} {self.value(object)}, {''.join(_COMPONENTS[it] for it in components)}"
             case nodes.Var(binding=binding):
                 place = "" if binding is None else f" @group({binding.group}) @binding({binding.binding})"
-                return f"var{place} {self.operands(node.operands)}".rstrip()
+                return f"{node.WORD}{place} {self.operands(node.operands)}".rstrip()
             case nodes.Override(id=id):
                 place = "" if id is None else f" @id({id})"
-                return f"override{place} {self.operands(node.operands)}".rstrip()
+                return f"{node.WORD}{place} {self.operands(node.operands)}".rstrip()
             case nodes.Call(callee=callee, arguments=arguments):
-                return f"call @{callee.name}({self.operands(arguments)})"
+                return f"{node.WORD} @{callee.name}({self.operands(arguments)})"
             case nodes.BuiltinCall(function=name, template_arguments=types, arguments=arguments):
                 template = f"<{', '.join(map(print_type, types))}>" if types else ""
-                return f"builtin {name}{template}({self.operands(arguments)})"
-            case nodes.Convert() | nodes.Construct() | nodes.Access() | nodes.Load() | nodes.Store() | nodes.Discard():
-                return f"{type(node).__name__.lower()} {self.operands(node.operands)}".rstrip()
+                return f"{node.WORD} {name}{template}({self.operands(arguments)})"
+            case nodes.PureInstruction() | nodes.Load() | nodes.Store() | nodes.Discard():
+                return self.plain(node)
             case _:
                 assert_never(node)
+
+    def plain(self, node: nodes.Instruction) -> str:
+        """The word, then the fields by the rows of the schema."""
+        word, parts = node.WORD, list[str]()
+        for info in node.FIELDS:
+            if info.is_word:
+                op = getattr(node, info.name)
+                word = _WORDS.get(op, op.value)
+            elif info.operand:
+                parts += (self.value(it) for it in values_of(node, info) if isinstance(it, Value))
+            elif not info.note and info.name != "type":
+                parts += map(str, values_of(node, info))
+        return f"{word} {', '.join(parts)}".rstrip()
 
 
 def _blocks(start: nodes.Block) -> Iterator[nodes.Block]:
@@ -915,37 +927,49 @@ class _Parser:
     def operation(self, type: Type, name: str | None) -> nodes.Instruction:
         token = self.next("word", "an instruction")
         match token.text:
-            case word if word in _UNARY_OPS:
-                return nodes.Unary(_UNARY_OPS[word], self.operand(), type, name)
-            case word if word in _BINARY_OPS:
-                return nodes.Binary(_BINARY_OPS[word], *self.pair(), type, name)
-            case "convert":
-                return nodes.Convert(self.operand(), type, name)
-            case "construct":
-                return nodes.Construct(self.operand_list(), type, name)
-            case "access":
-                object, *indices = self.operand_list()
-                return nodes.Access(object, indices, type, name)
-            case "swizzle":
+            case nodes.Swizzle.WORD:
                 return self.swizzle(type, name)
-            case "load":
-                return nodes.Load(self.operand(), type, name)
-            case "store":
-                return nodes.Store(*self.pair(), type, name)
-            case "var":
+            case nodes.Var.WORD:
                 binding = self.binding()
                 return nodes.Var(self.optional_operand(), type, name, binding=binding)
-            case "override":
+            case nodes.Override.WORD:
                 id = self.number_attribute("@id")
                 return nodes.Override(self.optional_operand(), type, name, id=id)
-            case "call":
+            case nodes.Call.WORD:
                 return self.call(type, name)
-            case "builtin":
+            case nodes.BuiltinCall.WORD:
                 return self.builtin_call(type, name)
-            case "discard":
-                return nodes.Discard(type, name)
+            case word if word in _OPERATORS:
+                return self.plain(*_OPERATORS[word], type, name)
+            case word if word in nodes.BY_WORD:
+                return self.plain(nodes.BY_WORD[word], None, type, name)
             case _:
                 return self.fail("unknown instruction", token)
+
+    def plain(self, kind: type[nodes.Instruction], op: object, type: Type, name: str | None) -> nodes.Instruction:
+        """The fields by the rows of the schema; `op` is what says the word."""
+        values: dict[str, object] = {"type": type, "name": name}
+        is_first = True
+        for info in kind.FIELDS:
+            if info.is_word:
+                values[info.name] = op
+            elif info.name not in values and not info.note:
+                values[info.name] = self.field(info, is_first=is_first)
+                is_first = False
+        return kind.of(values)
+
+    def field(self, info: FieldInfo, *, is_first: bool) -> object:
+        """What stands for a field: all but the first come after a comma. A list that comes first is not empty."""
+        readers: Mapping[str, Callable[[], object]] = {"value": self.operand, "int": self.integer, "str": self.word}
+        read = readers[info.type]
+        if info.count is not Count.MANY:
+            if not is_first:
+                self.expect(",")
+            return read()
+        items = [read()] if is_first else []
+        while self.take(","):
+            items.append(read())
+        return items
 
     def swizzle(self, type: Type, name: str | None) -> nodes.Swizzle:
         object = self.operand()
@@ -975,17 +999,6 @@ class _Parser:
         return nodes.BuiltinCall(function, types, self.several(self.operand, ")"), type, name)
 
     # Operands and constants.
-
-    def pair(self) -> tuple[nodes.AnyValue, nodes.AnyValue]:
-        left = self.operand()
-        self.expect(",")
-        return left, self.operand()
-
-    def operand_list(self) -> list[nodes.AnyValue]:
-        found = [self.operand()]
-        while self.take(","):
-            found.append(self.operand())
-        return found
 
     def optional_operand(self) -> nodes.AnyValue | None:
         """An initialiser follows on the same line, if there is one."""

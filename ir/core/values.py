@@ -13,13 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from ..schema.runtime import SchemaNode, as_many
+from ..types import VOID, Type
 
 if TYPE_CHECKING:
     from ..source import Span
-    from ..types import Type
+
+UNTYPED: Final[Type] = VOID
+"""The type of an operation until its typing rule has been asked."""
 
 
 @dataclass(frozen=True, slots=True)

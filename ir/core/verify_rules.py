@@ -29,7 +29,8 @@ from ..types import (
     scalar_of,
 )
 from . import nodes
-from .rules import RuleError, counts_in, result_type
+from .operations import result_type
+from .rules import RuleError, counts_in
 from .structure import Structure
 from .values import User
 

@@ -34,6 +34,7 @@ forks. Within one run they do not change.
 Modules here:
 
 - `nodes` (generated from the schema), `types`, `dynamic`: what there is. `builder`: makes it. `graph`: its edges.
+- `operations`: what operations on scalars take, give and compute. `inference`: the type of each node.
 - `text`: printer and parser. `rules`: what is allowed; `verify` checks it. `interp`: the reference interpreter;
   `arithmetic` and `storage` are its values, `dispatch` runs whole entry points.
 - `analyses`: dominance, forks, loops. `versions`: who consumes and reads collections, and what must come first.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
+from typing import Final, assert_never
 
+from ..schema.runtime import Count, values_of
 from . import dynamic
 from . import nodes as h
 from .graph import map_predecessors
@@ -33,32 +34,25 @@ def specialised(function: h.Function, values: Sequence[int]) -> h.Function:
 
 
 def _copy(node: h.Node, constants: Sequence[h.DynamicConstant]) -> h.Node:
-    made = copy.copy(node)
-    match made:
-        case h.Fork():
-            made.factor = dynamic.substitute(made.factor, constants)
-        case h.DynamicConstantNode():
-            made.value = dynamic.substitute(made.value, constants)
-        case h.Call():
-            made.dynamic_constants = [dynamic.substitute(it, constants) for it in made.dynamic_constants]
-            made.arguments = list(made.arguments)
-        case h.ConstantNode():
-            made.value = _constant(made.value, constants)
-        case h.Region():
-            made.predecessors = list(made.predecessors)
-        case h.Phi():
-            made.values = list(made.values)
-        case h.Intrinsic():
-            made.arguments = list(made.arguments)
-        case h.ProductNode():
-            made.fields = list(made.fields)
-        case h.Read() | h.Write():
-            made.indices = list(made.indices)
-        case h.Atomic():
-            made.indices, made.operands = list(made.indices), list(made.operands)
-        case _:
-            pass
+    made = node.copy()
+    for info in made.FIELDS:
+        if info.type in _SUBSTITUTED:
+            items = [_substituted(it, constants) for it in values_of(made, info)]
+            setattr(made, info.name, items if info.count is Count.MANY else items[0])
     return made
+
+
+_SUBSTITUTED: Final = frozenset({"dynamic_constant", "constant", "type"})
+"""The types of the fields in which dynamic constants may stand."""
+
+
+def _substituted(value: object, constants: Sequence[h.DynamicConstant]) -> object:
+    if isinstance(value, h.DynamicConstant):
+        return dynamic.substitute(value, constants)
+    if isinstance(value, h.Constant):
+        return _constant(value, constants)
+    assert isinstance(value, h.Type)
+    return substitute(value, constants)
 
 
 def _constant(constant: h.Constant, constants: Sequence[h.DynamicConstant]) -> h.Constant:
@@ -71,5 +65,7 @@ def _constant(constant: h.Constant, constants: Sequence[h.DynamicConstant]) -> h
             return h.ArrayConstant(substitute(type, constants), tuple(_constant(it, constants) for it in parts))
         case h.SummationConstant(type=type, variant=variant, value=value):
             return h.SummationConstant(substitute(type, constants), variant, _constant(value, constants))
-        case _:
+        case h.BoolConstant() | h.IntegerConstant() | h.FloatConstant():
             return constant
+        case _:
+            assert_never(constant)

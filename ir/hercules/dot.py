@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from .graph import control_predecessors, is_control, predecessors
+from .inference import infer_types
 from .nodes import (
     Atomic,
     Collect,
@@ -34,7 +35,7 @@ from .nodes import (
 )
 from .schedule import Schedule, schedule
 from .text import constant_text, dynamic_text, expression_text, node_names
-from .types import infer_types, is_collection
+from .types import is_collection
 
 _HEAD = """\
   graph [fontname="Helvetica", fontsize=12, labeljust=l, ranksep=0.35, nodesep=0.25, pad=0.3];

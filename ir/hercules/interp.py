@@ -16,22 +16,21 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from ..deadline import Deadline, Ticks
-from . import arithmetic, dynamic, storage
-from .arithmetic import ScalarValue
+from . import arithmetic, dynamic, operations, storage
+from .graph import predecessors
 from .nodes import (
+    AnyScalarNode,
     Array,
     Atomic,
     AtomicOp,
-    Binary,
-    Bitcast,
     Call,
-    Cast,
     Collect,
     ConstantNode,
     ControlIndex,
+    ControlNode,
     DynamicConstantNode,
     FieldIndex,
     Fork,
@@ -39,12 +38,12 @@ from .nodes import (
     If,
     Index,
     Integer,
-    Intrinsic,
     Join,
     Match,
     Node,
     Parameter,
     Phi,
+    PinnedNode,
     PositionIndex,
     Product,
     ProductNode,
@@ -52,10 +51,9 @@ from .nodes import (
     Reduce,
     Region,
     Return,
-    Select,
+    ScalarNode,
     ThreadID,
     Type,
-    Unary,
     VariantIndex,
     Write,
 )
@@ -280,22 +278,8 @@ class _Compiler:
         match node:
             case ConstantNode(value):
                 return self._fresh(node, lambda: storage.constant(value, self.constants))
-            case Unary(op, operand):
-                return self._kernel1(node, operand, arithmetic.unary(op, self._scalar(operand)))
-            case Cast(type, operand):
-                assert is_scalar(type)
-                return self._kernel1(node, operand, arithmetic.cast(self._scalar(operand), type))
-            case Bitcast(type, operand):
-                assert is_scalar(type)
-                return self._kernel1(node, operand, arithmetic.bitcast(self._scalar(operand), type))
-            case Binary(binary_op, lhs, rhs):
-                return self._kernel2(node, lhs, rhs, arithmetic.binary(binary_op, self._scalar(lhs)))
-            case Select(condition, if_true, if_false):
-                return self._select(node, condition, if_true, if_false)
-            case Intrinsic(name, type, arguments):
-                assert is_scalar(type)
-                run = arithmetic.intrinsic(name, [self._scalar(it) for it in arguments], type)
-                return self._intrinsic(node, arguments, run)
+            case ScalarNode():
+                return self._operation(node)
             case Call():
                 return self._call(node)
             case Read():
@@ -306,8 +290,10 @@ class _Compiler:
                 return self._atomic(node)
             case ProductNode(fields):
                 return self._product(node, fields)
-            case _:
+            case ControlNode() | PinnedNode() | Parameter() | DynamicConstantNode():
                 raise InterpreterError(f"a {node.__class__.__name__} cannot float")
+            case _:
+                assert_never(node)
 
     def _scalar(self, node: Node) -> Scalar:
         type = self.plan.types[node]
@@ -322,40 +308,10 @@ class _Compiler:
 
         return step
 
-    def _kernel1(self, node: Node, operand: Node, kernel: arithmetic.Kernel1) -> Step:
-        slot, source = self.slots[node], self.slots[operand]
-
-        def step(frame: Frame) -> None:
-            frame[slot] = kernel(_scalar_value(frame[source]))
-
-        return step
-
-    def _kernel2(self, node: Node, lhs: Node, rhs: Node, kernel: arithmetic.Kernel2) -> Step:
-        slot, left, right = self.slots[node], self.slots[lhs], self.slots[rhs]
-
-        def step(frame: Frame) -> None:
-            frame[slot] = kernel(_scalar_value(frame[left]), _scalar_value(frame[right]))
-
-        return step
-
-    def _select(self, node: Node, condition: Node, if_true: Node, if_false: Node) -> Step:
-        slot, chooser = self.slots[node], self.slots[condition]
-        first, second = self.slots[if_true], self.slots[if_false]
-
-        def step(frame: Frame) -> None:
-            frame[slot] = frame[first] if frame[chooser] else frame[second]
-
-        return step
-
-    def _intrinsic(
-        self, node: Node, arguments: list[Node], run: Callable[[Sequence[ScalarValue]], ScalarValue]
-    ) -> Step:
-        slot, sources = self.slots[node], [self.slots[it] for it in arguments]
-
-        def step(frame: Frame) -> None:
-            frame[slot] = run([_scalar_value(frame[it]) for it in sources])
-
-        return step
+    def _operation(self, node: AnyScalarNode) -> Step:
+        operands = predecessors(node)
+        compute = operations.kernel(node, [self._scalar(it) for it in operands], self._scalar(node))
+        return _computation(compute, self.slots[node], [self.slots[it] for it in operands])
 
     def _call(self, node: Call) -> Step:
         constants = tuple(dynamic.evaluate(it, self.constants) for it in node.dynamic_constants)
@@ -541,9 +497,29 @@ def _follow(frame: Frame, path: _Path) -> list[int]:
     return [last if slot is None else min(_integer(frame[slot]), last) for slot, last in path]
 
 
-def _scalar_value(value: Value) -> ScalarValue:
-    assert isinstance(value, (bool, int, float))
-    return value
+def _computation(compute: operations.Kernel, target: int, operands: Sequence[int]) -> Step:
+    match operands:
+        case [operand]:
+
+            def step(frame: Frame) -> None:
+                frame[target] = compute(frame[operand])
+
+        case [left, right]:
+
+            def step(frame: Frame) -> None:
+                frame[target] = compute(frame[left], frame[right])
+
+        case [first, second, third]:
+
+            def step(frame: Frame) -> None:
+                frame[target] = compute(frame[first], frame[second], frame[third])
+
+        case _:
+
+            def step(frame: Frame) -> None:
+                frame[target] = compute(*[frame[it] for it in operands])
+
+    return step
 
 
 def _integer(value: Value) -> int:

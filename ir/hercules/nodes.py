@@ -1,14 +1,22 @@
 # Written by `python -m tinct.ir.schema.generate` from ir/schema/hercules.asdl: change the schema, not this file.
+# ruff: noqa: D102  (the schema documents the operands; methods are as in ir/schema/asdl.py)
 
-"""Hercules IR: a sea of nodes with fork/join parallelism, after the Hercules IR document."""
+"""Hercules IR: a sea of nodes with fork/join parallelism, after the Hercules IR document.
+
+A node has its shape in parentheses and its meaning in brackets; `ir/schema/asdl.py` describes the notation. A field is
+where control comes from (`control`), the control node that the node belongs to (`pinned`), for people (`note`), or
+data. Nodes that agree in their data have one value if they are `pure`. `writes` is what makes a new version of a
+collection. A node that is `scalar` needs a row in `ir/hercules/operations.py` and one in `backend/cpu/nodes.py`.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import enum
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
-from ..schema.runtime import Category, Count, ExactNode, FieldInfo, Schema, SchemaNode
+from ..schema.runtime import Category, Count, ExactNode, FieldInfo, Operation, Schema, SchemaNode
 
 if TYPE_CHECKING:
     from ..source import Span
@@ -56,6 +64,19 @@ class BinaryOp(enum.Enum):
     SHIFT_LEFT = "shift_left"
     SHIFT_RIGHT = "shift_right"
 
+    @property
+    def is_commutative(self) -> bool:
+        """Whether the operands may be exchanged."""
+        return self in (
+            BinaryOp.ADD,
+            BinaryOp.MUL,
+            BinaryOp.EQUAL,
+            BinaryOp.NOT_EQUAL,
+            BinaryOp.AND,
+            BinaryOp.OR,
+            BinaryOp.XOR,
+        )
+
 
 class AtomicOp(enum.Enum):
     """`atomic_op` of the schema."""
@@ -71,6 +92,42 @@ class AtomicOp(enum.Enum):
     XOR = "xor"
     EXCHANGE = "exchange"
     COMPARE_EXCHANGE = "compare_exchange"
+
+
+class ControlNode(Operation):
+    """Where control passes. A base, for tests and patterns."""
+
+    __slots__ = ()
+
+
+class PinnedNode(Operation):
+    """What belongs to one control node and has no other place. A base, for tests and patterns."""
+
+    __slots__ = ()
+
+
+class ScalarNode(Operation):
+    """What computes a scalar from scalars alone. A base, for tests and patterns."""
+
+    __slots__ = ()
+
+
+class PureNode(Operation):
+    """What gives the same value whenever attributes and operands are the same. A base, for tests and patterns."""
+
+    __slots__ = ()
+
+
+class ReadingNode(Operation):
+    """What depends on memory. A base, for tests and patterns."""
+
+    __slots__ = ()
+
+
+class WritingNode(Operation):
+    """What changes memory, or makes a new version of storage. A base, for tests and patterns."""
+
+    __slots__ = ()
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
@@ -304,6 +361,15 @@ class FieldIndex(SchemaNode):
 
     field: int
 
+    def inputs(self) -> tuple[Node, ...]:
+        return ()
+
+    def mapped(self, change: Callable[[Node], Node]) -> FieldIndex:
+        return self
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (FieldIndex, self.field)
+
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class VariantIndex(SchemaNode):
@@ -312,6 +378,15 @@ class VariantIndex(SchemaNode):
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (FieldInfo("variant", "int", Category.SCALAR),)
 
     variant: int
+
+    def inputs(self) -> tuple[Node, ...]:
+        return ()
+
+    def mapped(self, change: Callable[[Node], Node]) -> VariantIndex:
+        return self
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (VariantIndex, self.variant)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
@@ -322,6 +397,15 @@ class PositionIndex(SchemaNode):
 
     position: Node
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.position,)
+
+    def mapped(self, change: Callable[[Node], Node]) -> PositionIndex:
+        return PositionIndex(change(self.position))
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (PositionIndex,)
+
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class ControlIndex(SchemaNode):
@@ -331,31 +415,57 @@ class ControlIndex(SchemaNode):
 
     output: int
 
+    def inputs(self) -> tuple[Node, ...]:
+        return ()
+
+    def mapped(self, change: Callable[[Node], Node]) -> ControlIndex:
+        return self
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (ControlIndex, self.output)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Start(SchemaNode):
+class Start(ControlNode):
     """`Start`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "start"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return ()
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        pass
+
+    def control_inputs(self) -> tuple[Node, ...]:
+        return ()
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return ()
+
+    def copy(self) -> Start:
+        return Start(label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Region(SchemaNode):
+class Region(ControlNode):
     """`Region(node* predecessors)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("predecessors", "node", Category.NODE, Count.MANY),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "region"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -363,17 +473,33 @@ class Region(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return tuple(self.predecessors)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.predecessors = [change(it) for it in self.predecessors]
+
+    def control_inputs(self) -> tuple[Node, ...]:
+        return tuple(self.predecessors)
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return ()
+
+    def copy(self) -> Region:
+        return Region(list(self.predecessors), label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class If(SchemaNode):
+class If(ControlNode):
     """`If(node control, node condition)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("control", "node", Category.NODE),
         FieldInfo("condition", "node", Category.NODE),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "if"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -382,17 +508,34 @@ class If(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.control, self.condition)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.control = change(self.control)
+        self.condition = change(self.condition)
+
+    def control_inputs(self) -> tuple[Node, ...]:
+        return (self.control,)
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return ()
+
+    def copy(self) -> If:
+        return If(self.control, self.condition, label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Match(SchemaNode):
+class Match(ControlNode):
     """`Match(node control, node sum)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("control", "node", Category.NODE),
         FieldInfo("sum", "node", Category.NODE),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "match"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -401,17 +544,34 @@ class Match(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.control, self.sum)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.control = change(self.control)
+        self.sum = change(self.sum)
+
+    def control_inputs(self) -> tuple[Node, ...]:
+        return (self.control,)
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return ()
+
+    def copy(self) -> Match:
+        return Match(self.control, self.sum, label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Fork(SchemaNode):
+class Fork(ControlNode):
     """`Fork(node control, dynamic_constant factor)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("control", "node", Category.NODE),
         FieldInfo("factor", "dynamic_constant", Category.NODE),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "fork"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -420,16 +580,32 @@ class Fork(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.control,)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.control = change(self.control)
+
+    def control_inputs(self) -> tuple[Node, ...]:
+        return (self.control,)
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.factor,)
+
+    def copy(self) -> Fork:
+        return Fork(self.control, self.factor, label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Join(SchemaNode):
+class Join(ControlNode):
     """`Join(node control)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("control", "node", Category.NODE),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "join"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -437,17 +613,69 @@ class Join(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.control,)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.control = change(self.control)
+
+    def control_inputs(self) -> tuple[Node, ...]:
+        return (self.control,)
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return ()
+
+    def copy(self) -> Join:
+        return Join(self.control, label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Phi(SchemaNode):
+class Return(ControlNode):
+    """`Return(node control, node value)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("control", "node", Category.NODE),
+        FieldInfo("value", "node", Category.NODE),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
+    )
+    WORD: ClassVar[str] = "return"
+    IDENTITY: ClassVar[bool] = True
+    MUTABLE: ClassVar[bool] = True
+
+    control: Node
+    value: Node
+    label: str = dataclasses.field(default="", kw_only=True)
+    span: Span | None = dataclasses.field(default=None, kw_only=True)
+
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.control, self.value)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.control = change(self.control)
+        self.value = change(self.value)
+
+    def control_inputs(self) -> tuple[Node, ...]:
+        return (self.control,)
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return ()
+
+    def copy(self) -> Return:
+        return Return(self.control, self.value, label=self.label, span=self.span)
+
+
+@dataclasses.dataclass(slots=True, eq=False, repr=False)
+class Phi(PinnedNode, PureNode):
     """`Phi(node region, node* values)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("region", "node", Category.NODE),
         FieldInfo("values", "node", Category.NODE, Count.MANY),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "phi"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -456,16 +684,33 @@ class Phi(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.region, *self.values)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.region = change(self.region)
+        self.values = [change(it) for it in self.values]
+
+    def pinned_to(self) -> Node:
+        return self.region
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return ()
+
+    def copy(self) -> Phi:
+        return Phi(self.region, list(self.values), label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class ThreadID(SchemaNode):
+class ThreadID(PinnedNode, PureNode):
     """`ThreadID(node fork)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("fork", "node", Category.NODE),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "thread_id"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -473,18 +718,34 @@ class ThreadID(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.fork,)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.fork = change(self.fork)
+
+    def pinned_to(self) -> Node:
+        return self.fork
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return ()
+
+    def copy(self) -> ThreadID:
+        return ThreadID(self.fork, label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Reduce(SchemaNode):
+class Reduce(PinnedNode):
     """`Reduce(node join, node init, node update)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("join", "node", Category.NODE),
         FieldInfo("init", "node", Category.NODE),
         FieldInfo("update", "node", Category.NODE),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "reduce"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -494,17 +755,35 @@ class Reduce(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.join, self.init, self.update)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.join = change(self.join)
+        self.init = change(self.init)
+        self.update = change(self.update)
+
+    def pinned_to(self) -> Node:
+        return self.join
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return ()
+
+    def copy(self) -> Reduce:
+        return Reduce(self.join, self.init, self.update, label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Collect(SchemaNode):
+class Collect(PinnedNode):
     """`Collect(node join, node value)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("join", "node", Category.NODE),
         FieldInfo("value", "node", Category.NODE),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "collect"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -513,35 +792,33 @@ class Collect(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.join, self.value)
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Return(SchemaNode):
-    """`Return(node control, node value)`"""
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.join = change(self.join)
+        self.value = change(self.value)
 
-    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
-        FieldInfo("control", "node", Category.NODE),
-        FieldInfo("value", "node", Category.NODE),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
-    )
-    IDENTITY: ClassVar[bool] = True
-    MUTABLE: ClassVar[bool] = True
+    def pinned_to(self) -> Node:
+        return self.join
 
-    control: Node
-    value: Node
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    def attributes(self) -> tuple[Hashable, ...]:
+        return ()
+
+    def copy(self) -> Collect:
+        return Collect(self.join, self.value, label=self.label, span=self.span)
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Parameter(SchemaNode):
+class Parameter(PureNode):
     """`Parameter(int index)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("index", "int", Category.SCALAR),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "parameter"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -549,16 +826,29 @@ class Parameter(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return ()
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        pass
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.index,)
+
+    def copy(self) -> Parameter:
+        return Parameter(self.index, label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class ConstantNode(SchemaNode):
+class ConstantNode(PureNode):
     """`ConstantNode(constant value)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("value", "constant", Category.NODE),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "constant"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -566,16 +856,29 @@ class ConstantNode(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return ()
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        pass
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.value,)
+
+    def copy(self) -> ConstantNode:
+        return ConstantNode(self.value, label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class DynamicConstantNode(SchemaNode):
+class DynamicConstantNode(PureNode):
     """`DynamicConstantNode(dynamic_constant value)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("value", "dynamic_constant", Category.NODE),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "dynamic"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -583,16 +886,28 @@ class DynamicConstantNode(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return ()
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        pass
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.value,)
+
+    def copy(self) -> DynamicConstantNode:
+        return DynamicConstantNode(self.value, label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Unary(SchemaNode):
+class Unary(ScalarNode, PureNode):
     """`Unary(unary_op op, node operand)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
-        FieldInfo("op", "unary_op", Category.ENUM),
+        FieldInfo("op", "unary_op", Category.ENUM, is_word=True),
         FieldInfo("operand", "node", Category.NODE),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
@@ -602,17 +917,29 @@ class Unary(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.operand,)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.operand = change(self.operand)
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.op,)
+
+    def copy(self) -> Unary:
+        return Unary(self.op, self.operand, label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Binary(SchemaNode):
+class Binary(ScalarNode, PureNode):
     """`Binary(binary_op op, node lhs, node rhs)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
-        FieldInfo("op", "binary_op", Category.ENUM),
+        FieldInfo("op", "binary_op", Category.ENUM, is_word=True),
         FieldInfo("lhs", "node", Category.NODE),
         FieldInfo("rhs", "node", Category.NODE),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
@@ -623,18 +950,36 @@ class Binary(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.lhs, self.rhs)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.lhs = change(self.lhs)
+        self.rhs = change(self.rhs)
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.op,)
+
+    @property
+    def is_commutative(self) -> bool:
+        return self.op.is_commutative
+
+    def copy(self) -> Binary:
+        return Binary(self.op, self.lhs, self.rhs, label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Select(SchemaNode):
+class Select(ScalarNode, PureNode):
     """`Select(node condition, node if_true, node if_false)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("condition", "node", Category.NODE),
         FieldInfo("if_true", "node", Category.NODE),
         FieldInfo("if_false", "node", Category.NODE),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "select"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -644,17 +989,32 @@ class Select(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.condition, self.if_true, self.if_false)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.condition = change(self.condition)
+        self.if_true = change(self.if_true)
+        self.if_false = change(self.if_false)
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return ()
+
+    def copy(self) -> Select:
+        return Select(self.condition, self.if_true, self.if_false, label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Cast(SchemaNode):
+class Cast(ScalarNode, PureNode):
     """`Cast(type type, node operand)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("type", "type", Category.NODE),
         FieldInfo("operand", "node", Category.NODE),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "cast"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -663,17 +1023,30 @@ class Cast(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.operand,)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.operand = change(self.operand)
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.type,)
+
+    def copy(self) -> Cast:
+        return Cast(self.type, self.operand, label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Bitcast(SchemaNode):
+class Bitcast(ScalarNode, PureNode):
     """`Bitcast(type type, node operand)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("type", "type", Category.NODE),
         FieldInfo("operand", "node", Category.NODE),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "bitcast"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -682,18 +1055,31 @@ class Bitcast(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.operand,)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.operand = change(self.operand)
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.type,)
+
+    def copy(self) -> Bitcast:
+        return Bitcast(self.type, self.operand, label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Intrinsic(SchemaNode):
+class Intrinsic(ScalarNode, PureNode):
     """`Intrinsic(str function, type type, node* arguments)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("function", "str", Category.SCALAR),
         FieldInfo("type", "type", Category.NODE),
         FieldInfo("arguments", "node", Category.NODE, Count.MANY),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "intrinsic"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -703,18 +1089,31 @@ class Intrinsic(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return tuple(self.arguments)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.arguments = [change(it) for it in self.arguments]
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.function, self.type)
+
+    def copy(self) -> Intrinsic:
+        return Intrinsic(self.function, self.type, list(self.arguments), label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Call(SchemaNode):
+class Call(PureNode):
     """`Call(dynamic_constant* dynamic_constants, node* arguments)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("callee", "function", Category.NODE, hidden=True),
         FieldInfo("dynamic_constants", "dynamic_constant", Category.NODE, Count.MANY),
         FieldInfo("arguments", "node", Category.NODE, Count.MANY),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "call"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -724,17 +1123,30 @@ class Call(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return tuple(self.arguments)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.arguments = [change(it) for it in self.arguments]
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.callee, tuple(self.dynamic_constants))
+
+    def copy(self) -> Call:
+        return Call(self.callee, list(self.dynamic_constants), list(self.arguments), label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Read(SchemaNode):
+class Read(PureNode):
     """`Read(node collection, index* indices)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("collection", "node", Category.NODE),
         FieldInfo("indices", "index", Category.NODE, Count.MANY),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "read"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -743,18 +1155,32 @@ class Read(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.collection, *[node for it in self.indices for node in it.inputs()])
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.collection = change(self.collection)
+        self.indices = [it.mapped(change) for it in self.indices]
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (tuple([it.attributes() for it in self.indices]),)
+
+    def copy(self) -> Read:
+        return Read(self.collection, list(self.indices), label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Write(SchemaNode):
+class Write(WritingNode):
     """`Write(node collection, node value, index* indices)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("collection", "node", Category.NODE),
         FieldInfo("value", "node", Category.NODE),
         FieldInfo("indices", "index", Category.NODE, Count.MANY),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "write"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -764,9 +1190,23 @@ class Write(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.collection, self.value, *[node for it in self.indices for node in it.inputs()])
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.collection = change(self.collection)
+        self.value = change(self.value)
+        self.indices = [it.mapped(change) for it in self.indices]
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (tuple([it.attributes() for it in self.indices]),)
+
+    def copy(self) -> Write:
+        return Write(self.collection, self.value, list(self.indices), label=self.label, span=self.span)
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Atomic(SchemaNode):
+class Atomic(ReadingNode, WritingNode):
     """`Atomic(atomic_op op, node collection, index* indices, node* operands)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -774,9 +1214,10 @@ class Atomic(SchemaNode):
         FieldInfo("collection", "node", Category.NODE),
         FieldInfo("indices", "index", Category.NODE, Count.MANY),
         FieldInfo("operands", "node", Category.NODE, Count.MANY),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "atomic"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
@@ -787,22 +1228,56 @@ class Atomic(SchemaNode):
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.collection, *[node for it in self.indices for node in it.inputs()], *self.operands)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.collection = change(self.collection)
+        self.indices = [it.mapped(change) for it in self.indices]
+        self.operands = [change(it) for it in self.operands]
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return (self.op, tuple([it.attributes() for it in self.indices]))
+
+    def copy(self) -> Atomic:
+        return Atomic(
+            self.op,
+            self.collection,
+            list(self.indices),
+            list(self.operands),
+            label=self.label,
+            span=self.span,
+        )
+
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class ProductNode(SchemaNode):
+class ProductNode(PureNode):
     """`ProductNode(node* fields)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("fields", "node", Category.NODE, Count.MANY),
-        FieldInfo("label", "str", Category.SCALAR, hidden=True, default=""),
-        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+        FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
+    WORD: ClassVar[str] = "product"
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
     fields: list[Node]
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
+
+    def inputs(self) -> tuple[Node, ...]:
+        return tuple(self.fields)
+
+    def map_inputs(self, change: Callable[[Node], Node]) -> None:
+        self.fields = [change(it) for it in self.fields]
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        return ()
+
+    def copy(self) -> ProductNode:
+        return ProductNode(list(self.fields), label=self.label, span=self.span)
 
 
 Type: TypeAlias = Control | Bool | Integer | Float | Product | Summation | Array
@@ -834,11 +1309,11 @@ Node: TypeAlias = (
     | Match
     | Fork
     | Join
+    | Return
     | Phi
     | ThreadID
     | Reduce
     | Collect
-    | Return
     | Parameter
     | ConstantNode
     | DynamicConstantNode
@@ -867,6 +1342,84 @@ Node: TypeAlias = (
   Atomic: gives the product (collection after, old value); CompareExchange has operands (comparand, value).
     A Load returns the collection unchanged; the old value of a Store is the value it overwrote.
 """
+
+AnyControlNode: TypeAlias = Start | Region | If | Match | Fork | Join | Return
+"""Every kind of `ControlNode`."""
+
+AnyPinnedNode: TypeAlias = Phi | ThreadID | Reduce | Collect
+"""Every kind of `PinnedNode`."""
+
+AnyScalarNode: TypeAlias = Unary | Binary | Select | Cast | Bitcast | Intrinsic
+"""Every kind of `ScalarNode`."""
+
+AnyPureNode: TypeAlias = (
+    Phi
+    | ThreadID
+    | Parameter
+    | ConstantNode
+    | DynamicConstantNode
+    | Unary
+    | Binary
+    | Select
+    | Cast
+    | Bitcast
+    | Intrinsic
+    | Call
+    | Read
+    | ProductNode
+)
+"""Every kind of `PureNode`."""
+
+AnyReadingNode: TypeAlias = Atomic
+"""Every kind of `ReadingNode`."""
+
+AnyWritingNode: TypeAlias = Write | Atomic
+"""Every kind of `WritingNode`."""
+
+BY_WORD: Mapping[str, type[Node]] = {
+    "start": Start,
+    "region": Region,
+    "if": If,
+    "match": Match,
+    "fork": Fork,
+    "join": Join,
+    "return": Return,
+    "phi": Phi,
+    "thread_id": ThreadID,
+    "reduce": Reduce,
+    "collect": Collect,
+    "parameter": Parameter,
+    "constant": ConstantNode,
+    "dynamic": DynamicConstantNode,
+    "negate": Unary,
+    "not": Unary,
+    "add": Binary,
+    "sub": Binary,
+    "mul": Binary,
+    "div": Binary,
+    "rem": Binary,
+    "less": Binary,
+    "less_equal": Binary,
+    "greater": Binary,
+    "greater_equal": Binary,
+    "equal": Binary,
+    "not_equal": Binary,
+    "and": Binary,
+    "or": Binary,
+    "xor": Binary,
+    "shift_left": Binary,
+    "shift_right": Binary,
+    "select": Select,
+    "cast": Cast,
+    "bitcast": Bitcast,
+    "intrinsic": Intrinsic,
+    "call": Call,
+    "read": Read,
+    "write": Write,
+    "atomic": Atomic,
+    "product": ProductNode,
+}
+"""The operations by their words in the text form, but for words that are externs."""
 
 SCHEMA = Schema(
     name="hercules",
@@ -900,11 +1453,11 @@ SCHEMA = Schema(
         Match,
         Fork,
         Join,
+        Return,
         Phi,
         ThreadID,
         Reduce,
         Collect,
-        Return,
         Parameter,
         ConstantNode,
         DynamicConstantNode,
@@ -943,11 +1496,11 @@ SCHEMA = Schema(
             Match,
             Fork,
             Join,
+            Return,
             Phi,
             ThreadID,
             Reduce,
             Collect,
-            Return,
             Parameter,
             ConstantNode,
             DynamicConstantNode,
@@ -966,3 +1519,84 @@ SCHEMA = Schema(
     },
     externs=("span",),
 )
+
+
+NodeT = TypeVar("NodeT", bound=Node)
+
+
+class OperationBuilder:
+    """A method for each kind of operation that only constructs it; `add` says what a builder does with each."""
+
+    def add(self, operation: NodeT, /) -> NodeT:
+        raise NotImplementedError
+
+    def region(self, predecessors: Iterable[Node], *, label: str = "") -> Region:
+        """`Region(node* predecessors)`"""
+        return self.add(Region(list(predecessors), label=label))
+
+    def join(self, control: Node, *, label: str = "") -> Join:
+        """`Join(node control)`"""
+        return self.add(Join(control, label=label))
+
+    def return_(self, control: Node, value: Node, *, label: str = "") -> Return:
+        """`Return(node control, node value)`"""
+        return self.add(Return(control, value, label=label))
+
+    def phi(self, region: Node, values: Iterable[Node], *, label: str = "") -> Phi:
+        """`Phi(node region, node* values)`"""
+        return self.add(Phi(region, list(values), label=label))
+
+    def thread_id(self, fork: Node, *, label: str = "") -> ThreadID:
+        """`ThreadID(node fork)`"""
+        return self.add(ThreadID(fork, label=label))
+
+    def collect(self, join: Node, value: Node, *, label: str = "") -> Collect:
+        """`Collect(node join, node value)`"""
+        return self.add(Collect(join, value, label=label))
+
+    def unary(self, op: UnaryOp, operand: Node, *, label: str = "") -> Unary:
+        """`Unary(unary_op op, node operand)`"""
+        return self.add(Unary(op, operand, label=label))
+
+    def binary(self, op: BinaryOp, lhs: Node, rhs: Node, *, label: str = "") -> Binary:
+        """`Binary(binary_op op, node lhs, node rhs)`"""
+        return self.add(Binary(op, lhs, rhs, label=label))
+
+    def select(self, condition: Node, if_true: Node, if_false: Node, *, label: str = "") -> Select:
+        """`Select(node condition, node if_true, node if_false)`"""
+        return self.add(Select(condition, if_true, if_false, label=label))
+
+    def cast(self, type: Type, operand: Node, *, label: str = "") -> Cast:
+        """`Cast(type type, node operand)`"""
+        return self.add(Cast(type, operand, label=label))
+
+    def bitcast(self, type: Type, operand: Node, *, label: str = "") -> Bitcast:
+        """`Bitcast(type type, node operand)`"""
+        return self.add(Bitcast(type, operand, label=label))
+
+    def intrinsic(self, function: str, type: Type, arguments: Iterable[Node], *, label: str = "") -> Intrinsic:
+        """`Intrinsic(str function, type type, node* arguments)`"""
+        return self.add(Intrinsic(function, type, list(arguments), label=label))
+
+    def call(
+        self,
+        callee: Function,
+        dynamic_constants: Iterable[DynamicConstant],
+        arguments: Iterable[Node],
+        *,
+        label: str = "",
+    ) -> Call:
+        """`Call(dynamic_constant* dynamic_constants, node* arguments)`"""
+        return self.add(Call(callee, list(dynamic_constants), list(arguments), label=label))
+
+    def read(self, collection: Node, indices: Iterable[Index], *, label: str = "") -> Read:
+        """`Read(node collection, index* indices)`"""
+        return self.add(Read(collection, list(indices), label=label))
+
+    def write(self, collection: Node, value: Node, indices: Iterable[Index], *, label: str = "") -> Write:
+        """`Write(node collection, node value, index* indices)`"""
+        return self.add(Write(collection, value, list(indices), label=label))
+
+    def product(self, fields: Iterable[Node], *, label: str = "") -> ProductNode:
+        """`ProductNode(node* fields)`"""
+        return self.add(ProductNode(list(fields), label=label))

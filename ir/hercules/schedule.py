@@ -32,6 +32,7 @@ from .analyses import (
     loop_nest,
 )
 from .graph import def_use, is_control, predecessors
+from .inference import infer_types
 from .nodes import (
     Collect,
     ConstantNode,
@@ -51,7 +52,7 @@ from .nodes import (
     ThreadID,
     Type,
 )
-from .types import infer_types, is_collection
+from .types import is_collection
 from .versions import Use, anti_dependences, consumed, looked_at
 from .ways import Ways
 

@@ -25,21 +25,19 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
+from ..schema.runtime import Count, FieldInfo
 from .graph import map_predecessors
 from .nodes import (
+    BY_WORD,
+    SCHEMA,
     Array,
     ArrayConstant,
-    Atomic,
     AtomicOp,
-    Binary,
-    BinaryOp,
-    Bitcast,
     Bool,
     BoolConstant,
     Call,
-    Cast,
     Collect,
     Constant,
     ConstantNode,
@@ -60,7 +58,6 @@ from .nodes import (
     Index,
     Integer,
     IntegerConstant,
-    Intrinsic,
     Join,
     Match,
     Module,
@@ -70,21 +67,15 @@ from .nodes import (
     PositionIndex,
     Product,
     ProductConstant,
-    ProductNode,
-    Read,
     Reduce,
     Region,
     Return,
-    Select,
     Start,
     Summation,
     SummationConstant,
     ThreadID,
     Type,
-    Unary,
-    UnaryOp,
     VariantIndex,
-    Write,
     ZeroConstant,
 )
 
@@ -126,11 +117,12 @@ def print_function(function: Function, notes: Mapping[Node, Iterable[str]] | Non
     """The text of a function; each note stands under the line of its node, after a caret."""
     names = node_names(function)
     implicit = _implicit_parameters(function)
+    writer = _Writer(names, function.dynamic_constants)
     lines = [_head(function)]
     lines += [] if implicit is not None else ["  explicit_parameters"]
     for number, node in enumerate(function.nodes):
         if number > (implicit or 0):
-            lines.append(f"  {names[node]} = {expression_text(node, names, function)}")
+            lines.append(f"  {names[node]} = {writer.expression(node)}")
         lines += [f"  ^ {names[node]}: {note}" for note in (notes or {}).get(node, ())]
     return "\n".join([*lines, "}", ""])
 
@@ -235,72 +227,51 @@ def constant_text(constant: Constant, names: list[str]) -> str:
 
 def expression_text(node: Node, names: Mapping[Node, str], function: Function) -> str:
     """What a node computes, its operands by their names."""
-    operation, arguments = _parts(node, names, function.dynamic_constants)
-    return f"{operation}({', '.join(arguments)})"
+    return _Writer(names, function.dynamic_constants).expression(node)
 
 
-def _parts(node: Node, names: Mapping[Node, str], dynamic_names: list[str]) -> tuple[str, list[str]]:
-    def name(of: Node) -> str:
-        return names.get(of, "?")
+class _Writer:
+    """Shows operations by the rows of the schema: the word, then the fields, each by its type."""
 
-    def each(nodes: Iterable[Node]) -> list[str]:
-        return [name(it) for it in nodes]
+    def __init__(self, names: Mapping[Node, str], dynamic_names: list[str]) -> None:
+        self._names = names
+        self._dynamic_names = dynamic_names
+        self._shown: Mapping[str, Callable[[Any], str]] = {
+            "node": self._name,
+            "index": lambda it: _index_text(it, names),
+            "type": lambda it: type_text(it, dynamic_names),
+            "dynamic_constant": lambda it: dynamic_text(it, dynamic_names),
+            "constant": lambda it: constant_text(it, dynamic_names),
+            "atomic_op": lambda it: str(it.value),
+            "int": str,
+            "str": str,
+        }
 
-    def indices(of: Iterable[Index]) -> list[str]:
-        return [_index_text(it, names) for it in of]
+    def expression(self, node: Node) -> str:
+        """`word(field, field, …)`."""
+        if isinstance(node, Call):
+            return self._call(node)
+        word, arguments = node.WORD, list[str]()
+        for info in node.FIELDS:
+            if info.note:
+                continue
+            value = getattr(node, info.name)
+            if info.is_word:
+                word = value.value
+            elif info.count is Count.MANY:
+                arguments += map(self._shown[info.type], value)
+            else:
+                arguments.append(self._shown[info.type](value))
+        return f"{word}({', '.join(arguments)})"
 
-    match node:
-        case Start():
-            return "start", []
-        case Region(them):
-            return "region", each(them)
-        case If(control, condition):
-            return "if", each([control, condition])
-        case Match(control, sum):
-            return "match", each([control, sum])
-        case Fork(control, factor):
-            return "fork", [name(control), dynamic_text(factor, dynamic_names)]
-        case Join(control):
-            return "join", [name(control)]
-        case Phi(region, values):
-            return "phi", each([region, *values])
-        case ThreadID(fork):
-            return "thread_id", [name(fork)]
-        case Reduce(join, init, update):
-            return "reduce", each([join, init, update])
-        case Collect(join, value):
-            return "collect", each([join, value])
-        case Return(control, value):
-            return "return", each([control, value])
-        case Parameter(index):
-            return "parameter", [str(index)]
-        case ConstantNode(constant):
-            return "constant", [constant_text(constant, dynamic_names)]
-        case DynamicConstantNode(dynamic):
-            return "dynamic", [dynamic_text(dynamic, dynamic_names)]
-        case Unary(op, operand):
-            return op.value, [name(operand)]
-        case Binary(binary_op, lhs, rhs):
-            return binary_op.value, each([lhs, rhs])
-        case Select(condition, if_true, if_false):
-            return "select", each([condition, if_true, if_false])
-        case Cast(type, operand):
-            return "cast", [type_text(type, dynamic_names), name(operand)]
-        case Bitcast(type, operand):
-            return "bitcast", [type_text(type, dynamic_names), name(operand)]
-        case Intrinsic(builtin, type, arguments):
-            return "intrinsic", [builtin, type_text(type, dynamic_names), *each(arguments)]
-        case Call(callee, dynamic_constants, arguments):
-            extra = ", ".join(dynamic_text(it, dynamic_names) for it in dynamic_constants)
-            return "call", [callee.name + (f"<{extra}>" if extra else ""), *each(arguments)]
-        case Read(collection, path):
-            return "read", [name(collection), *indices(path)]
-        case Write(collection, value, path):
-            return "write", [name(collection), name(value), *indices(path)]
-        case Atomic(atomic_op, collection, path, operands):
-            return "atomic", [atomic_op.value, name(collection), *indices(path), *each(operands)]
-        case ProductNode(fields):
-            return "product", each(fields)
+    def _call(self, node: Call) -> str:
+        """The callee's dynamic constants stand behind its name."""
+        extra = ", ".join(dynamic_text(it, self._dynamic_names) for it in node.dynamic_constants)
+        callee = node.callee.name + (f"<{extra}>" if extra else "")
+        return f"{node.WORD}({', '.join([callee, *map(self._name, node.arguments)])})"
+
+    def _name(self, node: Node) -> str:
+        return self._names.get(node, "?")
 
 
 def _index_text(index: Index, names: Mapping[Node, str]) -> str:
@@ -375,6 +346,16 @@ class _Parser:
         self._references: dict[Node, _Token] = {}
         self._calls: list[tuple[Call, _Token]] = []
         self._dynamic_names: list[str] = []
+        self._readers: Mapping[str, Callable[[], object]] = {
+            "node": self._operand,
+            "index": self._index,
+            "type": self._type,
+            "dynamic_constant": self._dynamic,
+            "constant": self._constant,
+            "atomic_op": self._atomic_op,
+            "int": lambda: self._natural("a number"),
+            "str": lambda: self._name("a name").text,
+        }
 
     # Tokens
 
@@ -501,67 +482,29 @@ class _Parser:
         self._take(")")
         return node
 
-    def _operation(self, operation: _Token) -> Node:
-        match operation.text:
-            case "start":
-                return Start()
-            case "region":
-                return Region(self._nodes())
-            case "if":
-                return If(self._operand(), self._following())
-            case "match":
-                return Match(self._operand(), self._following())
-            case "fork":
-                return Fork(self._operand(), self._after_comma(self._dynamic))
-            case "join":
-                return Join(self._operand())
-            case "phi":
-                return Phi(self._operand(), self._more())
-            case "thread_id":
-                return ThreadID(self._operand())
-            case "reduce":
-                return Reduce(self._operand(), self._following(), self._following())
-            case "collect":
-                return Collect(self._operand(), self._following())
-            case "return":
-                return Return(self._operand(), self._following())
-            case "parameter":
-                return Parameter(self._natural("a parameter's index"))
-            case "constant":
-                return ConstantNode(self._constant())
-            case "dynamic":
-                return DynamicConstantNode(self._dynamic())
-            case _:
-                return self._computation(operation)
+    def _operation(self, word: _Token) -> Node:
+        if word.text == Call.WORD:
+            return self._call()
+        if word.text not in BY_WORD:
+            raise self._fail(f"no operation {word.text!r}", word)
+        kind, values = BY_WORD[word.text], dict[str, object]()
+        is_first = True
+        for info in kind.FIELDS:
+            if info.is_word:
+                values[info.name] = SCHEMA.enums[info.type](word.text)
+            elif not info.note:
+                values[info.name] = self._field(info, is_first=is_first)
+                is_first = False
+        return kind.of(values)
 
-    def _computation(self, operation: _Token) -> Node:
-        match operation.text:
-            case "select":
-                return Select(self._operand(), self._following(), self._following())
-            case "cast":
-                return Cast(self._type(), self._following())
-            case "bitcast":
-                return Bitcast(self._type(), self._following())
-            case "intrinsic":
-                builtin = self._name("a builtin function").text
-                return Intrinsic(builtin, self._after_comma(self._type), self._more())
-            case "call":
-                return self._call()
-            case "read":
-                return Read(self._operand(), self._indices())
-            case "write":
-                return Write(self._operand(), self._following(), self._indices())
-            case "atomic":
-                op = self._atomic_op()
-                return Atomic(op, self._following(), self._indices(), self._more())
-            case "product":
-                return ProductNode(self._nodes())
-            case text if text in _UNARY:
-                return Unary(_UNARY[text], self._operand())
-            case text if text in _BINARY:
-                return Binary(_BINARY[text], self._operand(), self._following())
-            case _:
-                raise self._fail(f"no operation {operation.text!r}", operation)
+    def _field(self, info: FieldInfo, *, is_first: bool) -> object:
+        """What stands for a field: all but the first come after a comma."""
+        read = self._readers[info.type]
+        if info.type == "index":
+            return self._indices()
+        if info.count is Count.MANY:
+            return self._nodes() if is_first else self._more()
+        return read() if is_first else self._after_comma(read)
 
     def _atomic_op(self) -> AtomicOp:
         token = self._name("an atomic operation")
@@ -716,6 +659,4 @@ class _Parser:
 
 
 _OPERATORS: Final = {symbol: op for op, symbol in _SYMBOLS.items()}
-_UNARY: Final = {op.value: op for op in UnaryOp}
-_BINARY: Final = {op.value: op for op in BinaryOp}
 _ATOMIC: Final = {op.value: op for op in AtomicOp}

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .graph import is_projection, predecessors
+from .inference import infer_types
 from .nodes import (
     Atomic,
     Call,
@@ -37,7 +38,7 @@ from .nodes import (
     Type,
     Write,
 )
-from .types import infer_types, is_collection
+from .types import is_collection
 
 AFTER = FieldIndex(0)
 

@@ -4,17 +4,47 @@ r"""Reads the ASDL dialect that declares every IR.
     module core "ir/core/nodes.py" {        -- name, output file; then perhaps `immutable`
         extern span = Span in ..source      -- a Python class, an opaque leaf here
         tracked value                       -- fields of this sum are operands with use lists
+        operations node                     -- the kinds of this sum are operations, with annotations
 
         statement = Assign(expression lhs, expression rhs)          -- a sum: classes and their union
                   | @Block(statement* statements, function \parent) -- @: compared by identity
                   attributes (span \span)                           -- fields that every constructor gets
         operator = Negate | Not                                     -- no fields at all: an enum
         argument = (str name, expression? value = none)             -- a product: one class, Argument
+        node = @Fork(control node before, int factor) ["fork", control]      -- an operation: role, word, flag
+             | @Index(pinned node fork) ["index", pure]
+             | @Binary(binary_op op, node lhs, node rhs) [op, scalar, pure]  -- `op` is the word
+             attributes (note str \label = "")
+        binary_op = Add [commutative] | Sub
     }
 
 `*` marks a list, `?` an optional field, `\` a hidden one: no child, left out of visitors and comparisons. A default
 is a literal (`true`, `false`, `none`, a number, a string), `[]`, or the name of an enum's constructor; hidden optional
 fields default to none. A bare constructor name that is declared with parentheses elsewhere refers to that constructor.
+
+An operation's fields in parentheses are its shape, its annotations in brackets its meaning. A field may have a role,
+before its type:
+
+    control     an operand that control comes from
+    pinned      the control node that the operation belongs to, having no place of its own
+    note        for people, such as a name or a source place: no part of what the operation computes
+    (none)      data: an operand that is a value, or an attribute of the operation
+
+The annotations are one word for the text form, in quotes, or the name of the field whose value is the word, and flags:
+
+    control     a place that control passes; fields with the role `control` or `pinned` lead to such operations only
+    scalar      computes a scalar from scalars, by rows of its own in the tables of typing rules, evaluators and code
+    pure        the result follows from attributes and operands: two operations that agree in them give the same value
+    reads       the result depends on memory
+    writes      changes memory, or makes a new version of storage
+    exits       may end the invocation
+    commutative the operands may be exchanged; also for a single operator of an enum
+    composed    the builder's method is written by hand, since it does more than construct
+
+Generated for each operation are its groups, one class for each flag and one for what is pinned (`PureNode`), with a
+union of their members (`AnyPureNode`); `copy`; `attributes`, which with the operands are its value number; `inputs` and
+`map_inputs`, where operands are not tracked, through parts compared by their fields (indices) too; a method of the
+builder; and a row of `BY_WORD`.
 
 Where a sum is tracked, the output's package has a handwritten module `values` with the bases `User` and `Value`; fields
 that all kinds of the sum have are attributes of that `Value`.
@@ -30,16 +60,19 @@ from typing import Final
 
 from .check import check
 from .model import (
+    Annotation,
     DefaultValue,
     Definition,
     EnumDefault,
     EnumType,
     Extern,
     Field,
+    Flag,
     Kind,
     Place,
     Product,
     Reference,
+    Role,
     SchemaError,
     SchemaModule,
     Sum,
@@ -125,6 +158,9 @@ class _Parser:
     def _token(self) -> Token:
         return self._tokens[self._position]
 
+    def _ahead(self, distance: int) -> Token:
+        return self._tokens[min(self._position + distance, len(self._tokens) - 1)]
+
     def _next(self) -> Token:
         token = self._token
         self._position += token.sort != "end"
@@ -160,17 +196,20 @@ class _Parser:
         self._expect("{")
         externs: list[Extern] = []
         definitions: list[Definition] = []
-        tracked: str | None = None
+        named: dict[str, str] = {}
         while not self._accept("}"):
             if self._at("extern"):
                 externs.append(self._extern())
-            elif self._at("tracked"):
-                tracked = self._tracked(tracked)
+            elif self._at("tracked") or self._at("operations"):
+                self._named_sum(named)
             else:
                 definitions.append(self._definition())
         self._expect_sort("end", "the end of the file")
         resolved = _resolve_bare_names(definitions)
-        return SchemaModule(name, output, immutable, tracked, tuple(externs), resolved, start.doc, start.place)
+        tracked, operations = named.get("tracked"), named.get("operations")
+        return SchemaModule(
+            name, output, immutable, tracked, tuple(externs), resolved, start.doc, start.place, operations
+        )
 
     def _extern(self) -> Extern:
         self._expect("extern")
@@ -181,11 +220,12 @@ class _Parser:
         module = self._expect_sort("path", "a relative module such as '..types'").text
         return Extern(name.text, python_class, module, name.place)
 
-    def _tracked(self, before: str | None) -> str:
-        place = self._expect("tracked").place
-        if before is not None:
-            raise SchemaError(place, "a schema tracks one sum only")
-        return self._name("the tracked sum's name").text
+    def _named_sum(self, named: dict[str, str]) -> None:
+        """`tracked value` or `operations node`."""
+        statement = self._next()
+        if statement.text in named:
+            raise SchemaError(statement.place, f"a schema has one '{statement.text}' sum only")
+        named[statement.text] = self._name("a sum's name").text
 
     def _definition(self) -> Definition:
         name = self._name("a definition")
@@ -217,9 +257,25 @@ class _Parser:
                 raise SchemaError(name.place, f"the constructor '{name.text}' must begin with a capital letter")
             return Reference(name.text, name.place)
         if not self._at("(") and not identity:
-            return _BareName(name.text, (), identity, doc, name.place)
+            return _BareName(name.text, (), identity, doc, name.place, self._annotations())
         fields = self._fields() if self._at("(") else ()
-        return Kind(name.text, fields, identity, doc, name.place)
+        return Kind(name.text, fields, identity, doc, name.place, self._annotations())
+
+    def _annotations(self) -> tuple[Annotation, ...]:
+        if not self._accept("["):
+            return ()
+        found = [self._annotation()]
+        while not self._accept("]"):
+            self._expect(",")
+            found.append(self._annotation())
+        return tuple(found)
+
+    def _annotation(self) -> Annotation:
+        if self._token.sort == "string":
+            token = self._next()
+            return Annotation(_string(token), True, token.place)
+        token = self._name("an annotation")
+        return Annotation(token.text, False, token.place)
 
     def _attributes(self) -> tuple[Field, ...]:
         return self._fields() if self._accept("attributes") else ()
@@ -234,6 +290,7 @@ class _Parser:
         return tuple(fields)
 
     def _field(self) -> Field:
+        role = self._role()
         type_name = self._name("a field's type").text
         count = COUNTS.get(self._token.text, Count.ONE)
         if count is not Count.ONE:
@@ -243,7 +300,18 @@ class _Parser:
         default: DefaultValue = None if hidden and count is Count.OPTIONAL else REQUIRED
         if self._accept("="):
             default = self._default()
-        return Field(name.text, type_name, count, hidden, default, name.place)
+        return Field(name.text, type_name, count, hidden, default, name.place, role)
+
+    def _role(self) -> Role:
+        """The word before a field's type, if there is one: then a type and a name are still to come."""
+        following, after = self._ahead(1), self._ahead(2)
+        if following.sort != "name" or not (after.sort == "name" or after.text in ("*", "?", "\\")):
+            return Role.DATA
+        word = self._name("a role")
+        roles = {it.value: it for it in Role}
+        if word.text not in roles:
+            raise SchemaError(word.place, f"unknown role '{word.text}'")
+        return roles[word.text]
 
     def _default(self) -> DefaultValue:
         token = self._next()
@@ -284,16 +352,28 @@ def _resolved_sum(definition: Sum, declared: set[str]) -> Definition:
     alternatives = tuple(_resolved_alternative(it, declared) for it in definition.alternatives)
     bare = tuple(it for it in definition.alternatives if isinstance(it, _BareName) and not it.fields)
     if len(bare) == len(alternatives) and not any(isinstance(it, Reference) for it in alternatives):
-        return EnumType(definition.name, tuple(it.name for it in bare), definition.doc, definition.place)
+        return _enum(definition, bare)
     return replace(definition, alternatives=alternatives)
+
+
+def _enum(definition: Sum, constructors: tuple[_BareName, ...]) -> EnumType:
+    for annotation in (annotation for it in constructors for annotation in it.annotations):
+        if annotation.is_text or annotation.text != Flag.COMMUTATIVE.value:
+            raise SchemaError(annotation.place, f"a constructor of an enum cannot be '{annotation.text}'")
+    names = tuple(it.name for it in constructors)
+    commutative = tuple(it.name for it in constructors if it.annotations)
+    return EnumType(definition.name, names, definition.doc, definition.place, commutative)
 
 
 def _resolved_alternative(alternative: Kind | Reference, declared: set[str]) -> Kind | Reference:
     if not isinstance(alternative, _BareName):
         return alternative
-    if alternative.name in declared:
-        return Reference(alternative.name, alternative.place)
-    return Kind(alternative.name, alternative.fields, alternative.identity, alternative.doc, alternative.place)
+    if alternative.name not in declared:
+        it = alternative
+        return Kind(it.name, it.fields, it.identity, it.doc, it.place, it.annotations)
+    if alternative.annotations:
+        raise SchemaError(alternative.annotations[0].place, f"'{alternative.name}' is declared elsewhere")
+    return Reference(alternative.name, alternative.place)
 
 
 def _string(token: Token) -> str:

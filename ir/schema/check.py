@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 from collections.abc import Iterator
 
+from .check_operations import check_operations
 from .model import (
     RESERVED_CLASSES,
     RESERVED_FIELDS,
@@ -35,6 +36,7 @@ def check(module: SchemaModule) -> None:
         _check_fields(module, kind)
     if module.tracked is not None:
         _check_tracked(module, module.tracked)
+    check_operations(module)
 
 
 def _check_definition_names(module: SchemaModule) -> None:
@@ -63,6 +65,8 @@ def _class_names(module: SchemaModule) -> Iterator[tuple[str, Place]]:
     yield from ((kind.name, kind.place) for kind in module.kinds)
     yield from ((camel_case(it.name), it.place) for it in module.enums)
     yield from ((camel_case(it.name), it.place) for it in module.sums if has_alias(module, it))
+    for group in module.groups:
+        yield from ((name, module.place) for name in (group.name, f"Any{group.name}"))
 
 
 def has_alias(module: SchemaModule, definition: Sum) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .emit_operations import operation_methods
 from .emit_text import call, docstring, entries, signature
-from .model import EnumDefault, Field, Kind, SchemaModule, camel_case, snake_case
+from .model import EnumDefault, Field, Kind, Role, SchemaModule, camel_case, snake_case
 from .runtime import REQUIRED, Category, Count
 
 
@@ -22,12 +23,21 @@ def _dataclass(module: SchemaModule, kind: Kind) -> Iterator[str]:
     own_equality = kind.identity or module.holds_floats(kind)
     equality = ["eq=False"] if own_equality else []
     yield f"@dataclasses.dataclass({', '.join([*frozen, 'slots=True', *equality, 'repr=False'])})"
-    yield f"class {kind.name}({'ExactNode' if module.holds_floats(kind) else 'SchemaNode'}):"
+    yield f"class {kind.name}({', '.join(_bases(module, kind))}):"
     yield from _class_head(module, kind)
     if kind.fields:
         yield ""
     for spec in kind.fields:
         yield f"    {spec.name}: {_annotation(module, kind, spec)}{_field_call(module, kind, spec)}"
+    yield from operation_methods(module, kind)
+
+
+def _bases(module: SchemaModule, kind: Kind) -> list[str]:
+    """The groups of an operation, where there are some; `Value` or `User` before them where operands are tracked."""
+    tracked = ["Value" if module.is_value(kind) else "User"] if module.derives_from_user(kind) else []
+    if module.is_operation(kind):
+        return tracked + ([it.name for it in module.groups_of(kind)] or ["Operation"])
+    return tracked or ["ExactNode" if module.holds_floats(kind) else "SchemaNode"]
 
 
 def _class_head(module: SchemaModule, kind: Kind) -> Iterator[str]:
@@ -38,6 +48,8 @@ def _class_head(module: SchemaModule, kind: Kind) -> Iterator[str]:
     infos = [_field_info(module, kind, spec) for spec in kind.fields]
     head = "    FIELDS: ClassVar[tuple[FieldInfo, ...]] = "
     yield head + entries("(", infos, ")", 4, before=len(head) - 4)
+    if kind.word:
+        yield f'    WORD: ClassVar[str] = "{kind.word}"'
     if kind.identity:
         yield "    IDENTITY: ClassVar[bool] = True"
     if module.is_mutable(kind):
@@ -51,10 +63,11 @@ def _doc(module: SchemaModule, kind: Kind) -> str:
     for definition in module.sums:
         if definition.alternatives == (kind,) and definition.doc:
             return definition.doc
-    return f"`{_declaration(kind)}`"
+    return f"`{declaration(kind)}`"
 
 
-def _declaration(kind: Kind) -> str:
+def declaration(kind: Kind) -> str:
+    """The kind as the schema has it, hidden fields left out."""
     fields = ", ".join(f"{it.type}{it.count.value} {it.name}" for it in kind.fields if not it.hidden)
     return f"{kind.name}({fields})" if fields else kind.name
 
@@ -70,11 +83,16 @@ def _field_info(module: SchemaModule, kind: Kind, spec: Field) -> str:
     if module.is_operand(kind, spec):
         arguments.append("operand=True")
     if spec.default is not REQUIRED:
-        arguments.append(f"default={_literal(spec)}")
+        arguments.append(f"default={literal(spec)}")
+    if spec.role is Role.NOTE:
+        arguments.append("note=True")
+    if kind.is_word(spec):
+        arguments.append("is_word=True")
     return call("FieldInfo", arguments, 8)
 
 
-def _literal(spec: Field) -> str:
+def literal(spec: Field) -> str:
+    """The field's default."""
     if isinstance(spec.default, EnumDefault):
         return f"{camel_case(spec.type)}.{snake_case(spec.default.constructor).upper()}"
     if isinstance(spec.default, str):
@@ -82,7 +100,7 @@ def _literal(spec: Field) -> str:
     return repr(spec.default)
 
 
-def _element(module: SchemaModule, spec: Field) -> str:
+def element_type(module: SchemaModule, spec: Field) -> str:
     """The Python type of one value of the field."""
     if spec.type == module.tracked:
         return "Value"
@@ -95,7 +113,7 @@ def _element(module: SchemaModule, spec: Field) -> str:
 
 
 def _annotation(module: SchemaModule, kind: Kind, spec: Field) -> str:
-    element = _element(module, spec)
+    element = element_type(module, spec)
     match spec.count:
         case Count.ONE:
             return element
@@ -109,15 +127,11 @@ def _field_call(module: SchemaModule, kind: Kind, spec: Field) -> str:
     arguments: list[str] = []
     if spec.default is not REQUIRED:
         is_list = spec.count is Count.MANY and module.is_mutable(kind)
-        default = f"default_factory=list[{_quoted_element(module, spec)}]" if is_list else f"default={_literal(spec)}"
+        default = f'default_factory=list["{element_type(module, spec)}"]' if is_list else f"default={literal(spec)}"
         arguments += [default, "kw_only=True"]
     if spec.hidden and not kind.identity and not module.holds_floats(kind):
         arguments.append("compare=False")
     return f" = dataclasses.field({', '.join(arguments)})" if arguments else ""
-
-
-def _quoted_element(module: SchemaModule, spec: Field) -> str:
-    return f'"{_element(module, spec)}"'
 
 
 def _slots(module: SchemaModule, kind: Kind) -> Iterator[str]:
@@ -129,13 +143,13 @@ def _slots(module: SchemaModule, kind: Kind) -> Iterator[str]:
 
 
 def _tracked_class(module: SchemaModule, kind: Kind) -> Iterator[str]:
-    base = "Value" if module.is_value(kind) else "User"
-    yield f"class {kind.name}({base}):"
+    yield f"class {kind.name}({', '.join(_bases(module, kind))}):"
     yield from _class_head(module, kind)
     yield from _init(module, kind)
     operands = [spec for spec in kind.fields if module.is_operand(kind, spec)]
     for index, spec in enumerate(operands):
         yield from _property(spec, index)
+    yield from operation_methods(module, kind)
 
 
 def _init(module: SchemaModule, kind: Kind) -> Iterator[str]:
@@ -156,8 +170,8 @@ def _init(module: SchemaModule, kind: Kind) -> Iterator[str]:
 def _parameter(module: SchemaModule, kind: Kind, spec: Field) -> str:
     annotation = _annotation(module, kind, spec)
     if spec.count is Count.MANY:
-        annotation = f"Iterable[{_element(module, spec)}]"
-    return f"{spec.name}: {annotation}" + ("" if spec.required else f" = {_literal(spec)}")
+        annotation = f"Iterable[{element_type(module, spec)}]"
+    return f"{spec.name}: {annotation}" + ("" if spec.required else f" = {literal(spec)}")
 
 
 def _stored(spec: Field) -> str:

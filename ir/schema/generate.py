@@ -13,9 +13,10 @@ from typing import Final
 
 from .asdl import read_schema
 from .check import has_alias
+from .emit_builder import builder_class
 from .emit_classes import kind_class
 from .emit_text import call, docstring, entries, union
-from .model import EnumType, Extern, Reference, SchemaModule, Sum, camel_case, snake_case
+from .model import EnumType, Extern, Group, Reference, SchemaModule, Sum, camel_case, snake_case
 from .runtime import Count
 
 FOLDER: Final = Path(__file__).resolve().parent
@@ -52,20 +53,43 @@ def python_module(module: SchemaModule, source: str) -> str:
     """The Python text for a schema; `source` is the schema file's name for the header line."""
     blocks = [
         *(_enum_class(it) for it in module.enums),
+        *(_group_class(it) for it in module.groups),
         *("\n".join(kind_class(module, kind)) for kind in module.kinds),
     ]
     tail = [_alias(module, it) for it in _by_dependency(module) if has_alias(module, it)]
     if module.tracked is not None:
         tail.append(_union("AnyValue", [it.name for it in module.members(module.tracked)], "Every kind of `Value`."))
+    for group in module.groups:
+        tail.append(_union(f"Any{group.name}", [it.name for it in group.kinds], f"Every kind of `{group.name}`."))
+    if module.operations is not None:
+        tail.append(_by_word(module, module.operations))
     tail.append(_schema_object(module))
-    return "\n\n\n".join([_head(module, source), *blocks, "\n\n".join(tail)]) + "\n"
+    last = [builder_class(module)] if module.operations is not None else []
+    return "\n\n\n".join([_head(module, source), *blocks, "\n\n".join(tail), *last]) + "\n"
+
+
+def _group_class(group: Group) -> str:
+    lines = [f"class {group.name}(Operation):", *docstring(f"{group.doc} A base, for tests and patterns.", "    ")]
+    return "\n".join([*lines, "", "    __slots__ = ()"])
+
+
+def _by_word(module: SchemaModule, operations: str) -> str:
+    name = camel_case(operations)
+    found = [f'"{word}": {it.name}' for it in module.members(operations) for word in module.words(it)]
+    head = f"BY_WORD: Mapping[str, type[{name}]] = "
+    return (
+        head
+        + entries("{", found, "}", 0, before=len(head))
+        + "\n"
+        + "\n".join(docstring("The operations by their words in the text form, but for words that are externs.", ""))
+    )
 
 
 def _head(module: SchemaModule, source: str) -> str:
     title = module.doc or f"The nodes of the `{module.name}` schema."
     lines = [f"# Written by `python -m tinct.ir.schema.generate` from {source}: change the schema, not this file.", ""]
-    if _has_operands(module):
-        lines.insert(1, "# ruff: noqa: D102  (the schema documents the operands, which are properties here)")
+    if _has_operands(module) or module.operations is not None:
+        lines.insert(1, "# ruff: noqa: D102  (the schema documents the operands; methods are as in ir/schema/asdl.py)")
     lines += [*docstring(title, ""), "", "from __future__ import annotations", ""]
     return "\n".join([*lines, *_imports(module)])
 
@@ -75,13 +99,15 @@ def _imports(module: SchemaModule) -> list[str]:
     plain = any(not module.derives_from_user(kind) for kind in kinds)
     aliases = module.tracked is not None or any(has_alias(module, it) for it in module.sums)
     types = ["ClassVar", "TypeAlias"] if aliases else ["ClassVar"]
+    types += ["TypeVar"] if module.operations is not None else []
     lines = ["import dataclasses"] if plain else []
     lines += ["import enum"] if any(True for _ in module.enums) else []
-    lines += ["from collections.abc import Iterable"] if _has_operands(module) else []
+    collections = list(_collections(module))
+    lines += [f"from collections.abc import {', '.join(collections)}"] if collections else []
     lines += [f"from typing import {', '.join(['TYPE_CHECKING', *types] if module.externs else types)}", ""]
     lines.append(f"from {_schema_package(module)}.runtime import {', '.join(_runtime_names(module))}")
     if module.tracked is not None:
-        lines.append("from .values import User, Value")
+        lines.append(f"from .values import {'UNTYPED, ' if module.operations is not None else ''}User, Value")
     if module.externs:
         lines += ["", "if TYPE_CHECKING:", *_extern_imports(module.externs)]
     return lines
@@ -96,9 +122,25 @@ def _runtime_names(module: SchemaModule) -> Iterator[str]:
         yield "Count"
     if any(module.holds_floats(kind) for kind in kinds):
         yield "ExactNode"
-    yield from ("FieldInfo", "Schema")
-    if not all(module.derives_from_user(kind) or module.holds_floats(kind) for kind in kinds):
+    yield "FieldInfo"
+    if module.operations is not None:
+        yield "Operation"
+    yield "Schema"
+    others = (kind for kind in kinds if not module.is_operation(kind))
+    if not all(module.derives_from_user(kind) or module.holds_floats(kind) for kind in others):
         yield "SchemaNode"
+
+
+def _collections(module: SchemaModule) -> Iterator[str]:
+    has_operations = module.operations is not None
+    if has_operations and module.tracked is None:
+        yield "Callable"
+    if has_operations:
+        yield "Hashable"
+    if has_operations or _has_operands(module):
+        yield "Iterable"
+    if has_operations:
+        yield "Mapping"
 
 
 def _has_operands(module: SchemaModule) -> bool:
@@ -131,6 +173,11 @@ def _enum_class(definition: EnumType) -> str:
     lines.append("")
     for name in definition.constructors:
         lines.append(f'    {snake_case(name).upper()} = "{snake_case(name)}"')
+    if definition.commutative:
+        lines += ["", "    @property", "    def is_commutative(self) -> bool:"]
+        lines += docstring("Whether the operands may be exchanged.", "        ")
+        members = [f"{camel_case(definition.name)}.{snake_case(it).upper()}" for it in definition.commutative]
+        lines.append("        return self in " + entries("(", members, ")", 8, before=len("return self in ")))
     return "\n".join(lines)
 
 

@@ -6,8 +6,9 @@ and every rule of the dialect holds, once `SchemaModule.check` has returned.
 
 from __future__ import annotations
 
+import enum
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,10 +19,60 @@ SCALARS: Final = ("str", "int", "bool", "float", "bytes")
 # Names with a meaning of their own in JSON and in the generated classes, and further ones where uses are tracked.
 RESERVED_FIELDS: Final = frozenset({"kind", "property", "super", "tuple", "list", *SCALARS})
 RESERVED_FOR_USERS: Final = frozenset({"uses", "users", "use_count", "operands"})
+RESERVED_FOR_OPERATIONS: Final = frozenset(
+    {"inputs", "map_inputs", "control_inputs", "pinned_to", "attributes", "is_commutative", "copy", "word"}
+)
 RESERVED_CLASSES: Final = frozenset(
     {"Category", "ClassVar", "Count", "Enum", "ExactNode", "FieldInfo", "Iterable", "Schema", "SchemaNode", "TypeAlias"}
+    | {"Callable", "Hashable", "Mapping", "Operation", "OperationBuilder", "TypeVar"}
     | {"None", "True", "False", "TYPE_CHECKING"}
 )
+
+
+class Role(enum.Enum):
+    """What a field of an operation is for."""
+
+    DATA = "data"
+    """An operand that is a value, or an attribute: a part of what the operation computes."""
+    CONTROL = "control"
+    """An operand that control comes from."""
+    PINNED = "pinned"
+    """The control node that the operation belongs to: it has no place of its own."""
+    NOTE = "note"
+    """For people, such as a name or a source place: no part of what the operation computes."""
+
+
+class Flag(enum.Enum):
+    """What is true of every operation of a kind."""
+
+    CONTROL = "control"
+    """A place that control passes."""
+    SCALAR = "scalar"
+    """Computes a scalar from scalars, by rows of its own in the tables of typing rules, evaluators and code."""
+    PURE = "pure"
+    """The result follows from attributes and operands: two operations that agree in them give the same value."""
+    READS = "reads"
+    """The result depends on memory."""
+    WRITES = "writes"
+    """Changes memory, or makes a new version of storage."""
+    EXITS = "exits"
+    """May end the invocation."""
+    COMMUTATIVE = "commutative"
+    """The operands may be exchanged."""
+    COMPOSED = "composed"
+    """The builder's method is written by hand, since it does more than construct."""
+
+
+GROUPS: Final[Mapping[Flag | Role, tuple[str, str]]] = {
+    Flag.CONTROL: ("Control", "Where control passes."),
+    Role.PINNED: ("Pinned", "What belongs to one control node and has no other place."),
+    Flag.SCALAR: ("Scalar", "What computes a scalar from scalars alone."),
+    Flag.PURE: ("Pure", "What gives the same value whenever attributes and operands are the same."),
+    Flag.READS: ("Reading", "What depends on memory."),
+    Flag.WRITES: ("Writing", "What changes memory, or makes a new version of storage."),
+    Flag.EXITS: ("Exiting", "What may end the invocation."),
+}
+"""The class of all operations with a flag, or with a field of a role: its name, before that of the sum, and its doc."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +116,21 @@ class Field:
     hidden: bool
     default: DefaultValue
     place: Place = field(compare=False)
+    role: Role = Role.DATA
 
     @property
     def required(self) -> bool:
         """Whether the field must be given: it has no default."""
         return self.default is REQUIRED
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """One entry of `["word", flag]`; `is_text` if it is in quotes."""
+
+    text: str
+    is_text: bool
+    place: Place = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +142,27 @@ class Kind:
     identity: bool
     doc: str
     place: Place = field(compare=False)
+    annotations: tuple[Annotation, ...] = ()
+
+    @property
+    def flags(self) -> frozenset[Flag]:
+        """The flags among the annotations."""
+        names = {it.text for it in self.annotations if not it.is_text}
+        return frozenset(flag for flag in Flag if flag.value in names)
+
+    @property
+    def word(self) -> str:
+        """The operation's word in the text form; empty if a field says it."""
+        return next((it.text for it in self.annotations if it.is_text), "")
+
+    def is_word(self, spec: Field) -> bool:
+        """Whether the field's value is the operation's word in the text form."""
+        named = (it.text for it in self.annotations if not it.is_text)
+        return spec.name in named and spec.name not in {flag.value for flag in Flag}
+
+    def has(self, mark: Flag | Role) -> bool:
+        """Whether the kind has the flag, or a field of the role."""
+        return mark in self.flags if isinstance(mark, Flag) else any(spec.role is mark for spec in self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +194,13 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class EnumType:
-    """`name = A | B`, none of which has fields."""
+    """`name = A | B`, none of which has fields. The operators `commutative` may have their operands exchanged."""
 
     name: str
     constructors: tuple[str, ...]
     doc: str
     place: Place = field(compare=False)
+    commutative: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +217,15 @@ Definition = Sum | Product | EnumType
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """All operations with one flag, or with a field of one role."""
+
+    name: str
+    doc: str
+    kinds: tuple[Kind, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SchemaModule:
     """A whole schema file. `output` is the Python file to write, relative to the repository's root."""
 
@@ -145,6 +237,7 @@ class SchemaModule:
     definitions: tuple[Definition, ...]
     doc: str
     place: Place = field(compare=False)
+    operations: str | None = None
 
     @property
     def kinds(self) -> Iterator[Kind]:
@@ -195,6 +288,51 @@ class SchemaModule:
     def is_operand(self, kind: Kind, spec: Field) -> bool:
         """Whether the field is a tracked reference to a value."""
         return kind.identity and self.tracked is not None and spec.type == self.tracked
+
+    def is_operation(self, kind: Kind) -> bool:
+        """Whether the kind is part of the sum of operations."""
+        return self.operations is not None and kind in self.members(self.operations)
+
+    def words(self, kind: Kind) -> list[str]:
+        """The words that an operation of the kind may have in the text form; those of externs are not known."""
+        enums = (self.enum(spec.type) for spec in kind.fields if kind.is_word(spec))
+        return [kind.word] if kind.word else [snake_case(it) for enum in enums if enum for it in enum.constructors]
+
+    @property
+    def groups(self) -> Iterator[Group]:
+        """The groups of operations that have members."""
+        if self.operations is None:
+            return
+        suffix = camel_case(self.operations)
+        for mark, (name, doc) in GROUPS.items():
+            kinds = tuple(it for it in self.members(self.operations) if it.has(mark))
+            if kinds:
+                yield Group(name + suffix, doc, kinds)
+
+    def groups_of(self, kind: Kind) -> list[Group]:
+        """The groups that the kind belongs to."""
+        return [it for it in self.groups if kind in it.kinds]
+
+    def is_edge(self, spec: Field) -> bool:
+        """Whether the field leads to other operations, which are not tracked: hidden fields do not."""
+        return self.tracked is None and self.operations is not None and not spec.hidden and spec.type == self.operations
+
+    def is_used(self, kind: Kind, spec: Field) -> bool:
+        """Whether the field is an operand, tracked or not."""
+        return self.is_operand(kind, spec) or self.is_edge(spec)
+
+    def holds_edges(self, kind: Kind) -> bool:
+        """Whether the kind is a part of operations, compared by its fields, some of which are edges."""
+        return not kind.identity and any(self.is_edge(spec) for spec in kind.fields)
+
+    def leads_to_edges(self, spec: Field) -> bool:
+        """Whether the values of the field hold edges."""
+        return any(self.holds_edges(kind) for kind in self.members(spec.type))
+
+    def is_holder(self, kind: Kind) -> bool:
+        """Whether the kind may stand in a field that leads to edges."""
+        sums = (it for it in self.sums if kind in it.alternatives)
+        return any(self.holds_edges(it) for sum_ in sums for it in self.members(sum_.name))
 
     def is_value(self, kind: Kind) -> bool:
         """Whether the kind is part of the tracked sum."""

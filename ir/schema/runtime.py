@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import math
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, Self, cast
 
@@ -50,7 +50,8 @@ class FieldInfo:
 
     `type` is the schema's name for the field's type. A `hidden` field is no child and does not take part in
     comparisons. An `operand` is a tracked reference to a value: it is compared, but the value belongs elsewhere. A
-    node field that is neither `owns` its nodes: they are the children.
+    node field that is neither `owns` its nodes: they are the children. Of an operation, a `note` is for people, and
+    the value of `is_word` is its word in the text form.
     """
 
     name: str
@@ -60,6 +61,8 @@ class FieldInfo:
     hidden: bool = False
     operand: bool = False
     default: Default = REQUIRED
+    note: bool = False
+    is_word: bool = False
     owns: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -85,6 +88,13 @@ class SchemaNode:
         """An object whose fields are not set yet, so that cycles can be built; `fill` must follow."""
         return cls.__new__(cls)
 
+    @classmethod
+    def of(cls, values: Mapping[str, object]) -> Self:
+        """A node with these values, lists as tuples, and its defaults for the fields that are missing."""
+        node = cls.blank()
+        node.fill({info.name: values.get(info.name, info.default) for info in cls.FIELDS})
+        return node
+
     def fill(self, values: Mapping[str, object]) -> None:
         """Set every field of a blank node. `values` has all fields, lists as tuples."""
         for info in self.FIELDS:
@@ -95,6 +105,37 @@ class SchemaNode:
 
     def __repr__(self) -> str:
         return show(self)
+
+
+class Operation(SchemaNode):
+    """Base of the kinds that are operations, and of their groups.
+
+    `WORD` is the operation's word in the text form; it is empty where a field says it. Every kind has `copy`, which
+    shares no list with the original.
+    """
+
+    __slots__ = ()
+
+    WORD: ClassVar[str] = ""
+
+    @property
+    def is_commutative(self) -> bool:
+        """Whether the operands may be exchanged."""
+        return False
+
+    def attributes(self) -> tuple[Hashable, ...]:
+        """What the operation computes apart from its operands; notes do not count."""
+        raise NotImplementedError
+
+
+def value_key(operation: Operation, operands: Sequence[Hashable]) -> tuple[object, ...]:
+    """Equal for operations of one kind with the same attributes and operands, these in any order if they commute.
+
+    `operands` are what stands for the operation's own operands, one for each. Where the operation is pure, an equal key
+    means an equal value.
+    """
+    ordered = sorted(operands, key=hash) if operation.is_commutative else operands
+    return type(operation), *operation.attributes(), *ordered
 
 
 class ExactNode(SchemaNode):

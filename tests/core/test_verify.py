@@ -13,6 +13,7 @@ from tinct.ir.constants import ConstantValue
 from tinct.ir.core import VerifyError, parse, rules, verify
 from tinct.ir.core.builder import constant
 from tinct.ir.core.nodes import Block, Branch, Constant, Discard, Loop, Module, Terminator, Unary
+from tinct.ir.core.operations import result_type
 from tinct.ir.core.structure import blocks_of
 from tinct.ir.core.verify import RULES
 from tinct.ir.ops import UnaryOp
@@ -392,7 +393,7 @@ def refusals(module: Module) -> Iterator[int]:
     blocks = [module.root, *(block for function in module.functions for block in blocks_of(function))]
     for instruction in (it for block in blocks for it in block.instructions):
         try:
-            rules.result_type(instruction)
+            result_type(instruction)
         except rules.RuleError as error:
             yield traceback.extract_tb(error.__traceback__)[-1].lineno or 0
 

@@ -41,8 +41,8 @@ def run_operation(
     join = builder.open_join(fork)
     at = position(builder.thread_id(fork))
     result = builder.reduce(join, output)
-    value = operation(builder, [builder.read(it, at) for it in inputs])
-    result.update = builder.write(result, value, at)
+    value = operation(builder, [builder.read(it, [at]) for it in inputs])
+    result.update = builder.write(result, value, [at])
     builder.close_join(join, fork)
     builder.return_(join, result)
     layouts = {index: natural_layout(array(type, count)) for index, type in enumerate([*types, result_type])}

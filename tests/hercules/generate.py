@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from tinct.ir.hercules import dynamic
 from tinct.ir.hercules.builder import FunctionBuilder, position
+from tinct.ir.hercules.inference import infer_types
 from tinct.ir.hercules.nodes import AtomicOp, BinaryOp, Function, Module, Node, Phi, Reduce, Type, UnaryOp
-from tinct.ir.hercules.types import BOOL, F32, I32, U32, U64, array, infer_types, product
+from tinct.ir.hercules.types import BOOL, F32, I32, U32, U64, array, product
 
 ARITHMETIC = (BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL, BinaryOp.DIV, BinaryOp.REM)
 BITS = (BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR, BinaryOp.SHIFT_LEFT, BinaryOp.SHIFT_RIGHT)
@@ -55,7 +56,7 @@ class Generator:
         )
         self.statements(scope, 6)
         results = [*scope.arrays, self.scalar(scope, I32), self.scalar(scope, F32), self.scalar(scope, BOOL)]
-        value = b.product(*results)
+        value = b.product(results)
         b.return_(scope.control, value)
         types = infer_types(b.function)
         b.function.return_type = product(*(types[it] for it in results))
@@ -118,21 +119,21 @@ class Generator:
 
     def read(self, scope: Scope) -> None:
         number = self.pick(scope)
-        value = self.builder.read(scope.arrays[number], position(self.scalar(scope, U64)))
+        value = self.builder.read(scope.arrays[number], [position(self.scalar(scope, U64))])
         self.keep(scope, scope.elements[number], value)
 
     def write(self, scope: Scope) -> None:
         number = self.pick(scope)
         value = self.scalar(scope, scope.elements[number])
         where = position(self.scalar(scope, U64))
-        scope.arrays[number] = self.builder.write(scope.arrays[number], value, where)
+        scope.arrays[number] = self.builder.write(scope.arrays[number], value, [where])
 
     def near(self, scope: Scope) -> None:
         """Accesses at what was computed last, often the number of a thread or of a turn."""
         number, where = self.pick(scope), scope.scalars[U64][-1]
-        self.keep(scope, scope.elements[number], self.builder.read(scope.arrays[number], position(where)))
+        self.keep(scope, scope.elements[number], self.builder.read(scope.arrays[number], [position(where)]))
         value = self.scalar(scope, scope.elements[number])
-        scope.arrays[number] = self.builder.write(scope.arrays[number], value, position(where))
+        scope.arrays[number] = self.builder.write(scope.arrays[number], value, [position(where)])
 
     def atomic(self, scope: Scope) -> None:
         number = self.pick(scope)
@@ -158,7 +159,7 @@ class Generator:
         arms = [scope.inner(if_false), scope.inner(if_true)]
         for arm in arms:
             self.statements(arm, 3)
-        scope.control = region = b.region(*(arm.control for arm in arms))
+        scope.control = region = b.region(arm.control for arm in arms)
         for number, before in enumerate(scope.arrays):
             versions = [arm.arrays[number] for arm in arms]
             if any(it is not before for it in versions):
@@ -181,10 +182,10 @@ class Generator:
         if self.random.random() < 0.3:
             where = b.binary(self.random.choice((*ARITHMETIC, *BITS)), where, self.constant(type))
         at = position(where if type is U64 else b.cast(U64, where))
-        value = b.read(arm.arrays[number], at)
+        value = b.read(arm.arrays[number], [at])
         self.keep(arm, scope.elements[number], value)
-        arm.arrays[number] = b.write(arm.arrays[number], self.scalar(arm, scope.elements[number]), at)
-        scope.control = region = b.region(ways[0], arm.control)
+        arm.arrays[number] = b.write(arm.arrays[number], self.scalar(arm, scope.elements[number]), [at])
+        scope.control = region = b.region([ways[0], arm.control])
         scope.arrays[number] = b.phi(region, [scope.arrays[number], arm.arrays[number]])
         before = self.scalar(scope, scope.elements[number])
         self.keep(scope, scope.elements[number], b.phi(region, [before, value]))
@@ -192,7 +193,7 @@ class Generator:
     def loop(self, scope: Scope) -> None:
         self.budget -= 1
         b = self.builder
-        region = b.region(scope.control)
+        region = b.region([scope.control])
         counter = b.phi(region, [b.integer(U64, 0)])
         type = self.random.choice(NUMBERS)
         carried = b.phi(region, [self.scalar(scope, type)])

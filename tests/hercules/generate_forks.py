@@ -59,7 +59,7 @@ class ForkGenerator(Generator):
             self.keep(body, U32, b.cast(U32, number))
             if collected is not None and self.random.random() < 0.8:
                 where = number if self.random.random() < 0.8 else self.scalar(body, U64)
-                self.keep(body, I32, b.read(collected, position(where)))
+                self.keep(body, I32, b.read(collected, [position(where)]))
             own = self.own_elements(body, join, own, number)
             total = self.folded(body, join, total, op if self.random.random() < 0.8 else self.random.choice(FOLDS))
             if self.random.random() < 0.7:
@@ -79,11 +79,11 @@ class ForkGenerator(Generator):
         version: Node = carried
         where = position(number if self.random.random() < 0.9 else self.scalar(body, U64))
         if self.random.random() < 0.4:
-            self.keep(body, I32, b.read(version, where))
+            self.keep(body, I32, b.read(version, [where]))
         for _ in range(self.random.randint(1, 2)):
             value = b.binary(BinaryOp.ADD, self.scalar(body, I32), b.cast(I32, number))
             if self.random.random() < 0.7:
-                version = b.write(version, value, where)
+                version = b.write(version, value, [where])
             else:
                 version = self.guarded_write(body, version, value, number)
         carried.update = version
@@ -93,8 +93,8 @@ class ForkGenerator(Generator):
         b = self.builder
         less = b.binary(BinaryOp.LESS, number, b.dynamic(self.random.choice((self.n, dynamic.literal(2)))))
         without, within = b.if_(body.control, less)
-        body.control = b.region(without, within)
-        return b.phi(body.control, [version, b.write(version, value, position(number))])
+        body.control = b.region([without, within])
+        return b.phi(body.control, [version, b.write(version, value, [position(number)])])
 
     def folded(self, body: Scope, join: Join, start: Node, op: BinaryOp) -> Node:
         b = self.builder
@@ -120,9 +120,9 @@ class ForkGenerator(Generator):
             self.keep(body, I32, b.cast(I32, number))
         path = [position(it) for it in (numbers if self.random.random() < 0.8 else numbers[::-1])]
         if self.random.random() < 0.4:
-            self.keep(body, I32, b.read(inside[0], *path))
+            self.keep(body, I32, b.read(inside[0], path))
         self.statements_without_forks(body)
-        inside[0].update = b.write(inside[0], self.scalar(body, I32), *path)
+        inside[0].update = b.write(inside[0], self.scalar(body, I32), path)
         inside[1].update = b.binary(self.random.choice(FOLDS), inside[1], b.cast(U32, self.scalar(body, I32)))
         b.close_join(inner_join, body.control)
         b.close_join(outer_join, inner_join)
@@ -130,7 +130,7 @@ class ForkGenerator(Generator):
             reduce.update = on
         scope.control = outer_join
         self.keep(scope, U32, carried[1])
-        self.keep(scope, I32, b.read(carried[0], *(position(self.scalar(scope, U64)) for _ in range(2))))
+        self.keep(scope, I32, b.read(carried[0], (position(self.scalar(scope, U64)) for _ in range(2))))
 
     def statements_without_forks(self, body: Scope) -> None:
         body.arrays, body.elements = [], []
@@ -142,12 +142,12 @@ class ForkGenerator(Generator):
         self.budget -= 1
         b = self.builder
         first: Type = self.random.choice((I32, U32))
-        sum = b.write(b.zero(Summation((first, F32))), self.scalar(scope, first), variant(0))
+        sum = b.write(b.zero(Summation((first, F32))), self.scalar(scope, first), [variant(0)])
         if self.random.random() < 0.5:
-            sum = b.write(sum, self.scalar(scope, F32), variant(1))
+            sum = b.write(sum, self.scalar(scope, F32), [variant(1)])
         ways = b.match(scope.control, sum, 2)
-        values = [b.cast(I32, b.read(sum, variant(number))) for number in range(2)]
-        scope.control = region = b.region(*ways)
+        values = [b.cast(I32, b.read(sum, [variant(number)])) for number in range(2)]
+        scope.control = region = b.region(ways)
         self.keep(scope, I32, b.phi(region, values))
 
     def called(self, scope: Scope) -> None:
@@ -168,9 +168,9 @@ def helper() -> Function:
     join = b.open_join(fork)
     number = b.thread_id(fork)
     carried: Reduce = b.reduce(join, elements)
-    old = b.read(carried, position(number))
+    old = b.read(carried, [position(number)])
     new = b.binary(BinaryOp.ADD, b.binary(BinaryOp.ADD, old, value), b.cast(I32, number))
-    carried.update = b.write(carried, new, position(number))
+    carried.update = b.write(carried, new, [position(number)])
     b.close_join(join, fork)
     b.return_(join, carried)
     b.function.return_type = array(I32, m)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from tinct.ir.hercules import dynamic
 from tinct.ir.hercules.builder import FunctionBuilder, field, position, variant
+from tinct.ir.hercules.inference import infer_types
 from tinct.ir.hercules.nodes import (
     Array,
     AtomicOp,
@@ -34,7 +35,7 @@ from tinct.ir.hercules.nodes import (
     ZeroConstant,
 )
 from tinct.ir.hercules.storage import Value, Variant
-from tinct.ir.hercules.types import BOOL, F32, I32, U32, U64, infer_types, is_scalar, substitute
+from tinct.ir.hercules.types import BOOL, F32, I32, U32, U64, is_scalar, substitute
 from tinct.ir.hercules.versions import consumed_parameters
 
 from .generate import ATOMICS, Generator, Scope
@@ -81,7 +82,7 @@ class SumGenerator(Generator):
     def leave(self, scope: Scope, results: list[Type]) -> None:
         """Return what came in as it has become, and some scalars."""
         b = self.builder
-        value = b.product(*scope.arrays[: self.given], *(self.scalar(scope, it) for it in results))
+        value = b.product([*scope.arrays[: self.given], *(self.scalar(scope, it) for it in results)])
         b.return_(scope.control, value)
         b.function.return_type = infer_types(b.function)[value]
 
@@ -122,9 +123,9 @@ class SumGenerator(Generator):
         places = [it for it in self.places(scope) if it[2] == type]
         if places and self.random.random() < 0.5:
             number, path, _ = self.random.choice(places)
-            return b.read(scope.arrays[number], *self.indices(scope, path))
+            return b.read(scope.arrays[number], self.indices(scope, path))
         if isinstance(type, Product) and self.random.random() < 0.7:
-            return b.product(*(self.value(scope, it) for it in type.fields))
+            return b.product(self.value(scope, it) for it in type.fields)
         fresh: Node = b.constant(self.constant_of(type))
         return self.changed(scope, fresh, type) if self.random.random() < 0.6 else fresh
 
@@ -134,7 +135,7 @@ class SumGenerator(Generator):
             return version
         path, inner = self.random.choice(paths)
         value = self.scalar(scope, inner) if is_scalar(inner) else self.builder.constant(self.constant_of(inner))
-        return self.builder.write(version, value, *self.indices(scope, path))
+        return self.builder.write(version, value, self.indices(scope, path))
 
     def places(self, scope: Scope) -> list[tuple[int, tuple[Index | None, ...], Type]]:
         """Every part of every collection: its number, a path, and its type."""
@@ -160,13 +161,13 @@ class SumGenerator(Generator):
     def read(self, scope: Scope) -> None:
         if places := self.places(scope):
             number, path, type = self.random.choice(places)
-            self.take(scope, type, self.builder.read(scope.arrays[number], *self.indices(scope, path)))
+            self.take(scope, type, self.builder.read(scope.arrays[number], self.indices(scope, path)))
 
     def write(self, scope: Scope) -> None:
         if places := self.places(scope):
             number, path, type = self.random.choice(places)
             value = self.value(scope, type)
-            scope.arrays[number] = self.builder.write(scope.arrays[number], value, *self.indices(scope, path))
+            scope.arrays[number] = self.builder.write(scope.arrays[number], value, self.indices(scope, path))
 
     def atomic(self, scope: Scope) -> None:
         if places := [it for it in self.places(scope) if isinstance(it[2], Integer)]:
@@ -192,18 +193,18 @@ class SumGenerator(Generator):
         number, path, type = self.random.choice(sums + whole)
         assert isinstance(type, Summation)
         version = scope.arrays[number]
-        matched = b.read(version, *self.indices(scope, path)) if path else version
+        matched = b.read(version, self.indices(scope, path)) if path else version
         arms = [scope.inner(way) for way in b.match(scope.control, matched, len(type.variants))]
         for index, arm in enumerate(arms):
             inner = type.variants[index]
             if self.random.random() < 0.7:
-                self.take(arm, inner, b.read(matched, variant(index)))
+                self.take(arm, inner, b.read(matched, [variant(index)]))
             self.statements(arm, 2)
         self.meet(scope, arms)
 
     def meet(self, scope: Scope, arms: list[Scope]) -> None:
         b = self.builder
-        scope.control = region = b.region(*(arm.control for arm in arms))
+        scope.control = region = b.region(arm.control for arm in arms)
         for number, before in enumerate(scope.arrays):
             versions = [arm.arrays[number] for arm in arms]
             if any(it is not before for it in versions):
@@ -226,7 +227,7 @@ class SumGenerator(Generator):
     def loop(self, scope: Scope) -> None:
         self.budget -= 1
         b = self.builder
-        region = b.region(scope.control)
+        region = b.region([scope.control])
         counter = b.phi(region, [b.integer(U64, 0)])
         phis = [b.phi(region, [it]) for it in scope.arrays]
         scope.arrays = list[Node](phis)

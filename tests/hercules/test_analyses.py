@@ -6,11 +6,12 @@ from tinct.ir.hercules import dynamic
 from tinct.ir.hercules.analyses import control_graph, dominators, fork_nest, loop_nest, post_dominators
 from tinct.ir.hercules.builder import FunctionBuilder
 from tinct.ir.hercules.graph import def_use, predecessors, replace_predecessor
+from tinct.ir.hercules.inference import infer_types
 from tinct.ir.hercules.interp import run
 from tinct.ir.hercules.nodes import BinaryOp, DynamicOp, Fork, Function, Join, Module, Node
 from tinct.ir.hercules.schedule import schedule
 from tinct.ir.hercules.text import node_names, parse
-from tinct.ir.hercules.types import BOOL, I32, infer_types
+from tinct.ir.hercules.types import BOOL, I32
 from tinct.ir.hercules.verify import check
 from tinct.ir.hercules.versions import anti_dependences, consumed, looked_at
 
@@ -117,7 +118,7 @@ def test_dominators_of_deep_graphs_agree_with_their_chains() -> None:
     control: Node = b.start
     c = b.parameter("c", BOOL)
     for _ in range(40):
-        control = b.region(*b.if_(control, c))
+        control = b.region(b.if_(control, c))
     b.return_(control, c)
     graph = control_graph(b.function)
     tree = dominators(graph)

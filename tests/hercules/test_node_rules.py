@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from tinct.ir.hercules.inference import infer_types
 from tinct.ir.hercules.nodes import SCHEMA, Control, Parameter, Start
 from tinct.ir.hercules.text import parse
-from tinct.ir.hercules.types import infer_types
 from tinct.ir.hercules.verify import check, verify
 
 from .support import node_of

@@ -12,27 +12,12 @@ from tinct.ir import builtins
 from tinct.ir.hercules import arithmetic
 from tinct.ir.hercules.arithmetic import ScalarValue, UnknownOperation
 from tinct.ir.hercules.builder import FunctionBuilder, position
+from tinct.ir.hercules.inference import infer_types
 from tinct.ir.hercules.interp import run
 from tinct.ir.hercules.nodes import AtomicOp, BinaryOp, Integer, Module, Node, UnaryOp
 from tinct.ir.hercules.storage import Value
 from tinct.ir.hercules.text import type_text
-from tinct.ir.hercules.types import (
-    BOOL,
-    F16,
-    F32,
-    F64,
-    I8,
-    I16,
-    I32,
-    I64,
-    U8,
-    U16,
-    U32,
-    U64,
-    Scalar,
-    array,
-    infer_types,
-)
+from tinct.ir.hercules.types import BOOL, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, Scalar, array
 from tinct.ir.hercules.verify import verify
 
 from .support import copy_of, same_value
@@ -59,7 +44,7 @@ def operations(type: Scalar) -> Module:
     results += [b.unary(op, x) for op in UnaryOp]
     results += [b.binary(op, x, y) for op in BinaryOp]
     results += [b.cast(it, x) for it in TYPES] + [b.bitcast(it, x) for it in TYPES]
-    value = b.product(*results)
+    value = b.product(results)
     b.return_(b.start, value)
     b.function.return_type = infer_types(b.function)[value]
     module = Module([b.function])
@@ -87,7 +72,7 @@ def test_atomics(type: Integer, op: AtomicOp) -> None:
     elements, first, second = b.parameter("elements", array(type, 2)), b.parameter("x", type), b.parameter("y", type)
     operands = [first, second][: arithmetic.ATOMIC_OPERANDS.get(op, 1)]
     after, old = b.atomic(op, elements, [position(b.dynamic(1))], operands)
-    value = b.product(after, old)
+    value = b.product([after, old])
     b.return_(b.start, value)
     b.function.return_type = infer_types(b.function)[value]
     for numbers in itertools.pairwise(samples(type)):
@@ -125,7 +110,7 @@ def test_intrinsics(type: Scalar) -> None:
         b.intrinsic(name, result, [inputs[it][number] for number, it in enumerate(types)])
         for name, types, result in chosen
     ]
-    value = b.product(*calls)
+    value = b.product(calls)
     b.return_(b.start, value)
     b.function.return_type = infer_types(b.function)[value]
     module = Module([b.function])

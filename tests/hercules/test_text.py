@@ -76,8 +76,8 @@ def test_precedence_of_dynamic_constants() -> None:
 def test_labels_become_unique_names() -> None:
     b = FunctionBuilder("f", I32)
     a = b.parameter("x", array(I32, 4))
-    x = b.read(a, position(b.dynamic(0)), label="x")
-    y = b.read(a, position(b.dynamic(1)), label="x")
+    x = b.read(a, [position(b.dynamic(0))], label="x")
+    y = b.read(a, [position(b.dynamic(1))], label="x")
     b.return_(b.start, b.select(b.boolean(True), x, y, label="not a name"))
     text = print_module(Module([b.function]))
     assert "x_1 = read(x, position(d1))" in text

@@ -1,4 +1,4 @@
-"""Two schemas in use: a tracked one with cycles, and an immutable one."""
+"""Three schemas in use: a tracked one with cycles, an immutable one, and one of operations."""
 
 from __future__ import annotations
 
@@ -50,6 +50,25 @@ module tree "tree_schema/nodes.py" immutable {
 }
 """
 
+FLOW = r"""
+module flow "flow_schema/nodes.py" {
+    operations node
+
+    program = @Program(node* nodes)
+    node = @Start ["start", control]
+         | @Merge(control node* before) ["merge", control]
+         | @Choice(pinned node merge, node* values, node* others) ["choice", pure]
+         | @Number(int value, note str comment) ["number", pure]
+         | @Binary(op op, node lhs, node rhs) [op, pure, scalar]
+         | @Same(node lhs, node rhs) ["same", pure, commutative]
+         | @Part(node whole, step* path) ["part", reads]
+         | @Change(node whole, step step, program \owner) ["change", writes, composed]
+        attributes (note str \label = "", int weight = 1)
+    step = Member(int index) | Element(node position, int size)
+    op = Add [commutative] | Sub
+}
+"""
+
 
 def _package(folder: Path, name: str, schema: str, **files: str) -> ModuleType:
     module = parse_schema(schema, f"{name}.asdl")
@@ -69,7 +88,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Mo
     values = "from tinct.ir.core import values\nfrom tinct.ir.core.values import User\n\n\n"
     values += "class Value(values.Value):\n    __slots__ = ('line',)\n"
     graph = _package(folder, "graph", GRAPH, values=values)
-    yield {"graph": graph, "tree": _package(folder, "tree", TREE)}
+    yield {"graph": graph, "tree": _package(folder, "tree", TREE), "flow": _package(folder, "flow", FLOW)}
     sys.path.remove(str(folder))
 
 
@@ -81,3 +100,8 @@ def graph(generated: dict[str, ModuleType]) -> ModuleType:
 @pytest.fixture(scope="session")
 def tree(generated: dict[str, ModuleType]) -> ModuleType:
     return generated["tree"]
+
+
+@pytest.fixture(scope="session")
+def flow(generated: dict[str, ModuleType]) -> ModuleType:
+    return generated["flow"]

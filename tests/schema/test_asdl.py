@@ -112,7 +112,7 @@ def test_sum_named_like_its_only_constructor_has_no_alias() -> None:
         ("s = A(int x) | e\ne = One | Two", "2:16: 'e' is not a node type, so it cannot be part of a sum"),
         ("extern e = E in ..x\ns = A(int x) | e", "3:16: 'e' is not a node type, so it cannot be part of a sum"),
         ("extern e = E in x", "2:17: expected a relative module such as '..types', found 'x'"),
-        ("tracked v\ntracked w", "3:1: a schema tracks one sum only"),
+        ("tracked v\ntracked w", "3:1: a schema has one 'tracked' sum only"),
         ("tracked v", "1:1: the tracked sum 'v' is not declared"),
         ("tracked v\nv = A(int x)", "3:5: 'A' is part of the tracked sum, so it needs an @"),
         ("tracked v\nv = @A(v* x, v y)", "3:11: 'x' is not of fixed length, so it must be the last operand"),

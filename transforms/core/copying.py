@@ -93,8 +93,7 @@ class Copier:
 
 def copy_instruction(instruction: nodes.Instruction, operand: Callable[[Value], Value]) -> nodes.Instruction:
     """The same operation on other operands."""
-    copy = type(instruction).blank()
-    copy.fill({info.name: getattr(instruction, info.name) for info in instruction.FIELDS})
+    copy = instruction.copy()
     for index, original in enumerate(instruction.operands):
         copy.set_operand(index, operand(original))
     if isinstance(copy, nodes.Access):

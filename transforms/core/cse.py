@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ...ir.core import nodes
 from ...ir.core.effects import has_effects
 from ...ir.core.values import Value
+from ...ir.schema.runtime import value_key
 from ...ir.types import Pointer
 from .editing import any_of
 from .purity import SHARED, is_constant_memory, is_pure, may_alias, root_of
@@ -63,7 +64,7 @@ class _Numbering:
         return remove(block, gone)
 
     def _pure(self, instruction: nodes.Instruction) -> Value | None:
-        key = operation_key(instruction)
+        key = value_key(instruction, [_operand_key(it) for it in instruction.operands])
         found = self.known.get(key)
         if found is None:
             self.known[key] = instruction
@@ -101,21 +102,6 @@ def _forget_all(memory: dict[Hashable, tuple[Value, Value]], instruction: nodes.
         is_shared = isinstance(pointer.type, Pointer) and pointer.type.space in SHARED
         if is_shared or isinstance(instruction, nodes.Call) or any(may_alias(root_of(pointer), it) for it in written):
             del memory[key]
-
-
-def operation_key(instruction: nodes.Instruction) -> Hashable:
-    """Equal for operations that compute the same."""
-    operands = tuple(map(_operand_key, instruction.operands))
-    match instruction:
-        case nodes.Unary(op=op) | nodes.Binary(op=op):
-            what: Hashable = op
-        case nodes.Swizzle(components=components):
-            what = tuple(components)
-        case nodes.BuiltinCall(function=function, template_arguments=template_arguments):
-            what = (function, tuple(template_arguments))
-        case _:
-            what = None
-    return (type(instruction), what, instruction.type, operands)
 
 
 def _operand_key(value: Value) -> Hashable:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ...ir.constants import ConstantValue, RawValue
 from ...ir.core import nodes
-from ...ir.core.evaluate import constant_result
+from ...ir.core.operations import constant_result
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.scalars import Mode

@@ -17,14 +17,10 @@ def is_pure(instruction: nodes.Instruction) -> bool:
 
     Every such operation is defined for all operands at run time, so that it may also be computed in vain.
     """
-    match instruction:
-        case nodes.Unary() | nodes.Binary() | nodes.Convert() | nodes.Construct() | nodes.Access() | nodes.Swizzle():
-            return True
-        case nodes.BuiltinCall(function=name):
-            function = builtin(name)
-            return name == "arrayLength" or (function is not None and function.is_const)
-        case _:
-            return False
+    if isinstance(instruction, nodes.BuiltinCall):
+        function = builtin(instruction.function)
+        return instruction.function == "arrayLength" or (function is not None and function.is_const)
+    return isinstance(instruction, nodes.PureInstruction)
 
 
 def root_of(pointer: Value) -> Value:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ...ir.constants import ConstantValue, RawValue
 from ...ir.core import nodes
-from ...ir.core.evaluate import constant_result
+from ...ir.core.operations import constant_result
 from ...ir.core.structure import blocks_of
 from ...ir.diagnostics import Diagnostic, InputError, Severity, ShaderError
 from ...ir.scalars import EvaluationError, Mode, fits, round_to

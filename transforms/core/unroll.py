@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from ...ir.constants import ConstantValue
 from ...ir.core import nodes
-from ...ir.core.evaluate import pure_evaluator
 from ...ir.core.names import NameScope
+from ...ir.core.operations import pure_evaluator
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.scalars import Mode

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...ir.hercules.graph import replace_predecessor
+from ...ir.hercules.inference import infer_types
 from ...ir.hercules.nodes import (
     Array,
     ConstantNode,
@@ -27,7 +28,7 @@ from ...ir.hercules.nodes import (
     Type,
     Write,
 )
-from ...ir.hercules.types import U64, array, infer_types, is_scalar
+from ...ir.hercules.types import U64, array, is_scalar
 from ...ir.hercules.versions import taken_over, version_of
 
 

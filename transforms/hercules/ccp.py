@@ -5,21 +5,21 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
-from ...ir.hercules import arithmetic
-from ...ir.hercules.builder import constant_key
-from ...ir.hercules.graph import control_predecessors, def_use, is_control, replace_all
+from ...ir.hercules import arithmetic, operations
+from ...ir.hercules.graph import control_predecessors, def_use, is_control, predecessors, replace_all
+from ...ir.hercules.inference import infer_types
 from ...ir.hercules.nodes import (
+    AnyScalarNode,
     ArrayConstant,
     Binary,
     BinaryOp,
-    Bitcast,
     BoolConstant,
-    Cast,
     Constant,
     ConstantNode,
     ControlIndex,
+    ControlNode,
     DynamicConstantNode,
     DynamicLiteral,
     FieldIndex,
@@ -29,25 +29,27 @@ from ...ir.hercules.nodes import (
     If,
     Index,
     IntegerConstant,
-    Intrinsic,
     Join,
     Module,
     Node,
     Phi,
+    PinnedNode,
     PositionIndex,
     ProductConstant,
+    PureNode,
     Read,
     Reduce,
     Region,
     Return,
+    ScalarNode,
     Select,
     Start,
     ThreadID,
     Type,
-    Unary,
+    WritingNode,
     ZeroConstant,
 )
-from ...ir.hercules.types import BOOL, U64, Scalar, constant_type, indexed_type, infer_types, is_scalar
+from ...ir.hercules.types import BOOL, U64, Scalar, constant_type, indexed_type, is_scalar
 from .cleanup import remove_dead, remove_unreachable
 from .ranges import simplify_by_ranges
 
@@ -118,17 +120,16 @@ def _with_constants(function: Function, constants: Mapping[Node, Node]) -> Itera
 
 def _constants(function: Function, solution: _Solver) -> Iterator[tuple[Node, Node]]:
     """The nodes that are constants, each with the constant to put there."""
-    known: dict[object, Node] = {}
+    known: dict[Constant, Node] = {}
     for node in function.nodes:
         if isinstance(node, ConstantNode) and is_scalar(solution.types.get(node)):
-            known.setdefault(constant_key(node.value), node)
+            known.setdefault(node.value, node)
     for node in function.nodes:
         value = solution.values.get(node, UNKNOWN)
         if not isinstance(value, _Level) and not isinstance(node, ConstantNode):
-            key = constant_key(value)
-            if key not in known:
-                known[key] = ConstantNode(value, label=node.label, span=node.span)
-            yield node, known[key]
+            if value not in known:
+                known[value] = ConstantNode(value, label=node.label, span=node.span)
+            yield node, known[value]
 
 
 def _chosen(function: Function, solution: _Solver) -> Iterator[tuple[Node, Node]]:
@@ -200,7 +201,7 @@ class _Solver:
         """Whether the value of a data node goes down."""
         old = self.value(node)
         new = VARYING if old is VARYING else self._transfer(node)
-        if new is UNKNOWN or (not isinstance(old, _Level) and not isinstance(new, _Level) and _equal(old, new)):
+        if new is UNKNOWN or (not isinstance(old, _Level) and not isinstance(new, _Level) and old == new):
             return False
         self.values[node] = VARYING if not isinstance(old, _Level) else new
         return old is not self.values[node]
@@ -222,14 +223,14 @@ class _Solver:
                 return self._select(self.value(condition), self.value(if_true), self.value(if_false))
             case Binary():
                 return self._binary(node)
-            case Unary(operand=operand) | Cast(operand=operand) | Bitcast(operand=operand):
-                return self._compute(node, [operand])
-            case Intrinsic(arguments=arguments):
-                return self._compute(node, arguments)
+            case ScalarNode():
+                return self._compute(node)
             case Read(ConstantNode(value), indices):
                 return self._element(value, indices)
-            case _:
+            case ControlNode() | PinnedNode() | PureNode() | WritingNode():
                 return VARYING
+            case _:
+                assert_never(node)
 
     def _select(self, condition: Lattice, if_true: Lattice, if_false: Lattice) -> Lattice:
         if isinstance(condition, BoolConstant):
@@ -242,9 +243,10 @@ class _Solver:
             value = self.value(operand)
             if not isinstance(value, _Level) and _absorbs(node.op, value):
                 return value
-        return self._compute(node, [node.lhs, node.rhs])
+        return self._compute(node)
 
-    def _compute(self, node: Node, operands: list[Node]) -> Lattice:
+    def _compute(self, node: AnyScalarNode) -> Lattice:
+        operands = predecessors(node)
         values = [self.value(it) for it in operands]
         if UNKNOWN in values:
             return UNKNOWN  # a constant that decides may still come
@@ -254,7 +256,7 @@ class _Solver:
         result = self.types[node]
         scalars = [it for it in types if is_scalar(it)]
         assert is_scalar(result)
-        return _make(result, _kernel(node, scalars, result, [_python(it) for it in values]))
+        return _make(result, operations.kernel(node, scalars, result)(*map(_python, values)))
 
     def _element(self, value: Constant, indices: list[Index]) -> Lattice:
         """An element of a constant collection."""
@@ -275,16 +277,12 @@ class _Solver:
         return _scalar_constant(value)
 
 
-def _equal(left: Constant, right: Constant) -> bool:
-    return constant_key(left) == constant_key(right)
-
-
 def _meet(values: list[Lattice]) -> Lattice:
     result: Lattice = UNKNOWN
     for value in values:
         if value is UNKNOWN:
             continue
-        if isinstance(value, _Level) or (not isinstance(result, _Level) and not _equal(result, value)):
+        if isinstance(value, _Level) or (not isinstance(result, _Level) and result != value):
             return VARYING
         result = value
     return result
@@ -316,21 +314,3 @@ def _absorbs(op: BinaryOp, value: Constant) -> bool:
             return number == 0 and op in (BinaryOp.AND, BinaryOp.MUL)
         case _:
             return False
-
-
-def _kernel(
-    node: Node, types: list[Scalar], result: Scalar, values: list[arithmetic.ScalarValue]
-) -> arithmetic.ScalarValue:
-    match node:
-        case Unary(op):
-            return arithmetic.unary(op, types[0])(*values)
-        case Binary(binary_op):
-            return arithmetic.binary(binary_op, types[0])(*values)
-        case Cast():
-            return arithmetic.cast(types[0], result)(*values)
-        case Bitcast():
-            return arithmetic.bitcast(types[0], result)(*values)
-        case Intrinsic(function):
-            return arithmetic.intrinsic(function, types, result)(values)
-        case _:
-            raise AssertionError(f"no kernel for {type(node).__name__}")

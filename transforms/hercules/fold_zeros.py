@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from ...ir.hercules.graph import is_projection, replace_all
-from ...ir.hercules.types import element_type, infer_types
+from ...ir.hercules.inference import infer_types
+from ...ir.hercules.types import element_type
 from ...ir.hercules.versions import is_version_projection
 
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from ...ir.hercules.copying import specialised
-from ...ir.hercules.types import infer_types, is_data
+from ...ir.hercules.inference import infer_types
+from ...ir.hercules.types import is_data
 from .as_kernel import Kernel, as_kernel
 from .cleanup import remove_dead
 from .fold_zeros import fold_zeros

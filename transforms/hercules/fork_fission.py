@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -165,7 +164,7 @@ class Fission:
         made: list[Node] = []
         before = body.fork.control
         for part, (computed, handed) in enumerate(self._work):
-            copies: dict[Node, Node] = {it: copy.copy(it) for it in (body.fork, *body.control, *computed, body.join)}
+            copies: dict[Node, Node] = {it: it.copy() for it in (body.fork, *body.control, *computed, body.join)}
             thread = ThreadID(copies[body.fork])
             values = copies | {it: Read(collected[it], [PositionIndex(thread)]) for it in handed}
             for node in copies.values():

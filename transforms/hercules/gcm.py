@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -92,7 +91,7 @@ class _Motion:
             if number == 0:
                 self.place[node] = top
                 continue
-            made = copy.copy(node)
+            made = node.copy()
             self.place[made] = top
             self.users[made] = []
             for used in dict.fromkeys(predecessors(node)):

@@ -5,39 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from ...ir.hercules.builder import constant_key
 from ...ir.hercules.graph import predecessors, replace_all
-from ...ir.hercules.nodes import (
-    Binary,
-    BinaryOp,
-    Bitcast,
-    Call,
-    Cast,
-    ConstantNode,
-    DynamicConstantNode,
-    FieldIndex,
-    Fork,
-    Function,
-    Intrinsic,
-    Module,
-    Node,
-    Parameter,
-    Phi,
-    PositionIndex,
-    Read,
-    Reduce,
-    Select,
-    ThreadID,
-    Unary,
-    VariantIndex,
-)
+from ...ir.hercules.nodes import Fork, Function, Module, Node, Phi, PureNode, Reduce
 from ...ir.hercules.schedule import Latest, latest_places
 from ...ir.hercules.types import is_scalar
 from ...ir.hercules.versions import is_version_projection
-
-_COMMUTATIVE = frozenset(
-    {BinaryOp.ADD, BinaryOp.MUL, BinaryOp.EQUAL, BinaryOp.NOT_EQUAL, BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR}
-)
+from ...ir.schema.runtime import value_key
 
 
 @dataclass(frozen=True)
@@ -67,17 +40,21 @@ def _merge(function: Function, plan: Latest) -> bool:
     first: dict[Hashable, Node] = {}
     replacements: dict[Node, Node] = {}
     for node in function.nodes:
-        if node not in plan.place:
+        if node not in plan.place or not _is_merged(node, plan):
             continue
         same = _only_value(node)
-        key = None if same is not None else _key(node, plan, replacements)
-        if key is not None:
-            same = first.setdefault(key, node)
-        if same is not None and same is not node and is_scalar(plan.types[node]) | is_version_projection(node):
+        if same is None and isinstance(node, PureNode):
+            same = first.setdefault(_key(node, plan, replacements), node)
+        if same is not None and same is not node:
             replacements[node] = same
     replace_all(function, replacements)
     function.nodes = [node for node in function.nodes if node not in replacements]
     return bool(replacements)
+
+
+def _is_merged(node: Node, plan: Latest) -> bool:
+    """Whether nodes of its type may be one: a collection is storage of its own."""
+    return is_scalar(plan.types[node]) or is_version_projection(node)
 
 
 def _only_value(node: Node) -> Node | None:
@@ -88,15 +65,9 @@ def _only_value(node: Node) -> Node | None:
     return others.pop() if len(others) == 1 else None
 
 
-def _key(node: Node, plan: Latest, replacements: dict[Node, Node]) -> Hashable | None:
-    """Equal for nodes of the same value; None for what is not to be merged."""
-    operation = _operation(node, plan)
-    if operation is None:
-        return None
-    operands = [_operand(replacements.get(it, it), node, plan) for it in predecessors(node)]
-    if isinstance(node, Binary) and node.op in _COMMUTATIVE:
-        operands.sort(key=hash)
-    return (type(node), *operation, *operands)
+def _key(node: Node, plan: Latest, replacements: dict[Node, Node]) -> Hashable:
+    """Equal for nodes of the same value."""
+    return value_key(node, [_operand(replacements.get(it, it), node, plan) for it in predecessors(node)])
 
 
 def _operand(operand: Node, user: Node, plan: Latest) -> Hashable:
@@ -105,40 +76,3 @@ def _operand(operand: Node, user: Node, plan: Latest) -> Hashable:
     if isinstance(operand, Reduce) and isinstance(fork, Fork):
         return operand, fork in plan.nest.around[plan.place[user]]
     return operand
-
-
-def _operation(node: Node, plan: Latest) -> tuple[Hashable, ...] | None:
-    """What the node does, apart from its operands; None if it must not be merged."""
-    match node:
-        case ConstantNode(value) if is_scalar(plan.types[node]):
-            return (constant_key(value),)
-        case DynamicConstantNode(dynamic):
-            return (dynamic,)
-        case Parameter(index):
-            return (index,)
-        case ThreadID() | Select():
-            return ()
-        case Phi() if is_scalar(plan.types[node]):
-            return ()
-        case Unary(op) | Binary(op):
-            return (op,)
-        case Cast(type) | Bitcast(type):
-            return (type,)
-        case Intrinsic(function, type):
-            return (function, type)
-        case Call(callee, dynamic_constants) if is_scalar(plan.types[node]):
-            return (callee, *dynamic_constants)
-        case Read(indices=indices) if is_scalar(plan.types[node]) or is_version_projection(node):
-            return tuple(_index_key(it) for it in indices)
-        case _:
-            return None
-
-
-def _index_key(index: object) -> Hashable:
-    match index:
-        case FieldIndex(number) | VariantIndex(number):
-            return type(index), number
-        case PositionIndex():
-            return PositionIndex  # the position is among the operands
-        case _:
-            raise AssertionError("control is not data")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.graph import def_use, replace_all, replace_predecessor
-from ...ir.hercules.types import infer_types
+from ...ir.hercules.inference import infer_types
 
 
 def lower_products(function: h.Function) -> None:

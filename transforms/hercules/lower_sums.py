@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.graph import control_predecessors, replace_all, replace_predecessor
+from ...ir.hercules.inference import infer_types
 from ...ir.hercules.schedule import schedule
-from ...ir.hercules.types import indexed_type, infer_types, is_scalar
+from ...ir.hercules.types import indexed_type, is_scalar
 from ...ir.hercules.versions import is_version_projection
 
 TAG = h.Integer(32, False)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.graph import predecessors
-from ...ir.hercules.types import infer_types
+from ...ir.hercules.inference import infer_types
 from .graph import Graph
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ...operators import check_right_operand
 from ...scalars import EvaluationError, Mode
 from ...types import Pointer, Type, element_count, element_type
 from .. import nodes
-from ..evaluate import pure_evaluator
+from ..operations import pure_evaluator
 from ..structure import blocks_of
 from ..values import User, Value
 

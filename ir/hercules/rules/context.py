@@ -17,6 +17,7 @@ from ..analyses import (
     post_dominators,
 )
 from ..graph import predecessors
+from ..inference import infer_types
 from ..nodes import (
     Array,
     Bool,
@@ -31,9 +32,7 @@ from ..nodes import (
     Type,
 )
 from ..text import type_text
-from ..types import (
-    infer_types,
-)
+from ..types import has_known_width
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +121,8 @@ def is_well_formed(type: Type, context: Context) -> bool:
     """Whether its widths exist, its sums have variants and its extents are of this function."""
     count = len(context.function.dynamic_constants)
     match type:
-        case Bool():
-            return True
-        case Integer(bits):
-            return bits in (8, 16, 32, 64)
-        case Float(bits):
-            return bits in (16, 32, 64)
+        case Bool() | Integer() | Float():
+            return has_known_width(type)
         case Product(parts):
             return all(is_well_formed(it, context) for it in parts)
         case Summation(parts):

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from .. import arithmetic, dynamic
-from ..arithmetic import UnknownOperation
+from .. import arithmetic, dynamic, operations
 from ..graph import control_predecessors, predecessors
 from ..nodes import (
     Array,
     ArrayConstant,
     Atomic,
-    Binary,
-    Bitcast,
-    Bool,
     BoolConstant,
     Call,
-    Cast,
     Collect,
     Constant,
     ConstantNode,
@@ -27,7 +22,6 @@ from ..nodes import (
     If,
     Integer,
     IntegerConstant,
-    Intrinsic,
     Join,
     Match,
     Node,
@@ -40,12 +34,12 @@ from ..nodes import (
     Reduce,
     Region,
     Return,
-    Select,
+    ScalarNode,
     Summation,
     SummationConstant,
-    Unary,
     VariantIndex,
     Write,
+    WritingNode,
     ZeroConstant,
 )
 from ..text import type_text
@@ -56,7 +50,6 @@ from ..types import (
     indexed_type,
     is_collection,
     is_data,
-    is_scalar,
     substitute,
 )
 from .context import Context, Rule, is_well_formed
@@ -162,61 +155,14 @@ def _fits(constant: Constant) -> bool:
             return all(constant_type(it) == type.element and _fits(it) for it in parts)
 
 
-def _unary(node: Node, context: Context) -> Iterator[str]:
-    if isinstance(node, Unary):
-        type = context.types[node.operand]
-        if not is_scalar(type) or not _exists(lambda: arithmetic.unary(node.op, type)):
-            yield f"there is no {node.op.value} of {context.type_text(node.operand)}"
+def _operation(rule: operations.OperandRule) -> Rule:
+    """The rule of the verifier on the operands of operations on scalars."""
 
+    def mistakes(node: Node, context: Context) -> Iterator[str]:
+        if isinstance(node, ScalarNode) and isinstance(node, rule.kinds):
+            yield from operations.mistakes(node, context.types, context.type_text)
 
-def _binary(node: Node, context: Context) -> Iterator[str]:
-    if isinstance(node, Binary):
-        type = context.types[node.lhs]
-        if type != context.types[node.rhs]:
-            yield f"the operands have types {context.type_text(node.lhs)} and {context.type_text(node.rhs)}"
-        elif not is_scalar(type) or not _exists(lambda: arithmetic.binary(node.op, type)):
-            yield f"there is no {node.op.value} of {context.type_text(node.lhs)}"
-
-
-def _exists(make: Callable[[], object]) -> bool:
-    try:
-        make()
-    except UnknownOperation:
-        return False
-    return True
-
-
-def _select(node: Node, context: Context) -> Iterator[str]:
-    if isinstance(node, Select):
-        if context.types[node.condition] != BOOL:
-            yield f"the condition has type {context.type_text(node.condition)} instead of bool"
-        if context.types[node.if_true] != context.types[node.if_false]:
-            yield f"chooses between {context.type_text(node.if_true)} and {context.type_text(node.if_false)}"
-        if not is_scalar(context.types[node.if_true]):
-            yield "chooses between values that are no scalars; a phi can"
-
-
-def _conversion(node: Node, context: Context) -> Iterator[str]:
-    if isinstance(node, (Cast, Bitcast)):
-        source, target = context.types[node.operand], node.type
-        if not is_scalar(source) or not is_scalar(target) or not is_well_formed(target, context):
-            yield "converts what is no scalar"
-        elif isinstance(node, Bitcast) and (
-            arithmetic.bit_width(source) != arithmetic.bit_width(target) or isinstance(source, Bool)
-        ):
-            yield f"there is no bitcast from {context.type_text(node.operand)} to {context.type_text(node)}"
-
-
-def _intrinsic(node: Node, context: Context) -> Iterator[str]:
-    if isinstance(node, Intrinsic):
-        types = [context.types[it] for it in node.arguments]
-        scalars = [it for it in types if is_scalar(it)]
-        result = node.type
-        if len(scalars) != len(types) or not is_scalar(result):
-            yield "has an argument or a result that is no scalar"
-        elif not _exists(lambda: arithmetic.intrinsic(node.function, scalars, result)):
-            given = ", ".join(context.type_text(it) for it in node.arguments)
-            yield f"there is no builtin function {node.function}({given}) -> {context.type_text(node)}"
+    return Rule(rule.name, rule.sentence, each=mistakes)
 
 
 def _call(node: Node, context: Context) -> Iterator[str]:
@@ -285,23 +231,10 @@ def _data_inputs(node: Node, context: Context) -> Iterator[str]:
     """What computes takes data, and nothing uses a return."""
     if any(isinstance(it, Return) for it in predecessors(node)):
         yield "uses a return"
-    match node:
-        case (
-            Unary()
-            | Binary()
-            | Select()
-            | Cast()
-            | Bitcast()
-            | Intrinsic()
-            | Call()
-            | Write()
-            | Atomic()
-            | ProductNode()
-        ):
-            if not all(is_data(context.types[it]) for it in predecessors(node)):
-                yield "computes with control"
-        case _:
-            pass
+    if isinstance(node, (ScalarNode, WritingNode, Call, ProductNode)) and not all(
+        is_data(context.types[it]) for it in predecessors(node)
+    ):
+        yield "computes with control"
 
 
 TYPING: tuple[Rule, ...] = (
@@ -318,11 +251,7 @@ TYPING: tuple[Rule, ...] = (
     Rule("collect", "A collect takes data", each=_collect),
     Rule("return", "A return is outside all forks and gives the function's type", each=_return),
     Rule("constant", "A constant is a value of its type", each=_constant),
-    Rule("unary", "A unary operation has its operand's type", each=_unary),
-    Rule("binary", "A binary operation has two operands of one type that has it", each=_binary),
-    Rule("select", "A select chooses by a bool between scalars of one type", each=_select),
-    Rule("conversion", "Conversions are of scalars; a bitcast keeps the width", each=_conversion),
-    Rule("intrinsic", "An intrinsic is a WGSL builtin function of scalars", each=_intrinsic),
+    *map(_operation, operations.OPERAND_RULES),
     Rule("call", "A call fits its callee's dynamic constants and parameters", each=_call),
     Rule("access", "Indices fit the collection, and positions are u64", each=_access),
     Rule("projection", "Control is read from an if or a match only", each=_projection),

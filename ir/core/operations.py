@@ -1,23 +1,60 @@
-"""What a pure instruction computes: a function from the raw values of its operands to the raw value of its result.
+"""What each kind of instruction is besides its shape: its typing rule and, if it only computes, its evaluator.
 
-Interpreters and folding share it. In `Mode.CONST` the functions raise EvaluationError where WGSL wants an error; in
-`Mode.RUNTIME` they are total.
+The builder gives a new instruction the type that its rule says, and the verifier computes that type again. An evaluator
+is a function from the raw values of the operands to the raw value of the result; interpreters and folding share it. In
+`Mode.CONST` evaluators raise EvaluationError where WGSL wants an error; in `Mode.RUNTIME` they are total.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from ..builtins import builtin, constructor, converter, evaluator
 from ..constants import ConstantValue, RawValue
 from ..conversions import elements
 from ..operators import binary_evaluator, unary_evaluator
 from ..scalars import EvaluationError, Mode
-from ..types import Pointer
-from . import nodes
+from ..types import VOID, Pointer, Type
+from . import nodes, rules
 
 Evaluate: TypeAlias = Callable[[Sequence[RawValue]], RawValue]
+
+
+def result_type(instruction: nodes.Instruction) -> Type:
+    """The type that the instruction's result must have. Raises RuleError.
+
+    For `Convert`, `Construct`, `Var` and `Override` the type is a choice; it is returned once found fitting.
+    """
+    match instruction:
+        case nodes.Unary(op=op, operand=operand):
+            return rules.unary_type(op, operand.type)
+        case nodes.Binary(op=op, lhs=lhs, rhs=rhs):
+            return rules.binary_type(op, lhs.type, rhs.type)
+        case nodes.Convert(operand=operand, type=type):
+            return rules.convert_type(type, operand.type)
+        case nodes.Construct(elements=elements, type=type):
+            return rules.construct_type(type, [element.type for element in elements])
+        case nodes.Access(object=object, indices=indices):
+            return rules.access_type(object.type, indices)
+        case nodes.Swizzle(object=object, components=components):
+            return rules.swizzle_type(object.type, components)
+        case nodes.Load(pointer=source):
+            return rules.load_type(source.type)
+        case nodes.Store(pointer=target, value=value):
+            return rules.store_type(target.type, value.type)
+        case nodes.Var(initializer=initializer, type=type):
+            return rules.var_type(type, initializer)
+        case nodes.Override(default=default, type=type):
+            return rules.override_type(type, default)
+        case nodes.Call(callee=callee, arguments=arguments):
+            return rules.call_type(callee, arguments)
+        case nodes.BuiltinCall(function=function, template_arguments=template_arguments, arguments=arguments):
+            return rules.builtin_type(function, template_arguments, arguments)
+        case nodes.Discard():
+            return VOID
+        case _:
+            assert_never(instruction)
 
 
 def constant_result(instruction: nodes.Instruction, mode: Mode) -> ConstantValue | None:
@@ -48,13 +85,17 @@ def pure_evaluator(node: nodes.Instruction, mode: Mode) -> Evaluate | None:
             return constructor(type, tuple(part.type for part in parts), mode)
         case nodes.Swizzle(components=components):
             return _swizzle(tuple(components))
-        case nodes.Access(object=object) if not isinstance(object.type, Pointer):
-            return _checked_access if mode is Mode.CONST else _clamped_access
+        case nodes.Access(object=object):
+            return None if isinstance(object.type, Pointer) else _element(mode)
         case nodes.BuiltinCall(function=name):
             function = builtin(name)
             return _builtin(node, mode) if function is not None and function.is_const else None
-        case _:
+        case nodes.ReadingInstruction() | nodes.WritingInstruction() | nodes.ExitingInstruction():
             return None
+        case nodes.Var() | nodes.Override():
+            return None
+        case _:
+            assert_never(node)
 
 
 def _builtin(node: nodes.BuiltinCall, mode: Mode) -> Evaluate:
@@ -68,6 +109,10 @@ def _swizzle(components: tuple[int, ...]) -> Evaluate:
         return tuple([vector[it] for it in components])
 
     return run
+
+
+def _element(mode: Mode) -> Evaluate:
+    return _checked_access if mode is Mode.CONST else _clamped_access
 
 
 def _clamped_access(args: Sequence[RawValue]) -> RawValue:
