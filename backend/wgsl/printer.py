@@ -127,8 +127,16 @@ def _statement(node: ast.Statement) -> Iterator[str]:
             yield from _headed(f"{_attributes(attributes)}while {print_expression(condition)} ", body)
         case ast.For(attributes=attributes, body=body):
             yield from _headed(f"{_attributes(attributes)}for ({_for_header(node)}) ", body)
-        case _:
+        case ast.Let() | ast.Const() | ast.Var() | ast.ConstAssert():
             yield f"{_simple(node)};"
+        case ast.Assign() | ast.CompoundAssign() | ast.PhonyAssign():
+            yield f"{_simple(node)};"
+        case ast.Increment() | ast.Decrement() | ast.CallStatement():
+            yield f"{_simple(node)};"
+        case ast.Return() | ast.Break() | ast.Continue() | ast.Discard():
+            yield f"{_simple(node)};"
+        case _:
+            assert_never(node)
 
 
 def _headed(head: str, body: ast.Block) -> Iterator[str]:
@@ -230,5 +238,9 @@ def _simple(node: ast.Statement | ast.Declaration) -> str:
             return "continue"
         case ast.Discard():
             return "discard"
-        case _:
+        case ast.Block() | ast.If() | ast.Switch() | ast.Loop() | ast.While() | ast.For():
             raise TypeError(f"{type(node).__name__} takes more than one line")
+        case ast.Alias() | ast.Struct() | ast.Function() | ast.Override():
+            raise TypeError(f"{type(node).__name__} is no statement")
+        case _:
+            assert_never(node)

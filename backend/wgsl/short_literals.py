@@ -7,6 +7,7 @@ and a whole number needs no point (WGSL, "Abstract numeric conversions").
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from ...ir.ops import BinaryOp, UnaryOp
 from ...ir.schema.runtime import SchemaNode
@@ -51,8 +52,10 @@ def _shortened(node: SchemaNode, callees: frozenset[str]) -> SchemaNode:
             return ast.Case(tuple(map(_selector, selectors)), body, span)
         case ast.Attribute(name="workgroup_size", arguments=arguments, span=span):
             return ast.Attribute("workgroup_size", tuple(map(_typed, arguments)), span)
-        case _:
+        case SchemaNode():
             return node
+        case _:
+            assert_never(node)
 
 
 def _selector(node: ast.CaseSelector) -> ast.CaseSelector:
@@ -85,8 +88,12 @@ def _is_literal(node: ast.Expression) -> bool:
             return True
         case ast.Unary(op=UnaryOp.NEGATE, operand=operand) | ast.Paren(operand=operand):
             return _is_literal(operand)
-        case _:
+        case ast.BoolLiteral() | ast.Identifier() | ast.Unary() | ast.Binary():
             return False
+        case ast.Call() | ast.Index() | ast.MemberAccess():
+            return False
+        case _:
+            assert_never(node)
 
 
 def _typed(node: ast.Expression) -> ast.Expression:
@@ -102,8 +109,12 @@ def _typed(node: ast.Expression) -> ast.Expression:
             return ast.FloatLiteral(short, "", span)
         case ast.Unary(op=UnaryOp.NEGATE, operand=operand, span=span) if _is_literal(operand) and not _is_zero(operand):
             return ast.Unary(UnaryOp.NEGATE, _typed(operand), span)
-        case _:
+        case ast.IntLiteral() | ast.BoolLiteral() | ast.Identifier() | ast.Unary() | ast.Binary() | ast.Paren():
             return node
+        case ast.Call() | ast.Index() | ast.MemberAccess():
+            return node
+        case _:
+            assert_never(node)
 
 
 def _is_zero(node: ast.Expression) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
+from typing import assert_never
 
 from ...ir.types import VOID
 from ...ir.wgsl import ast
@@ -68,8 +69,16 @@ def _statement(context: Context, node: ast.Statement) -> int:
             return _loop(context, node, body, _continuing(context, node.continuing))
         case ast.Switch():
             return _switch(context, node)
-        case _:
+        case ast.Let() | ast.Const() | ast.Var() | ast.ConstAssert():
             return _NEXT
+        case ast.Assign() | ast.CompoundAssign() | ast.PhonyAssign():
+            return _NEXT
+        case ast.Increment() | ast.Decrement() | ast.CallStatement():
+            return _NEXT
+        case ast.Discard():
+            return _NEXT
+        case _:
+            assert_never(node)
 
 
 def _if(context: Context, node: ast.If) -> int:

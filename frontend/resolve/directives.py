@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from ...ir.language import ENABLE_EXTENSIONS, LANGUAGE_FEATURES
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import DiagnosticFilter
@@ -24,6 +26,8 @@ def resolve_directives(context: Context, unit: ast.TranslationUnit) -> tuple[tup
                 requires |= dict.fromkeys(directive.features)
             case ast.DiagnosticDirective():
                 _filter(context, directive)
+            case _:
+                assert_never(directive)
     context.enables.update(enables)
     if "subgroup_size_control" in enables:
         context.enables.add("subgroups")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from ...ir.diagnostics import Note
 from ...ir.schema.traverse import walk
 from ...ir.source import Span
@@ -109,8 +111,18 @@ def _first_continue(body: ast.Block) -> Span | None:
                 pending.append(node.body)
             case ast.Switch():
                 pending.extend(case.body for case in reversed(node.cases))
-            case _:
+            case ast.Loop() | ast.While() | ast.For():
                 pass
+            case ast.Let() | ast.Const() | ast.Var() | ast.ConstAssert():
+                pass
+            case ast.Assign() | ast.CompoundAssign() | ast.PhonyAssign():
+                pass
+            case ast.Increment() | ast.Decrement() | ast.CallStatement():
+                pass
+            case ast.Return() | ast.Break() | ast.Discard():
+                pass
+            case _:
+                assert_never(node)
     return None
 
 

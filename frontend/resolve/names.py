@@ -8,6 +8,7 @@ pass also bounds the nesting, so that later passes may recurse.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import assert_never
 
 from ...ir.diagnostics import Note
 from ...ir.identifiers import name_fault
@@ -100,8 +101,10 @@ class _Binder:
                 self._expression(node.initializer, 0)
             case ast.ConstAssert():
                 self._expression(node.condition, 0)
+            case ast.Let() | ast.Parameter() | None:
+                raise AssertionError("a symbol of the module has a declaration")
             case _:
-                raise AssertionError(node)
+                assert_never(node)
 
     def _function(self, node: ast.Function) -> None:
         self._attributes(node.attributes)
@@ -168,8 +171,10 @@ class _Binder:
                 self._expression(node.condition, 0)
             case ast.Break() | ast.Continue() | ast.Discard():
                 pass
-            case _:
+            case ast.Block() | ast.If() | ast.Switch() | ast.Loop() | ast.While() | ast.For():
                 self._compound(node, depth)
+            case _:
+                assert_never(node)
 
     def _compound(self, node: ast.Block | ast.If | ast.Switch | ast.Loop | ast.While | ast.For, depth: int) -> None:
         match node:
@@ -187,6 +192,8 @@ class _Binder:
                 self._loop(node, depth)
             case ast.Switch():
                 self._switch(node, depth)
+            case _:
+                assert_never(node)
 
     def _if(self, node: ast.If, depth: int) -> None:
         branch: ast.Block | ast.If | None = node
@@ -273,6 +280,8 @@ class _Binder:
                 self._expression(node.operand, depth)
             case ast.BoolLiteral() | ast.IntLiteral() | ast.FloatLiteral():
                 pass
+            case _:
+                assert_never(node)
 
     def _use(self, node: ast.Identifier) -> None:
         name = node.name

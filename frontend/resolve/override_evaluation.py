@@ -6,6 +6,8 @@ of bounds, an argument that no call may have.
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from ...ir.builtins import builtin, check_arguments, construct, evaluate
 from ...ir.builtins.buffer_views import VIEWS, view_fault
 from ...ir.constants import RawValue
@@ -52,6 +54,8 @@ class OverrideEvaluator:
                     return self._member(node)
                 case ast.BoolLiteral() | ast.IntLiteral() | ast.FloatLiteral():
                     return None
+                case _:
+                    assert_never(node)
         except EvaluationError as error:
             self._diagnostics.error("evaluation-error", error.message, node.span)
             return None

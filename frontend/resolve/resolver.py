@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from ...ir.diagnostics import Diagnostic, DiagnosticList
 from ...ir.interpreter_state import deep_nesting
@@ -78,8 +79,10 @@ def _declare(context: Context, symbol: Symbol) -> None:
                 _add(context, symbol, variables.resolve_override(context, node))
             case ast.ConstAssert() as node:
                 statements.resolve_const_assert(context, node)
+            case ast.Let() | ast.Parameter() | None:
+                raise AssertionError("a symbol of the module has a declaration")
             case _:
-                raise AssertionError(symbol.node)
+                assert_never(symbol.node)
     except Abandon:
         return
 

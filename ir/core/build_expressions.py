@@ -147,8 +147,12 @@ class ExpressionBuilder(Context):
                     return self._chain(node)
                 case ast.MemberAccess() if not self._is_multiple(node):
                     return self._chain(node)
-                case _:
+                case ast.Unary() | ast.MemberAccess() | ast.Binary() | ast.Call() | ast.Identifier():
                     pass
+                case ast.BoolLiteral() | ast.IntLiteral() | ast.FloatLiteral():
+                    pass
+                case _:
+                    assert_never(node)
         return self.value(node), []
 
     def _is_multiple(self, node: ast.MemberAccess) -> bool:

@@ -7,7 +7,7 @@ zero and drops what is written (WGSL, "Out-of-Bounds Access").
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from .. import layout
 from ..builtins import atomic_operation
@@ -48,8 +48,12 @@ def operation(node: nodes.Instruction, arguments: Slots, target: int, counts: la
             return texture_operation(node, arguments, target) or _pure(node, arguments, target)
         case nodes.Binary() | nodes.Unary():
             return _operator(node, arguments, target)
-        case _:
+        case nodes.PureInstruction() | nodes.BuiltinCall():
             return _pure(node, arguments, target)
+        case nodes.Var() | nodes.Override() | nodes.Call() | nodes.Discard():
+            raise _unsupported(node.WORD, node)
+        case _:
+            assert_never(node)
 
 
 def load_operation(pointer: Type, slot: int, target: int, counts: layout.Counts) -> Operation:
@@ -78,13 +82,16 @@ def _operator(node: nodes.Binary | nodes.Unary, arguments: Slots, target: int) -
 def _pure(node: nodes.Instruction, arguments: Slots, target: int) -> Operation:
     evaluate = pure_evaluator(node, Mode.RUNTIME)
     if evaluate is None:
-        what = node.function if isinstance(node, nodes.BuiltinCall) else type(node).__name__.lower()
-        raise ShaderError([not_supported(f"{what} in the interpreter", node.span)])
+        raise _unsupported(node.function if isinstance(node, nodes.BuiltinCall) else node.WORD, node)
 
     def run(frame: Frame) -> None:
         frame[target] = evaluate([frame[argument] for argument in arguments])
 
     return run
+
+
+def _unsupported(what: str, node: nodes.Instruction) -> ShaderError:
+    return ShaderError([not_supported(f"{what} in the interpreter", node.span)])
 
 
 def _load(type: Type, pointer: int, target: int) -> Operation:

@@ -87,19 +87,17 @@ class RootValues:
         return x, y, z
 
     def _compute(self, value: Value) -> RawValue:
-        match value:
-            case nodes.Constant(value=constant):
-                return constant.value
-            case nodes.Override():
-                return self._override(value)
-            case nodes.BuiltinCall(function="select", arguments=(false, true, condition)) if condition.type is BOOL:
+        if isinstance(value, nodes.Constant):
+            return value.value.value
+        if isinstance(value, nodes.Override):
+            return self._override(value)
+        if not isinstance(value, nodes.AnyPureInstruction | nodes.BuiltinCall):
+            raise InputError("a value is not known before the shader runs")
+        if isinstance(value, nodes.BuiltinCall) and value.function == "select":
+            false, true, condition = value.arguments
+            if condition.type is BOOL:
                 return self.value(true if self.value(condition) else false)
-            case nodes.Unary() | nodes.Binary() | nodes.Convert() | nodes.Construct():
-                return self._operation(value)
-            case nodes.Access() | nodes.Swizzle() | nodes.BuiltinCall():
-                return self._operation(value)
-            case _:
-                raise InputError("a value is not known before the shader runs")
+        return self._operation(value)
 
     def _operation(self, node: nodes.Instruction) -> RawValue:
         evaluate = pure_evaluator(node, Mode.CONST)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from . import nodes
 from .values import User, Value
@@ -144,6 +144,8 @@ class Structure:
                 return self._loop(node)
             case nodes.Switch() as node:
                 return self._switch(branch, node, exits)
+            case _:
+                assert_never(branch.target)
         return None
 
     def _leave(self, branch: nodes.Branch, target: nodes.Block, exits: _Exits) -> None:
@@ -222,15 +224,18 @@ def is_scope(node: nodes.If) -> bool:
 
 def entered_blocks(block: nodes.Block) -> Iterator[nodes.Block]:
     """The blocks of the control-flow node that a block enters: arms, cases or loop parts, then the merge."""
-    match None if block.branch is None else block.branch.target:
+    target = None if block.branch is None else block.branch.target
+    match target:
         case nodes.If(true_target=true, false_target=false, merge_target=merge):
             yield from (true, false)
         case nodes.Loop(start_target=start, continuing_target=continuing, merge_target=merge):
             yield from (start, continuing)
         case nodes.Switch(cases=cases, merge_target=merge):
             yield from (case.target for case in cases)
-        case _:
+        case nodes.Block() | nodes.Terminator() | None:
             return
+        case _:
+            assert_never(target)
     if merge is not None:
         yield merge
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, assert_never
 
 from ..builtins import builtin
 from ..identifiers import is_identifier
@@ -276,14 +276,10 @@ def _root_is_pure(place: Place, node: nodes.Instruction) -> str | None:
 
 def _runs(node: nodes.Instruction) -> bool:
     """Whether an instruction is for a shader that runs."""
-    match node:
-        case nodes.Load() | nodes.Store() | nodes.Call() | nodes.Discard():
-            return True
-        case nodes.BuiltinCall(function=name):
-            function = builtin(name)
-            return function is None or not function.is_const
-        case _:
-            return False
+    if isinstance(node, nodes.BuiltinCall):
+        function = builtin(node.function)
+        return function is None or not function.is_const
+    return isinstance(node, (nodes.ReadingInstruction, nodes.WritingInstruction, nodes.ExitingInstruction))
 
 
 def _callee_stands_before(place: Place, node: nodes.Instruction) -> str | None:
@@ -345,8 +341,10 @@ def _expected_arguments(function: nodes.Function | None, target: nodes.Flow) -> 
             return [argument.type for argument in arguments]
         case nodes.Terminator(unreachable=False):
             return [] if function is None or function.return_type is VOID else [function.return_type]
-        case _:
+        case nodes.If() | nodes.Switch() | nodes.Terminator():
             return []
+        case _:
+            assert_never(target)
 
 
 def _condition_is_bool(_: Place, branch: nodes.Branch) -> str | None:

@@ -13,7 +13,7 @@ import struct
 import typing
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, assert_never
 
 from .. import types as wgsl
 from ..arithmetic import float_arithmetic
@@ -100,6 +100,8 @@ def binary(op: BinaryOp, type: Scalar) -> Kernel2:
             found = _float_binary(op, type)
         case Integer():
             found = _BITWISE.get(op) or _integer_binary(op, type)
+        case _:
+            assert_never(type)
     if found is None:
         raise UnknownOperation(f"no {op.value} of this type")
     return typing.cast(Kernel2, found)
@@ -179,6 +181,8 @@ def _code(type: Scalar) -> str:
             return "<" + (_INTEGER_CODES[bits] if signed else _INTEGER_CODES[bits].upper())
         case Bool():
             raise UnknownOperation("no bitcast of a bool")
+        case _:
+            assert_never(type)
 
 
 def bit_width(type: Scalar) -> int | None:
@@ -262,6 +266,8 @@ def zero(type: Scalar) -> ScalarValue:
             return 0
         case Float():
             return 0.0
+        case _:
+            assert_never(type)
 
 
 def is_exact(type: Scalar, value: ScalarValue) -> bool:
@@ -274,6 +280,8 @@ def is_exact(type: Scalar, value: ScalarValue) -> bool:
             return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
         case Float():
             return isinstance(value, float) and (math.isnan(value) or rounder(_WGSL[type])(value) == value)
+        case _:
+            assert_never(type)
 
 
 def nearest(type: Float, value: float) -> float:

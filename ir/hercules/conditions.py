@@ -8,7 +8,7 @@ what would make it anew dominates the branch too. Nothing is taken over a join: 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from .graph import is_projection
 from .nodes import (
@@ -17,11 +17,14 @@ from .nodes import (
     BoolConstant,
     ConstantNode,
     ControlIndex,
+    ControlNode,
+    FloatingNode,
     If,
     Integer,
     Join,
     Node,
     Phi,
+    PinnedNode,
     Read,
     Reduce,
     Region,
@@ -118,8 +121,10 @@ def _implied(plan: Schedule, condition: Node, truth: bool, found: Mapping[Node, 
             others = [index for index, value in enumerate(values) if not _is_constant(value, not truth)]
             if len(others) == 1:
                 yield from _of_way(plan, region, others[0], values[others[0]], truth, found)
-        case _:
+        case FloatingNode() | PinnedNode() | ControlNode():
             return
+        case _:
+            assert_never(condition)
 
 
 def _of_way(

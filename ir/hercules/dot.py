@@ -7,6 +7,7 @@ versions of collections orange; constants stand where they are used, as in the t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import assert_never
 
 from .graph import control_predecessors, is_control, predecessors
 from .inference import infer_types
@@ -15,6 +16,7 @@ from .nodes import (
     Collect,
     ConstantNode,
     DynamicConstantNode,
+    FloatingNode,
     Fork,
     Function,
     If,
@@ -23,6 +25,7 @@ from .nodes import (
     Node,
     Parameter,
     Phi,
+    PinnedNode,
     Read,
     Reduce,
     Region,
@@ -85,15 +88,11 @@ class _Drawing:
     def _literal(self, node: Node) -> str | None:
         """What stands for a constant where it is used."""
         names = self.function.dynamic_constants
-        match node:
-            case ConstantNode(value=ZeroConstant()):
-                return "zeros"
-            case ConstantNode(value=value):
-                return constant_text(value, names).partition(" ")[2]
-            case DynamicConstantNode(value=value):
-                return dynamic_text(value, names)
-            case _:
-                return None
+        if isinstance(node, DynamicConstantNode):
+            return dynamic_text(node.value, names)
+        if not isinstance(node, ConstantNode):
+            return None
+        return "zeros" if isinstance(node.value, ZeroConstant) else constant_text(node.value, names).partition(" ")[2]
 
     def _is_literal(self, node: Node) -> bool:
         return isinstance(node, (ConstantNode, DynamicConstantNode))
@@ -122,9 +121,7 @@ class _Drawing:
         """The name over what is computed, control inputs left out: edges show them."""
         name = self.names[node]
         match node:
-            case Start() | Parameter():
-                return name
-            case Region() | Join() | Return():
+            case Start() | Region() | Join() | Return() | Parameter():
                 return name
             case Fork(factor=factor):
                 return f"fork {dynamic_text(factor, self.function.dynamic_constants)}"
@@ -134,8 +131,10 @@ class _Drawing:
                 return f"{name}\nthread of {self.names[fork]}"
             case Read() if is_control(node):
                 return name
-            case _:
+            case FloatingNode() | PinnedNode():
                 return f"{name}\n{expression_text(node, self.names, self.function)}"
+            case _:
+                assert_never(node)
 
     def _style(self, node: Node) -> str:
         match node:
@@ -147,14 +146,16 @@ class _Drawing:
                 return _INPUT
             case Write() | Reduce() | Collect() | Atomic():
                 return _COLLECTION
-            case _ if is_control(node):
+            case Start() | Region() | Return():
                 return _CONTROL
             case Phi():
                 return _COLLECTION if is_collection(self.types.get(node)) else _MERGE
             case Read():
-                return _READ
-            case _:
+                return _CONTROL if is_control(node) else _READ
+            case FloatingNode():
                 return _PLAIN
+            case _:
+                assert_never(node)
 
     def _edges(self) -> Iterator[str]:
         for node in self.ids:

@@ -7,7 +7,7 @@ The functions here fold while they build, so that equal extents tend to be equal
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, assert_never
 
 from .nodes import DynamicBinary, DynamicConstant, DynamicLiteral, DynamicOp, DynamicParameter
 
@@ -109,6 +109,8 @@ def evaluate(constant: DynamicConstant, values: Sequence[int]) -> int:
             return values[index]
         case DynamicBinary(op, lhs, rhs):
             return compute(op, evaluate(lhs, values), evaluate(rhs, values))
+        case _:
+            assert_never(constant)
 
 
 def substitute(constant: DynamicConstant, arguments: Sequence[DynamicConstant]) -> DynamicConstant:
@@ -120,6 +122,8 @@ def substitute(constant: DynamicConstant, arguments: Sequence[DynamicConstant]) 
             return arguments[index]
         case DynamicBinary(op, lhs, rhs):
             return binary(op, substitute(lhs, arguments), substitute(rhs, arguments))
+        case _:
+            assert_never(constant)
 
 
 def parameters(constant: DynamicConstant) -> Iterator[int]:
@@ -132,3 +136,5 @@ def parameters(constant: DynamicConstant) -> Iterator[int]:
         case DynamicBinary(_, lhs, rhs):
             yield from parameters(lhs)
             yield from parameters(rhs)
+        case _:
+            assert_never(constant)

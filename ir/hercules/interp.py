@@ -33,6 +33,7 @@ from .nodes import (
     ControlNode,
     DynamicConstantNode,
     FieldIndex,
+    FloatingNode,
     Fork,
     Function,
     If,
@@ -52,6 +53,7 @@ from .nodes import (
     Region,
     Return,
     ScalarNode,
+    Start,
     ThreadID,
     Type,
     VariantIndex,
@@ -242,8 +244,12 @@ class _Compiler:
                 return threads[following].enter
             case Join():
                 return threads[self.plan.nest.forks[following]].leave
-            case _:
+            case Start() | Region() | Read():
                 return self._jump(leader, following, blocks[following])
+            case FloatingNode() | PinnedNode():
+                raise AssertionError("control goes on to control")
+            case _:
+                assert_never(following)
 
     def _return(self, slot: int) -> Exit:
         def leave(frame: Frame) -> None:
@@ -403,6 +409,8 @@ class _Compiler:
                     if extent == 0:
                         return None
                     path.append((self.slots[position], extent - 1))
+                case _:
+                    assert_never(index)
             type = element_type(type, index)
         return path
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from .nodes import (
+    AnyScalarNode,
     Binary,
     BinaryOp,
     Bitcast,
@@ -22,6 +23,7 @@ from .nodes import (
     Integer,
     Intrinsic,
     Node,
+    ScalarNode,
     Select,
 )
 
@@ -124,7 +126,7 @@ def fitted(found: Range | None, everything: Range) -> Range:
     return found
 
 
-def computed(node: Node, operands: Sequence[Range]) -> Range | None:
+def computed(node: AnyScalarNode, operands: Sequence[Range]) -> Range | None:
     """The mathematical result; None if nothing is known."""
     match node:
         case Binary(op):
@@ -139,8 +141,10 @@ def computed(node: Node, operands: Sequence[Range]) -> Range | None:
             return _greatest(operands[0], operands[1])
         case Intrinsic("clamp"):
             return _least(_greatest(operands[0], operands[1]), operands[2])
-        case _:
+        case ScalarNode():
             return None
+        case _:
+            assert_never(node)
 
 
 def _least(left: Range, right: Range) -> Range:

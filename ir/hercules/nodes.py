@@ -106,6 +106,12 @@ class PinnedNode(Operation):
     __slots__ = ()
 
 
+class InputNode(Operation):
+    """What has no operands: parameters and constants. A base, for tests and patterns."""
+
+    __slots__ = ()
+
+
 class ScalarNode(Operation):
     """What computes a scalar from scalars alone. A base, for tests and patterns."""
 
@@ -126,6 +132,12 @@ class ReadingNode(Operation):
 
 class WritingNode(Operation):
     """What changes memory, or makes a new version of storage. A base, for tests and patterns."""
+
+    __slots__ = ()
+
+
+class FloatingNode(Operation):
+    """What runs wherever its operands are known. A base, for tests and patterns."""
 
     __slots__ = ()
 
@@ -810,7 +822,7 @@ class Collect(PinnedNode):
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Parameter(PureNode):
+class Parameter(InputNode, PureNode, FloatingNode):
     """`Parameter(int index)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -840,7 +852,7 @@ class Parameter(PureNode):
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class ConstantNode(PureNode):
+class ConstantNode(InputNode, PureNode, FloatingNode):
     """`ConstantNode(constant value)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -870,7 +882,7 @@ class ConstantNode(PureNode):
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class DynamicConstantNode(PureNode):
+class DynamicConstantNode(InputNode, PureNode, FloatingNode):
     """`DynamicConstantNode(dynamic_constant value)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -900,7 +912,7 @@ class DynamicConstantNode(PureNode):
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Unary(ScalarNode, PureNode):
+class Unary(ScalarNode, PureNode, FloatingNode):
     """`Unary(unary_op op, node operand)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -931,7 +943,7 @@ class Unary(ScalarNode, PureNode):
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Binary(ScalarNode, PureNode):
+class Binary(ScalarNode, PureNode, FloatingNode):
     """`Binary(binary_op op, node lhs, node rhs)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -969,7 +981,7 @@ class Binary(ScalarNode, PureNode):
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Select(ScalarNode, PureNode):
+class Select(ScalarNode, PureNode, FloatingNode):
     """`Select(node condition, node if_true, node if_false)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -1005,7 +1017,7 @@ class Select(ScalarNode, PureNode):
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Cast(ScalarNode, PureNode):
+class Cast(ScalarNode, PureNode, FloatingNode):
     """`Cast(type type, node operand)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -1037,7 +1049,7 @@ class Cast(ScalarNode, PureNode):
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Bitcast(ScalarNode, PureNode):
+class Bitcast(ScalarNode, PureNode, FloatingNode):
     """`Bitcast(type type, node operand)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -1069,7 +1081,7 @@ class Bitcast(ScalarNode, PureNode):
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Intrinsic(ScalarNode, PureNode):
+class Intrinsic(ScalarNode, PureNode, FloatingNode):
     """`Intrinsic(str function, type type, node* arguments)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -1103,7 +1115,7 @@ class Intrinsic(ScalarNode, PureNode):
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Call(PureNode):
+class Call(PureNode, FloatingNode):
     """`Call(dynamic_constant* dynamic_constants, node* arguments)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -1137,7 +1149,7 @@ class Call(PureNode):
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Read(PureNode):
+class Read(PureNode, FloatingNode):
     """`Read(node collection, index* indices)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -1170,7 +1182,7 @@ class Read(PureNode):
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Write(WritingNode):
+class Write(WritingNode, FloatingNode):
     """`Write(node collection, node value, index* indices)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -1206,7 +1218,7 @@ class Write(WritingNode):
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class Atomic(ReadingNode, WritingNode):
+class Atomic(ReadingNode, WritingNode, FloatingNode):
     """`Atomic(atomic_op op, node collection, index* indices, node* operands)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -1251,7 +1263,7 @@ class Atomic(ReadingNode, WritingNode):
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
-class ProductNode(PureNode):
+class ProductNode(PureNode, FloatingNode):
     """`ProductNode(node* fields)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -1349,6 +1361,9 @@ AnyControlNode: TypeAlias = Start | Region | If | Match | Fork | Join | Return
 AnyPinnedNode: TypeAlias = Phi | ThreadID | Reduce | Collect
 """Every kind of `PinnedNode`."""
 
+AnyInputNode: TypeAlias = Parameter | ConstantNode | DynamicConstantNode
+"""Every kind of `InputNode`."""
+
 AnyScalarNode: TypeAlias = Unary | Binary | Select | Cast | Bitcast | Intrinsic
 """Every kind of `ScalarNode`."""
 
@@ -1375,6 +1390,24 @@ AnyReadingNode: TypeAlias = Atomic
 
 AnyWritingNode: TypeAlias = Write | Atomic
 """Every kind of `WritingNode`."""
+
+AnyFloatingNode: TypeAlias = (
+    Parameter
+    | ConstantNode
+    | DynamicConstantNode
+    | Unary
+    | Binary
+    | Select
+    | Cast
+    | Bitcast
+    | Intrinsic
+    | Call
+    | Read
+    | Write
+    | Atomic
+    | ProductNode
+)
+"""Every kind of `FloatingNode`."""
 
 BY_WORD: Mapping[str, type[Node]] = {
     "start": Start,

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import assert_never
 
 from .conditions import MIRRORED, Comparison, Facts, facts, implied, is_above
 from .graph import def_use, predecessors
@@ -29,10 +30,12 @@ from .nodes import (
     Bitcast,
     Cast,
     ConstantNode,
+    ControlNode,
     DynamicConstant,
     DynamicConstantNode,
     DynamicLiteral,
     DynamicParameter,
+    FloatingNode,
     Fork,
     Index,
     Integer,
@@ -40,6 +43,7 @@ from .nodes import (
     Intrinsic,
     Node,
     Phi,
+    PinnedNode,
     PositionIndex,
     Read,
     Reduce,
@@ -266,8 +270,10 @@ class Ranges:
                 return Range(0, max(value - 1, 0))
             case ThreadID(Fork(factor=constant)):
                 return Range(0, self._most_of(constant), {constant: -1})
-            case _:
+            case FloatingNode() | PinnedNode() | ControlNode():
                 return everything
+            case _:
+                assert_never(node)
 
     def _most_of(self, constant: DynamicConstant) -> int:
         return self._most if isinstance(constant, DynamicParameter) else limits(U64).high
@@ -349,5 +355,7 @@ def _inner(node: Node) -> tuple[Node | None, int]:
             return rhs, change
         case Binary(BinaryOp.SUB, lhs, ConstantNode(IntegerConstant(value=change))):
             return lhs, -change
-        case _:
+        case FloatingNode() | PinnedNode() | ControlNode():
             return None, 0
+        case _:
+            assert_never(node)

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
+from typing import assert_never
 
 from .analyses import (
     ControlGraph,
@@ -36,7 +37,9 @@ from .inference import infer_types
 from .nodes import (
     Collect,
     ConstantNode,
+    ControlNode,
     DynamicConstantNode,
+    FloatingNode,
     Fork,
     Function,
     If,
@@ -45,6 +48,7 @@ from .nodes import (
     Node,
     Parameter,
     Phi,
+    PinnedNode,
     Reduce,
     Region,
     Return,
@@ -227,20 +231,18 @@ class _Scheduler:
 
     def _pinned_at(self, node: Node) -> Node | None:
         match node:
-            case Phi(region):
-                return region
-            case ThreadID(fork):
-                return fork
-            case Collect(join):
-                return join
             case Reduce(join):
                 return self.nest.forks[join] if isinstance(join, Join) else None
+            case PinnedNode():
+                return node.pinned_to()
             case Parameter() | DynamicConstantNode():
                 return self.graph.order[0]
-            case ConstantNode() if not is_collection(self.types[node]):
-                return self.graph.order[0]
-            case _:
+            case ConstantNode():
+                return None if is_collection(self.types[node]) else self.graph.order[0]
+            case FloatingNode() | ControlNode():
                 return None
+            case _:
+                assert_never(node)
 
     # Order of the dependences
 
@@ -478,9 +480,11 @@ class _Scheduler:
                 yield self.leaders[join.control]
             case If(control) | Match(control) | Return(control):
                 yield self.leaders[control]
-            case _:
+            case Phi() | Reduce() | Collect() | ThreadID() | FloatingNode() | Start() | Region() | Fork() | Join():
                 if user in self.place:
                     yield self.place[user]
+            case _:
+                assert_never(user)
 
     # Linearity
 

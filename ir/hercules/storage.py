@@ -10,7 +10,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, assert_never, runtime_checkable
 
 from . import arithmetic, dynamic
 from .arithmetic import ScalarValue
@@ -98,8 +98,10 @@ def zero(type: Type, constants: Sequence[int]) -> Value:
             return Variant(0, zero(variants[0], constants))
         case Control():
             raise TypeError("control has no zero value")
-        case _:
+        case Bool() | Integer() | Float():
             return arithmetic.zero(type)
+        case _:
+            assert_never(type)
 
 
 def constant(value: Constant, constants: Sequence[int]) -> Value:
@@ -113,6 +115,8 @@ def constant(value: Constant, constants: Sequence[int]) -> Value:
             return Variant(variant, constant(inner, constants))
         case ZeroConstant(type):
             return zero(type, constants)
+        case _:
+            assert_never(value)
 
 
 def get(value: Value, path: Iterable[int], zero_of: Callable[[], Value]) -> Value:

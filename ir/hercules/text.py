@@ -25,7 +25,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, assert_never
 
 from ..schema.runtime import Count, FieldInfo
 from .graph import map_predecessors
@@ -192,6 +192,8 @@ def type_text(type: Type, dynamic_names: list[str]) -> str:
             return f"array<{type_text(element, dynamic_names)}, {dynamic_text(extent, dynamic_names)}>"
         case Control(factors):
             return f"control<{', '.join(dynamic_text(it, dynamic_names) for it in factors)}>"
+        case _:
+            assert_never(type)
 
 
 def dynamic_text(constant: DynamicConstant, names: list[str]) -> str:
@@ -204,6 +206,8 @@ def dynamic_text(constant: DynamicConstant, names: list[str]) -> str:
         case DynamicBinary(op, lhs, rhs):
             left, right = dynamic_text(lhs, names), dynamic_text(rhs, names)
             return f"({left} {_SYMBOLS[op]} {right})" if op in _SYMBOLS else f"{op.value}({left}, {right})"
+        case _:
+            assert_never(constant)
 
 
 def constant_text(constant: Constant, names: list[str]) -> str:
@@ -223,6 +227,8 @@ def constant_text(constant: Constant, names: list[str]) -> str:
             return f"{type_text(type, names)} [{', '.join(constant_text(it, names) for it in parts)}]"
         case SummationConstant(type, variant, value):
             return f"{type_text(type, names)} {variant}({constant_text(value, names)})"
+        case _:
+            assert_never(constant)
 
 
 def expression_text(node: Node, names: Mapping[Node, str], function: Function) -> str:
@@ -284,6 +290,8 @@ def _index_text(index: Index, names: Mapping[Node, str]) -> str:
             return f"control({number})"
         case PositionIndex(node):
             return f"position({names.get(node, '?')})"
+        case _:
+            assert_never(index)
 
 
 # Parsing

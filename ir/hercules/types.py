@@ -93,6 +93,8 @@ def is_data(type: Type | None) -> bool:
             return is_data(element)
         case Bool() | Integer() | Float():
             return True
+        case _:
+            assert_never(type)
 
 
 def is_collection(type: Type | None) -> bool:
@@ -113,6 +115,8 @@ def substitute(type: Type, arguments: Sequence[DynamicConstant]) -> Type:
             return Control(tuple(dynamic.substitute(it, arguments) for it in factors))
         case Bool() | Integer() | Float():
             return type
+        case _:
+            assert_never(type)
 
 
 def element_type(type: Type, index: Index) -> Type | None:
@@ -156,3 +160,5 @@ def constant_type(constant: Constant) -> Type:
             | ZeroConstant(type=type)
         ):
             return type
+        case _:
+            assert_never(constant)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from .graph import is_projection, predecessors
 from .inference import infer_types
@@ -22,19 +23,24 @@ from .nodes import (
     Atomic,
     Call,
     Collect,
+    ControlNode,
     FieldIndex,
     Fork,
     Function,
+    InputNode,
     Join,
     Match,
     Node,
     Parameter,
     Phi,
+    PinnedNode,
     ProductNode,
     Read,
     Reduce,
     Region,
     Return,
+    ScalarNode,
+    ThreadID,
     Type,
     Write,
 )
@@ -75,8 +81,10 @@ def taken_over(node: Node) -> Iterator[Node]:
         case Reduce(_, init, update):
             yield version_of(init)
             yield version_of(update)
-        case _:
+        case ThreadID() | Collect() | Read() | Call() | ProductNode() | InputNode() | ScalarNode() | ControlNode():
             return
+        case _:
+            assert_never(node)
 
 
 def consumed(node: Node, types: Mapping[Node, Type], forks: Mapping[Join, Fork]) -> Iterator[tuple[Node, Use]]:
@@ -102,11 +110,14 @@ def _takes(node: Node, forks: Mapping[Join, Fork]) -> Iterator[tuple[Node, Use]]
             yield from ((it, Use(node)) for it in fields)
         case Return(control, value):
             yield value, Use(node, control)
-        case Call(callee, _, arguments) if any(is_collection(it) for it in callee.parameter_types):
-            taken = consumed_parameters(callee)
-            yield from ((it, Use(node)) for index, it in enumerate(arguments) if index in taken)
-        case _:
+        case Call(callee, _, arguments):
+            if any(is_collection(it) for it in callee.parameter_types):
+                taken = consumed_parameters(callee)
+                yield from ((it, Use(node)) for index, it in enumerate(arguments) if index in taken)
+        case Read() | InputNode() | ScalarNode() | PinnedNode() | ControlNode():
             return
+        case _:
+            assert_never(node)
 
 
 def looked_at(node: Node, types: Mapping[Node, Type]) -> Iterator[tuple[Node, Use]]:
@@ -124,8 +135,12 @@ def looked_at(node: Node, types: Mapping[Node, Type]) -> Iterator[tuple[Node, Us
             for index, argument in enumerate(arguments):
                 if index not in taken and is_collection(types.get(argument)):
                     yield version_of(argument), Use(node)
-        case _:
+        case Read() | Write() | Atomic() | Call() | ProductNode():
             return
+        case InputNode() | ScalarNode() | PinnedNode() | ControlNode():
+            return
+        case _:
+            assert_never(node)
 
 
 def consumed_parameters(function: Function) -> frozenset[int]:

@@ -33,6 +33,7 @@ before its type:
 The annotations are one word for the text form, in quotes, or the name of the field whose value is the word, and flags:
 
     control     a place that control passes; fields with the role `control` or `pinned` lead to such operations only
+    input       has no operands: a parameter or a constant
     scalar      computes a scalar from scalars, by rows of its own in the tables of typing rules, evaluators and code
     pure        the result follows from attributes and operands: two operations that agree in them give the same value
     reads       the result depends on memory
@@ -41,8 +42,8 @@ The annotations are one word for the text form, in quotes, or the name of the fi
     commutative the operands may be exchanged; also for a single operator of an enum
     composed    the builder's method is written by hand, since it does more than construct
 
-Generated for each operation are its groups, one class for each flag and one for what is pinned (`PureNode`), with a
-union of their members (`AnyPureNode`); `copy`; `attributes`, which with the operands are its value number; `inputs` and
+Generated for each operation are its groups, a class for each flag, for what is pinned, and for what floats, being neither
+pinned nor control (`PureNode`), with a union of the members (`AnyPureNode`); `copy`; `attributes`, which with the operands are its value number; `inputs` and
 `map_inputs`, where operands are not tracked, through parts compared by their fields (indices) too; a method of the
 builder; and a row of `BY_WORD`.
 

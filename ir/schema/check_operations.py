@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Final
 
 from .model import (
@@ -16,9 +17,8 @@ from .model import (
 )
 from .runtime import Category, Count
 
-_CONTRADICTIONS: Final = tuple(
-    (one, other) for one in (Flag.PURE, Flag.SCALAR) for other in (Flag.CONTROL, Flag.READS, Flag.WRITES, Flag.EXITS)
-)
+_COMPUTES: Final = (Flag.PURE, Flag.INPUT, Flag.SCALAR)
+_DOES_MORE: Final = (Flag.CONTROL, Flag.READS, Flag.WRITES, Flag.EXITS)
 
 
 def check_operations(module: SchemaModule) -> None:
@@ -67,10 +67,12 @@ def _check_annotations(module: SchemaModule, kind: Kind) -> None:
         if annotation.text in seen:
             raise SchemaError(annotation.place, f"'{annotation.text}' stands twice")
         seen.add(annotation.text)
-    for one, other in _CONTRADICTIONS:
+    for one, other in product(_COMPUTES, _DOES_MORE):
         if one in kind.flags and other in kind.flags:
             raise SchemaError(kind.place, f"'{kind.name}' cannot be both {one.value} and {other.value}")
     operands = [spec for spec in kind.fields if module.is_used(kind, spec)]
+    if Flag.INPUT in kind.flags and operands:
+        raise SchemaError(operands[0].place, f"'{kind.name}' is an input, so it has no operands")
     has_two = len(operands) > 1 or any(spec.count is Count.MANY for spec in operands)
     if Flag.COMMUTATIVE in kind.flags and not has_two:
         raise SchemaError(kind.place, f"'{kind.name}' is commutative, so it needs two operands")

@@ -47,6 +47,8 @@ class Flag(enum.Enum):
 
     CONTROL = "control"
     """A place that control passes."""
+    INPUT = "input"
+    """Has no operands: a parameter or a constant."""
     SCALAR = "scalar"
     """Computes a scalar from scalars, by rows of its own in the tables of typing rules, evaluators and code."""
     PURE = "pure"
@@ -66,6 +68,7 @@ class Flag(enum.Enum):
 GROUPS: Final[Mapping[Flag | Role, tuple[str, str]]] = {
     Flag.CONTROL: ("Control", "Where control passes."),
     Role.PINNED: ("Pinned", "What belongs to one control node and has no other place."),
+    Flag.INPUT: ("Input", "What has no operands: parameters and constants."),
     Flag.SCALAR: ("Scalar", "What computes a scalar from scalars alone."),
     Flag.PURE: ("Pure", "What gives the same value whenever attributes and operands are the same."),
     Flag.READS: ("Reading", "What depends on memory."),
@@ -304,10 +307,14 @@ class SchemaModule:
         if self.operations is None:
             return
         suffix = camel_case(self.operations)
+        operations = self.members(self.operations)
         for mark, (name, doc) in GROUPS.items():
-            kinds = tuple(it for it in self.members(self.operations) if it.has(mark))
+            kinds = tuple(it for it in operations if it.has(mark))
             if kinds:
                 yield Group(name + suffix, doc, kinds)
+        if any(it.has(Flag.CONTROL) for it in operations):
+            floating = tuple(it for it in operations if not it.has(Flag.CONTROL) and not it.has(Role.PINNED))
+            yield Group(f"Floating{suffix}", "What runs wherever its operands are known.", floating)
 
     def groups_of(self, kind: Kind) -> list[Group]:
         """The groups that the kind belongs to."""

@@ -74,6 +74,7 @@ def test_groups() -> None:
         "ScalarNode": ["Binary"],
         "PureNode": ["Index", "Binary"],
         "WritingNode": ["Store"],
+        "FloatingNode": ["Binary", "Store"],
     }
 
 
@@ -100,6 +101,8 @@ def refused(node: str, message: str) -> tuple[str, str]:
         refused('| @A ["a", pure, exits]', "4:4: 'A' cannot be both pure and exits"),
         refused('| @A ["a", control, pure]', "4:4: 'A' cannot be both pure and control"),
         refused('| @A ["a", scalar, control]', "4:4: 'A' cannot be both scalar and control"),
+        refused('| @A(node x) ["a", input]', "4:11: 'A' is an input, so it has no operands"),
+        refused('| @A ["a", input, writes]', "4:4: 'A' cannot be both input and writes"),
         refused('| @A(node x) ["a", commutative]', "4:4: 'A' is commutative, so it needs two operands"),
         refused('| @A(strange node x) ["a"]', "4:6: unknown role 'strange'"),
         refused('| @A(control int x) ["a"]', "4:18: 'x' cannot be control: no 'int' is"),

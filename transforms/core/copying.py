@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import assert_never
 
 from ...ir.core import nodes
 from ...ir.core.builder import empty_block
@@ -86,6 +87,8 @@ class Copier:
                 return nodes.Switch(self.of(condition), copies, self._merge(merge), span=span)
             case nodes.Loop(start_target=start, continuing_target=continuing, merge_target=merge, span=span):
                 return nodes.Loop(*map(self.block_of, (start, continuing, merge)), span=span)
+            case _:
+                assert_never(target)
 
     def _merge(self, merge: nodes.Block | None) -> nodes.Block | None:
         return None if merge is None else self.block_of(merge)

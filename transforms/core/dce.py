@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import assert_never
 
 from ...ir.core import nodes
 from ...ir.core.effects import has_effects
@@ -116,8 +117,10 @@ class _Function:
                 yield condition
             case nodes.Terminator():
                 yield from block.branch.arguments
-            case _:
+            case nodes.Block() | nodes.Loop():
                 pass
+            case _:
+                assert_never(block.branch.target)
 
     def _is_noticed(self, instruction: nodes.Instruction) -> bool:
         match instruction:

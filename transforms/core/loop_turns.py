@@ -168,20 +168,25 @@ def _leaves(arm: nodes.Block, loop: nodes.Loop) -> bool:
 
 def _bounds(facts: _Facts, ranges: Ranges, condition: Value, truth: bool) -> Iterator[_Bound]:
     """What is true of the loop's counters where a condition is true, or false."""
-    match condition:
-        case nodes.Unary(op=UnaryOp.NOT, operand=operand):
-            yield from _bounds(facts, ranges, operand, not truth)
-        case nodes.Binary(op=op, lhs=lhs, rhs=rhs) if lhs.type in (I32, U32) and op.is_comparison:
-            op = op if truth else OPPOSITE[op]
-            for counter, one, other in ((facts.counter(lhs), op, rhs), (facts.counter(rhs), MIRRORED[op], lhs)):
-                if counter is not None:
-                    yield _Bound(counter, one, ranges.of(other))
-        case nodes.BlockArgument() if condition in ranges.logical and ranges.logical[condition].is_and is truth:
-            logical = ranges.logical[condition]
+    if isinstance(condition, nodes.Unary) and condition.op is UnaryOp.NOT:
+        yield from _bounds(facts, ranges, condition.operand, not truth)
+    elif isinstance(condition, nodes.Binary) and condition.op.is_comparison:
+        yield from _compared(facts, ranges, condition, truth)
+    elif isinstance(condition, nodes.BlockArgument) and condition in ranges.logical:
+        logical = ranges.logical[condition]
+        if logical.is_and is truth:
             yield from _bounds(facts, ranges, logical.lhs, truth)
             yield from _bounds(facts, ranges, logical.rhs, truth)
-        case _:
-            return
+
+
+def _compared(facts: _Facts, ranges: Ranges, condition: nodes.Binary, truth: bool) -> Iterator[_Bound]:
+    lhs, rhs = condition.lhs, condition.rhs
+    if lhs.type not in (I32, U32):
+        return
+    op = condition.op if truth else OPPOSITE[condition.op]
+    for counter, one, other in ((facts.counter(lhs), op, rhs), (facts.counter(rhs), MIRRORED[op], lhs)):
+        if counter is not None:
+            yield _Bound(counter, one, ranges.of(other))
 
 
 def _turns(facts: _Facts) -> Turns:

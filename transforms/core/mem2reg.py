@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from ...ir.constants import zero_constant
 from ...ir.core import nodes
@@ -137,8 +138,10 @@ class _Promotion:
                     self._choice(block, merge)
                 case nodes.Loop() as node:
                     self._loop(block.branch, node)
-                case _:
+                case nodes.Block() | nodes.Terminator():
                     pass
+                case _:
+                    assert_never(block.branch.target)
 
     # Straight code.
 
@@ -165,8 +168,12 @@ class _Promotion:
                 replace(instruction, self._loaded(pointer))
             case nodes.Store(pointer=pointer, value=value) if (target := self._variable(pointer)) is not None:
                 self.current[target] = self._with(self.current[target], _indices(pointer), value)
-            case _:
+            case nodes.PureInstruction() | nodes.ReadingInstruction() | nodes.WritingInstruction():
                 return False
+            case nodes.BuiltinCall() | nodes.Var() | nodes.Override() | nodes.Discard():
+                return False
+            case _:
+                assert_never(instruction)
         pointers = [it for it in instruction.operands if isinstance(it, nodes.Access)]
         instruction.drop_operands()
         for pointer in pointers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import assert_never
 
 from ...ir.core import nodes
 from ...ir.core.structure import is_scope
@@ -38,7 +39,8 @@ class _Depth:
         return most
 
     def _inside(self, block: nodes.Block) -> int:
-        match None if block.branch is None else block.branch.target:
+        target = None if block.branch is None else block.branch.target
+        match target:
             case nodes.Loop(start_target=start, continuing_target=continuing):
                 inner = _Depth(self.callees, continuing)
                 return max(inner.deepest(start), inner.deepest(continuing))
@@ -46,8 +48,10 @@ class _Depth:
                 return (not is_scope(node)) + max(map(self.deepest, nested(block)))
             case nodes.Switch():
                 return 2 + max(map(self.deepest, nested(block)))
-            case _:
+            case nodes.Block() | nodes.Terminator() | None:
                 return 0
+            case _:
+                assert_never(target)
 
     def _jumps(self, start: nodes.Block) -> bool:
         return any(it.branch is not None and it.branch.target is self.jump for it in blocks_from(start))

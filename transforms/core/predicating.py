@@ -26,19 +26,12 @@ def is_predicable(access: nodes.Access) -> bool:
 
 
 def _can_be_left_out(user: object) -> bool:
-    match user:
-        case nodes.Store():
-            return True
-        case nodes.Load(type=type):
-            return is_constructible(type)
-        case nodes.BuiltinCall(function=name, type=type):
-            return (
-                name.startswith("atomic")
-                and (type is VOID or is_constructible(type))
-                and name != "atomicCompareExchangeWeak"
-            )
-        case _:
-            return False
+    if isinstance(user, nodes.Load):
+        return is_constructible(user.type)
+    if isinstance(user, nodes.BuiltinCall):
+        is_fitting = user.type is VOID or is_constructible(user.type)
+        return user.function.startswith("atomic") and is_fitting and user.function != "atomicCompareExchangeWeak"
+    return isinstance(user, nodes.Store)
 
 
 def predicate(builder: Builder, function: nodes.Function, conditions: Mapping[nodes.Access, Condition]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from ...ir.builtins import builtin
 from ...ir.core import nodes
 from ...ir.core.effects import has_effects
@@ -81,8 +83,10 @@ def _leaves_nothing(instruction: nodes.Instruction, known: set[nodes.Function]) 
             return callee in known
         case nodes.Store(pointer=pointer):
             return _is_local(root_of(pointer))
-        case nodes.BuiltinCall(function=name) if not has_effects(instruction):
+        case nodes.BuiltinCall(function=name):
             function = builtin(name)
-            return function is not None and function.flags.uniformity is None
-        case _:
+            return not has_effects(instruction) and function is not None and function.flags.uniformity is None
+        case nodes.PureInstruction() | nodes.Load() | nodes.Var() | nodes.Override() | nodes.Discard():
             return not has_effects(instruction)
+        case _:
+            assert_never(instruction)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from ...ir.core import nodes
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
@@ -46,8 +48,12 @@ class RangeWalk:
                 stored.add(pointer)
             case nodes.Var(initializer=initializer) if instruction in self.variables:
                 self.ranges.stored(instruction, Range(0, 0) if initializer is None else self.ranges.of(initializer))
-            case _:
+            case nodes.PureInstruction() | nodes.ReadingInstruction() | nodes.WritingInstruction():
                 pass
+            case nodes.BuiltinCall() | nodes.Var() | nodes.Override() | nodes.Discard():
+                pass
+            case _:
+                assert_never(instruction)
 
     # Control flow.
 
@@ -70,8 +76,10 @@ class RangeWalk:
             case nodes.Switch() as node:
                 stored = {variable for case in node.cases for variable in self.region(case.target)}
                 self._forget(stored)
-            case _:
+            case nodes.Block() | nodes.Terminator():
                 return set()
+            case _:
+                assert_never(branch.target)
         return stored
 
     def _forget(self, stored: set[Value]) -> None:

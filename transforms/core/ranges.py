@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 
 from ...ir.core import nodes
 from ...ir.core.values import Value
@@ -112,35 +112,31 @@ class Ranges:
 
     def key(self, value: Value) -> Hashable:
         """The same for values that are equal for a plain reason."""
-        match value:
-            case nodes.Load(pointer=pointer) if value in self._loaded:
-                return (pointer, self._loaded[value])
-            case nodes.Access(object=object, indices=indices):
-                numbers = tuple(constant_of(index) for index in indices)
-                return value if None in numbers else ("part", self.key(object), numbers)
-            case nodes.BuiltinCall(function="arrayLength", arguments=(nodes.Access() as pointer,)):
-                return _or(length_key(pointer.object, pointer.indices), value)
-            case nodes.BuiltinCall(function="arrayLength", arguments=(pointer,)):
-                return _or(length_key(pointer, ()), value)
-            case _:
-                return value
+        if isinstance(value, nodes.Load) and value in self._loaded:
+            return value.pointer, self._loaded[value]
+        if isinstance(value, nodes.Access):
+            numbers = tuple(constant_of(index) for index in value.indices)
+            return value if None in numbers else ("part", self.key(value.object), numbers)
+        if isinstance(value, nodes.BuiltinCall) and value.function == "arrayLength":
+            (pointer,) = value.arguments
+            part = (pointer.object, pointer.indices) if isinstance(pointer, nodes.Access) else (pointer, ())
+            return _or(length_key(*part), value)
+        return value
 
     # Conditions.
 
     def assume(self, condition: Value, truth: bool, depth: int = 0) -> None:
         """Take a condition to be true, or false."""
-        match condition:
-            case nodes.Unary(op=UnaryOp.NOT, operand=operand):
-                self.assume(operand, not truth, depth)
-            case nodes.Binary(op=op, lhs=lhs, rhs=rhs) if lhs.type in (I32, U32) and op.is_comparison:
-                self._compare(op if truth else OPPOSITE[op], lhs, rhs)
-            case nodes.BlockArgument() if condition in self.logical and depth < _DEEPEST:
-                logical = self.logical[condition]
-                if logical.is_and is truth:
-                    self.assume(logical.lhs, truth, depth + 1)
-                    self.assume(logical.rhs, truth, depth + 1)
-            case _:
-                pass
+        if isinstance(condition, nodes.Unary) and condition.op is UnaryOp.NOT:
+            self.assume(condition.operand, not truth, depth)
+        elif isinstance(condition, nodes.Binary) and condition.op.is_comparison:
+            if condition.lhs.type in (I32, U32):
+                self._compare(condition.op if truth else OPPOSITE[condition.op], condition.lhs, condition.rhs)
+        elif isinstance(condition, nodes.BlockArgument) and condition in self.logical and depth < _DEEPEST:
+            logical = self.logical[condition]
+            if logical.is_and is truth:
+                self.assume(logical.lhs, truth, depth + 1)
+                self.assume(logical.rhs, truth, depth + 1)
 
     def _compare(self, op: BinaryOp, lhs: Value, rhs: Value) -> None:
         if op in (BinaryOp.GREATER, BinaryOp.GREATER_EQUAL):
@@ -173,12 +169,14 @@ class Ranges:
 
     def _made(self, value: Value, depth: int) -> Range:
         """What the operation that makes a value says."""
+        if isinstance(value, nodes.Constant):
+            number = constant_of(value)
+            return whole(value.type) if number is None else Range(number, number)
+        if isinstance(value, nodes.FunctionParameter) and value.io.builtin == "local_invocation_index":
+            return self._up_to(self._last_invocation())
+        if not isinstance(value, nodes.Instruction):
+            return whole(value.type)
         match value:
-            case nodes.Constant():
-                number = constant_of(value)
-                return whole(value.type) if number is None else Range(number, number)
-            case nodes.FunctionParameter(io=io) if io.builtin == "local_invocation_index":
-                return self._up_to(self._last_invocation())
             case nodes.Access(object=nodes.FunctionParameter(io=io), indices=(component,)) if (
                 io.builtin == "local_invocation_id"
             ):
@@ -191,8 +189,12 @@ class Ranges:
                 return range if is_same or operand.type is value.type else whole(value.type)
             case nodes.Binary(op=op, lhs=lhs, rhs=rhs) if value.type in (I32, U32):
                 return self._binary(op, lhs, rhs, depth)
-            case _:
+            case nodes.PureInstruction() | nodes.ReadingInstruction() | nodes.WritingInstruction():
                 return whole(value.type)
+            case nodes.BuiltinCall() | nodes.Var() | nodes.Override() | nodes.Discard():
+                return whole(value.type)
+            case _:
+                assert_never(value)
 
     def _up_to(self, last: int | None) -> Range:
         return whole(U32) if last is None else Range(0, last)

@@ -6,6 +6,7 @@ A region is a block and the merges that follow it (`ir.core.structure`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import assert_never
 
 from ...ir.core import nodes
 from ...ir.core.builder import empty_block
@@ -16,11 +17,14 @@ from .replacing import replace
 
 def merge_of(block: nodes.Block) -> nodes.Block | None:
     """The merge that follows the control-flow node that a block enters."""
-    match None if block.branch is None else block.branch.target:
+    target = None if block.branch is None else block.branch.target
+    match target:
         case nodes.If(merge_target=merge) | nodes.Switch(merge_target=merge) | nodes.Loop(merge_target=merge):
             return merge
-        case _:
+        case nodes.Block() | nodes.Terminator() | None:
             return None
+        case _:
+            assert_never(target)
 
 
 def nested(block: nodes.Block) -> Sequence[nodes.Block]:
@@ -163,6 +167,8 @@ def _prune(start: nodes.Block) -> set[int]:
                     node.merge_target = None
             case nodes.Terminator():
                 pass
+            case _:
+                assert_never(block.branch.target)
     return reached
 
 

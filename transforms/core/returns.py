@@ -9,7 +9,7 @@ left instead.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, assert_never
 
 from ...ir.constants import zero_constant
 from ...ir.core import nodes
@@ -100,8 +100,10 @@ class Returns:
                 case nodes.Switch() as node:
                     node.merge_target = node.merge_target or unreachable_block()
                     self._flatten_breakable(block, node.merge_target, [case.target for case in node.cases])
-                case _:
+                case nodes.Block() | nodes.Terminator():
                     pass
+                case _:
+                    assert_never(block.branch.target)
 
     # Ifs.
 
@@ -168,7 +170,8 @@ class Returns:
         """Replace the returns in a region within a Loop or Switch, which is left for `exit`; whether there were any."""
         found = False
         for block in region(start):
-            match None if block.branch is None else block.branch.target:
+            target = None if block.branch is None else block.branch.target
+            match target:
                 case nodes.Loop() as node:
                     found |= self._lower_nested(node.merge_target, [node.start_target], exit, is_checked=is_checked)
                 case nodes.Switch() as node:
@@ -182,8 +185,10 @@ class Returns:
                 case nodes.Terminator() as end if end is self.end:
                     self._leave(block, exit, is_checked=is_checked)
                     found = True
-                case _:
+                case nodes.Block() | nodes.Terminator() | None:
                     pass
+                case _:
+                    assert_never(target)
         return found
 
     def _lower_nested(

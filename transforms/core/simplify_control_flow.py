@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from ...ir.core import nodes
 from ...ir.core.rules import RuleError, builtin_type
@@ -85,15 +86,18 @@ class _Function:
 
     def _block(self, block: nodes.Block) -> bool:
         """Apply a rule to what a block enters; whether one applied."""
-        match None if block.branch is None else block.branch.target:
+        target = None if block.branch is None else block.branch.target
+        match target:
             case nodes.If() as node:
                 return self._if(block, node)
             case nodes.Switch() as node:
                 return self._switch(block, node)
             case nodes.Loop() as node:
                 return _flatten_loop(block, node)
-            case _:
+            case nodes.Block() | nodes.Terminator() | None:
                 return False
+            case _:
+                assert_never(target)
 
     def _if(self, block: nodes.Block, node: nodes.If) -> bool:
         if isinstance(node.condition, nodes.Constant):

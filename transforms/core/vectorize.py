@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, constant
@@ -67,6 +68,8 @@ def _joined(lanes: Sequence[Value], width: int, builder: Builder) -> Value | Non
             return builder.convert(vector(width, first.type), operands[0])
         case nodes.BuiltinCall(function=function):
             return builder.builtin_call(function, operands)
+        case _:
+            assert_never(first)
 
 
 def _is_like(lane: nodes.Instruction, first: Value) -> bool:

@@ -24,6 +24,7 @@ from ...ir.hercules.nodes import (
     DynamicLiteral,
     FieldIndex,
     FloatConstant,
+    FloatingNode,
     Fork,
     Function,
     If,
@@ -36,7 +37,6 @@ from ...ir.hercules.nodes import (
     PinnedNode,
     PositionIndex,
     ProductConstant,
-    PureNode,
     Read,
     Reduce,
     Region,
@@ -46,7 +46,6 @@ from ...ir.hercules.nodes import (
     Start,
     ThreadID,
     Type,
-    WritingNode,
     ZeroConstant,
 )
 from ...ir.hercules.types import BOOL, U64, Scalar, constant_type, indexed_type, is_scalar
@@ -227,7 +226,7 @@ class _Solver:
                 return self._compute(node)
             case Read(ConstantNode(value), indices):
                 return self._element(value, indices)
-            case ControlNode() | PinnedNode() | PureNode() | WritingNode():
+            case FloatingNode() | PinnedNode() | ControlNode():
                 return VARYING
             case _:
                 assert_never(node)

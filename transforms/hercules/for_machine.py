@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
@@ -51,5 +52,7 @@ def _is_literal(type: h.Type) -> bool:
             return False
         case h.Product(fields=parts) | h.Summation(variants=parts):
             return all(map(_is_literal, parts))
-        case _:
+        case h.Bool() | h.Integer() | h.Float() | h.Control():
             return True
+        case _:
+            assert_never(type)

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import assert_never
 
 from ...ir.hercules.analyses import block_leader
 from ...ir.hercules.graph import def_use, predecessors, replace_predecessor
 from ...ir.hercules.nodes import (
-    Binary,
-    Bitcast,
-    Cast,
     Collect,
+    FloatingNode,
+    Fork,
     Function,
     If,
-    Intrinsic,
     Join,
     Match,
     Module,
@@ -25,8 +24,9 @@ from ...ir.hercules.nodes import (
     Reduce,
     Region,
     Return,
-    Select,
-    Unary,
+    ScalarNode,
+    Start,
+    ThreadID,
 )
 from ...ir.hercules.schedule import Schedule, schedule
 from .cleanup import remove_dead
@@ -82,7 +82,7 @@ class _Motion:
 
     def _split_node(self, node: Node, block: Node) -> list[Node]:
         """Leave the node to the first of its ways and give copies to the others; the copies."""
-        if not isinstance(node, (Unary, Binary, Select, Cast, Bitcast, Intrinsic)):
+        if not isinstance(node, ScalarNode):
             return []
         uses = list(self._uses(node))
         ways = self._ways(block, {self._at_depth_of(block, at) for _, at, _ in uses})
@@ -131,8 +131,10 @@ class _Motion:
                     yield user, block_leader(join.control), -1
                 case If(control) | Match(control) | Return(control):
                     yield user, block_leader(control), -1
-                case _:
+                case Phi() | Reduce() | Collect() | ThreadID() | FloatingNode() | Start() | Region() | Fork() | Join():
                     yield user, self.place[user], -1
+                case _:
+                    assert_never(user)
 
     def _ways(self, block: Node, wanted: set[Node]) -> list[tuple[Node, set[Node]]]:
         """The exclusive ways on which a value of a block is wanted: the top block of each, and the blocks on it.

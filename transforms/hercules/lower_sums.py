@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.graph import control_predecessors, replace_all, replace_predecessor
@@ -53,15 +54,18 @@ def lowered_type(type: h.Type) -> h.Type:
             return h.Product((TAG, *map(lowered_type, variants)))
         case h.Array(element=element, extent=extent):
             return h.Array(lowered_type(element), extent)
-        case _:
+        case h.Bool() | h.Integer() | h.Float() | h.Control():
             return type
+        case _:
+            assert_never(type)
 
 
 def _lowered_constant(constant: h.Constant) -> h.Constant:
     match constant:
-        case h.SummationConstant(type=h.Summation(variants=variants) as type, variant=variant, value=value):
+        case h.SummationConstant(type=type, variant=variant, value=value):
+            assert isinstance(type, h.Summation)
             fields: list[h.Constant] = [h.IntegerConstant(TAG, variant)]
-            for number, it in enumerate(variants):
+            for number, it in enumerate(type.variants):
                 fields.append(_lowered_constant(value) if number == variant else h.ZeroConstant(lowered_type(it)))
             return h.ProductConstant(lowered_type(type), tuple(fields))
         case h.ProductConstant(type=type, fields=parts):
@@ -70,8 +74,10 @@ def _lowered_constant(constant: h.Constant) -> h.Constant:
             return h.ArrayConstant(lowered_type(type), tuple(map(_lowered_constant, parts)))
         case h.ZeroConstant(type=type):
             return h.ZeroConstant(lowered_type(type))
-        case _:
+        case h.BoolConstant() | h.IntegerConstant() | h.FloatConstant():
             return constant
+        case _:
+            assert_never(constant)
 
 
 @dataclass(slots=True)
@@ -100,8 +106,10 @@ class _Lowering:
                     self._write(node)
                 case h.Atomic():
                     self._atomic(node)
-                case _:
+                case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                     pass
+                case _:
+                    assert_never(node)
         for node in matches:
             self._match(node)
         function.parameter_types = [lowered_type(type) for type in function.parameter_types]

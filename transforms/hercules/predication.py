@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import assert_never
 
 from ...ir.hercules.graph import control_predecessors, is_projection, replace_all
 from ...ir.hercules.nodes import (
     Binary,
     BinaryOp,
-    Bitcast,
-    Cast,
     ConstantNode,
     ControlIndex,
+    ControlNode,
+    FloatingNode,
     Function,
     If,
     Intrinsic,
     Module,
     Node,
     Phi,
+    PinnedNode,
     Read,
     Region,
+    ScalarNode,
     Select,
-    Unary,
 )
 from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import is_scalar
@@ -96,14 +98,16 @@ def _cost(plan: Schedule, node: Node) -> int | None:
     match node:
         case Binary(BinaryOp.DIV | BinaryOp.REM):
             return 4
-        case Unary() | Binary() | Select() | Cast() | Bitcast():
+        case Intrinsic(name):
+            return 1 if name in _CHEAP_FUNCTIONS else None
+        case ScalarNode():
             return 1
-        case ConstantNode() if is_scalar(plan.types[node]):
-            return 0
-        case Intrinsic(name) if name in _CHEAP_FUNCTIONS:
-            return 1
-        case _:
+        case ConstantNode():
+            return 0 if is_scalar(plan.types[node]) else None
+        case FloatingNode() | PinnedNode() | ControlNode():
             return None
+        case _:
+            assert_never(node)
 
 
 def _phis(function: Function, region: Region) -> list[Phi]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import assert_never
 
 from ...ir.hercules.conditions import facts
 from ...ir.hercules.graph import replace_all
@@ -13,12 +14,15 @@ from ...ir.hercules.nodes import (
     BinaryOp,
     BoolConstant,
     ConstantNode,
+    ControlNode,
+    FloatingNode,
     Function,
     If,
     Integer,
     Intrinsic,
     Module,
     Node,
+    PinnedNode,
     Reduce,
     Select,
 )
@@ -152,8 +156,10 @@ def _decided(known: _Known, constants: dict[bool, ConstantNode]) -> Iterator[tup
                     BinaryOp.LESS_EQUAL, value, high, at
                 ):
                     yield node, value
-            case _:
+            case FloatingNode() | PinnedNode() | ControlNode():
                 pass
+            case _:
+                assert_never(node)
 
 
 def _decided_branches(known: _Known) -> Iterator[tuple[If, bool]]:

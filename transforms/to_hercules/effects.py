@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from ...ir.builtins import builtin
 from ...ir.core import nodes as c
@@ -79,8 +80,10 @@ class EffectsAnalysis:
                     if isinstance(root, c.FunctionParameter):
                         root = root_of(arguments[callee.parameters.index(root)])
                     effects.written[root] = None
-            case _:
+            case c.PureInstruction() | c.Load() | c.Override() | c.Discard():
                 pass
+            case _:
+                assert_never(instruction)
 
     @staticmethod
     def _is_visible(root: Root, function: c.Function) -> bool:
@@ -123,3 +126,5 @@ def inner_blocks(node: c.If | c.Loop | c.Switch) -> tuple[c.Block, ...]:
             return (start_target, continuing_target)
         case c.Switch(cases=cases):
             return tuple(case.target for case in cases)
+        case _:
+            assert_never(node)

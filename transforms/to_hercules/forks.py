@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.graph import predecessors
-from .graph import Graph, copy_with
+from .graph import Graph, is_cheap_to_repeat
 from .partings import Parting
 from .values import Cell, PerLane
 
@@ -177,9 +177,9 @@ class LaneFork:
             if source.graph.owner(value) is not source:
                 return value
             if value not in mapping:
-                copy = copy_with(value, mapped)
-                assert copy is not None
-                copy.label = value.label
+                copy = value.copy()
+                copy.map_inputs(mapped)
+                copy.span = None  # that of the instruction it is made for
                 mapping[value] = source.graph.add(copy)
             return mapping[value]
 
@@ -195,7 +195,7 @@ def _is_cheap(node: h.Node, source: LaneFork) -> bool:
         if value in seen or source.graph.owner(value) is not source or isinstance(value, h.ThreadID):
             continue
         seen.add(value)
-        if len(seen) > CHEAP or copy_with(value, lambda operand: operand) is None:
+        if len(seen) > CHEAP or not is_cheap_to_repeat(value):
             return False
         pending.extend(predecessors(value))
     return True

@@ -7,7 +7,6 @@ sea of nodes keeps what does not depend on the lane apart by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from ...ir.hercules import nodes as h
@@ -159,18 +158,6 @@ class Graph:
         return node
 
 
-def copy_with(node: h.Node, mapped: Callable[[h.Node], h.Node]) -> h.Node | None:
-    """A pure node again, over mapped inputs; None for a node that is not cheap to compute again."""
-    match node:
-        case h.Unary(op=op, operand=operand):
-            return h.Unary(op, mapped(operand))
-        case h.Binary(op=op, lhs=lhs, rhs=rhs):
-            return h.Binary(op, mapped(lhs), mapped(rhs))
-        case h.Select(condition=condition, if_true=if_true, if_false=if_false):
-            return h.Select(mapped(condition), mapped(if_true), mapped(if_false))
-        case h.Cast(type=type, operand=operand):
-            return h.Cast(type, mapped(operand))
-        case h.Bitcast(type=type, operand=operand):
-            return h.Bitcast(type, mapped(operand))
-        case _:
-            return None
+def is_cheap_to_repeat(node: h.Node) -> bool:
+    """Whether computing the node again costs about as much as keeping its value."""
+    return isinstance(node, h.ScalarNode) and not isinstance(node, h.Intrinsic)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeGuard
+from typing import TypeGuard, assert_never
 
 from ...ir import types as wgsl
 from ...ir.builtins import Flags, builtin
@@ -108,8 +108,10 @@ class Instructions:
                 return self._var(instruction)
             case c.BuiltinCall():
                 return self._builtin(instruction)
-            case _:
+            case c.Override() | c.Call() | c.Discard():
                 raise unsupported(type(instruction).__name__, instruction)
+            case _:
+                assert_never(instruction)
 
     def _var(self, var: c.Var) -> Designator:
         """A function-scope variable."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from ...ir import types as wgsl
 from ...ir.constants import ConstantValue
@@ -151,6 +151,8 @@ class Walk:
                 case c.Block() | c.Terminator() as target:
                     self._jump(frame, target, branch.arguments)
                     return
+                case _:
+                    assert_never(branch.target)
             block = branch.target.merge_target
             if block is not None:
                 block = block if self._enter(frame, block) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from typing import assert_never
 
 from ....ir.wgsl import ast
 from ....ir.wgsl.program import Facts, Variable
@@ -25,7 +26,7 @@ def assigned_in(analysis: Analysis, node: ast.Loop | ast.While | ast.For) -> dic
 def _assignments(analysis: Analysis) -> Iterator[tuple[int, Variable]]:
     """All assignments of the function's own memory, with their places."""
     facts = analysis.facts
-    pending: list[ast.Statement | ast.Case | ast.Continuing] = [analysis.function.node.body]
+    pending: list[ast.Statement] = [analysis.function.node.body]
     passed = analysis.context.passed.get(analysis.function, ())
     yield from ((place, root) for place, root in passed if is_tracked(root))
     while pending:
@@ -49,8 +50,14 @@ def _assignments(analysis: Analysis) -> Iterator[tuple[int, Variable]]:
                 pending.append(node.body)
             case ast.For():
                 pending += [part for part in (node.update, node.body) if part is not None]
-            case _:
+            case ast.Let() | ast.Const() | ast.Var() | ast.ConstAssert():
                 pass
+            case ast.PhonyAssign() | ast.CallStatement():
+                pass
+            case ast.Return() | ast.Break() | ast.Continue() | ast.Discard():
+                pass
+            case _:
+                assert_never(node)
 
 
 def _root(facts: Facts, node: ast.Expression) -> Iterator[tuple[int, Variable]]:

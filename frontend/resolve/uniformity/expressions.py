@@ -5,6 +5,8 @@ Every node that comes back depends on `cf`, the control flow where the expressio
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from ....ir.types import Pointer, Reference
 from ....ir.wgsl import ast
 from ..context import Operand, Phase
@@ -36,8 +38,10 @@ def value(analysis: Analysis, cf: Node, node: ast.Expression) -> Node:
             return analysis.join(cf, value(analysis, cf, node.object), value(analysis, cf, node.index))
         case ast.Unary():
             return value(analysis, cf, node.operand)
-        case _:
+        case ast.BoolLiteral() | ast.IntLiteral() | ast.FloatLiteral():
             return cf
+        case _:
+            assert_never(node)
 
 
 def _binary(analysis: Analysis, cf: Node, node: ast.Binary) -> Node:
@@ -85,8 +89,10 @@ def view(analysis: Analysis, cf: Node, node: ast.Expression) -> View:
             seen = view(analysis, cf, node.arguments[0])
             places = [value(analysis, cf, argument) for argument in node.arguments[1:]]
             return View(seen.root, False, analysis.join(cf, seen.node, *places))
-        case _:
+        case ast.BoolLiteral() | ast.IntLiteral() | ast.FloatLiteral() | ast.Binary():
             raise AssertionError(node)
+        case _:
+            assert_never(node)
 
 
 def _named_view(analysis: Analysis, cf: Node, node: ast.Identifier) -> View:

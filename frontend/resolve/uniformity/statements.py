@@ -7,6 +7,7 @@ Statements that cannot be reached are not looked at.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias, assert_never
 
 from ....ir.wgsl import ast
 from . import calls, expressions, loops
@@ -33,7 +34,26 @@ def sequence(analysis: Analysis, cf: Node, statements: Iterable[ast.Statement]) 
     return cf, behavior
 
 
+SimpleStatement: TypeAlias = (
+    ast.Let
+    | ast.Const
+    | ast.Var
+    | ast.ConstAssert
+    | ast.Assign
+    | ast.CompoundAssign
+    | ast.PhonyAssign
+    | ast.Increment
+    | ast.Decrement
+    | ast.CallStatement
+    | ast.Discard
+)
+"""What does not change control flow."""
+
+
 def _statement(analysis: Analysis, cf: Node, node: ast.Statement) -> End:
+    if isinstance(node, SimpleStatement):
+        _simple(analysis, cf, node)
+        return cf, NEXT
     match node:
         case ast.If():
             with analysis.filters.within(node.attributes):
@@ -56,12 +76,10 @@ def _statement(analysis: Analysis, cf: Node, node: ast.Statement) -> End:
             _jump(analysis, analysis.continues)
             return cf, CONTINUE
         case _:
-            _simple(analysis, cf, node)
-            return cf, NEXT
+            assert_never(node)
 
 
-def _simple(analysis: Analysis, cf: Node, node: ast.Statement) -> None:
-    """Statements that do not change control flow."""
+def _simple(analysis: Analysis, cf: Node, node: SimpleStatement) -> None:
     match node:
         case ast.Assign():
             target = expressions.view(analysis, cf, node.target)
@@ -83,8 +101,10 @@ def _simple(analysis: Analysis, cf: Node, node: ast.Statement) -> None:
             calls.call(analysis, cf, node.call)
         case ast.PhonyAssign():
             expressions.value(analysis, cf, node.value)
+        case ast.Const() | ast.ConstAssert() | ast.Discard():
+            pass  # after `discard`, the invocation goes on as a helper
         case _:
-            pass  # constants, and `discard`, which goes on as a helper invocation
+            assert_never(node)
 
 
 def _let(analysis: Analysis, cf: Node, node: ast.Let) -> None:

@@ -6,6 +6,7 @@ A region is a block with the merges that follow it (see `structure`): what becom
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import assert_never
 
 from ...types import BOOL
 from .. import nodes
@@ -157,13 +158,16 @@ def _users_in(block: nodes.Block) -> Iterator[User]:
 
 
 def _has_merge(block: nodes.Block) -> bool:
-    match None if block.branch is None else block.branch.target:
+    target = None if block.branch is None else block.branch.target
+    match target:
         case nodes.If(merge_target=merge) | nodes.Switch(merge_target=merge):
             return merge is not None
         case nodes.Loop():
             return True
-        case _:
+        case nodes.Block() | nodes.Terminator() | None:
             return False
+        case _:
+            assert_never(target)
 
 
 def is_idle(node: nodes.If) -> bool:
@@ -196,7 +200,10 @@ def _roots(block: nodes.Block, function: nodes.Function) -> Iterable[Value]:
             pass
         case nodes.If(condition=condition) | nodes.Switch(condition=condition):
             yield condition
-        case nodes.Terminator() as end if end is function.end_target:
-            yield from block.branch.arguments
-        case _:
+        case nodes.Terminator() as end:
+            if end is function.end_target:
+                yield from block.branch.arguments
+        case nodes.Block() | nodes.Loop():
             pass
+        case _:
+            assert_never(block.branch.target)

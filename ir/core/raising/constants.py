@@ -7,6 +7,7 @@ an error in a const-expression. Such an operand is *hidden*: written as a variab
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from ...builtins import builtin, check_arguments
 from ...constants import ConstantValue, RawValue
@@ -103,8 +104,12 @@ def _is_accepted(instruction: nodes.Instruction, operands: Sequence[RawValue | N
                     check_arguments(name, types, operands, tuple(template_arguments))
             case nodes.Access():
                 return _is_in_range(instruction, operands[1:])
-            case _:
+            case nodes.PureInstruction() | nodes.ReadingInstruction() | nodes.WritingInstruction():
                 pass
+            case nodes.Var() | nodes.Override() | nodes.Discard():
+                pass
+            case _:
+                assert_never(instruction)
     except EvaluationError:
         return False
     return True

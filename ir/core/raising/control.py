@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from ...ops import BinaryOp
 from ...types import BOOL
@@ -74,6 +75,8 @@ class FunctionWriter(InstructionWriter):
             case nodes.Block() as target:
                 self._pass(branch, target)
                 self._jump(target, follow)
+            case _:
+                assert_never(branch.target)
         return None
 
     def _return(self, branch: nodes.Branch) -> None:
@@ -351,6 +354,8 @@ def _goes_to(arm: nodes.Block, target: nodes.Block) -> bool:
         match block.branch.target:
             case nodes.If(merge_target=merge) | nodes.Switch(merge_target=merge) | nodes.Loop(merge_target=merge):
                 block = merge
-            case _:
+            case nodes.Block() | nodes.Terminator():
                 block = None
+            case _:
+                assert_never(block.branch.target)
     return False

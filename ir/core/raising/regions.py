@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from ...builtins import builtin
 from ...types import VOID, Pointer, Type, Vector, element_type
@@ -128,8 +129,10 @@ class InstructionWriter:
                 self.write(ast.Discard(syntax.NOWHERE))
             case nodes.Access() if isinstance(node.type, Pointer):
                 self._pointer(node)
-            case _:
+            case nodes.PureInstruction() | nodes.Load() | nodes.Call() | nodes.BuiltinCall() | nodes.Override():
                 self._value(node)
+            case _:
+                assert_never(node)
 
     def _hide_operands(self, node: nodes.Instruction) -> None:
         for index in self.analysis.constants.hidden(node):

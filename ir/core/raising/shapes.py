@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from ...ops import BinaryOp, UnaryOp
 from ...schema.runtime import SchemaNode
@@ -57,8 +57,12 @@ def negated(condition: ast.Expression) -> ast.Expression:
             return syntax.binary(BinaryOp.EQUAL, lhs, rhs)
         case ast.BoolLiteral(value=value):
             return ast.BoolLiteral(not value, syntax.NOWHERE)
-        case _:
+        case ast.Unary() | ast.Binary() | ast.Call() | ast.Index() | ast.MemberAccess() | ast.Paren():
             return syntax.unary(UnaryOp.NOT, condition)
+        case ast.Identifier() | ast.IntLiteral() | ast.FloatLiteral():
+            return syntax.unary(UnaryOp.NOT, condition)
+        case _:
+            assert_never(condition)
 
 
 def if_(condition: ast.Expression, then: Sequence[ast.Statement], otherwise: Sequence[ast.Statement]) -> ast.Statement:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import assert_never
 
 from ... import layout
 from ...constants import RawValue
@@ -77,9 +78,15 @@ class Sanitizer:
                 return self._watch_store(self._site(node, pointer.type), arguments, run)
             case nodes.Access():
                 return self._watch_access(node, arguments, run)
-            case _:
+            case nodes.BuiltinCall():
                 access = TexelAccess.of(node, arguments)
                 return run if access is None else self._watch_texel(access, arguments, target, run)
+            case nodes.PureInstruction() | nodes.Load() | nodes.Store() | nodes.Call():
+                return run
+            case nodes.Var() | nodes.Override() | nodes.Discard():
+                return run
+            case _:
+                assert_never(node)
 
     def _site(self, node: nodes.Instruction, type: Type) -> Site:
         assert isinstance(type, Pointer)

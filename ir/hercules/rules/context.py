@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import assert_never
 
 from .. import dynamic
 from ..analyses import (
@@ -131,3 +132,5 @@ def is_well_formed(type: Type, context: Context) -> bool:
             return is_well_formed(element, context) and all(0 <= it < count for it in dynamic.parameters(extent))
         case Control(factors):
             return all(0 <= it < count for factor in factors for it in dynamic.parameters(factor))
+        case _:
+            assert_never(type)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from ..analyses import (
     loop_nest,
 )
 from ..nodes import (
     ControlIndex,
+    FloatingNode,
     Fork,
     If,
+    Join,
     Match,
     Node,
+    PinnedNode,
     Product,
     Read,
+    Region,
     Return,
+    Start,
 )
 from .context import Context, Rule
 
@@ -29,9 +35,11 @@ def _one_successor(node: Node, context: Context) -> Iterator[str]:
             pass
         case If() | Match():
             yield from _ways(node, after, context)
-        case _:
+        case Start() | Region() | Fork() | Join() | FloatingNode() | PinnedNode():
             if len(after) != 1:
                 yield f"control goes on to {len(after)} nodes instead of one"
+        case _:
+            assert_never(node)
 
 
 def _ways(node: Node, after: tuple[Node, ...], context: Context) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from .. import arithmetic, dynamic, operations
 from ..graph import control_predecessors, predecessors
@@ -17,15 +18,18 @@ from ..nodes import (
     ConstantNode,
     Control,
     ControlIndex,
+    ControlNode,
     Float,
     FloatConstant,
     If,
+    InputNode,
     Integer,
     IntegerConstant,
     Join,
     Match,
     Node,
     Phi,
+    PinnedNode,
     PositionIndex,
     Product,
     ProductConstant,
@@ -153,6 +157,8 @@ def _fits(constant: Constant) -> bool:
             if not isinstance(type, Array) or type.extent != dynamic.literal(len(parts)):
                 return False
             return all(constant_type(it) == type.element and _fits(it) for it in parts)
+        case _:
+            assert_never(constant)
 
 
 def _operation(rule: operations.OperandRule) -> Rule:
@@ -231,10 +237,14 @@ def _data_inputs(node: Node, context: Context) -> Iterator[str]:
     """What computes takes data, and nothing uses a return."""
     if any(isinstance(it, Return) for it in predecessors(node)):
         yield "uses a return"
-    if isinstance(node, (ScalarNode, WritingNode, Call, ProductNode)) and not all(
-        is_data(context.types[it]) for it in predecessors(node)
-    ):
-        yield "computes with control"
+    match node:
+        case ScalarNode() | Call() | WritingNode() | ProductNode():
+            if not all(is_data(context.types[it]) for it in predecessors(node)):
+                yield "computes with control"
+        case Read() | InputNode() | PinnedNode() | ControlNode():
+            pass
+        case _:
+            assert_never(node)
 
 
 TYPING: tuple[Rule, ...] = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from .. import dynamic
 from ..graph import predecessors
@@ -13,15 +14,18 @@ from ..nodes import (
     Collect,
     ConstantNode,
     Control,
+    ControlNode,
     DynamicConstant,
     DynamicConstantNode,
     Float,
+    FloatingNode,
     Fork,
     Integer,
     Join,
     Node,
     Parameter,
     Phi,
+    PinnedNode,
     Product,
     Reduce,
     Region,
@@ -90,8 +94,10 @@ def _dynamic_constants(node: Node) -> Iterator[DynamicConstant]:
             yield from them
         case ConstantNode(value):
             yield from _extents(constant_type(value))
-        case _:
+        case FloatingNode() | PinnedNode() | ControlNode():
             pass
+        case _:
+            assert_never(node)
 
 
 def _extents(type: Type) -> Iterator[DynamicConstant]:
@@ -106,18 +112,25 @@ def _extents(type: Type) -> Iterator[DynamicConstant]:
             yield from factors
         case Bool() | Integer() | Float():
             pass
+        case _:
+            assert_never(type)
 
 
 def _pins(node: Node, context: Context) -> Iterator[str]:
+    if not isinstance(node, PinnedNode):
+        return
     match node:
-        case Phi(region) if not isinstance(region, Region):
-            yield "a phi belongs to a region"
-        case ThreadID(fork) if not isinstance(fork, Fork):
-            yield "a thread_id belongs to a fork"
-        case Collect(join) | Reduce(join) if not isinstance(join, Join):
-            yield f"a {type(node).__name__.lower()} belongs to a join"
+        case Phi(region):
+            if not isinstance(region, Region):
+                yield "a phi belongs to a region"
+        case ThreadID(fork):
+            if not isinstance(fork, Fork):
+                yield "a thread_id belongs to a fork"
+        case Collect(join) | Reduce(join):
+            if not isinstance(join, Join):
+                yield f"a {type(node).__name__.lower()} belongs to a join"
         case _:
-            pass
+            assert_never(node)
 
 
 def _callee(node: Node, context: Context) -> Iterator[str]:

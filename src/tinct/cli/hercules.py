@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, assert_never, cast
 
 import click
 
@@ -120,7 +120,7 @@ def run(function: Function, constants: list[int], values: list[object], device: 
 def _fitted(type: Type, value: object) -> object:
     """A value of JSON with its numbers rounded to floats where the type says so, and sums as such."""
     from ..ir.hercules.arithmetic import nearest
-    from ..ir.hercules.nodes import Array, Float, Product, Summation
+    from ..ir.hercules.nodes import Array, Bool, Control, Float, Integer, Product, Summation
     from ..ir.hercules.storage import Value, Variant
 
     match type:
@@ -141,8 +141,10 @@ def _fitted(type: Type, value: object) -> object:
                     f'a sum is {{"variant": 0 to {len(variants) - 1}, "value": …}}, not {json.dumps(value)}'
                 )
             return Variant(index, cast("Value", _fitted(variants[index], given["value"])))
-        case _:
+        case Bool() | Integer() | Float() | Array() | Product() | Summation() | Control():
             return _plain(value)
+        case _:
+            assert_never(type)
 
 
 def _plain(value: object) -> object:

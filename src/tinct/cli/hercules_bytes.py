@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from typing import assert_never
 
 from ..backend.cpu.layout import ArrayLayout, Layout, ProductLayout, ScalarLayout, dynamic_size
 from ..ir.hercules import dynamic
 from ..ir.hercules import nodes as h
 from ..ir.hercules.storage import Value, Variant
+from ..ir.hercules.types import is_scalar
 
 _CODES = {8: "bB", 16: "hH", 32: "iI", 64: "qQ"}
 _FLOATS = {16: "e", 32: "f", 64: "d"}
@@ -61,6 +63,7 @@ def unpack(type: h.Type, layout: Layout, memory: bytearray, at: int = 0) -> Valu
 
 
 def _code(type: h.Type) -> str:
+    assert is_scalar(type)
     match type:
         case h.Bool():
             return "?"
@@ -69,7 +72,7 @@ def _code(type: h.Type) -> str:
         case h.Float(bits=bits):
             return _FLOATS[bits]
         case _:
-            raise TypeError(f"not a scalar: {type}")
+            assert_never(type)
 
 
 def _list(value: Value) -> Sequence[Value]:
