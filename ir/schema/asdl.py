@@ -42,10 +42,10 @@ The annotations are one word for the text form, in quotes, or the name of the fi
     commutative the operands may be exchanged; also for a single operator of an enum
     composed    the builder's method is written by hand, since it does more than construct
 
-Generated for each operation are its groups, a class for each flag, for what is pinned, and for what floats, being neither
-pinned nor control (`PureNode`), with a union of the members (`AnyPureNode`); `copy`; `attributes`, which with the operands are its value number; `inputs` and
-`map_inputs`, where operands are not tracked, through parts compared by their fields (indices) too; a method of the
-builder; and a row of `BY_WORD`.
+Generated for each operation are its groups: a class for each flag, for what is pinned, and for what floats, being
+neither pinned nor control (`PureNode`), with a union of the members (`AnyPureNode`); `copy`; `attributes`, which are
+its value number together with the operands; `inputs` and `map_inputs`, where operands are not tracked, also through
+parts compared by their fields (indices); a method of the builder; and a row of `BY_WORD`.
 
 Where a sum is tracked, the output's package has a handwritten module `values` with the bases `User` and `Value`; fields
 that all kinds of the sum have are attributes of that `Value`.

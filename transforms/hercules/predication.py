@@ -89,11 +89,11 @@ def _diamonds(plan: Schedule) -> Iterator[tuple[Region, If]]:
 def _is_cheap(plan: Schedule, region: Region, limit: int) -> bool:
     if not all(is_scalar(plan.types.get(phi)) for phi in _phis(plan.function, region)):
         return False
-    costs = [_cost(plan, node) for way in region.predecessors for node in plan.blocks[way]]
+    costs = [operation_cost(plan, node) for way in region.predecessors for node in plan.blocks[way]]
     return all(cost is not None for cost in costs) and sum(cost or 0 for cost in costs) <= limit
 
 
-def _cost(plan: Schedule, node: Node) -> int | None:
+def operation_cost(plan: Schedule, node: Node) -> int | None:
     """How much longer a node takes than an addition; None for what must not run needlessly."""
     match node:
         case Binary(BinaryOp.DIV | BinaryOp.REM):
