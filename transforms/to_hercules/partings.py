@@ -18,10 +18,7 @@ from .graph import Graph
 if TYPE_CHECKING:
     from .forks import LaneFork
 
-_FLOATING = (
-    h.ConstantNode, h.DynamicConstantNode, h.Unary, h.Binary, h.Select, h.Cast, h.Bitcast, h.Intrinsic, h.Read,
-    h.ThreadID, h.Collect,
-)  # fmt: skip
+_FLOATING = (h.ConstantNode, h.DynamicConstantNode, h.ScalarNode, h.Read, h.ThreadID, h.Collect)
 """Nodes that are wherever their inputs are."""
 
 
