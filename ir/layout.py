@@ -5,7 +5,7 @@ Everything is in bytes. `counts` gives the values of override-sized array counts
 host-shareable type has one, but private and workgroup memory do).
 
 `reader` and `writer` make functions that load and store raw values, to be called many times; `read` and `write` do it
-once. Buffers as numpy arrays are `layout_numpy`'s matter; its `pack`, `unpack` and `numpy_dtype` are here, too.
+once. Buffers as numpy arrays are the matter of `layout_numpy` and `layout_packing`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import TypeAlias, cast
 
 from .constants import RawValue
 from .conversions import elements
-from .layout_numpy import numpy_dtype, pack, unpack
 from .layout_sizes import (
     Counts,
     align_of,
@@ -28,7 +27,9 @@ from .layout_sizes import (
     runtime_array,
     runtime_count,
     size_of,
+    sized,
     stride_of,
+    whole_words,
 )
 from .types import BOOL, F16, F32, I32, U32, Array, Atomic, Matrix, Scalar, Struct, Type, Vector
 
@@ -40,17 +41,16 @@ __all__ = [
     "align_of",
     "member_offsets",
     "minimum_size",
-    "numpy_dtype",
     "offset_of",
-    "pack",
     "read",
     "reader",
     "resolve_counts",
     "runtime_array",
     "runtime_count",
     "size_of",
+    "sized",
     "stride_of",
-    "unpack",
+    "whole_words",
     "write",
     "writer",
 ]

@@ -146,14 +146,27 @@ def runtime_count(type: Type, byte_size: int) -> int:
 
 
 def sized(type: Type, count: int) -> int:
-    """The size of a type whose runtime-sized array, if any, has `count` elements."""
+    """The size of a type; where it is or ends in a runtime-sized array, of the smallest binding for `count` elements.
+
+    Such a binding has a multiple of 4 bytes (WebGPU, "GPUBindGroupDescriptor"), and at least `minimum_size`.
+    """
     found = runtime_array(type)
     if found is None:
         return size_of(type)
     offset, tail = found
-    return round_up(align_of(type), offset + count * stride_of(tail))
+    size = whole_words(offset + count * stride_of(tail))
+    return max(size, minimum_size(type)) if count else size
 
 
 def minimum_size(type: Type) -> int:
     """The least size of a binding of the type: a runtime-sized array has one element at least."""
-    return sized(type, 1)
+    found = runtime_array(type)
+    if found is None:
+        return size_of(type)
+    offset, tail = found
+    return round_up(align_of(type), offset + stride_of(tail))
+
+
+def whole_words(size: int) -> int:
+    """A size rounded up to one that a binding may have."""
+    return round_up(4, size)

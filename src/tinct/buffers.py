@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from .arguments import mapping_of
 from .hints import unknown_name
 from .ir import layout
 from .ir.diagnostics import InputError
-from .ir.types import Array, BindingPoint, Matrix, Struct, Texture, Type, Vector
+from .ir.layout_numbers import shown
+from .ir.layout_packing import check_size, pack, unpack
+from .ir.types import BindingPoint, Sampler, Struct, Texture
 from .reflection import BindingInfo
 from .textures import pack_texture, unpack_texture
 
@@ -22,32 +25,23 @@ def pack_buffers(bindings: Sequence[BindingInfo], buffers: Mapping[str, Any]) ->
     Raises InputError that says which name, type, shape or size was expected.
     """
     names = [info.name for info in bindings]
-    for name in buffers:
+    for name in mapping_of(buffers, "buffers", names):
         if name not in names:
-            raise InputError(unknown_name(f"the entry point uses no buffer named {name!r}", name, names))
-    bound = [info for info in bindings if info.dtype is not None]
+            raise InputError(unknown_name(f"the entry point uses no buffer named {shown(name)}", name, names))
+    bound = [info for info in bindings if not isinstance(info.type, Sampler)]
     missing = [f"{info.name}: {info.type}" for info in bound if info.name not in buffers]
     if missing:
         raise InputError(f"no array is given for {', '.join(missing)}")
     return {info.point: _pack(info, buffers[info.name]) for info in bound}
 
 
-def _pack(info: BindingInfo, given: Any) -> bytearray:
+def _pack(info: BindingInfo, given: object) -> bytearray:
     if isinstance(info.type, Texture):
         try:
             return pack_texture(info.type, given)
         except InputError as error:
             raise InputError(f"{info.name}: {error}") from error
-    if isinstance(given, (bytes, bytearray, memoryview)):
-        packed = bytearray(cast("bytes", given))
-    else:
-        _check_members(info.name, info.type, given)
-        try:
-            packed = bytearray(layout.pack(info.type, _as_list(info.type, given)))
-        except InputError as error:
-            raise InputError(f"{info.name}: {error}") from error
-        except (TypeError, ValueError, OverflowError, LookupError) as error:
-            raise InputError(f"{info.name}: {info.type} cannot be made of what is given: {error}") from error
+    packed = _copied(info, given) if _is_bytes(given) else pack(info.type, given, name=info.name)
     if len(packed) < info.minimum_size:
         raise InputError(
             f"{info.name}: {info.type} needs at least {info.minimum_size} bytes, but {len(packed)} are given"
@@ -55,43 +49,18 @@ def _pack(info: BindingInfo, given: Any) -> bytearray:
     return packed
 
 
-def _check_members(place: str, type: Type, given: Any) -> None:
-    """Mappings must have just the members of their structures. Raises InputError."""
-    if isinstance(type, Struct) and isinstance(given, Mapping):
-        values = cast("Mapping[str, Any]", given)
-        members = {member.name: member.type for member in type.members}
-        for name in values:
-            if name not in members:
-                raise InputError(unknown_name(f"{place}: {type} has no member {name!r}", str(name), members))
-        for name, member in members.items():
-            if name not in values:
-                raise InputError(f"{place}: there is no value for the member {name!r} of {type}")
-            _check_members(f"{place}.{name}", member, values[name])
-    elif isinstance(type, Array) and isinstance(given, (list, tuple)):
-        for number, part in enumerate(cast("Sequence[Any]", given)):
-            _check_members(f"{place}[{number}]", type.element, part)
+def _is_bytes(value: object) -> TypeGuard[bytes | bytearray | memoryview]:
+    """Whether it holds bytes in the memory layout, rather than numbers."""
+    return isinstance(value, (bytes, bytearray, memoryview))
 
 
-def _as_list(type: Type, given: Any) -> Any:
-    """An image or a matrix for a plain array: all dimensions before those of an element become one."""
-    if not isinstance(type, Array) or not isinstance(given, np.ndarray):
-        return given
-    array = cast("npt.NDArray[Any]", given)
-    inner = array.shape[max(array.ndim - _rank(type.element), 0) :]
-    return array.reshape(-1, *inner) if array.ndim > len(inner) + 1 else array
-
-
-def _rank(type: Type) -> int:
-    """The dimensions of a value as an array; a structure is one item."""
-    match type:
-        case Vector():
-            return 1
-        case Matrix():
-            return 2
-        case Array(element=element):
-            return 1 + _rank(element)
-        case _:
-            return 0
+def _copied(info: BindingInfo, given: bytes | bytearray | memoryview) -> bytearray:
+    """Bytes as they are. WebGPU binds storage buffers of whole words, and writes whole words to any buffer."""
+    size = given.nbytes if isinstance(given, memoryview) else len(given)
+    if size >= info.minimum_size and size != layout.whole_words(size):
+        raise InputError(f"{info.name}: {size} bytes are given, but a binding's size is a multiple of 4")
+    check_size(info.type, size, info.name)
+    return bytearray(given)
 
 
 def unpack_buffers(
@@ -110,8 +79,8 @@ def _unpack(info: BindingInfo, data: bytearray, original: object) -> npt.NDArray
         return unpack_texture(info.type, data, original)
     given = cast("npt.NDArray[Any]", original) if isinstance(original, np.ndarray) else None
     if given is not None and _has_exact_layout(info, given, len(data)):
-        return np.frombuffer(data, given.dtype).reshape(given.shape).copy()
-    array = layout.unpack(info.type, bytes(data))
+        return np.frombuffer(data, given.dtype, count=given.size).reshape(given.shape).copy()
+    array = unpack(info.type, data)
     if given is None:
         return array
     is_plain = array.dtype.names is None
@@ -121,8 +90,11 @@ def _unpack(info: BindingInfo, data: bytearray, original: object) -> npt.NDArray
 
 
 def _has_exact_layout(info: BindingInfo, original: npt.NDArray[Any], size: int) -> bool:
-    dtype = info.dtype_with(layout.runtime_count(info.type, size))
-    return original.nbytes == size and original.dtype == _innermost(dtype)
+    count = layout.runtime_count(info.type, size)
+    is_open_structure = info.size is None and isinstance(info.type, Struct)
+    dtype = info.dtype_with(count) if is_open_structure else info.dtype
+    has_dtype = dtype is not None and original.dtype == _innermost(dtype)
+    return has_dtype and original.nbytes == layout.sized(info.type, count)
 
 
 def _innermost(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-def unknown_name(message: str, name: str, known: Iterable[str]) -> str:
+def unknown_name(message: str, name: object, known: Iterable[str]) -> str:
     """The message with the name that was probably meant, or with all there are."""
     names = list(known)
-    close = get_close_matches(name, names, n=1)
+    close = get_close_matches(name, names, n=1) if isinstance(name, str) else []
     if close:
         return f"{message}; did you mean {close[0]!r}?"
     return (

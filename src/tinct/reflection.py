@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from operator import index
 from typing import Any
 
 import numpy as np
 
 from .frontend.resolve.type_rules import is_host_shareable
 from .ir import layout
+from .ir.diagnostics import InputError
+from .ir.layout_numbers import shown
+from .ir.layout_numpy import numpy_dtype
 from .ir.textures import is_loadable, is_written
 from .ir.types import Access, AddressSpace, Array, BindingPoint, Buffer, Sampler, Struct, StructMember, Texture, Type
 from .ir.wgsl.program import FunctionInfo, Program, Variable
@@ -21,7 +25,7 @@ class MemberInfo:
     """A structure's member: `offset`, `size` and `align` in bytes; `size` is None for a runtime-sized array.
 
     `size` is what the member takes, with a `@size` attribute; `dtype` is the numpy type of its value, of one element
-    for a runtime-sized array.
+    for a runtime-sized array, and None for a value of 2 GiB or more, for which numpy has no type.
     """
 
     name: str
@@ -29,13 +33,13 @@ class MemberInfo:
     offset: int
     size: int | None
     align: int
-    dtype: np.dtype[Any]
+    dtype: np.dtype[Any] | None
 
 
 @dataclass(frozen=True, slots=True)
 class StructInfo:
     """A structure in memory. One that `ends_open`, in a runtime-sized array, has its `size` and `dtype` with one
-    element in it.
+    element in it. `dtype` is None from 2 GiB on.
     """
 
     name: str
@@ -43,17 +47,17 @@ class StructInfo:
     align: int
     ends_open: bool
     members: tuple[MemberInfo, ...]
-    dtype: np.dtype[Any]
+    dtype: np.dtype[Any] | None
 
 
 @dataclass(frozen=True, slots=True)
 class BindingInfo:
-    """A bound variable. `minimum_size` is the least number of bytes a buffer for it may have.
+    """A bound variable. `minimum_size` is the least number of bytes a buffer for it may have, a multiple of 4.
 
     `size` is None where it is or ends in a runtime-sized array; `stride` is the bytes from one element of an array (or
     of that array) to the next. `dtype` is the numpy type of the variable; of one element of a runtime-sized array,
-    and with one element of it for a structure that ends in one (see `layout.numpy_dtype`). A texture has only a
-    `dtype`, that of its texels' numbers (see `textures`); samplers have none of these.
+    and with one element of it for a structure that ends in one (see `numpy_dtype`); None from 2 GiB on. A texture has
+    only a `dtype`, that of its texels' numbers (see `textures`); samplers have none of these.
     """
 
     name: str
@@ -74,8 +78,13 @@ class BindingInfo:
         return BindingPoint(self.group, self.binding)
 
     def dtype_with(self, elements: int) -> np.dtype[Any]:
-        """The numpy type of the whole variable with that many elements in its runtime-sized array."""
-        return layout.numpy_dtype(self.type, elements=elements)
+        """The numpy type of the whole variable with that many elements in its runtime-sized array. Raises InputError
+        for what is no number of elements, and for 2 GiB or more, for which numpy has no type.
+        """
+        try:
+            return numpy_dtype(self.type, elements=index(elements))
+        except TypeError:
+            raise InputError(f"{self.name} has a whole number of elements, not {shown(elements)}") from None
 
     @property
     def is_written(self) -> bool:
@@ -137,7 +146,7 @@ def _binding(variable: Variable) -> BindingInfo:
         return place(size=size, minimum_size=size or 0, align=None, stride=1, dtype=dtype)
     return place(
         size=layout.size_of(type) if in_memory and layout.runtime_array(type) is None else None,
-        minimum_size=layout.minimum_size(type) if in_memory else 0,
+        minimum_size=layout.whole_words(layout.minimum_size(type)) if in_memory else 0,
         align=layout.align_of(type) if in_memory else None,
         stride=_stride(type) if in_memory else None,
         dtype=_dtype(type),
@@ -162,9 +171,12 @@ def _dtype(type: Type) -> np.dtype[Any] | None:
     return texel_dtype(type) if isinstance(type, Texture) else _memory_dtype(type)
 
 
-def _memory_dtype(type: Type) -> np.dtype[Any]:
+def _memory_dtype(type: Type) -> np.dtype[Any] | None:
     ends_open = isinstance(type, Struct) and layout.runtime_array(type) is not None
-    return layout.numpy_dtype(type, elements=1 if ends_open else None)
+    try:
+        return numpy_dtype(type, elements=1 if ends_open else None)
+    except InputError:
+        return None
 
 
 def reflect_overrides(program: Program) -> tuple[OverrideInfo, ...]:
@@ -201,7 +213,7 @@ def _member(member: StructMember, offset: int) -> MemberInfo:
         offset=offset,
         size=size if member.size is None else member.size,
         align=member.align or layout.align_of(member.type),
-        dtype=layout.numpy_dtype(member.type),
+        dtype=_memory_dtype(member.type),
     )
 
 

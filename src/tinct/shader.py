@@ -10,22 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import index
-from pathlib import Path
-from typing import Any, TypeAlias, cast
+from os import PathLike
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from . import frontend
+from .arguments import extent_of, flag_of, mapping_of, name_of, path_of, seconds_of
 from .buffers import pack_buffers, unpack_buffers
 from .compilation import Compilation, ProgramOrigin, Timing
 from .devices import device_named
 from .dispatch import Dispatch
 from .hints import unknown_name
 from .ir.diagnostics import Diagnostic, InputError, render_all
+from .ir.layout_numbers import NumberType, number, shown
 from .ir.source import Source
-from .ir.types import Stage
+from .ir.types import BindingPoint, Stage
 from .ir.wgsl.program import Program
 from .reflection import (
     BindingInfo,
@@ -46,19 +47,23 @@ MAX_WORKGROUPS = 65535
 """WebGPU's default limit `maxComputeWorkgroupsPerDimension`."""
 
 
-def load(shader: str | Path) -> Shader:
+def load(shader: str | PathLike[str]) -> Shader:
     """A shader from a file or from WGSL text (a str with a line break, `;` or `{` is text).
 
-    Raises ShaderError, which lists everything that is wrong with it, and OSError.
+    Raises ShaderError, which lists everything that is wrong with it, InputError for what is neither text nor a path,
+    and OSError for a file that cannot be read.
     """
     return Shader(load_source(shader))
 
 
-def load_source(shader: str | Path) -> Source:
-    """The source behind `load`. Raises OSError."""
+def load_source(shader: str | PathLike[str]) -> Source:
+    """The source behind `load`. Raises InputError and OSError."""
     if isinstance(shader, str) and any(char in shader for char in "\n;{"):
         return Source.from_text(shader)
-    return Source.from_file(Path(shader))
+    try:
+        return Source.from_file(path_of(shader))
+    except UnicodeEncodeError as error:  # a path that the system cannot have
+        raise InputError(f"{shown(shader)} is not the path of a file: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +127,7 @@ class Shader:
 
     def __getitem__(self, name: str) -> Kernel:
         """The compute entry point of that name. Raises InputError, which is no KeyError."""
-        return self.kernel(name)
+        return self.kernel(name_of(name, "an entry point", "main"))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.entry_points)
@@ -130,6 +135,7 @@ class Shader:
     def kernel(self, name: str | None = None) -> Kernel:
         """The compute entry point of that name; without one, the only one there is. Raises InputError."""
         compute = [info.name for info in self.entry_points.values() if info.stage == Stage.COMPUTE.value]
+        name = None if name is None else name_of(name, "an entry point", "main")
         return Kernel(self, self.entry_points[choose_entry(compute, name)])
 
     def compilation(self, entry: str, constants: Constants) -> Compilation:
@@ -142,24 +148,26 @@ class Shader:
 
     def _constants(self, constants: Constants) -> dict[str, float]:
         """The constants by what a pipeline calls them: the override's `@id` if it has one, else its name."""
-        keys = {info.name: info.key for info in self.overrides.values()}
+        if not isinstance(constants, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(
+                f"constants maps the names of overrides to numbers, as in {{'n': 1}}, but is {shown(constants)}"
+            )
+        by_key = {key: info for info in self.overrides.values() for key in (info.name, info.key)}
         values: dict[str, float] = {}
-        for name, value in constants.items():
-            if name not in keys and name not in keys.values():
-                raise InputError(unknown_name(f"no override is named {name!r}", name, self.overrides))
-            key = keys.get(name, name)
-            if key in values:
+        for name, value in mapping_of(constants, "constants", self.overrides or ("n",)).items():
+            if name not in by_key:
+                raise InputError(unknown_name(f"no override is named {shown(name)}", name, self.overrides))
+            info = by_key[name]
+            if info.key in values:
                 raise InputError(f"override {name!r} is given twice, by name and by id")
-            values[key] = _number(name, value)
+            values[info.key] = number(value, _NUMBERS[info.type], f"override {info.name!r}")
         return values
 
 
-def _number(name: str, value: object) -> float:
-    if isinstance(value, (np.integer, np.floating, np.bool_)):
-        return cast("float", value.item())
-    if not isinstance(value, (bool, int, float)):
-        raise InputError(f"the value of override {name!r} must be a number, not {value!r}")
-    return value
+_NUMBERS = {
+    name: NumberType(name, np.dtype(base))
+    for name, base in (("bool", "?"), ("i32", "i4"), ("u32", "u4"), ("f32", "f4"), ("f16", "f2"))
+}
 
 
 def choose_entry(names: Sequence[str], name: str | None) -> str:
@@ -191,7 +199,7 @@ class Kernel:
 
     def workgroup_size(self, constants: Constants | None = None) -> tuple[int, int, int]:
         """Invocations a workgroup along x, y and z."""
-        return self.shader.compilation(self.info.name, constants or {}).workgroup_size
+        return self.shader.compilation(self.info.name, {} if constants is None else constants).workgroup_size
 
     def run(
         self,
@@ -211,8 +219,9 @@ class Kernel:
         rounded up to whole workgroups; one to three numbers for x, y, z. A zero runs nothing. `constants` sets
         overrides. `device` is one of `tinct.DEVICES`, or `gpu:ADAPTER` for a certain GPU, where ADAPTER is a backend
         (`gpu:vulkan`) or a part of an adapter's name (`gpu:radeon`). A dispatch that takes longer than `timeout`
-        seconds, compiling aside, is stopped. With `contract`, the CPU may round `a * b + c` once, as WGSL allows and
-        GPUs do: that is faster and often more exact, but the results are no longer the interpreter's, bit for bit.
+        seconds, compiling aside, is stopped; `math.inf` is no limit, and so is None, except that a GPU then has 120
+        seconds. With `contract`, the CPU may round `a * b + c` once, as WGSL allows and GPUs do: that is faster and
+        often more exact, but the results are no longer the interpreter's, bit for bit.
 
         Raises InputError for buffers, sizes or names that do not fit, ShaderError for what the device cannot compile,
         DeviceError when the device fails or the time is over.
@@ -242,15 +251,27 @@ class Kernel:
         """`run` with the seconds that compiling and running took. Without `trial`, the CPU's first runs are as all
         others will be: compiled for speed.
         """
-        runner = device_named(device)
+        runner = device_named(name_of(device, "a device", "cpu"))
+        contract = flag_of(contract, "contract")
         if contract and device != "cpu":
             raise InputError(f"contract is for the device 'cpu', not {device!r}")
-        compilation = self.shader.compilation(self.info.name, constants or {})
+        compilation, packed, count = self._prepared(buffers, workgroups, threads, constants)
+        seconds = seconds_of(timeout)
+        timing = runner(Dispatch(compilation, self.bindings, packed, count, seconds, contract, trial))
+        return Run(unpack_buffers(self.bindings, packed, buffers), timing)
+
+    def _prepared(
+        self,
+        buffers: Mapping[str, Buffer],
+        workgroups: Extent | None,
+        threads: Extent | None,
+        constants: Constants | None,
+    ) -> tuple[Compilation, dict[BindingPoint, bytearray], tuple[int, int, int]]:
+        """What a dispatch needs: the compilation, the bytes of each binding, and the number of workgroups."""
+        compilation = self.shader.compilation(self.info.name, {} if constants is None else constants)
         compilation.check_runnable()
         packed = pack_buffers(self.bindings, buffers)
-        count = dispatch_size(workgroups, threads, compilation)
-        timing = runner(Dispatch(compilation, self.bindings, packed, count, timeout, contract, trial))
-        return Run(unpack_buffers(self.bindings, packed, buffers), timing)
+        return compilation, packed, dispatch_size(workgroups, threads, compilation)
 
     def sanitize(
         self,
@@ -264,11 +285,8 @@ class Kernel:
         """`run` on the interpreter, which looks for races and misuse of memory (see `ir.core.sanitizer`)."""
         from .ir.core.sanitizer import sanitize
 
-        compilation = self.shader.compilation(self.info.name, constants or {})
-        compilation.check_runnable()
-        packed = pack_buffers(self.bindings, buffers)
-        count = dispatch_size(workgroups, threads, compilation)
-        findings = sanitize(compilation.specialised, compilation.entry, packed, count, timeout=timeout)
+        compilation, packed, count = self._prepared(buffers, workgroups, threads, constants)
+        findings = sanitize(compilation.specialised, compilation.entry, packed, count, timeout=seconds_of(timeout))
         return Sanitized(unpack_buffers(self.bindings, packed, buffers), findings, self.shader.source)
 
 
@@ -279,26 +297,13 @@ def dispatch_size(workgroups: Extent | None, threads: Extent | None, compilation
     sizes = compilation.workgroup_size
     if threads is None:
         assert workgroups is not None
-        x, y, z = _three(workgroups, "workgroups")
+        x, y, z = extent_of(workgroups, "workgroups")
     else:
-        x, y, z = (-(-wanted // size) for wanted, size in zip(_three(threads, "threads"), sizes, strict=True))
+        x, y, z = (-(-wanted // size) for wanted, size in zip(extent_of(threads, "threads"), sizes, strict=True))
     if max(x, y, z) > MAX_WORKGROUPS:
         size = " x ".join(map(str, sizes))
         raise InputError(
-            f"a dispatch of {x} x {y} x {z} workgroups (of {size} threads) is over the limit: "
+            f"a dispatch of {' x '.join(map(shown, (x, y, z)))} workgroups (of {size} threads) is over the limit: "
             f"{MAX_WORKGROUPS} in each dimension"
         )
-    return x, y, z
-
-
-def _three(value: Extent, what: str) -> tuple[int, int, int]:
-    try:
-        numbers = tuple(index(number) for number in (value if isinstance(value, (Sequence, np.ndarray)) else (value,)))
-    except TypeError:
-        raise InputError(f"{what} must be one to three whole numbers, not {value!r}") from None
-    if not 1 <= len(numbers) <= 3:
-        raise InputError(f"{what} must be one to three whole numbers, not {len(numbers)}")
-    if min(numbers) < 0:
-        raise InputError(f"{what} cannot be negative: {value!r}")
-    x, y, z = (*numbers, 1, 1)[:3]
     return x, y, z

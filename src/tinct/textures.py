@@ -7,7 +7,7 @@ its faces. A list of arrays is one for each mip level.
 A storage texture takes and gives the numbers that its format stores, channels in the order of the format's name:
 uint8 for rgba8unorm, float16 for rg16float, one packed uint32 for rgb10a2uint. For a sampled texture the array chooses
 the format: integers for `i32` and `u32`; for `f32`, floats or normalised integers of 8 or 16 bits. Channels that are
-not given are 0, alpha 1.
+not given are 0, alpha 1. `ir.layout_numbers` has the rule by which numbers of other types are converted.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .ir.diagnostics import InputError
+from .ir.layout_numbers import NumberType, as_given_array, is_array, is_row, store
 from .ir.texels import ChannelKind, TexelFormat
 from .ir.textures import (
     HEADER_BYTES,
@@ -60,7 +61,7 @@ def shape_text(texture: Texture) -> str:
     return f"({extents}{samples}{f', {len(form.channels)}' if has_channels else comma})"
 
 
-def pack_texture(texture: Texture, given: Any) -> bytearray:
+def pack_texture(texture: Texture, given: object) -> bytearray:
     """The bytes of a texture as `ir.textures` describes them. Raises InputError that says what was expected."""
     if isinstance(given, (bytes, bytearray, memoryview)):
         raise InputError(f"{texture} takes an array, since bytes do not tell its size")
@@ -86,20 +87,18 @@ def unpack_texture(texture: Texture, data: bytes | bytearray, given: object) -> 
     return array.reshape(shape if array.shape[-1] == 1 else (*shape, array.shape[-1]))
 
 
-def _levels(texture: Texture, given: Any) -> list[AnyArray]:
-    if (
-        isinstance(given, (list, tuple))
-        and given
-        and all(isinstance(it, np.ndarray) for it in cast("list[Any]", given))
-    ):
-        levels = list(cast("Sequence[AnyArray]", given))
+def _levels(texture: Texture, given: object) -> list[AnyArray]:
+    if is_row(given) and given and all(map(is_array, given)):
+        levels = [as_given_array(level, _place) for level in given]
         if len(levels) > 1 and (texture.format is not None or is_multisampled(texture) or texture.dimension == "1d"):
             raise InputError(f"a {texture} has one mip level, not {len(levels)}")
         return levels
-    try:
-        return [np.asarray(cast("npt.ArrayLike", given))]
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{texture} takes an array: {error}") from error
+    return [as_given_array(given, _place)]
+
+
+def _place(index: tuple[int, ...]) -> str:
+    """A number of the array in messages, or the array."""
+    return f"the number at {list(index)}" if index else "the array"
 
 
 def _extent(texture: Texture, levels: Sequence[AnyArray]) -> Extent:
@@ -165,15 +164,12 @@ def _sampled(form: TexelFormat, texture: Texture, array: AnyArray) -> AnyArray:
 
 
 def _cast(texture: Texture, array: AnyArray, target: np.dtype[Any]) -> AnyArray:
-    """The numbers in a texture's type: floats are rounded, integers must fit. Raises InputError."""
+    """The numbers in a texture's type, as `layout_numbers` has it; integers for floats are left to `_sampled`."""
     if array.dtype.kind != "f" if target.kind == "f" else array.dtype.kind not in "biu":
         raise InputError(f"{texture} takes {_accepted(texture, target)}, not {array.dtype}")
-    if target.kind != "f" and array.size:
-        limits = np.iinfo(target)
-        if int(array.min()) < limits.min or int(array.max()) > limits.max:
-            raise InputError(f"{texture} takes numbers from {limits.min} to {limits.max}")
-    with np.errstate(over="ignore"):
-        return array.astype(target)
+    stored = np.empty(array.shape, target)
+    store(array, stored, NumberType(str(target), target), _place)
+    return stored
 
 
 def _accepted(texture: Texture, target: np.dtype[Any]) -> str:

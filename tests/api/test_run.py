@@ -58,7 +58,7 @@ def test_outputs_have_the_shape_of_what_was_given() -> None:
     assert (outputs["y"].shape, outputs["y"].dtype) == ((5, 3), np.float32)
 
 
-@pytest.mark.parametrize(("size", "expected"), [(8, 1), (12, 1), (20, 2), (23, 2), (24, 3)])
+@pytest.mark.parametrize(("size", "expected"), [(8, 1), (12, 1), (20, 2), (24, 3)])
 def test_a_runtime_sized_array_has_as_many_elements_as_fit(size: int, expected: int) -> None:
     for device in ("cpu", "interp", "hercules"):
         outputs = tinct.load(LENGTH)["main"].run({"data": bytes(size), "length": 0}, workgroups=1, device=device)
@@ -80,14 +80,17 @@ def test_a_zero_runs_nothing(device: str) -> None:
         ({"x": b"abc"}, "x: array<f32> needs at least 4 bytes, but 3"),
         ({"params": bytes(4)}, "params: Params needs at least 8 bytes, but 4"),
         ({"x": np.zeros(5, complex)}, "x: .*complex"),
-        ({"x": "text"}, "x: "),
-        ({"x": object()}, "x: "),
-        ({"x": [[1, 2], [3]]}, "x: "),
+        ({"x": "hello"}, "x: array<f32> takes an array or a list, not 'hello'"),
+        ({"x": object()}, "x: array<f32> takes an array or a list, not <object"),
+        ({"x": [1, "two"]}, r"x\[1\]: f32 takes a number, not 'two'"),
+        ({"x": (1 for _ in "x")}, "x: array<f32> takes an array or a list, not <generator"),
+        ({1: Y}, "no buffer named 1; there are"),
+        ({"x": [[1, 2], [3]]}, r"x\[0\]: f32 takes a number, not \[1, 2\]"),
         ({"params": {"a": 1.0}}, "no value for the member 'n'"),
         ({"params": {"a": 1.0, "n": 1, "m": 1}}, "Params has no member 'm'"),
-        ({"params": {"a": 1.0, "n": 1.5}}, "params: .*float"),
-        ({"params": {"a": 1.0, "n": -1}}, "params: .*range"),
-        ({"params": {"a": [1.0, 2.0], "n": 1}}, "params: .*shape"),
+        ({"params": {"a": 1.0, "n": 1.5}}, "params.n: 1.5 is not a whole number, which u32 takes"),
+        ({"params": {"a": 1.0, "n": -1}}, "params.n: -1 is out of range for u32"),
+        ({"params": {"a": [1.0, 2.0], "n": 1}}, r"params.a: f32 takes one number, not shape \(2,\)"),
         ({"params": 3}, "params: "),
     ],
 )

@@ -15,17 +15,16 @@ from tinct.ir.layout import (
     align_of,
     member_offsets,
     minimum_size,
-    numpy_dtype,
     offset_of,
-    pack,
     read,
     runtime_array,
     runtime_count,
     size_of,
     stride_of,
-    unpack,
     write,
 )
+from tinct.ir.layout_numpy import numpy_dtype
+from tinct.ir.layout_packing import pack, unpack
 from tinct.ir.types import (
     BOOL,
     F16,
@@ -253,12 +252,12 @@ def test_structures_that_end_in_a_runtime_sized_array() -> None:
     ("type", "value", "message"),
     [
         (array(VEC3F, None), np.zeros((4, 2)), r"takes shape \(4, 3\) of float32, not shape \(4, 2\) of float64"),
-        (array(U32, None), np.zeros(3), "of uint32, not shape .* of float64"),
-        (U32, -1, "out of range"),
+        (array(U32, None), np.full(3, 0.5), r"the value\[0\]: 0.5 is not a whole number, which u32 takes"),
+        (U32, -1, "-1 is out of range for u32, which holds 0 to 4294967295"),
         (array(F32, 4), np.zeros(3), r"takes shape \(4,\)"),
-        (array(F32, None), 1.0, "needs an array"),
-        (padded_a(None), 5, "does not fit A"),
-        (padded_a(None), {"u": 1}, "no member 'v'"),
+        (array(F32, None), 1.0, "array<f32> takes an array or a list, not 1.0"),
+        (padded_a(None), 5, "A takes a mapping of its members' names to values"),
+        (padded_a(None), {"u": 1}, "no value for the member 'v'"),
         (BOOL, True, "not host-shareable"),
     ],
 )

@@ -210,7 +210,7 @@ def kernel(texture: str, body: str = "_ = t;") -> Any:
         ("texture_2d<f32>", ramp(2, 2, 3), "takes 1, 2 or 4 channels, not 3"),
         ("texture_2d<f32>", ramp(2, 2, 4, dtype=np.int64), "floats or normalised integers of 8 or 16 bits, not int64"),
         ("texture_2d<u32>", ramp(2, 2, 4), "takes integers, not float32"),
-        ("texture_2d<u32>", -ramp(2, 2, 4, dtype=np.int32), "numbers from 0 to 4294967295"),
+        ("texture_2d<u32>", -ramp(2, 2, 4, dtype=np.int32), "-1 is out of range for uint32"),
         ("texture_2d<f32>", ramp(2), r"shape \(height, width, 4\), not \(2,\)"),
         ("texture_2d<f32>", np.zeros((0, 2, 4), np.float32), "at least one texel"),
         ("texture_2d<f32>", [ramp(2, 2, 4), ramp(2, 1, 4)], "mip level 1 .* must have 1 x 1 x 1 texels"),

@@ -54,7 +54,7 @@ def _buffer(info: BindingInfo, text: str, random: np.random.Generator) -> Buffer
     if generated is None:
         return _literal(text)
     if info.dtype is None:
-        raise InputError(f"a {info.type} takes no array")
+        raise InputError(f"nothing generates an array for {info.type}")
     shape, generator = generated
     if isinstance(info.type, Texture):
         return _fill_texture(info.type, shape, generator, random)

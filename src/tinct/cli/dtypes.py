@@ -21,8 +21,10 @@ def as_python(dtype: np.dtype[Any]) -> str:
     )
 
 
-def as_json(dtype: np.dtype[Any]) -> object:
+def as_json(dtype: np.dtype[Any] | None) -> object:
     """A string for a number; base and shape for an array; names, formats, offsets and itemsize for a structure."""
+    if dtype is None:
+        return None
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         return {"base": as_json(base), "shape": list(shape)}

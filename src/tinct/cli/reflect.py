@@ -29,7 +29,8 @@ Examples:
 JSON: an object of entryPoints, bindings, overrides and structs, with sizes, offsets and alignments in bytes. A dtype
 is a string for a number ("<f4"), {base, shape} for an array of numbers or structures, and {names, formats, offsets,
 itemsize} for a structure. What is or ends in a runtime-sized array has the size null; its dtype is that of one
-element, or has one element at its end. A texture has the dtype and, in words, the shape of an array for it.
+element, or has one element at its end. It is null from 2 GiB on, for which numpy has no type. A texture has the dtype
+and, in words, the shape of an array for it.
 """,
 )
 @file_argument
@@ -74,7 +75,7 @@ def _binding_json(info: BindingInfo) -> dict[str, object]:
         "minimumSize": info.minimum_size,
         "align": info.align,
         "stride": info.stride,
-        "dtype": None if info.dtype is None else dtypes.as_json(info.dtype),
+        "dtype": dtypes.as_json(info.dtype),
         "shape": shape_text(info.type) if isinstance(info.type, Texture) else None,
     }
 
@@ -121,7 +122,8 @@ def _print(shader: Shader) -> None:
         least = "at least " if struct.ends_open else ""
         out.print(f"struct {struct.name}: {least}{struct.size} bytes, alignment {struct.align}", highlight=False)
         out.print(_struct_table(struct))
-        click.echo(f"  {struct.name} = np.dtype({dtypes.as_python(struct.dtype)})\n")
+        dtype = f"np.dtype({dtypes.as_python(struct.dtype)})" if struct.dtype is not None else _NO_DTYPE
+        click.echo(f"  {struct.name} = {dtype}\n")
 
 
 def _table(*columns: str) -> Table:
@@ -139,17 +141,20 @@ def _bindings_table(shader: Shader) -> Table:
             info.space,
             info.access,
             str(info.type),
-            "" if info.dtype is None or isinstance(info.type, Texture) else least,
+            "" if info.align is None else least,
             "" if info.align is None else str(info.align),
             _short_dtype(info),
         )
     return table
 
 
+_NO_DTYPE = "none: numpy's types have less than 2 GiB"
+
+
 def _short_dtype(info: BindingInfo) -> str:
     """The dtype; for structures, whose dtypes follow, their name; for textures with the shape."""
     if info.dtype is None:
-        return ""
+        return "" if info.align is None else _NO_DTYPE
     if isinstance(info.type, Texture):
         return f"{dtypes.as_python(info.dtype)} {shape_text(info.type)}"
     innermost: Type = info.type

@@ -1,0 +1,117 @@
+"""The numbers of a host-shareable type in memory: for each path of member names, where its numbers lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .diagnostics import InputError
+from .layout_numbers import NumberType
+from .layout_sizes import member_offsets, size_of, stride_of
+from .types import F16, F32, I32, U32, Array, Atomic, Matrix, Scalar, Struct, Type, Vector
+
+AnyArray: TypeAlias = NDArray[Any]
+
+_NUMBERS = {
+    scalar: NumberType(str(scalar), np.dtype(base))
+    for scalar, base in ((I32, "<i4"), (U32, "<u4"), (F32, "<f4"), (F16, "<f2"))
+}
+
+
+class Place(NamedTuple):
+    """Where a value of a type lies: at the end of a path of member names, once for each position of `shape`.
+
+    `strides` and `offset` are bytes. `depths` has, for each name of the path, how many dimensions stand before it.
+    """
+
+    path: tuple[str, ...] = ()
+    depths: tuple[int, ...] = ()
+    offset: int = 0
+    shape: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+
+    def member(self, name: str, offset: int) -> Place:
+        """The place of a member, `offset` bytes further on."""
+        depths = (*self.depths, len(self.shape))
+        return Place((*self.path, name), depths, self.offset + offset, self.shape, self.strides)
+
+    def nested(self, extent: int, stride: int) -> Place:
+        """The place with one more dimension."""
+        return Place(self.path, self.depths, self.offset, (*self.shape, extent), (*self.strides, stride))
+
+    def text(self, root: str, index: tuple[int, ...] = ()) -> str:
+        """An element as WGSL writes it, with as much of its index as is given: `cloud.points[3].position[0]`."""
+        text, used = root, 0
+        for name, depth in zip(self.path, self.depths, strict=True):
+            text += "".join(f"[{number}]" for number in index[used:depth]) + f".{name}"
+            used = depth
+        return text + "".join(f"[{number}]" for number in index[used:])
+
+
+class Leaf(NamedTuple):
+    """All numbers at the end of one path, and their type."""
+
+    place: Place
+    type: NumberType
+
+    def view(self, data: bytearray | memoryview) -> AnyArray:
+        """The numbers in a buffer, in place."""
+        place = self.place
+        if 0 in place.shape:  # the empty array at the end of a buffer may begin behind it
+            return np.zeros(place.shape, self.type.dtype)
+        return np.ndarray(place.shape, self.type.dtype, data, place.offset, place.strides)
+
+
+START = Place()
+
+
+def leaves(type: Type, count: int, at: Place = START) -> Iterator[Leaf]:
+    """The leaves of a type; a runtime-sized array has `count` elements. Raises InputError."""
+    match type:
+        case Struct(members=members):
+            for member, offset in zip(members, member_offsets(type), strict=True):
+                yield from leaves(member.type, count, at.member(member.name, offset))
+        case Array(element=element) if holds_structures(element):
+            yield from leaves(element, count, at.nested(extent_of(type, count), stride_of(type)))
+        case _:
+            yield leaf(type, count, at)
+
+
+def leaf(type: Type, count: int, at: Place = START) -> Leaf:
+    """The one leaf of a type that holds no structure. Raises InputError."""
+    match type:
+        case Scalar():
+            return Leaf(at, number_type(type))
+        case Atomic(element=element):
+            return leaf(element, count, at)
+        case Vector(width=width, element=element):
+            return leaf(element, count, at.nested(width, size_of(element)))
+        case Matrix(columns=columns):
+            return leaf(type.column, count, at.nested(columns, stride_of(type)))
+        case Array(element=element):
+            return leaf(element, count, at.nested(extent_of(type, count), stride_of(type)))
+        case _:
+            raise InputError(f"{type} is not host-shareable")
+
+
+def holds_structures(type: Type) -> bool:
+    """Whether it is a structure, or an array of such."""
+    return isinstance(type, Struct) or (isinstance(type, Array) and holds_structures(type.element))
+
+
+def extent_of(type: Array, count: int) -> int:
+    """The elements of an array; `count` of a runtime-sized one. Raises InputError where an override decides."""
+    extent = count if type.count is None else type.count
+    if not isinstance(extent, int):
+        raise InputError(f"the element count of {type} is not known")
+    return extent
+
+
+def number_type(scalar: Scalar) -> NumberType:
+    """The numbers of a scalar type in memory. Raises InputError for bool, which no buffer holds."""
+    if scalar not in _NUMBERS:
+        raise InputError(f"{scalar} is not host-shareable")
+    return _NUMBERS[scalar]

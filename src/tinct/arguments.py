@@ -1,0 +1,83 @@
+"""What programs pass to the public functions, checked: whatever it is, it fits or is an InputError that says why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from operator import index
+from os import PathLike, fsdecode
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from .ir.diagnostics import InputError
+from .ir.layout_numbers import is_flag, is_number, shown
+
+_ENDLESS = 1e9
+"""A time limit of that many seconds, 32 years, is none: no clock of the devices need reach it."""
+
+
+def path_of(value: object) -> Path:
+    """The path of a file."""
+    name = _file_name(value)
+    if name and "\0" not in name:
+        return Path(name)
+    raise InputError(f"load takes WGSL text or the path of a file, not {shown(value)}")
+
+
+def _file_name(value: object) -> str:
+    """The name of a file; empty for what is none."""
+    if not isinstance(value, (str, PathLike)):
+        return ""
+    try:
+        return fsdecode(cast("str | PathLike[str]", value))
+    except (TypeError, ValueError):
+        return ""
+
+
+def name_of(value: object, what: str, example: str) -> str:
+    """A name: of an entry point, or of a device."""
+    if isinstance(value, str):
+        return value
+    raise InputError(f"{what} is a name, such as {example!r}, not {shown(value)}")
+
+
+def mapping_of(value: object, what: str, example: Iterable[str]) -> Mapping[str, Any]:
+    """A mapping by name."""
+    if isinstance(value, Mapping):
+        return cast("Mapping[str, Any]", value)
+    form = ", ".join(f"{name!r}: …" for name in example)
+    raise InputError(f"{what} maps names to values, as in {{{form}}}, but is {shown(value)}")
+
+
+def flag_of(value: object, what: str) -> bool:
+    """True or False."""
+    if is_flag(value):
+        return bool(value)
+    raise InputError(f"{what} is True or False, not {shown(value)}")
+
+
+def seconds_of(value: object) -> float | None:
+    """A time limit: a positive number, `math.inf` from 32 years on, or None."""
+    if value is None:
+        return None
+    seconds = cast("float", value)
+    if not is_number(value) or is_flag(value) or not seconds > 0:
+        raise InputError(f"timeout is a positive number of seconds, or None, not {shown(value)}")
+    return float(seconds) if seconds < _ENDLESS else math.inf
+
+
+def extent_of(value: object, what: str) -> tuple[int, int, int]:
+    """One to three whole numbers; those that are not given are 1."""
+    given: Any = value
+    try:
+        numbers = [index(part) for part in ([given] if np.ndim(given) == 0 else given)]
+    except (TypeError, ValueError):
+        numbers = []
+    if not 1 <= len(numbers) <= 3:
+        raise InputError(f"{what} must be one to three whole numbers, not {shown(value)}")
+    if min(numbers) < 0:
+        raise InputError(f"{what} cannot be negative: {shown(value)}")
+    x, y, z = (*numbers, 1, 1)[:3]
+    return x, y, z
