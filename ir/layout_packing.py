@@ -78,8 +78,8 @@ def _in_one_dimension(type: Type, given: object) -> object:
     """An image or a matrix for a plain array: all dimensions before those of an element become one."""
     if not isinstance(type, Array) or not is_array(given):
         return given
-    inner = given.shape[max(given.ndim - _rank(type.element), 0) :]
-    return given.reshape(-1, *inner) if given.ndim > len(inner) + 1 else given
+    outer = max(given.ndim - _rank(type.element), 0)
+    return given.reshape(prod(given.shape[:outer]), *given.shape[outer:]) if outer > 1 else given
 
 
 def _rank(type: Type) -> int:

@@ -7,12 +7,15 @@ points. Line breaks are the ones WGSL names ("Blankspace and line breaks").
 from __future__ import annotations
 
 import bisect
+import errno
 import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
+_LARGEST = 64 << 20
+"""The most bytes of a source: more is no shader, but a device or a file of data."""
 _LINE_BREAK = re.compile(b"\r\n|[\n\v\f\r]|\xc2\x85|\xe2\x80[\xa8\xa9]")
 
 
@@ -48,8 +51,17 @@ class Source:
 
     @staticmethod
     def from_file(path: Path) -> Source:
-        """A source from a file, named by its path. Raises OSError."""
-        return Source(str(path), path.read_bytes())
+        """A source from a file, named by its path. Raises OSError, also for more than 64 MiB."""
+        with path.open("rb") as file:
+            return Source.from_stream(file, str(path))
+
+    @staticmethod
+    def from_stream(stream: BinaryIO, name: str) -> Source:
+        """A source from what a stream of bytes holds. Raises as `from_file` does."""
+        data = stream.read(_LARGEST + 1)
+        if len(data) > _LARGEST:
+            raise OSError(errno.EFBIG, f"larger than the {_LARGEST >> 20} MiB that a shader may have", name)
+        return Source(name, data)
 
     @cached_property
     def line_starts(self) -> list[int]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from operator import index
 from os import PathLike, fsdecode
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
 from .ir.diagnostics import InputError
-from .ir.layout_numbers import is_flag, is_number, shown
+from .ir.layout_numbers import is_array, is_flag, is_number, shown
 
 _ENDLESS = 1e9
 """A time limit of that many seconds, 32 years, is none: no clock of the devices need reach it."""
@@ -70,10 +68,9 @@ def seconds_of(value: object) -> float | None:
 
 def extent_of(value: object, what: str) -> tuple[int, int, int]:
     """One to three whole numbers; those that are not given are 1."""
-    given: Any = value
     try:
-        numbers = [index(part) for part in ([given] if np.ndim(given) == 0 else given)]
-    except (TypeError, ValueError):
+        numbers = [index(cast("int", part)) for part in _parts(value)]
+    except TypeError:
         numbers = []
     if not 1 <= len(numbers) <= 3:
         raise InputError(f"{what} must be one to three whole numbers, not {shown(value)}")
@@ -81,3 +78,12 @@ def extent_of(value: object, what: str) -> tuple[int, int, int]:
         raise InputError(f"{what} cannot be negative: {shown(value)}")
     x, y, z = (*numbers, 1, 1)[:3]
     return x, y, z
+
+
+def _parts(value: object) -> Iterable[object]:
+    """The items of an array, a list or another sequence; any other value is its only item."""
+    if is_array(value):
+        return value.tolist() if value.ndim else [value.item()]
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
+        return cast("Sequence[object]", value)
+    return [value]

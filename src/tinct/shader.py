@@ -148,10 +148,6 @@ class Shader:
 
     def _constants(self, constants: Constants) -> dict[str, float]:
         """The constants by what a pipeline calls them: the override's `@id` if it has one, else its name."""
-        if not isinstance(constants, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError(
-                f"constants maps the names of overrides to numbers, as in {{'n': 1}}, but is {shown(constants)}"
-            )
         by_key = {key: info for info in self.overrides.values() for key in (info.name, info.key)}
         values: dict[str, float] = {}
         for name, value in mapping_of(constants, "constants", self.overrides or ("n",)).items():
