@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..ir.diagnostics import Diagnostic, DiagnosticList
+from ..ir.diagnostics import Diagnostic, DiagnosticList, Note
 from ..ir.source import Source, Span
 from ..ir.wgsl import ast
 from .lower import lower
@@ -12,6 +12,7 @@ from .syntax_errors import report_first_fault, report_syntax_errors
 from .tree import parse_tree
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BYTE_ORDER_MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,13 @@ def _is_text(data: bytes, diagnostics: DiagnosticList) -> bool:
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        diagnostics.error("invalid-utf8", "the text is not valid UTF-8", Span(error.start, error.end))
+        is_utf16 = data.startswith(_BYTE_ORDER_MARKS_OF_UTF16)
+        notes = [Note("this looks like UTF-16: save the file as UTF-8")] if is_utf16 else []
+        diagnostics.error("invalid-utf8", "the text is not valid UTF-8", Span(error.start, error.end), notes)
         return False
     if data.startswith(_BYTE_ORDER_MARK):
-        diagnostics.error("invalid-character", "a byte order mark is not allowed", Span(0, len(_BYTE_ORDER_MARK)))
+        span, note = Span(0, len(_BYTE_ORDER_MARK)), Note("save the file as UTF-8 without a BOM")
+        diagnostics.error("invalid-character", "a byte order mark is not allowed", span, [note])
         return False
     null = data.find(b"\0")
     if null >= 0:

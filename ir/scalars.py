@@ -212,7 +212,7 @@ def parse_float_literal(text: str, scalar: Scalar) -> float:
     is_hex = text[:2] in ("0x", "0X")
     exact = _hex_fraction(text[2:]) if is_hex else _decimal_fraction(text)
     if exact is None or round_fraction(ABSTRACT_FLOAT, exact) > float_format(scalar).largest:
-        raise EvaluationError(f"value cannot be represented as {type_word(scalar)}")
+        raise EvaluationError(f"value cannot be represented as {type_word(scalar)}{_largest_hint(scalar, exact)}")
     value = round_fraction(scalar, exact)
     if is_hex and exact != value:
         raise EvaluationError(f"value cannot be exactly represented as {type_word(scalar)}")
@@ -345,7 +345,18 @@ def in_finite_range(scalar: Scalar, value: float) -> float:
     """The value, which must be within the finite range of a floating-point type. Raises EvaluationError."""
     if abs(value) <= _FORMATS[scalar.kind].largest:
         return value
-    raise EvaluationError(f"value {value} cannot be represented as {type_word(scalar)}")
+    hint = _largest_hint(scalar, Fraction(value)) if math.isfinite(value) else ""
+    raise EvaluationError(f"value {value} cannot be represented as {type_word(scalar)}{hint}")
+
+
+_LARGEST_LITERALS = {ScalarKind.F32: "0x1.fffffep+127f", ScalarKind.F16: "65504.0h"}
+
+
+def _largest_hint(scalar: Scalar, value: Fraction | None) -> str:
+    """How the largest number is written, for one beyond it that would be rounded to it: C's FLT_MAX in decimal."""
+    if value is None or scalar.kind not in _LARGEST_LITERALS or math.isinf(round_fraction(scalar, abs(value))):
+        return ""
+    return f"; the largest is {_LARGEST_LITERALS[scalar.kind]}"
 
 
 def _float_to_int(source: Scalar, target: Scalar) -> Callable[[ScalarValue], int]:

@@ -209,3 +209,25 @@ def test_a_bug_of_ours_asks_for_a_report(run_tinct: Tinct, monkeypatch: pytest.M
     assert "report it" in result.stderr
     assert "Traceback" not in result.stderr
     assert "in fail" in run_tinct("--traceback", "check", SAXPY).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        (b"\xef\xbb\xbffn f() {}", "note: save the file as UTF-8 without a BOM"),
+        ("fn f() {}".encode("utf-16"), "note: this looks like UTF-16: save the file as UTF-8"),
+        ("const a = 3.4028235e38f;", "as 'f32'; the largest is 0x1.fffffep+127f\n"),
+        ("const a: f32 = 3.4028235e38;", "as 'f32'; the largest is 0x1.fffffep+127f\n"),
+        ("enable f16; const a = 65519.0h;", "as 'f16'; the largest is 65504.0h\n"),
+        ("const a = 1e39f;", "value cannot be represented as 'f32'\n"),
+    ],
+)
+def test_what_to_write_instead_is_said(run_tinct: Tinct, wgsl: Write, text: str | bytes, advice: str) -> None:
+    result = run_tinct("check", wgsl(text))
+    assert result.exit_code == 1
+    assert advice in result.stderr
+
+
+@pytest.mark.parametrize("text", ["const a = 0x1.fffffep+127f;", "enable f16; const a = 65504.0h;"])
+def test_the_largest_numbers_are_taken(run_tinct: Tinct, wgsl: Write, text: str) -> None:
+    assert run_tinct("check", wgsl(text)).exit_code == 0
