@@ -62,7 +62,7 @@ def seconds_of(value: object) -> float | None:
         return None
     seconds = cast("float", value)
     if not is_number(value) or is_flag(value) or not seconds > 0:
-        raise InputError(f"timeout is a positive number of seconds, or None, not {shown(value)}")
+        raise InputError(f"the time limit must be a positive number of seconds, not {shown(value)}")
     return float(seconds) if seconds < _ENDLESS else math.inf
 
 

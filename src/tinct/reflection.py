@@ -82,9 +82,12 @@ class BindingInfo:
         for what is no number of elements, and for 2 GiB or more, for which numpy has no type.
         """
         try:
-            return numpy_dtype(self.type, elements=index(elements))
+            count = index(elements)
         except TypeError:
-            raise InputError(f"{self.name} has a whole number of elements, not {shown(elements)}") from None
+            count = -1
+        if count < 0:
+            raise InputError(f"{self.name} has a whole number of elements, not {shown(elements)}")
+        return numpy_dtype(self.type, elements=count)
 
     @property
     def is_written(self) -> bool:
