@@ -7,8 +7,9 @@ place is a note with its own span.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 from unicodedata import combining, east_asian_width
 
 from .source import Position, Source, Span
@@ -92,18 +93,43 @@ def not_supported(what: str, span: Span | None) -> Diagnostic:
     return Diagnostic(Severity.ERROR, "not-supported", f"not supported: {what}", span)
 
 
-def render(diagnostic: Diagnostic, source: Source | None) -> str:
+class Part(enum.Enum):
+    """What a piece of a rendered diagnostic is. The first three are a severity and the carets under its place."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    NOTE = "note"
+    MESSAGE = "message"
+    GUTTER = "gutter"
+
+
+Paint: TypeAlias = Callable[[Part, str], str]
+"""Gives a piece its colours."""
+
+
+def plain(_: Part, text: str) -> str:
+    """No colours."""
+    return text
+
+
+def render(diagnostic: Diagnostic, source: Source | None, paint: Paint = plain) -> str:
     """The diagnostic with the source line and a caret, and so each note."""
-    head = f"{diagnostic.severity.value}[{diagnostic.code}]: {_shortened(diagnostic.message)}"
-    lines = [head, *_excerpt(diagnostic.span, source)]
+    kind = Part(diagnostic.severity.value)
+    lines = [_head(f"{kind.value}[{diagnostic.code}]", diagnostic.message, kind, paint)]
+    lines += _excerpt(diagnostic.span, source, kind, paint)
     for note in diagnostic.notes:
-        lines += [f"note: {_shortened(note.message)}", *_excerpt(note.span, source)]
+        lines += [_head("note", note.message, Part.NOTE, paint), *_excerpt(note.span, source, Part.NOTE, paint)]
     return "\n".join(lines)
 
 
-def render_all(diagnostics: Iterable[Diagnostic], source: Source | None) -> str:
+def _head(word: str, message: str, kind: Part, paint: Paint) -> str:
+    return f"{paint(kind, word)}{paint(Part.MESSAGE, f': {_shortened(message)}')}"
+
+
+def render_all(diagnostics: Iterable[Diagnostic], source: Source | None, paint: Paint = plain) -> str:
     """All diagnostics, in order, separated by blank lines."""
-    return "\n\n".join(render(diagnostic, source) for diagnostic in diagnostics)
+    return "\n\n".join(render(diagnostic, source, paint) for diagnostic in diagnostics)
 
 
 _LONGEST_LINE = 160
@@ -120,29 +146,56 @@ def _shortened(message: str) -> str:
     return message[:half] + _ELLIPSIS + message[-half:]
 
 
-def _excerpt(span: Span | None, source: Source | None) -> list[str]:
+def _excerpt(span: Span | None, source: Source | None, kind: Part, paint: Paint) -> list[str]:
     """The place, and its first and last line with carets under what the span covers."""
     if span is None or source is None:
         return []
     start, end = source.position(span.start), source.position(span.end)
     if end.line > start.line and end.column == 1:  # up to a line break: nothing of the last line
         end = Position(end.line - 1, len(source.line_text(end.line - 1)) + 1)
-    gutter = " " * len(str(end.line))
-    place = [f"{gutter}--> {source.name}:{start.line}:{start.column}", f"{gutter} |"]
+    margin = _Margin(len(str(end.line)), kind, paint)
+    place = [f"{margin.arrow} {source.name}:{start.line}:{start.column}", margin.bar("")]
     first = source.line_text(start.line)
     if start.line == end.line:
-        return place + _underlined(gutter, start.line, first, start.column - 1, end.column - 1)
+        return place + _underlined(margin, start.line, first, start.column - 1, end.column - 1)
     last = source.line_text(end.line)
-    between = [] if end.line == start.line + 1 else [f"{gutter} {_ELLIPSIS}"]
+    between = [] if end.line == start.line + 1 else [margin.gap]
     return [
         *place,
-        *_underlined(gutter, start.line, first, start.column - 1, len(first)),
+        *_underlined(margin, start.line, first, start.column - 1, len(first)),
         *between,
-        *_underlined(gutter, end.line, last, len(last) - len(last.lstrip()), end.column - 1),
+        *_underlined(margin, end.line, last, len(last) - len(last.lstrip()), end.column - 1),
     ]
 
 
-def _underlined(gutter: str, number: int, text: str, first: int, last: int) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class _Margin:
+    """What stands left of an excerpt, as wide as its greatest line number, and the carets."""
+
+    width: int
+    kind: Part
+    paint: Paint
+
+    @property
+    def arrow(self) -> str:
+        """Before the place."""
+        return self.paint(Part.GUTTER, f"{'':{self.width}}-->")
+
+    @property
+    def gap(self) -> str:
+        """For lines that are left out."""
+        return self.paint(Part.GUTTER, f"{'':{self.width}} {_ELLIPSIS}")
+
+    def bar(self, number: str) -> str:
+        """Before a line."""
+        return self.paint(Part.GUTTER, f"{number:>{self.width}} |")
+
+    def carets(self, count: int) -> str:
+        """Under a place."""
+        return self.paint(self.kind, "^" * count)
+
+
+def _underlined(margin: _Margin, number: int, text: str, first: int, last: int) -> list[str]:
     """A line with carets under the code points `first` … `last - 1`; a very long one is cut around the first."""
     shift = max(0, first - _LONGEST_LINE // 2) if len(text) > _LONGEST_LINE else 0
     stop = shift + _LONGEST_LINE
@@ -152,10 +205,10 @@ def _underlined(gutter: str, number: int, text: str, first: int, last: int) -> l
         before = _ELLIPSIS + before
     if stop < len(text):
         after += _ELLIPSIS
-    indent, carets = " " * _columns(before), "^" * max(1, _columns(marked))
+    carets = margin.carets(max(1, _columns(marked)))
     return [
-        f"{number:>{len(gutter)}} | {before}{marked}{after}".rstrip(),
-        f"{gutter} | {indent}{carets}",
+        f"{margin.bar(str(number))} {before}{marked}{after}".rstrip(),
+        f"{margin.bar('')} {' ' * _columns(before)}{carets}",
     ]
 
 

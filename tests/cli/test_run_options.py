@@ -68,3 +68,10 @@ def test_the_interpreters_do_not_contract(run_tinct: Tinct) -> None:
     assert (sanitized.exit_code, "has no --contract" in sanitized.stderr) == (2, True)
     interpreted = run_tinct("run", SAXPY, *BUFFERS, "--contract", "--device", "interp")
     assert "contract is for the device 'cpu', not 'interp'" in interpreted.stderr
+
+
+@pytest.mark.parametrize("size", [("--threads", "0"), ("--workgroups", "1x0")])
+def test_a_zero_runs_nothing_and_is_said(run_tinct: Tinct, size: tuple[str, str]) -> None:
+    result = run_tinct("run", SAXPY, *BUFFERS[:-2], *size)
+    assert (result.exit_code, result.stdout) == (0, "y: float32 (8,)\n[0. 0. 0. 0. 0. 0. 0. 0.]\n")
+    assert result.stderr.startswith(f"{' '.join(size)} runs nothing\n")

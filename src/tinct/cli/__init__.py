@@ -1,15 +1,13 @@
 """The command line: `tinct check`, `compile`, `run`, `compare` and so on.
 
 Exit codes: 0, all is well; 1, the shader is at fault (it is invalid, or devices disagree); 2, the command line is (a
-missing file, a bad flag, buffers that do not fit); 3, a device failed; 70, a bug of tinct; 130, interrupted; 141, who
-reads the output went away.
+missing file, a bad flag, buffers that do not fit, output that cannot be written); 3, a device failed; 70, a bug of
+tinct; 130, interrupted; 141, who reads the output went away.
 """
 
 from __future__ import annotations
 
 import importlib
-import io
-import os
 import sys
 import traceback
 import warnings
@@ -18,8 +16,10 @@ from typing import Any, NoReturn, TextIO
 import click
 
 from .. import __version__
-from ..ir.diagnostics import DeviceError, InputError, ShaderError
+from ..ir.diagnostics import DeviceError, InputError, Part, ShaderError, render_all
+from . import colours, streams
 from .interrupts import end_on_interrupt, leave
+from .streams import fault_of_output
 
 SHADER_AT_FAULT, COMMAND_LINE_AT_FAULT, DEVICE_AT_FAULT, BUG = 1, 2, 3, 70
 NO_READER = 141
@@ -52,6 +52,8 @@ class LazyGroup(click.Group):
             return None
         command: object = importlib.import_module(f".{cmd_name}", __package__).command
         assert isinstance(command, click.Command)
+        if not any(parameter.name == "color" for parameter in command.params):
+            command.params.append(colours.option(None))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -63,9 +65,6 @@ class LazyGroup(click.Group):
         """Run the command; what a user can mend ends in a message and an exit code, never in a traceback."""
         try:
             return super().invoke(ctx)
-        except BrokenPipeError:
-            _silence_output()
-            ctx.exit(NO_READER)
         except (ShaderError, InputError, DeviceError, OSError, MemoryError) as error:
             if ctx.params["traceback"]:
                 traceback.print_exc()
@@ -88,19 +87,32 @@ def _explain(error: Exception) -> tuple[str, int]:
     """The message for what a user can mend, and the exit code."""
     match error:
         case ShaderError():
-            return str(error), SHADER_AT_FAULT
+            return render_all(error.diagnostics, error.source, colours.paint), SHADER_AT_FAULT
         case InputError():
-            return f"error: {error}", COMMAND_LINE_AT_FAULT
+            return _error(str(error)), COMMAND_LINE_AT_FAULT
         case DeviceError():
-            return f"error: {error}", DEVICE_AT_FAULT
+            return _error(str(error)), DEVICE_AT_FAULT
         case OSError():
-            return f"error: {error.filename or 'file'}: {error.strerror or error}", COMMAND_LINE_AT_FAULT
+            return _explain_system(error)
         case _:
-            return f"error: not enough memory: {error}", COMMAND_LINE_AT_FAULT
+            return _error(f"not enough memory{f': {error}' if str(error) else ''}"), COMMAND_LINE_AT_FAULT
+
+
+def _error(message: str) -> str:
+    return f"{colours.paint(Part.ERROR, 'error')}: {message}"
+
+
+def _explain_system(error: OSError) -> tuple[str, int]:
+    """What the system refused; output without a reader says nothing."""
+    if isinstance(error, BrokenPipeError):
+        return "", NO_READER
+    place = error.filename or ("standard output" if fault_of_output() is not None else "file")
+    return _error(f"{place}: {error.strerror or error}"), COMMAND_LINE_AT_FAULT
 
 
 def _fail(ctx: click.Context, message: str, code: int) -> NoReturn:
-    click.echo(message, err=True)
+    if message:
+        click.echo(message, err=True)
     ctx.exit(code)
 
 
@@ -114,7 +126,7 @@ Each command explains itself, with examples: tinct run --help
 Exit codes:
   0  all is well
   1  the shader is at fault: it is invalid, or devices disagree
-  2  the command line is: a missing file, a bad flag, buffers that do not fit
+  2  the command line is: a missing file, a bad flag, buffers that do not fit, output that cannot be written
   3  a device failed
 """,
 )
@@ -124,25 +136,26 @@ def tinct(traceback: bool) -> None:
     """Compile WGSL compute shaders for the CPU and the GPU: one kernel, every device, the same answer."""
 
 
+tinct.params.append(colours.option("auto"))
+
+
 def main() -> None:
     """Run the command line and leave."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    streams.prepare()
     end_on_interrupt()
     warnings.showwarning = _show_warning
     try:
         result: object = tinct.main(standalone_mode=False)
-        sys.stdout.flush()
-        sys.exit(result if isinstance(result, int) else 0)
+        code = result if isinstance(result, int) else 0
     except click.ClickException as error:
         error.show()
-        sys.exit(COMMAND_LINE_AT_FAULT)
-    except BrokenPipeError:
-        _silence_output()
-        sys.exit(NO_READER)
+        code = COMMAND_LINE_AT_FAULT
     except (click.Abort, KeyboardInterrupt):
         leave()
+    except (OSError, SystemExit):  # of --help and the like, before any command; click exits where there is no reader
+        code = 0
+    fault = fault_of_output()
+    sys.exit(code if fault is None or code else _say(*_explain_system(fault)))
 
 
 def _show_warning(
@@ -155,9 +168,10 @@ def _show_warning(
 ) -> None:
     """A Python warning as a line for the user, without its place in tinct's source."""
     del category, filename, lineno, file, line
-    click.echo(f"warning: {message}", err=True)
+    click.echo(f"{colours.paint(Part.WARNING, 'warning')}: {message}", err=True)
 
 
-def _silence_output() -> None:
-    """Standard output to nowhere, or the interpreter would complain as it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+def _say(message: str, code: int) -> int:
+    if message:
+        click.echo(message, err=True)
+    return code

@@ -17,7 +17,7 @@ from ..transforms.passes import Pass, parse_pipeline
 from ..transforms.pipelines import CORE
 from .buffer_specs import make_buffers
 from .device_names import ADAPTER_HELP, DEVICE_OR_REFERENCE, device_or_reference
-from .options import constants_option, parse_constants, parse_shape, read_source
+from .options import constants_option, parse_constants, parse_extent, read_source
 
 DEFAULT_PASSES = "robustness,zero_init_workgroup_memory"
 
@@ -51,8 +51,8 @@ Exit codes: 1 if a pass, or the shader as it is, gives another answer than expec
 )
 @click.option("--entry", help="The entry point; needed when the shader has several.")
 @click.option("-b", "--buffer", "buffers", multiple=True, metavar="NAME=SPEC", help="What a binding holds.")
-@click.option("--threads", metavar="N[xM[xK]]", help="Invocations, rounded up to whole workgroups.")
-@click.option("--workgroups", metavar="N[xM[xK]]", help="Workgroups.")
+@click.option("--threads", metavar="N[xM[xK]]", help="Invocations, rounded up to whole workgroups; a 0 runs nothing.")
+@click.option("--workgroups", metavar="N[xM[xK]]", help="Workgroups; a 0 runs nothing.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random buffers.")
 @constants_option
 def command(
@@ -77,8 +77,8 @@ def command(
             kernel,
             make_buffers(kernel, buffers, seed),
             parse_constants(constants),
-            workgroups=None if workgroups is None else parse_shape(workgroups, "--workgroups"),
-            threads=None if threads is None else parse_shape(threads, "--threads"),
+            workgroups=parse_extent(workgroups, "--workgroups"),
+            threads=parse_extent(threads, "--threads"),
         )
         jobs = [(kernel.info.name, dispatch, Expectation(_right(dispatch, against), {}))]
     found = [_report(name, bisect(dispatch, passes, expected), passes) for name, dispatch, expected in jobs]

@@ -9,6 +9,7 @@ import click
 from ..frontend import check
 from ..ir.diagnostics import Diagnostic, Note, render
 from ..ir.source import Source, Span
+from .colours import paint
 from .options import format_option, read_source
 
 
@@ -51,7 +52,7 @@ def command(files: tuple[str, ...], form: str) -> None:
 
 def _print(source: Source, diagnostics: tuple[Diagnostic, ...]) -> None:
     for diagnostic in diagnostics:
-        click.echo(render(diagnostic, source) + "\n", err=True)
+        click.echo(render(diagnostic, source, paint) + "\n", err=True)
     errors = sum(diagnostic.is_error for diagnostic in diagnostics)
     click.echo(f"{source.name}: {f'{errors} errors' if errors > 1 else '1 error' if errors else 'ok'}")
 

@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from ..agreement import Answer, answers
 from ..cases import Case, KernelCases, load_cases, save_pictures
@@ -20,7 +18,8 @@ from ..devices import DEVICES, adapter_named
 from ..ir.diagnostics import InputError, ShaderError
 from ..shader import Shader, load
 from .device_names import ADAPTER_HELP, DEVICE, device_name
-from .options import console, for_json, format_option
+from .options import for_json, format_option
+from .tables import Column, Row, print_table
 
 
 @click.command(
@@ -132,27 +131,31 @@ def _save_picture(case: Case, found: Sequence[Answer], picture_dir: Path | None,
         out.print(f"wrote {file}", highlight=False)
 
 
+_COLUMNS = (
+    Column("kernel"),
+    Column("case"),
+    Column("device"),
+    Column("answer"),
+    Column("worst ulp", 1, is_number=True),
+    Column("worst absolute", 2, is_number=True),
+    Column("compile ms", 4, is_number=True),
+    Column("run ms", 3, is_number=True),
+)
+
+
 def _print(found: Sequence[Answer]) -> None:
-    columns = ("kernel", "case", "device", "answer", "worst ulp", "worst absolute", "compile ms", "run ms")
-    table = Table(*columns, box=box.SIMPLE_HEAD)
-    for column in table.columns[4:]:
-        column.justify = "right"
+    rows: list[Row] = []
     previous: Answer | None = None
     for answer in found:
         if answer.status == "skipped":
             continue
         is_same_kernel = previous is not None and previous.kernel == answer.kernel
         is_same_case = previous is not None and is_same_kernel and previous.case == answer.case
-        table.add_row(
-            "" if is_same_kernel else answer.kernel,
-            "" if is_same_case else answer.case,
-            answer.device,
-            answer.status.upper() if answer.is_wrong else answer.status,
-            *_numbers(answer),
-            style="red" if answer.is_wrong else "",
-        )
+        names = "" if is_same_kernel else answer.kernel, "" if is_same_case else answer.case
+        status = answer.status.upper() if answer.is_wrong else answer.status
+        rows.append(Row((*names, answer.device, status, *_numbers(answer)), "red" if answer.is_wrong else ""))
         previous = answer
-    console().print(table)
+    print_table(_COLUMNS, rows)
     for answer in found:
         if answer.is_wrong:
             against = f" (against {answer.against})" if answer.against else ""

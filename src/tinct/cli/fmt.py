@@ -8,7 +8,8 @@ import click
 
 from ..formatting import format_source
 from ..ir.diagnostics import InputError
-from .options import read_source
+from .files import write_text
+from .options import print_text, read_source
 
 
 @click.command(
@@ -48,9 +49,9 @@ def _format(name: str, *, is_printed: bool, is_written: bool) -> bool:
     text = format_source(source)
     is_changed = text.encode() != source.data
     if is_printed:
-        click.echo(text, nl=False)
+        print_text(text)
     elif is_changed:
         click.echo(name)
     if is_written and is_changed:
-        Path(name).write_text(text, encoding="utf-8", newline="\n")
+        write_text(Path(name), text)
     return is_changed

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, assert_never, cast
 
 import click
 
 from ..ir.diagnostics import InputError
 from .graphviz import picture
-from .options import file_argument, read_source
+from .options import file_argument, print_text, read_source
 
 if TYPE_CHECKING:
     from ..ir.hercules.nodes import Function, Module, Type
@@ -92,11 +91,11 @@ def _print(module: Module, format: str, name: str) -> None:
     from ..ir.hercules.text import print_module
 
     if format == "text":
-        sys.stdout.write(print_module(module))
+        print_text(print_module(module))
     elif format == "dot":
-        sys.stdout.write(draw(_function(module, name)))
+        print_text(draw(_function(module, name)))
     else:
-        sys.stdout.write(picture(draw(_function(module, name))))
+        print_text(picture(draw(_function(module, name))))
 
 
 def run(function: Function, constants: list[int], values: list[object], device: str) -> object:

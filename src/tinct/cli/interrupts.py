@@ -11,8 +11,11 @@ import signal
 import sys
 import threading
 import time
+from typing import NoReturn
 
 INTERRUPTED = 130
+_SHOW_CURSOR = "\x1b[?25h"
+"""A progress bar that is interrupted leaves it hidden."""
 _SECONDS_TO_END_BY_ITSELF = 0.5
 
 
@@ -31,8 +34,9 @@ def _wait(reader: int) -> None:
     leave()
 
 
-def leave() -> None:
+def leave() -> NoReturn:
     """End now: threads may still be in machine code, which nothing can stop."""
-    sys.stderr.write("interrupted\n")
+    shown_cursor = _SHOW_CURSOR if sys.stderr.isatty() else ""
+    sys.stderr.write(f"{shown_cursor}interrupted\n")
     sys.stderr.flush()
     os._exit(INTERRUPTED)

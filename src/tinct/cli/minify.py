@@ -6,12 +6,12 @@ import gzip
 from pathlib import Path
 
 import click
-from rich import box
-from rich.table import Table
 
 from ..ir.diagnostics import InputError
 from ..minifying import minify
-from .options import console, read_source
+from .files import write_text
+from .options import print_text, read_source
+from .tables import Column, Row, print_table
 
 
 @click.command(
@@ -38,19 +38,28 @@ def command(files: tuple[str, ...], table: bool, output: Path | None) -> None:
     if table:
         _print_sizes(files, [(source.data, text.encode()) for source, text in zip(sources, texts, strict=True)])
     elif output is not None:
-        output.write_text(texts[0], encoding="utf-8")
+        write_text(output, texts[0])
     else:
-        click.echo(texts[0])
+        print_text(texts[0])
+
+
+_COLUMNS = (
+    Column("file"),
+    Column("bytes", is_number=True),
+    Column("minified", is_number=True),
+    Column("%", is_number=True),
+    Column("gzip", 2, is_number=True),
+    Column("minified gzip", 1, is_number=True),
+    Column("gzip %", 1, is_number=True),
+)
 
 
 def _print_sizes(files: tuple[str, ...], pairs: list[tuple[bytes, bytes]]) -> None:
-    table = Table("file", box=box.SIMPLE_HEAD)
-    for head in ("bytes", "minified", "%", "gzip", "minified, gzip", "%"):
-        table.add_column(head, justify="right")
     sizes = [(len(a), len(b), len(gzip.compress(a)), len(gzip.compress(b))) for a, b in pairs]
     total = tuple(map(sum, zip(*sizes, strict=True)))
+    rows: list[Row] = []
     for name, (before, after, zipped_before, zipped_after) in zip((*files, "all"), (*sizes, total), strict=True):
         share, zipped_share = 100 * after / max(before, 1), 100 * zipped_after / max(zipped_before, 1)
         cells = (before, after, f"{share:.0f}", zipped_before, zipped_after, f"{zipped_share:.0f}")
-        table.add_row(name, *map(str, cells))
-    console().print(table)
+        rows.append(Row((name, *map(str, cells))))
+    print_table(_COLUMNS, rows)

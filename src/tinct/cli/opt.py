@@ -12,7 +12,7 @@ from ..ir.core.builder_impl import build
 from ..ir.core.nodes import Module
 from ..ir.source import Source
 from ..ir.wgsl import ast
-from .options import file_argument, read_source
+from .options import file_argument, print_text, read_source
 
 
 def print_passes(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -84,7 +84,7 @@ def command(
 
     run_passes(module, passes, CORE, verify_each=verify_each, after_each=dump)
     text = CORE.text(module) if emit == "core" else wgsl_text(module)
-    click.echo(text if emit == "core" or unit is None else with_header(text, unit, source), nl=False)
+    print_text(text if emit == "core" or unit is None else with_header(text, unit, source))
 
 
 def read_module(source: Source, start: str | None) -> tuple[Module, ast.TranslationUnit | None]:

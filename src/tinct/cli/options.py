@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import click
-from rich.console import Console
 
 from ..ir.diagnostics import InputError
 from ..ir.source import Source
+from .streams import read_input
 
 file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 
@@ -33,7 +32,7 @@ format_option = click.option(
 def read_source(name: str) -> Source:
     """A source from a file, or from standard input for `-`."""
     if name == "-":
-        return Source("<stdin>", sys.stdin.buffer.read())
+        return read_input()
     return Source.from_file(Path(name))
 
 
@@ -66,25 +65,34 @@ def _number(text: str, item: str) -> float:
 
 def parse_shape(text: str, what: str) -> tuple[int, ...]:
     """`64` or `64x64x4` or `64,64,4`, all above 0. Raises InputError."""
-    try:
-        numbers = tuple(int(part) for part in text.replace(",", "x").split("x"))
-    except ValueError:
-        raise InputError(f"{what} takes numbers such as 64 or 16x16, not {text!r}") from None
+    numbers = _whole_numbers(text, what)
     if min(numbers) < 1:
         raise InputError(f"{what}: {text} is empty: every number must be 1 or more")
     return numbers
 
 
-class _Output(Console):
-    def on_broken_pipe(self) -> NoReturn:
-        """As for any other output: the command line ends with an exit code of its own."""
-        raise BrokenPipeError
+def parse_extent(text: str | None, option: str) -> tuple[int, ...] | None:
+    """The size of a dispatch. With a 0 in it nothing runs, as in WebGPU, which is said. Raises InputError."""
+    if text is None:
+        return None
+    numbers = _whole_numbers(text, option)
+    if min(numbers) < 0:
+        raise InputError(f"{option}: {text} is negative")
+    if 0 in numbers:
+        click.echo(f"{option} {text} runs nothing", err=True)
+    return numbers
 
 
-def console() -> Console:
-    """Standard output for tables, which keep their width where no terminal limits it."""
-    out = _Output()
-    return out if out.is_terminal else _Output(width=10_000)
+def _whole_numbers(text: str, what: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.replace(",", "x").split("x"))
+    except ValueError:
+        raise InputError(f"{what} takes numbers such as 64 or 16x16, not {text!r}") from None
+
+
+def print_text(text: str) -> None:
+    """Print the text of a program as it is, in UTF-8, with a line break at its end."""
+    click.echo((text if text.endswith("\n") else text + "\n").encode("utf-8", "surrogatepass"), nl=False)
 
 
 def for_json(value: Any) -> Any:

@@ -7,15 +7,14 @@ import json
 from collections.abc import Iterator
 
 import click
-from rich import box
-from rich.table import Table
 
 from ..ir.types import Array, Struct, Texture, Type
-from ..reflection import BindingInfo, MemberInfo, StructInfo
+from ..reflection import BindingInfo, EntryPointInfo, MemberInfo, OverrideInfo, StructInfo
 from ..shader import Shader
 from ..textures import shape_text
 from . import dtypes
-from .options import console, file_argument, format_option, read_source
+from .options import file_argument, format_option, read_source
+from .tables import Column, Row, print_table
 
 
 @click.command(
@@ -104,37 +103,56 @@ def _struct_json(info: StructInfo) -> dict[str, object]:
 
 
 def _print(shader: Shader) -> None:
-    out = console()
-    entries = _table("entry point", "stage", "workgroup size", "bindings", "overrides")
-    for entry in shader.entry_points.values():
-        size = " x ".join(map(str, entry.workgroup_size))
-        entries.add_row(entry.name, entry.stage, size, ", ".join(entry.bindings), ", ".join(entry.overrides))
-    out.print(entries)
+    print_table(_ENTRY_POINTS, [_entry_row(entry) for entry in shader.entry_points.values()])
     if shader.bindings:
-        out.print(_bindings_table(shader))
+        print_table(_BINDINGS, [_binding_row(info) for info in shader.bindings.values()])
     if shader.overrides:
-        overrides = _table("override", "id", "type", "default")
-        for override in shader.overrides.values():
-            number = "" if override.id is None else str(override.id)
-            overrides.add_row(override.name, number, override.type, "none: must be set" if override.required else "yes")
-        out.print(overrides)
+        print_table(_OVERRIDES, [_override_row(info) for info in shader.overrides.values()])
     for struct in shader.structs.values():
         least = "at least " if struct.ends_open else ""
-        out.print(f"struct {struct.name}: {least}{struct.size} bytes, alignment {struct.align}", highlight=False)
-        out.print(_struct_table(struct))
+        click.echo(f"struct {struct.name}: {least}{struct.size} bytes, alignment {struct.align}")
+        print_table(_MEMBERS, [Row(cells) for cells in _rows(struct)])
         dtype = f"np.dtype({dtypes.as_python(struct.dtype)})" if struct.dtype is not None else _NO_DTYPE
         click.echo(f"  {struct.name} = {dtype}\n")
 
 
-def _table(*columns: str) -> Table:
-    return Table(*columns, box=box.SIMPLE_HEAD, pad_edge=True)
+_ENTRY_POINTS = (
+    Column("entry point"),
+    Column("stage", 2),
+    Column("workgroup size"),
+    Column("bindings"),
+    Column("overrides", 1),
+)
+_BINDINGS = (
+    Column("binding"),
+    Column("group"),
+    Column("number"),
+    Column("space", 3),
+    Column("access", 4),
+    Column("type"),
+    Column("bytes", 1),
+    Column("align", 5),
+    Column("numpy dtype", 2),
+)
+_OVERRIDES = (Column("override"), Column("id"), Column("type"), Column("default"))
+_MEMBERS = (Column("offset"), Column("size"), Column("align", 1), Column("member"), Column("type"))
+_NO_DTYPE = "none: numpy's types have less than 2 GiB"
 
 
-def _bindings_table(shader: Shader) -> Table:
-    table = _table("binding", "group", "number", "space", "access", "type", "bytes", "align", "numpy dtype")
-    for info in shader.bindings.values():
-        least = f"at least {info.minimum_size}" if info.size is None else str(info.size)
-        table.add_row(
+def _entry_row(info: EntryPointInfo) -> Row:
+    size = " x ".join(map(str, info.workgroup_size))
+    return Row((info.name, info.stage, size, ", ".join(info.bindings), ", ".join(info.overrides)))
+
+
+def _override_row(info: OverrideInfo) -> Row:
+    number = "" if info.id is None else str(info.id)
+    return Row((info.name, number, info.type, "none: must be set" if info.required else "yes"))
+
+
+def _binding_row(info: BindingInfo) -> Row:
+    least = f"at least {info.minimum_size}" if info.size is None else str(info.size)
+    return Row(
+        (
             info.name,
             str(info.group),
             str(info.binding),
@@ -145,10 +163,7 @@ def _bindings_table(shader: Shader) -> Table:
             "" if info.align is None else str(info.align),
             _short_dtype(info),
         )
-    return table
-
-
-_NO_DTYPE = "none: numpy's types have less than 2 GiB"
+    )
 
 
 def _short_dtype(info: BindingInfo) -> str:
@@ -163,15 +178,8 @@ def _short_dtype(info: BindingInfo) -> str:
     return innermost.name if isinstance(innermost, Struct) else dtypes.as_python(info.dtype)
 
 
-def _struct_table(struct: StructInfo) -> Table:
-    """Members, and the bytes between them that hold nothing."""
-    table = _table("offset", "size", "align", "member", "type")
-    for row in _rows(struct):
-        table.add_row(*row)
-    return table
-
-
 def _rows(struct: StructInfo) -> Iterator[tuple[str, ...]]:
+    """Members, and the bytes between them that hold nothing."""
     end = 0
     for member in struct.members:
         if member.offset > end:

@@ -5,24 +5,26 @@ from __future__ import annotations
 import json
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import click
 import numpy as np
 import numpy.typing as npt
 
-from ..ir.diagnostics import InputError
+from ..ir.diagnostics import InputError, render_all
 from ..shader import Sanitized, Shader
 from .buffer_specs import make_buffers
 from .check import as_json
+from .colours import paint
 from .device_names import ADAPTER_HELP, DEVICE, device_name
+from .files import writing
 from .options import (
     constants_option,
     file_argument,
     for_json,
     format_option,
     parse_constants,
-    parse_shape,
+    parse_extent,
     read_source,
 )
 
@@ -66,8 +68,8 @@ bounds, and barriers that some invocations do not reach; with --format json as a
 @file_argument
 @click.option("--entry", help="The entry point; needed when the shader has several.")
 @click.option("-b", "--buffer", "buffers", multiple=True, metavar="NAME=SPEC", help="What a binding holds; see below.")
-@click.option("--threads", metavar="N[xM[xK]]", help="Invocations, rounded up to whole workgroups.")
-@click.option("--workgroups", metavar="N[xM[xK]]", help="Workgroups.")
+@click.option("--threads", metavar="N[xM[xK]]", help="Invocations, rounded up to whole workgroups; a 0 runs nothing.")
+@click.option("--workgroups", metavar="N[xM[xK]]", help="Workgroups; a 0 runs nothing.")
 @constants_option
 @click.option("--device", type=device_name, metavar=DEVICE, default="cpu", show_default=True, help="Where to run.")
 @click.option(
@@ -96,8 +98,8 @@ def command(
     """Run a compute kernel once and print, or save, the buffers it wrote."""
     kernel = Shader(read_source(file)).kernel(entry)
     given = make_buffers(kernel, buffers, seed)
-    invocations = None if threads is None else parse_shape(threads, "--threads")
-    groups = None if workgroups is None else parse_shape(workgroups, "--workgroups")
+    invocations = parse_extent(threads, "--threads")
+    groups = parse_extent(workgroups, "--workgroups")
     values = parse_constants(constants)
     if sanitize:
         if contract:
@@ -132,7 +134,8 @@ def _report(watched: Sanitized, output: Path | None, form: str) -> None:
     if form == "json":
         click.echo(json.dumps([as_json(finding, watched.source) for finding in findings], indent=2))
     else:
-        click.echo(f"{watched}\n" if findings else "sanitize: nothing found", err=True)
+        text = render_all(findings, watched.source, paint)
+        click.echo(f"{text}\n" if findings else "sanitize: nothing found", err=True)
     if form != "json" or output is not None:
         _show(watched.outputs, output, form)
     if any(finding.is_error for finding in findings):
@@ -149,10 +152,18 @@ def _show(outputs: dict[str, npt.NDArray[Any]], output: Path | None, form: str) 
 
 def _save(file: Path, arrays: dict[str, npt.NDArray[Any]]) -> None:
     """An .npz file; unlike np.savez, it takes any name that WGSL does."""
-    with zipfile.ZipFile(file, "w") as archive:
+    with writing(file) as target, zipfile.ZipFile(cast("BinaryIO", _Stream(target)), "w") as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+class _Stream:
+    """A file that is only written forwards: devices tell wrong positions."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.write = file.write
+        self.flush = file.flush
 
 
 def _print(outputs: dict[str, npt.NDArray[Any]], form: str) -> None:
