@@ -8,7 +8,7 @@ result["y"]
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, TypeAlias
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from . import frontend
 from .arguments import extent_of, flag_of, mapping_of, name_of, path_of, seconds_of
 from .buffers import pack_buffers, unpack_buffers
-from .compilation import Compilation, ProgramOrigin, Timing
+from .compilation import LOADING, Compilation, ProgramOrigin, Timing
 from .devices import device_named
 from .dispatch import Dispatch
 from .hints import unknown_name
@@ -253,7 +253,13 @@ class Kernel:
             raise InputError(f"contract is for the device 'cpu', not {device!r}")
         compilation, packed, count = self._prepared(buffers, workgroups, threads, constants)
         seconds = seconds_of(timeout)
+        if device == "cpu":
+            compilation.start_llvm()
+        made_before = len(compilation.from_cache)
         timing = runner(Dispatch(compilation, self.bindings, packed, count, seconds, contract, trial))
+        made = compilation.from_cache[made_before:]
+        if made and all(made):
+            timing = replace(timing, compile=compilation.seconds[LOADING], is_cached=True)
         return Run(unpack_buffers(self.bindings, packed, buffers), timing)
 
     def _prepared(

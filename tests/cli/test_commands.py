@@ -12,6 +12,7 @@ import pytest
 from tinct.backend.gpu import GpuDevice
 from tinct.cli import _COMMANDS  # pyright: ignore[reportPrivateUsage]
 from tinct.cli.compile import STAGES
+from tinct.compilation import ORDER_OF_STAGES
 
 from .conftest import SAXPY, Tinct
 
@@ -129,6 +130,19 @@ def test_compile_timings(run_tinct: Tinct) -> None:
     seconds = json.loads(run_tinct("compile", SAXPY, "--emit", "asm", "--timings", "--format", "json").stdout)
     assert list(seconds)[:3] == ["parse", "resolve", "core"]
     assert {"specialise", "translate", "optimise", "machine code"} <= seconds.keys()
+    assert list(seconds) == [stage for stage in ORDER_OF_STAGES if stage in seconds]
+
+
+def test_what_is_cached_is_loaded(run_tinct: Tinct, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TINCT_CACHE", "on")
+    monkeypatch.setenv("TINCT_CACHE_DIR", str(tmp_path / "cache"))
+    shader = tmp_path / "saxpy.wgsl"  # a text of its own, of which this process has no machine code
+    shader.write_text(SAXPY.read_text() + f"// {tmp_path}\n")
+    run = ("run", shader, *BUFFERS, "--threads", "8")
+    assert run_tinct(*run).stderr.startswith("cpu: compiled in ")
+    assert run_tinct(*run).stderr.startswith("cpu: loaded from the cache in ")
+    timings = ("compile", shader, "--emit", "asm", "--timings", "--format", "json")
+    assert list(json.loads(run_tinct(*timings).stdout)) == ["parse", "resolve", "start LLVM", "load from the cache"]
 
 
 def test_run(run_tinct: Tinct, tmp_path: Path) -> None:

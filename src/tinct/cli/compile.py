@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from ..compilation import Compilation, ProgramOrigin
+from ..compilation import ORDER_OF_STAGES, Compilation, ProgramOrigin
 from ..core_origin import CoreOrigin
 from ..header import with_header
 from ..ir.diagnostics import InputError
 from ..ir.source import Source
 from ..shader import Shader, choose_entry
+from .files import write_text
 from .graphviz import picture
-from .options import constants_option, file_argument, parse_constants, read_source
+from .options import constants_option, file_argument, parse_constants, print_text, read_source
 from .trees import TREES
 
 
@@ -72,6 +73,8 @@ STAGES: dict[str, Callable[[Compilation], str]] = {
     "llvm": _llvm,
     "asm": _asm,
 }
+MADE: dict[str, Callable[[Compilation], object]] = {**STAGES, "llvm": lambda it: it.cpu, "asm": lambda it: it.cpu}
+"""What --timings makes. Printing LLVM IR or assembly compiles once more, which no run does."""
 _WHOLE_MODULE = ("ast", "core")
 
 
@@ -98,6 +101,9 @@ Examples:
 \b
 JSON: {"stage": …, "text": …}, for ast, core and hercules with "tree", which is as the schema (ir/schema) has it; or,
 with --timings, an object of seconds by stage. ATerms: that tree as a term.
+
+\b
+--timings of a kernel that was compiled before has the time of loading it from the cache; TINCT_CACHE=off compiles it.
 """,
 )
 @file_argument
@@ -134,21 +140,17 @@ def command(
         raise InputError(f"only {', '.join(TREES)} can be written as a term")
     if form in ("dot", "svg") and emit != "hercules":
         raise InputError(f"only hercules is drawn as a graph, not {emit}")
-    text = STAGES[emit](compilation)
-    seconds |= compilation.seconds
-    if form == "json":
-        tree = {"tree": json.loads(TREES[emit](compilation).json())} if emit in TREES else {}
-        text = json.dumps(seconds if timings else {"stage": emit, "text": text, **tree}, indent=2)
-    elif form == "aterm" and not timings:
-        text = TREES[emit](compilation).aterm()
-    elif form in ("dot", "svg") and not timings:
-        text = _drawn(compilation, form)
-    elif timings:
-        text = _timings_text(seconds)
-    if output is not None:
-        output.write_text(text, encoding="utf-8")
+    if timings and form not in ("text", "json"):
+        raise InputError(f"--timings are printed as text or json, not as {form}")
+    if timings:
+        MADE[emit](compilation)
+        text = _timings({**seconds, **compilation.seconds}, form)
     else:
-        click.echo(text, nl=not text.endswith("\n"))
+        text = _text(compilation, emit, form)
+    if output is not None:
+        write_text(output, text)
+    else:
+        print_text(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,23 @@ class _Job:
         return {}
 
 
-def _timings_text(seconds: dict[str, float]) -> str:
-    width = max(map(len, (*seconds, "all")))
-    rows = [*seconds.items(), ("all", sum(seconds.values()))]
+def _text(compilation: Compilation, emit: str, form: str) -> str:
+    match form:
+        case "aterm":
+            return TREES[emit](compilation).aterm()
+        case "dot" | "svg":
+            return _drawn(compilation, form)
+        case "json":
+            tree = {"tree": json.loads(TREES[emit](compilation).json())} if emit in TREES else {}
+            return json.dumps({"stage": emit, "text": STAGES[emit](compilation), **tree}, indent=2)
+        case _:
+            return STAGES[emit](compilation)
+
+
+def _timings(seconds: Mapping[str, float], form: str) -> str:
+    ordered = {stage: seconds[stage] for stage in ORDER_OF_STAGES if seconds.get(stage)}
+    if form == "json":
+        return json.dumps(ordered, indent=2)
+    width = max(map(len, (*ordered, "all")))
+    rows = [*ordered.items(), ("all", sum(ordered.values()))]
     return "".join(f"{stage:<{width}} {time * 1e3:9.2f} ms\n" for stage, time in rows)

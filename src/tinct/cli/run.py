@@ -119,7 +119,8 @@ def command(
     )
     _show(result.outputs, output, form)
     timing = result.timing
-    click.echo(f"{device}: compiled in {timing.compile * 1e3:.1f} ms, ran in {timing.run * 1e3:.3f} ms", err=True)
+    how = "loaded from the cache" if timing.is_cached else "compiled"
+    click.echo(f"{device}: {how} in {timing.compile * 1e3:.1f} ms, ran in {timing.run * 1e3:.3f} ms", err=True)
 
 
 def _check_device(name: str) -> None:
