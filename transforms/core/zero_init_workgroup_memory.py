@@ -1,7 +1,8 @@
 """Zeroes workgroup memory at the start of each compute entry point.
 
 WGSL promises zeros (WGSL, "Initial values of variables"); wgpu's compiler leaves what was there. All invocations of a
-workgroup share the work, and wait for each other before the shader's own code.
+workgroup share the work, and wait for each other before the shader's own code. A buffer, whose zero value is "all zero
+bytes", is zeroed through a view of it.
 """
 
 from __future__ import annotations
@@ -15,8 +16,23 @@ from ...ir.constants import zero_constant
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, block_argument, empty_block, u32
 from ...ir.core.values import Value
+from ...ir.layout_sizes import stride_of
 from ...ir.ops import BinaryOp
-from ...ir.types import U32, AddressSpace, Array, Atomic, Pointer, Stage, Struct, Type, contains_atomic
+from ...ir.types import (
+    F16,
+    U32,
+    AddressSpace,
+    Array,
+    Atomic,
+    Buffer,
+    Extent,
+    Pointer,
+    Stage,
+    Struct,
+    Type,
+    array,
+    contains_atomic,
+)
 from .editing import as_u32, count_value, entry_builtin
 
 _Body: TypeAlias = Callable[[Value], None]
@@ -89,13 +105,27 @@ class _Zeroing:
 
     def _variable(self, variable: Value, store: Type) -> None:
         """The invocations take turns at the elements of an array; anything else is the first one's."""
-        if isinstance(store, Array) and store.count is not None:
+        if isinstance(store, Buffer) and store.size is not None:
+            self._buffer(variable, store.size)
+        elif isinstance(store, Array) and store.count is not None:
             inner, element = _inner_counts(store.element)
             count = count_value(self.builder, store.count)
             count = count if not inner else self._times(count, math.prod(inner))
             self._shared(count, lambda index: self._zero(self._flat(variable, index, inner), element))
         else:
             self._shared(u32(1), lambda index: self._zero(variable, store))
+
+    def _buffer(self, variable: Value, size: Extent) -> None:
+        """The invocations take turns at the words of a buffer: its size is a multiple of 4, or with f16 of 2."""
+        has_halves = "f16" in self.builder.module.enables and (not isinstance(size, int) or size % 4 != 0)
+        words = array(F16 if has_halves else U32, None)
+        count = self._divided(count_value(self.builder, size), stride_of(words))
+        view = self.builder.builtin_call("bufferView", [variable, u32(0)], template_arguments=[words])
+        self._shared(count, lambda index: self._zero(self.builder.access(view, [index]), words.element))
+
+    def _divided(self, count: Value, divisor: int) -> Value:
+        known = _number(count)
+        return self.builder.binary(BinaryOp.DIVIDE, count, u32(divisor)) if known is None else u32(known // divisor)
 
     def _times(self, count: Value, factor: int) -> Value:
         known = _number(count)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from ...constants import zero_constant
 from ...ops import BinaryOp
-from ...types import BOOL
+from ...types import BOOL, VOID
 from ...wgsl import ast
 from .. import nodes
 from ..structure import is_scope
@@ -34,10 +35,17 @@ class FunctionWriter(InstructionWriter):
     breakables: tuple[_Breakable, ...] = ()
 
     def body(self, function: nodes.Function) -> list[ast.Statement]:
-        """All statements of a function. A `return;` at the end goes without saying."""
+        """All statements of a function. A `return;` at the end goes without saying.
+
+        An end that control never reaches gets a `return` where an arm or the body ends in a loop: naga does not see
+        that a loop without `break` is never left, and misses a value there.
+        """
         statements = self.region(function.start_target, None)
         if statements and isinstance(statements[-1], ast.Return) and statements[-1].value is None:
             statements.pop()
+        if function.return_type is not VOID and not shapes.ends_in_return(statements):
+            zero = self.expressions.literal(zero_constant(function.return_type))
+            statements.append(ast.Return(zero, syntax.NOWHERE))
         return statements
 
     def region(self, start: nodes.Block, follow: nodes.Block | None) -> list[ast.Statement]:

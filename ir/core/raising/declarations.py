@@ -38,6 +38,7 @@ class ModuleWriter:
         self._counts = {it.count: it.value for it in module.counts}
         resources = [it for it in module.root.instructions if isinstance(it, (nodes.Var, nodes.Override))]
         self._positions: dict[Value, int] = {it: position for position, it in enumerate(resources)}
+        self._root_operations = set[Value](module.root.instructions).difference(resources)
         self._by_name: dict[str, Value] = {self.names.of(it): it for it in resources}
         self.root = self._expressions(Constants(module, None), resources)
 
@@ -49,11 +50,17 @@ class ModuleWriter:
         return ast.TranslationUnit(tuple(self._directives()), declarations, syntax.NOWHERE)
 
     def _expressions(self, constants: Constants, values: Iterable[Value]) -> Expressions:
-        """Expressions in which those of `values` that are resources have their names."""
+        """Expressions in which the resources among `values`, and in their operands in `root`, have their names."""
         made = Expressions(self.speller, constant_of=constants.of, callee_name=self.names.of, table=self._table)
-        for value in values:
-            if value in self._positions and isinstance(value, (nodes.Var, nodes.Override)):
+        pending = list(values)
+        seen: set[Value] = set()
+        while pending:
+            value = pending.pop()
+            if isinstance(value, (nodes.Var, nodes.Override)) and value in self._positions:
                 made.bound[value] = self.names.of(value)
+            elif value in self._root_operations and value not in seen:
+                seen.add(value)
+                pending += value.operands
         return made
 
     def _directives(self) -> Iterator[ast.Directive]:

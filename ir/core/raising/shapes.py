@@ -165,6 +165,21 @@ def _declared_in(body: Sequence[ast.Statement]) -> set[str]:
     return {statement.name for statement in body if isinstance(statement, (ast.Let, ast.Var))}
 
 
+def ends_in_return(statements: Sequence[ast.Statement]) -> bool:
+    """Whether each way through the statements, of which none ends in a loop, ends in a `return`."""
+    match statements[-1] if statements else None:
+        case ast.Return():
+            return True
+        case ast.Block(statements=inner):
+            return ends_in_return(inner)
+        case ast.If(body=body, alternative=ast.Block() | ast.If() as alternative):
+            return ends_in_return(body.statements) and ends_in_return([alternative])
+        case ast.Switch(cases=cases):
+            return all(ends_in_return(case.body.statements) for case in cases)
+        case _:
+            return False
+
+
 def mentions(node: ast.Statement | ast.Expression, names: Collection[str]) -> bool:
     """Whether one of the names occurs."""
     return any(isinstance(it, ast.Identifier) and it.name in names for it in walk(node))

@@ -115,6 +115,49 @@ def test_all_workgroup_memory_is_zeroed() -> None:
         assert name in text.split("workgroupBarrier")[0].split("fn main")[1]
 
 
+BUFFERS = """
+    enable f16;
+    requires buffer_view;
+    override bytes = 62u;
+    var<workgroup> words: buffer<64>;
+    var<workgroup> halves: buffer<6>;
+    var<workgroup> some: buffer<bytes>;
+    @compute @workgroup_size(4) fn main() {
+        *bufferView<u32>(&words, 0) = u32(*bufferView<f16>(&halves, 4)) + u32(*bufferView<f16>(&some, bytes - 2));
+    }
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "type", "count"),
+    [("words", "u32", "< 16u"), ("halves", "f16", "< 3u"), ("some", "f16", "= bytes / 2u")],
+)
+def test_buffers_are_zeroed_through_a_view(name: str, type: str, count: str) -> None:
+    """A buffer has no value that could be stored (WGSL, "Buffer Type"): each invocation zeroes words of it."""
+    module = module_of(BUFFERS)
+    ZeroInitWorkgroupMemory().run(module)
+    verify(module)
+    text = print_unit(to_unit(module))
+    zeroing = text.split("workgroupBarrier")[0]
+    assert f"bufferView<array<{type}>>(&{name}, 0u)" in zeroing
+    assert count in zeroing
+    assert print_unit(to_unit(module_of(text))) == text
+
+
+def test_a_count_that_is_computed_from_overrides() -> None:
+    """Code that a pass adds may mention an override that the function did not."""
+    module = module_of("""
+        override width: u32 = 8;
+        override height = width * 2;
+        var<workgroup> tile: array<vec2i, width * height>;
+        @compute @workgroup_size(4) fn main(@builtin(local_invocation_index) i: u32) { tile[i] = vec2i(2); }
+    """)
+    Robustness().run(module)
+    text = print_unit(to_unit(module))
+    assert "tile[min(i, width * height - 1u)]" in text
+    assert print_unit(to_unit(module_of(text))) == text
+
+
 OVERRIDES = """
     @id(3) override size: u32;
     override scale: f32 = 1.5;
