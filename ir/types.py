@@ -484,6 +484,13 @@ def is_constructible(type: Type) -> bool:
     )
 
 
+def has_no_name(type: Type) -> bool:
+    """Whether no program can name the type: a result of `frexp`, `modf` or an atomic, or an array of such."""
+    while isinstance(type, Array):
+        type = type.element
+    return isinstance(type, Struct) and type.name.startswith("__")
+
+
 def contains_atomic(type: Type) -> bool:
     """Whether an atomic is somewhere in it."""
     return any(isinstance(part, Atomic) for part in walk(type))

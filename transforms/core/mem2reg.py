@@ -1,8 +1,8 @@
 """Makes local variables values: what one holds where control meets becomes a block argument.
 
-A variable is promoted if it is only loaded and stored, as a whole or by constant indices. The structure of control
-flow says where values meet: at the merge of an If or Switch that stores, at the start, continuing part and merge of a
-Loop that does.
+A variable is promoted if it is only loaded and stored, as a whole or by constant indices, and if its type has a name:
+WGSL could not declare a variable for a block argument otherwise. The structure of control flow says where values meet:
+at the merge of an If or Switch that stores, at the start, continuing part and merge of a Loop that does.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from ...ir.types import (
     Vector,
     element_count,
     element_type,
+    has_no_name,
     is_constructible,
 )
 from .editing import any_of, module_names, names_in
@@ -64,7 +65,7 @@ def _promote(module: nodes.Module, module_scope: NameScope, function: nodes.Func
 def _is_promotable(variable: nodes.Var) -> bool:
     assert isinstance(variable.type, Pointer)
     store = variable.type.store
-    if variable.type.space is not AddressSpace.FUNCTION or not is_constructible(store):
+    if variable.type.space is not AddressSpace.FUNCTION or not is_constructible(store) or has_no_name(store):
         return False
     if all(_is_whole(use.user, use.index) for use in variable.uses):
         return isinstance(store, (Scalar, Vector, Matrix)) or _is_small(store)

@@ -8,7 +8,18 @@ from typing import TypeAlias
 from ...constants import ConstantValue
 from ...ops import BinaryOp
 from ...schema.traverse import walk
-from ...types import BOOL, VOID, Access, AddressSpace, IoAttributes, OverrideCount, Pointer, Stage, StructMember
+from ...types import (
+    BOOL,
+    VOID,
+    Access,
+    AddressSpace,
+    IoAttributes,
+    OverrideCount,
+    Pointer,
+    Stage,
+    StructMember,
+    has_no_name,
+)
 from ...wgsl import ast
 from .. import nodes
 from ..rules import counts_in
@@ -20,7 +31,7 @@ from .constants import Constants
 from .control import FunctionWriter
 from .expressions import Expressions, is_handle_pointer
 from .names import ModuleNames
-from .spelling import Speller, has_no_name
+from .spelling import Speller
 from .variables import Variables
 
 _Written: TypeAlias = ast.Statement | ast.Attribute

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from ...builtins import builtin
-from ...types import VOID, Pointer, Type, Vector, element_type
+from ...constants import zero_constant
+from ...types import VOID, Pointer, Type, Vector, element_type, has_no_name
 from ...wgsl import ast
 from .. import nodes
 from ..effects import has_effects
@@ -103,12 +104,17 @@ class InstructionWriter:
         named = [it for it in variable.members if isinstance(it, nodes.BlockArgument) and it.name is not None]
         assert isinstance(first, nodes.Instruction | nodes.BlockArgument)
         name = min((self.names.name(it) for it in named), key=len) if named else self.names.name(first)
-        type = self.expressions.type(first.type) if initializer is None else None
-        self.write(syntax.var(name, type, initializer))
+        self.write(self._declaration(name, first.type, initializer))
         variable.is_declared = True
         self.variables[name] = variable
         for value in variable.members:
             self.bind(value, name)
+
+    def _declaration(self, name: str, type: Type, initializer: ast.Expression | None) -> ast.Var:
+        """A variable, by its type or its initial value. A type without a name takes its zero value."""
+        if initializer is None and has_no_name(type):
+            initializer = self.expressions.literal(zero_constant(type))
+        return syntax.var(name, self.expressions.type(type) if initializer is None else None, initializer)
 
     def bind(self, value: Value, name: str) -> None:
         """From now on the value is called by this name."""
@@ -145,15 +151,11 @@ class InstructionWriter:
             self.write(syntax.var(unique, None, value))  # naga sees through a `let`
 
     def _var(self, node: nodes.Var) -> None:
-        initializer = node.initializer
         self.gather(node.operands, Effect.NONE, is_statement=True)
+        initializer = None if node.initializer is None else self.expressions.of(node.initializer)
         name = self.names.name(node, "v")
         assert isinstance(node.type, Pointer)
-        if initializer is None:
-            statement = syntax.var(name, self.expressions.type(node.type.store), None)
-        else:
-            statement = syntax.var(name, None, self.expressions.of(initializer))
-        self.write(statement)
+        self.write(self._declaration(name, node.type.store, initializer))
         self.bind(node, name)
         self.variables[name] = node
 

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from ...constants import ConstantValue, RawValue, Repeated, same_bits
 from ...conversions import elements
+from ...diagnostics import ShaderError, not_supported
 from ...ops import UnaryOp
 from ...scalars import bits_of, float_format, round_to
 from ...types import (
@@ -30,6 +31,7 @@ from ...types import (
     Type,
     Vector,
     Void,
+    has_no_name,
 )
 from ...wgsl import ast
 from . import syntax
@@ -59,8 +61,15 @@ class Speller:
         return self.type_name(type)
 
     def type_name(self, type: Type) -> ast.Identifier:
-        """A type, which is an identifier, maybe with template arguments."""
+        """A type, which is an identifier, maybe with template arguments; what a value constructor is called by.
+
+        Raises ShaderError for the result of a builtin function, of which no program makes a value by itself.
+        """
         match type:
+            case Array() if has_no_name(type):
+                return syntax.identifier("array")
+            case Struct() if has_no_name(type):
+                raise ShaderError([not_supported(f"writing a value of type '{type}' other than by its function", None)])
             case Scalar():
                 return syntax.identifier(str(type))
             case Vector(width=width, element=element):
@@ -111,14 +120,14 @@ class Speller:
         if isinstance(type, Scalar):
             return _scalar(type, value, typed)
         parts = elements(value)
+        if isinstance(type, Struct) and type.name.startswith(("__frexp_result", "__modf_result")):
+            return self._builtin_result(type, parts)
         name = self.type_name(type)
         match type:
             case Vector(width=width, element=element):
                 is_splat = all(same_bits(parts[0], part) for part in parts)
                 return self._call(name, [element] * width, parts[:1] if is_splat else parts)
-            case Struct() if type.name.startswith(("__frexp_result", "__modf_result")):
-                return self._builtin_result(type, parts)
-            case _ if _is_zero(value):
+            case _ if _is_zero(value) and not has_no_name(type):
                 return syntax.call(name, ())
             case Matrix(columns=columns):
                 return self._call(name, [type.column] * columns, parts)
@@ -168,11 +177,6 @@ def _is_zero(value: RawValue) -> bool:
 def is_zero(constant: ConstantValue) -> bool:
     """Whether it is the zero value of its type."""
     return _is_zero(constant.value)
-
-
-def has_no_name(type: Type) -> bool:
-    """Whether only a builtin function makes the type: no program can name it."""
-    return isinstance(type, Struct) and type.name.startswith("__")
 
 
 def _scalar(type: Scalar, value: RawValue, typed: bool) -> ast.Expression:
