@@ -1,6 +1,8 @@
-"""What the writer must know of a function before it writes: constants, live uses, and regions.
+"""What the writer must know of a function before it writes: constants, live uses, idle Ifs, and regions.
 
-A region is a block with the merges that follow it (see `structure`): what becomes one run of statements.
+A region is a block with the merges that follow it (see `structure`): what becomes one run of statements. An If is idle
+if no statement comes of it: what its arms do is not live, and they go where control goes on by itself. Its condition
+then matters for its effects only.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ class Analysis:
         self._order = {id(block): position for position, block in enumerate(self.blocks)}
         self._entering: dict[int, nodes.Block] = {}
         self._block_of: dict[Value, nodes.Block] = {}
+        self._follows: list[nodes.Block | None] = []
         self._number(function.start_target)
         self._branches: dict[int, list[nodes.Branch]] = {}
         for block in self.blocks:
@@ -36,6 +39,8 @@ class Analysis:
             argument: (block, position) for block in self.blocks for position, argument in enumerate(block.arguments)
         }
         self._live: set[Value] = set()
+        self._busy: set[nodes.If] = set()
+        self._written: set[int] = set()
         self._mark(function)
 
     def uses(self, value: Value) -> Sequence[Use]:
@@ -49,6 +54,10 @@ class Analysis:
     def is_live(self, value: Value) -> bool:
         """Whether the value is used, named, or has effects."""
         return value in self._live
+
+    def is_idle(self, node: nodes.If) -> bool:
+        """Whether no statement comes of an If."""
+        return node not in self._busy
 
     def region_of(self, user: User) -> int | None:
         """The region that an instruction, branch, If or Switch stands in; None outside of the function."""
@@ -103,6 +112,7 @@ class Analysis:
 
     def _number(self, start: nodes.Block) -> None:
         self._parents.append(None)
+        self._follows.append(None)
         self._starts = [start]
         pending = [(start, 0)]
         while pending:
@@ -117,6 +127,7 @@ class Analysis:
             for inner in entered:
                 pending.append((inner, len(self._parents)))
                 self._parents.append(region)
+                self._follows.append(_follow(block, inner, self._follows[region]))
                 self._starts.append(inner)
             if merge is not None:
                 pending.append((merge, region))
@@ -129,7 +140,15 @@ class Analysis:
             self._branches.setdefault(id(target), []).append(branch)
 
     def _mark(self, function: nodes.Function) -> None:
-        pending = [value for block in self.blocks for value in _roots(block, function)]
+        """Find what is live and which Ifs are busy: a live value makes the Ifs around it so, these their conditions."""
+        pending: list[Value] = []
+        for block in self.blocks:
+            roots = list(_roots(block, function))
+            pending += roots
+            if self._ends_in_break_if(block):
+                self._wake_if(block, pending)
+            elif roots or self._ends_in_statement(block):
+                self._wake(block, pending)
         while pending:
             value = pending.pop()
             if value in self._live or self.constants.of(value) is not None:
@@ -137,12 +156,61 @@ class Analysis:
             self._live.add(value)
             if isinstance(value, nodes.BlockArgument) and value in self._arguments:
                 block, position = self._arguments[value]
+                self._wake_if(self._entering[id(block)], pending)
                 pending.extend(branch.arguments[position] for branch in self._branches.get(id(block), ()))
             else:
                 pending.extend(value.operands)
+                if value in self._block_of:
+                    self._wake(self._block_of[value], pending)
+
+    def _wake(self, block: nodes.Block, pending: list[Value]) -> None:
+        """A statement comes of a block: the Ifs around it are busy, and their conditions pending."""
+        region: int | None = self.region_of_block(block)
+        while region is not None and region not in self._written:
+            self._written.add(region)
+            entering = self._entering.get(id(self._starts[region]))
+            if entering is not None:
+                self._mark_busy(entering, pending)
+            region = self._parents[region]
+
+    def _wake_if(self, block: nodes.Block, pending: list[Value]) -> None:
+        """A statement comes of the If, Loop or Switch that a block enters."""
+        self._mark_busy(block, pending)
+        self._wake(block, pending)
+
+    def _mark_busy(self, block: nodes.Block, pending: list[Value]) -> None:
+        target = None if block.branch is None else block.branch.target
+        if isinstance(target, nodes.If) and target not in self._busy:
+            self._busy.add(target)
+            pending.append(target.condition)
+
+    def _ends_in_statement(self, block: nodes.Block) -> bool:
+        """Whether the end of a block is written whatever is live."""
+        match None if block.branch is None else block.branch.target:
+            case nodes.Loop() | nodes.Switch():
+                return True
+            case nodes.Block() as target:
+                return target is not self._follows[self.region_of_block(block)]
+            case nodes.Terminator(unreachable=is_unreachable):
+                return not is_unreachable
+            case _:
+                return False
+
+    def _ends_in_break_if(self, block: nodes.Block) -> bool:
+        """Whether a block ends in an If without a merge, at the end of a continuing part."""
+        match None if block.branch is None else block.branch.target:
+            case nodes.If(merge_target=None):
+                start = self._starts[self.region_of_block(block)]
+                entering = self._entering.get(id(start))
+                target = None if entering is None or entering.branch is None else entering.branch.target
+                return isinstance(target, nodes.Loop) and target.continuing_target is start
+            case _:
+                return False
 
     def _is_used_live(self, use: Use) -> bool:
         user = use.user
+        if isinstance(user, nodes.If):
+            return user in self._busy
         if isinstance(user, nodes.Branch):
             target = user.target.start_target if isinstance(user.target, nodes.Loop) else user.target
             return not isinstance(target, nodes.Block) or target.arguments[use.index] in self._live
@@ -170,17 +238,17 @@ def _has_merge(block: nodes.Block) -> bool:
             assert_never(target)
 
 
-def is_idle(node: nodes.If) -> bool:
-    """Whether an If does nothing and yields nothing, so that its condition matters only for its effects."""
-    merge = node.merge_target
-    arms = (node.true_target, node.false_target)
-    return merge is not None and not merge.arguments and all(_only_goes_to(arm, merge) for arm in arms)
-
-
-def _only_goes_to(arm: nodes.Block, merge: nodes.Block) -> bool:
-    if arm.branch is None or arm.branch.target is not merge:
-        return False
-    return not any(it.name is not None or isinstance(it, nodes.Var) or has_effects(it) for it in arm.instructions)
+def _follow(block: nodes.Block, inner: nodes.Block, follow: nodes.Block | None) -> nodes.Block | None:
+    """Where control goes on by itself from the end of a region that a block enters; `follow` is the block's own."""
+    match None if block.branch is None else block.branch.target:
+        case nodes.If(merge_target=merge):
+            return merge or follow
+        case nodes.Loop() as loop:
+            return loop.start_target if inner is loop.continuing_target else loop.continuing_target
+        case nodes.Switch(merge_target=merge):
+            return merge
+        case _:
+            return None
 
 
 def _roots(block: nodes.Block, function: nodes.Function) -> Iterable[Value]:
@@ -196,9 +264,7 @@ def _roots(block: nodes.Block, function: nodes.Function) -> Iterable[Value]:
         case _:
             pass
     match block.branch.target:
-        case nodes.If() as node if is_idle(node):
-            pass
-        case nodes.If(condition=condition) | nodes.Switch(condition=condition):
+        case nodes.Switch(condition=condition):
             yield condition
         case nodes.Terminator() as end:
             if end is function.end_target:

@@ -11,10 +11,10 @@ from ...ops import BinaryOp
 from ...types import BOOL, VOID
 from ...wgsl import ast
 from .. import nodes
+from ..effects import has_effects
 from ..structure import is_scope
 from ..values import Value
 from . import shapes, syntax
-from .analysis import is_idle
 from .expressions import ShortCircuit
 from .ordering import Effect, Tree
 from .regions import InstructionWriter, NotAnExpressionError
@@ -143,18 +143,15 @@ class FunctionWriter(InstructionWriter):
 
     def _if(self, node: nodes.If, follow: nodes.Block | None) -> None:
         """An If; where nothing follows it in its region, control goes on from its arms as from the region."""
-        if is_idle(node):
+        if self.analysis.is_idle(node):
             return
         merge = node.merge_target
         follow = merge or follow
         if is_scope(node):
             self._scope(node, follow)
             return
-        if merge is not None and len(merge.arguments) == 1:
-            if not self.analysis.is_live(merge.arguments[0]) and self._is_idle(node):
-                return
-            if self._short_circuit(node, merge.arguments[0]):
-                return
+        if merge is not None and len(merge.arguments) == 1 and self._short_circuit(node, merge.arguments[0]):
+            return
         self.gather([node.condition], Effect.WRITE, is_statement=True)
         condition = self.expressions.of(node.condition)
         skips = merge is not None and self._declare_yields(node, merge)
@@ -162,8 +159,28 @@ class FunctionWriter(InstructionWriter):
         otherwise = [] if skips else self.region(node.false_target, follow)
         if then or otherwise:
             self.write(shapes.if_(condition, then, otherwise))
-        elif _calls(condition):
-            self.write(syntax.phony(condition))
+        else:
+            self._effects(node.condition)
+
+    def _effects(self, value: Value) -> None:
+        """Write the calls with effects in an expression whose value nobody needs."""
+        short = self.expressions.short_circuits.get(value)
+        if value in self.expressions.bound or self.analysis.constants.of(value) is not None:
+            return
+        if isinstance(value, nodes.Instruction) and has_effects(value):
+            self.write(self.call_statement(value))
+        elif short is None:
+            for operand in value.operands:
+                self._effects(operand)
+        else:
+            with self.nested() as frame:
+                self._effects(short.rhs)
+            condition = self.expressions.of(short.lhs)
+            condition = condition if short.op is BinaryOp.LOGICAL_AND else shapes.negated(condition)
+            if frame.statements:
+                self.write(shapes.if_(condition, frame.statements, ()))
+            else:
+                self._effects(short.lhs)
 
     def _scope(self, node: nodes.If, follow: nodes.Block | None) -> None:
         """A block with the filters that hold in it."""
@@ -173,16 +190,6 @@ class FunctionWriter(InstructionWriter):
         statements = self.region(node.true_target, follow)
         if statements:
             self.write(shapes.attributed(syntax.filters(node.true_target.diagnostics), statements))
-
-    def _is_idle(self, node: nodes.If) -> bool:
-        """Whether neither arm does anything."""
-        arms = (node.true_target, node.false_target)
-        return all(
-            arm.branch is not None
-            and arm.branch.target is node.merge_target
-            and not any(self.analysis.is_live(it) for it in arm.instructions)
-            for arm in arms
-        )
 
     def _declare_yields(self, node: nodes.If, merge: nodes.Block) -> bool:
         """Declare what the arms yield; if the false arm only yields constants, these are the initial values."""
@@ -252,15 +259,12 @@ class FunctionWriter(InstructionWriter):
 
     def _join(self, node: nodes.If, result: nodes.BlockArgument, short: ShortCircuit, arm: Tree) -> None:
         self.expressions.short_circuits[result] = short
-        uses = self.analysis.uses(result)
         waits = self._waits(result)
         tree = self.gather([node.condition], arm.effect, is_statement=not waits)
         if waits:
             self.frame.waiting.add(result, tree)
-        elif uses or result.name is not None:
-            self.settle(result)
         else:
-            self.write(syntax.phony(self.expressions.of(result)))
+            self.settle(result)
 
     # Loop.
 
@@ -273,7 +277,7 @@ class FunctionWriter(InstructionWriter):
         body = self.region(node.start_target, node.continuing_target)
         self.breakables = outer
         continuing, break_if = self._continuing(node)
-        filters = syntax.filters(node.continuing_target.diagnostics)
+        filters = syntax.filters(node.continuing_target.diagnostics) if continuing or break_if is not None else ()
         end = ast.Block(filters, tuple(continuing), syntax.NOWHERE)
         statement, taken = shapes.loop(body, end, break_if, self._initializers(node))
         self.frame.statements[:] = [it for it in self.frame.statements if it is not taken]
@@ -347,10 +351,6 @@ class FunctionWriter(InstructionWriter):
         if case.is_default:
             selectors.append(ast.DefaultSelector(syntax.NOWHERE))
         return ast.Case(tuple(selectors), syntax.block(self.region(case.target, merge)), syntax.NOWHERE)
-
-
-def _calls(node: ast.Expression) -> bool:
-    return shapes.contains_call(node)
 
 
 def _goes_to(arm: nodes.Block, target: nodes.Block) -> bool:

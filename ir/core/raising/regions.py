@@ -164,7 +164,7 @@ class InstructionWriter:
         effect = effect_of(node)
         if node.type is VOID or (has_effects(node) and not self.analysis.uses(node) and node.name is None):
             self.gather(node.operands, effect, is_statement=True)
-            self.write(self._call_statement(node))
+            self.write(self.call_statement(node))
         elif is_handle(node):
             pass
         elif (variable := self.shared.of(node)) is not None:
@@ -176,7 +176,8 @@ class InstructionWriter:
             self.gather(node.operands, effect, is_statement=True)
             self.settle(node)
 
-    def _call_statement(self, node: nodes.Instruction) -> ast.Statement:
+    def call_statement(self, node: nodes.Instruction) -> ast.Statement:
+        """A call whose result, if any, nobody needs."""
         call = self.expressions.instruction(node)
         assert isinstance(call, ast.Call)
         return syntax.phony(call) if _must_use(node) else ast.CallStatement(call, syntax.NOWHERE)
