@@ -7,6 +7,7 @@ place is a note with its own span.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -86,6 +87,14 @@ class DiagnosticList:
     def has_errors(self) -> bool:
         """Whether any is an error."""
         return any(item.is_error for item in self.items)
+
+
+_TAKES_AN = re.compile(r"[aeio]|[fhlmnrsx]\d|u(?!\d|ni)|8|1[18]\b", re.IGNORECASE)
+
+
+def with_article(noun: str) -> str:
+    """A noun with `a` or `an` as it is said: an override, an f32, a u32, a uniform, a texel format."""
+    return f"an {noun}" if _TAKES_AN.match(noun) else f"a {noun}"
 
 
 def not_supported(what: str, span: Span | None) -> Diagnostic:

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ...ir.diagnostics import Note
+from ...ir.diagnostics import Note, with_article
 from ...ir.language import DIAGNOSTIC_RULES, SEVERITIES
 from ...ir.types import I32, U32
 from ...ir.wgsl import ast
@@ -161,7 +161,7 @@ def word(context: Context, node: ast.Expression, what: str) -> str | None:
     """An argument that is a context-dependent name. None: reported."""
     if isinstance(node, ast.Identifier) and not node.template_arguments:
         return node.name
-    context.error("invalid-attribute", f"expected the name of a {what}", node.span)
+    context.error("invalid-attribute", f"expected the name of {with_article(what)}", node.span)
     return None
 
 

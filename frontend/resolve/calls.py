@@ -11,7 +11,7 @@ from ...ir.builtins import Builtin, Match, NoMatch, builtin, check_arguments, co
 from ...ir.builtins import resolve_call as match_builtin
 from ...ir.builtins.buffer_views import VIEWS
 from ...ir.constants import RawValue
-from ...ir.diagnostics import Note
+from ...ir.diagnostics import Note, with_article
 from ...ir.scalars import EvaluationError, Mode
 from ...ir.types import Type, is_constructible
 from ...ir.wgsl import ast
@@ -37,7 +37,9 @@ def resolve_call(context: Context, node: ast.Call) -> Operand:
         return _user_call(context, node, entity)
     if isinstance(entity, Variable):
         notes = (Note(f"'{callee.name}' is declared here", symbol.span),)
-        context.fail("not-callable", f"'{callee.name}' is a {entity.kind}, not a function", callee.span, notes)
+        context.fail(
+            "not-callable", f"'{callee.name}' is {with_article(entity.kind)}, not a function", callee.span, notes
+        )
     return _construction(context, node, type_names.resolve_type(context, callee))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from ...ir.constants import RawValue
-from ...ir.diagnostics import Note
+from ...ir.diagnostics import Note, with_article
 from ...ir.operators import (
     binary_result,
     check_right_operand,
@@ -101,7 +101,7 @@ def _identifier(context: Context, node: ast.Identifier) -> Operand:
     if not isinstance(entity, Variable):
         what = "function" if isinstance(entity, FunctionInfo) else "type"
         notes = (Note(f"'{node.name}' is declared here", symbol.span),)
-        context.fail("expected-value", f"'{node.name}' is a {what}, not a value", node.span, notes)
+        context.fail("expected-value", f"'{node.name}' is {with_article(what)}, not a value", node.span, notes)
     if node.template_arguments:
         context.fail("unexpected-template", f"'{node.name}' takes no template arguments", node.span)
     return variable_operand(context, node, entity)
@@ -133,7 +133,7 @@ def _not_a_value(context: Context, node: ast.Identifier) -> Operand:
         what = "name of an enumeration"
     else:
         what = "builtin function"
-    context.fail("expected-value", f"'{node.name}' is a {what}, not a value", node.span)
+    context.fail("expected-value", f"'{node.name}' is {with_article(what)}, not a value", node.span)
 
 
 def _paren(context: Context, node: ast.Paren) -> Operand:

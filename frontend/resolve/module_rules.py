@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import overload
 
-from ...ir.diagnostics import Note
+from ...ir.diagnostics import Note, with_article
 from ...ir.types import Access, AddressSpace, BindingPoint, Stage, Texture, TextureKind
 from ...ir.wgsl.program import FunctionInfo, Variable
 from .context import Context, Symbol
@@ -143,7 +143,9 @@ def _check_stage(context: Context, function: FunctionInfo, stage: Stage) -> None
         for stages, (what, span) in context.restricted.get(current, {}).items():
             if stage not in stages:
                 notes = (Note(f"entry point '{function.name}' gets here", function.node.name_span),)
-                context.error("invalid-stage", f"{what} cannot be used in a {stage.value} shader", span, notes)
+                context.error(
+                    "invalid-stage", f"{what} cannot be used in {with_article(stage.value)} shader", span, notes
+                )
         fresh = [callee for callee in current.calls if callee not in seen]
         seen.update(fresh)
         pending += fresh

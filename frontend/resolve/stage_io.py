@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ...ir.diagnostics import Note
+from ...ir.diagnostics import Note, with_article
 from ...ir.language import DEPTH_MODES, SAMPLINGS
 from ...ir.source import Span
 from ...ir.types import (
@@ -237,7 +237,7 @@ def _check_value(context: Context, stage: Stage, direction: str, value: IoValue)
     io = value.io
     if io.builtin is not None:
         if (stage, direction) not in BUILTIN_VALUES[io.builtin].uses:
-            message = f"built-in value '{io.builtin}' is no {direction} of a {stage.value} shader"
+            message = f"built-in value '{io.builtin}' is no {direction} of {with_article(stage.value)} shader"
             context.error("invalid-io", message, value.span)
         return
     if io.location is None:

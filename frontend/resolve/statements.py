@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from ...ir.builtins import builtin
-from ...ir.diagnostics import Note
+from ...ir.diagnostics import Note, with_article
 from ...ir.types import (
     BOOL,
     I32,
@@ -148,9 +148,8 @@ def _assignment_hint(context: Context, node: ast.Expression, operand: Operand) -
     if isinstance(node, ast.Identifier):
         variable = context.facts.names.get(node)
         if variable is not None:
-            kind = "an override" if variable.kind == "override" else f"a {variable.kind}"
             hint = "copy it to a 'var' first" if variable.kind == "parameter" else "only a 'var' can change"
-            return (Note(f"'{node.name}' is {kind}, declared here: {hint}", variable.span),)
+            return (Note(f"'{node.name}' is {with_article(variable.kind)}, declared here: {hint}", variable.span),)
     if isinstance(node, ast.MemberAccess) and len(node.member) > 1 and node in context.facts.members:
         return (Note("assign to the components one by one"),)
     return ()

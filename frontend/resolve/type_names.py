@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ...ir.diagnostics import Note
+from ...ir.diagnostics import Note, with_article
 from ...ir.language import TEXEL_FORMATS
 from ...ir.types import (
     F16,
@@ -59,7 +59,7 @@ def declared_type(context: Context, node: ast.Identifier, symbol: Symbol) -> Typ
     if isinstance(entity, (Variable, FunctionInfo)):
         kind = "function" if isinstance(entity, FunctionInfo) else entity.kind
         notes = (Note(f"'{node.name}' is declared here", symbol.span),)
-        context.fail("expected-type", f"'{node.name}' is a {kind}, not a type", node.span, notes)
+        context.fail("expected-type", f"'{node.name}' is {with_article(kind)}, not a type", node.span, notes)
     if node.template_arguments:
         context.fail("unexpected-template", f"type '{node.name}' takes no template arguments", node.span)
     return entity
@@ -127,7 +127,7 @@ def _component(context: Context, node: ast.Identifier, what: str) -> Scalar:
     (argument,) = _arity(context, node, 1, 1)
     type = resolve_type(context, argument)
     if not isinstance(type, Scalar):
-        context.fail("invalid-type", f"a {what} is made of scalars, not of '{type}'", argument.span)
+        context.fail("invalid-type", f"{with_article(what)} is made of scalars, not of '{type}'", argument.span)
     return type
 
 
@@ -158,16 +158,16 @@ def _storage_texture(context: Context, node: ast.Identifier) -> Texture:
 def enumerant(context: Context, node: ast.Expression, names: Collection[str], what: str) -> str:
     """The name of an enumerant out of a set, or fail."""
     if not isinstance(node, ast.Identifier):
-        context.fail("expected-enumerant", f"expected the name of an {what}", node.span)
+        context.fail("expected-enumerant", f"expected the name of {with_article(what)}", node.span)
     symbol = context.symbols.get(id(node))
     if symbol is not None:
         if symbol.entity is None:
             raise Abandon
         declared = (Note(f"'{node.name}' is declared here", symbol.span),)
-        context.fail("expected-enumerant", f"'{node.name}' does not name an {what}", node.span, declared)
+        context.fail("expected-enumerant", f"'{node.name}' does not name {with_article(what)}", node.span, declared)
     if node.name not in names or node.template_arguments:
         notes = did_you_mean(node.name, names)
-        context.fail("expected-enumerant", f"'{node.name}' does not name an {what}", node.span, notes)
+        context.fail("expected-enumerant", f"'{node.name}' does not name {with_article(what)}", node.span, notes)
     return node.name
 
 

@@ -15,7 +15,7 @@ from itertools import product
 from .. import layout
 from ..constants import RawValue
 from ..deadline import Deadline
-from ..diagnostics import Diagnostic, InputError, Note, Severity, ShaderError, not_supported
+from ..diagnostics import Diagnostic, InputError, Note, Severity, ShaderError, not_supported, with_article
 from ..textures import is_loadable, is_written, storage_type
 from ..types import Access, AddressSpace, BindingPoint, IoAttributes, Pointer, Stage, Struct, Texture, Type
 from . import nodes
@@ -86,7 +86,7 @@ def _buffer(variable: nodes.Var, buffer: bytearray | memoryview | None, root: Ro
     assert isinstance(type, Pointer)
     assert point is not None
     if type.space is AddressSpace.HANDLE and not is_loadable(type.store):
-        raise ShaderError([not_supported(f"a {type.store} in the interpreter", variable.span)])
+        raise ShaderError([not_supported(f"{with_article(str(type.store))} in the interpreter", variable.span)])
     place = f"the buffer of '{variable.name}' at group {point.group}, binding {point.binding}"
     if buffer is None:
         raise InputError(f"{place} is missing")

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from ..builtins import builtin
 from ..constants import RawValue
-from ..diagnostics import ShaderError, not_supported
+from ..diagnostics import ShaderError, not_supported, with_article
 from ..types import AddressSpace, Pointer
 from . import nodes
 from .interp_frame import (
@@ -98,7 +98,7 @@ class _FunctionCompiler:
             return self.compiler.buffers[value]
         assert isinstance(value.type, Pointer)
         if value.type.space is AddressSpace.HANDLE:
-            raise ShaderError([not_supported(f"a {value.type.store} in the interpreter", value.span)])
+            raise ShaderError([not_supported(f"{with_article(str(value.type.store))} in the interpreter", value.span)])
         self.made.imports.append((slot, self.compiler.variable_number(value)))
         return None
 

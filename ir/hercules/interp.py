@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
 from ..deadline import Deadline, Ticks
+from ..diagnostics import with_article
 from . import arithmetic, dynamic, operations, storage
 from .graph import predecessors
 from .nodes import (
@@ -297,7 +298,7 @@ class _Compiler:
             case ProductNode(fields):
                 return self._product(node, fields)
             case ControlNode() | PinnedNode() | Parameter() | DynamicConstantNode():
-                raise InterpreterError(f"a {node.__class__.__name__} cannot float")
+                raise InterpreterError(f"{with_article(node.__class__.__name__)} cannot float")
             case _:
                 assert_never(node)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from ..diagnostics import with_article
 from .aterm import read_aterm, write_aterm
 from .decode import decode
 from .encode import encode
@@ -51,5 +52,5 @@ class Codec:
     def _tree(self, events: Iterable[Event], root: type[N]) -> N:
         tree = decode(events, self.schema, self.externs)
         if not isinstance(tree, root):
-            raise CodecError(f"expected a {root.__name__}, found a {type(tree).__name__}")
+            raise CodecError(f"expected {with_article(root.__name__)}, found {with_article(type(tree).__name__)}")
         return tree

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from .frontend import check_pipeline
 from .ir.core.builder_impl import build
 from .ir.core.nodes import Constant, Module
-from .ir.diagnostics import InputError, ShaderError, not_supported, render_all
+from .ir.diagnostics import InputError, ShaderError, not_supported, render_all, with_article
 from .ir.hercules.entry import EntryPoint
 from .ir.interpreter_state import paused_collection
 from .ir.source import Source
@@ -332,7 +332,7 @@ class Compilation:
         for variable in () if function is None else function.resources:
             store = variable.type.store if isinstance(variable.type, Pointer) else variable.type
             if isinstance(store, (Sampler, Texture)) and not is_loadable(store):
-                found = not_supported(f"a {store} in a compute shader", variable.span)
+                found = not_supported(f"{with_article(str(store))} in a compute shader", variable.span)
                 raise ShaderError([found], self.origin.source)
 
     def _timed(self, stage: str, make: Callable[[], T]) -> T:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tinct.frontend import MOST_DIAGNOSTICS, check
-from tinct.ir.diagnostics import Diagnostic, Note, Severity, render
+from tinct.ir.diagnostics import Diagnostic, Note, Severity, render, with_article
 from tinct.ir.source import Source, Span
 
 
@@ -89,3 +89,50 @@ def test_errors_without_end_are_cut_off() -> None:
     found = check(Source.from_text("fn f() {" + "_ = 1 + 1u + 1i;" * 1000 + "}"))
     assert len(found) == MOST_DIAGNOSTICS + 1
     assert found[-1].code == "more-diagnostics"
+
+
+AN = [
+    "override",
+    "access mode",
+    "i32",
+    "f16",
+    "array<f32>",
+    "atomic<u32>",
+    "unsigned number",
+    "address space",
+    "If",
+    "8",
+]
+A = [
+    "u32",
+    "uniform",
+    "unit",
+    "texel format",
+    "vec3f",
+    "severity",
+    "function",
+    "half",
+    "let",
+    "name",
+    "shape",
+    "struct",
+]
+
+
+@pytest.mark.parametrize(("nouns", "article"), [(AN, "an"), (A, "a")], ids=["an", "a"])
+def test_articles(nouns: list[str], article: str) -> None:
+    assert [with_article(noun) for noun in nouns] == [f"{article} {noun}" for noun in nouns]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("@group(0) @binding(0) var t: texture_storage_2d<f32, read>;", "'f32' does not name a texel format"),
+        ("var<f32> a: i32;", "'f32' does not name an address space"),
+        ("override n = 1u; fn f(x: n) {}", "'n' is an override, not a type"),
+        ("override n = 1u; fn f() { n(); }", "'n' is an override, not a function"),
+        ("@fragment fn f(@location(0) @interpolate(1) a: f32) {}", "expected the name of an interpolation"),
+    ],
+)
+def test_articles_in_messages(text: str, message: str) -> None:
+    assert message in [diagnostic.message for diagnostic in check(Source.from_text(text))]

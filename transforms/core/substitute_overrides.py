@@ -14,7 +14,7 @@ from ...ir.constants import ConstantValue, RawValue
 from ...ir.core import nodes
 from ...ir.core.operations import constant_result
 from ...ir.core.structure import blocks_of
-from ...ir.diagnostics import Diagnostic, InputError, Severity, ShaderError
+from ...ir.diagnostics import Diagnostic, InputError, Severity, ShaderError, with_article
 from ...ir.scalars import EvaluationError, Mode, fits, round_to
 from ...ir.source import Span
 from ...ir.types import Array, Buffer, OverrideCount, Pointer, Scalar, ScalarKind, Type, array, buffer, pointer
@@ -113,12 +113,12 @@ def _converted(name: str | None, type: Scalar, value: Number) -> RawValue:
     if type.is_float:
         rounded = round_to(type, float(value))
         if not math.isfinite(rounded):
-            raise InputError(f"override '{name}' is a {type}, which cannot hold {value}")
+            raise InputError(f"override '{name}' is {with_article(str(type))}, which cannot hold {value}")
         return rounded
     if value != int(value):
-        raise InputError(f"override '{name}' is a {type}: {value} is not a whole number")
+        raise InputError(f"override '{name}' is {with_article(str(type))}: {value} is not a whole number")
     if not fits(type, int(value)):
-        raise InputError(f"override '{name}' is a {type}, which cannot hold {value}")
+        raise InputError(f"override '{name}' is {with_article(str(type))}, which cannot hold {value}")
     return int(value)
 
 

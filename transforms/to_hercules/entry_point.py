@@ -11,7 +11,7 @@ from ...ir.core import nodes as c
 from ...ir.core.runnable import check_runnable
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
-from ...ir.diagnostics import InputError, ShaderError, not_supported
+from ...ir.diagnostics import InputError, ShaderError, not_supported, with_article
 from ...ir.hercules import nodes as h
 from ...ir.hercules.entry import WORKGROUP_CONSTANTS, Binding, EntryPoint
 from . import memory
@@ -115,7 +115,7 @@ class _Translation:
             access = wgsl.Access.READ_WRITE if textures.is_written(store) else wgsl.Access.READ
             type = textures.storage_type(store)
         elif variable.type.space is wgsl.AddressSpace.HANDLE:
-            raise ShaderError([not_supported(f"a {store} on the CPU", variable.span)])
+            raise ShaderError([not_supported(f"{with_article(str(store))} on the CPU", variable.span)])
         length = self._length(variable, name) if wgsl.contains_runtime_array(type) else None
         binding = Binding(
             name=name,

@@ -178,7 +178,7 @@ OVERRIDES = """
         ({"3": 1, "size": 2}, "override 'size' is given twice, by name and by id"),
         ({"size": 1.5}, "override 'size' is a u32: 1.5 is not a whole number"),
         ({"size": -1}, "override 'size' is a u32, which cannot hold -1"),
-        ({"size": 1, "scale": 1e39}, "override 'scale' is a f32, which cannot hold 1e+39"),
+        ({"size": 1, "scale": 1e39}, "override 'scale' is an f32, which cannot hold 1e+39"),
         ({"size": float("nan")}, "override 'size' must be finite, not nan"),
     ],
 )
