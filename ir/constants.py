@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import TypeAlias, overload
 
-from .types import Array, Atomic, Matrix, Scalar, ScalarKind, Struct, Type, Vector
+from .types import Array, Atomic, Matrix, Scalar, ScalarKind, Struct, Type, Vector, element_type
 
 
 class Repeated(Sequence["RawValue"]):
@@ -102,6 +102,14 @@ def zero(type: Type) -> RawValue:
             return zero(element)
         case _:
             raise TypeError(f"no zero value of type {type}")
+
+
+def element(constant: ConstantValue, index: int) -> ConstantValue:
+    """A part of a composite constant, whose index is in range."""
+    type = element_type(constant.type, index)
+    assert type is not None
+    assert not isinstance(constant.value, (bool, int, float))
+    return ConstantValue(type, constant.value[index])
 
 
 def zero_constant(type: Type) -> ConstantValue:

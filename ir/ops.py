@@ -51,3 +51,31 @@ class BinaryOp(enum.Enum):
 _COMPARISONS = frozenset(
     {BinaryOp.EQUAL, BinaryOp.NOT_EQUAL, BinaryOp.LESS, BinaryOp.LESS_EQUAL, BinaryOp.GREATER, BinaryOp.GREATER_EQUAL}
 )
+
+_SUMS = frozenset({BinaryOp.ADD, BinaryOp.SUBTRACT})
+_PRODUCTS = frozenset({BinaryOp.MULTIPLY, BinaryOp.DIVIDE, BinaryOp.REMAINDER})
+_SHIFTS = frozenset({BinaryOp.SHIFT_LEFT, BinaryOp.SHIFT_RIGHT})
+_BITWISE = frozenset({BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR})
+_COMPARED = _SUMS | _PRODUCTS | _SHIFTS
+_DECIDED = _COMPARED | _COMPARISONS
+_NONE: frozenset[BinaryOp] = frozenset()
+
+
+def _bare_operands(op: BinaryOp) -> tuple[frozenset[BinaryOp], frozenset[BinaryOp]]:
+    if op in _PRODUCTS:
+        return _PRODUCTS, _NONE
+    if op in _SUMS:
+        return _SUMS | _PRODUCTS, _PRODUCTS
+    if op in _SHIFTS:
+        return _NONE, _NONE
+    if op in _BITWISE:
+        return frozenset({op}), _NONE
+    if op.is_short_circuit:
+        return _DECIDED | {op}, _DECIDED
+    return _COMPARED, _COMPARED
+
+
+BARE_OPERANDS = {op: _bare_operands(op) for op in BinaryOp}
+"""The operators whose expressions may stand left and right of an operator without parentheses (WGSL, "Expression
+Grammar Summary").
+"""

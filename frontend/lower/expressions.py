@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
-from ...ir.ops import BinaryOp, UnaryOp
+from ...ir.ops import BARE_OPERANDS, BinaryOp, UnaryOp
 from ...ir.source import Span
 from ...ir.wgsl import ast
 from ..literals import float_suffix, malformation, read_int
 from .parts import MissingPart, Parts
 
-_SUM = frozenset({BinaryOp.ADD, BinaryOp.SUBTRACT})
-_PRODUCT = frozenset({BinaryOp.MULTIPLY, BinaryOp.DIVIDE, BinaryOp.REMAINDER})
-_SHIFT = frozenset({BinaryOp.SHIFT_LEFT, BinaryOp.SHIFT_RIGHT})
-_BITWISE = frozenset({BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR})
-_SHIFT_OPERANDS = _SUM | _PRODUCT | _SHIFT
-_LOGICAL_OPERANDS = _SHIFT_OPERANDS | {op for op in BinaryOp if op.is_comparison}
-_NONE: frozenset[BinaryOp] = frozenset()
-
 _UNARY = {op.value: op for op in UnaryOp}
 _BINARY = {op.value: op for op in BinaryOp}
-
-
-def _operand_rules(op: BinaryOp) -> tuple[frozenset[BinaryOp], frozenset[BinaryOp]]:
-    """The operators whose expressions may stand left and right of an operator without parentheses."""
-    if op in _PRODUCT:
-        return _PRODUCT, _NONE
-    if op in _SUM:
-        return _SUM | _PRODUCT, _PRODUCT
-    if op in _SHIFT:
-        return _NONE, _NONE
-    if op in _BITWISE:
-        return frozenset({op}), _NONE
-    if op.is_short_circuit:
-        return _LOGICAL_OPERANDS | {op}, _LOGICAL_OPERANDS
-    return _SHIFT_OPERANDS, _SHIFT_OPERANDS
-
-
-_OPERANDS = {op: _operand_rules(op) for op in BinaryOp}
 
 
 def identifier(parts: Parts) -> ast.Identifier:
@@ -82,7 +56,7 @@ def binary_expression(parts: Parts) -> ast.Binary:
     """An infix operator and its operands; an operand that WGSL wants in parentheses is an error."""
     op = _BINARY[parts.operator()]
     lhs, rhs = parts.expression("left"), parts.expression("right")
-    for operand, allowed in zip((lhs, rhs), _OPERANDS[op], strict=True):
+    for operand, allowed in zip((lhs, rhs), BARE_OPERANDS[op], strict=True):
         if isinstance(operand, ast.Binary) and operand.op not in allowed:
             message = f"mixing '{op.value}' and '{operand.op.value}' requires parentheses"
             if not _is_reported(parts, operand.span):

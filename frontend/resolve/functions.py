@@ -6,13 +6,13 @@ from ...ir.conversions import common_type, concretize
 from ...ir.diagnostics import Note
 from ...ir.types import I32, U32, VOID, IoAttributes, Pointer, Stage, Type, is_constructible
 from ...ir.wgsl import ast
+from ...ir.wgsl.limits import MOST_PARAMETERS
 from ...ir.wgsl.program import FunctionInfo, Variable
 from . import attributes, behavior, expressions, stage_io, statements, type_names, type_rules
 from .attributes import AttributeSet, Place
 from .context import Abandon, Context, FunctionState, Phase, Symbol
 from .conversions import convert_to, load, make_concrete
 
-MOST_PARAMETERS = 255
 _STAGES = {stage.value: stage for stage in Stage}
 
 

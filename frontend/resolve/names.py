@@ -14,14 +14,12 @@ from ...ir.diagnostics import Note
 from ...ir.identifiers import name_fault
 from ...ir.source import Span
 from ...ir.wgsl import ast
+from ...ir.wgsl.limits import DEEPEST_EXPRESSION, DEEPEST_STATEMENT, LONGEST_ELSE_CHAIN
 from ..habits import name_hint
 from . import predeclared
 from .context import Context, DeclarationNode, Symbol
 from .suggest import did_you_mean
 
-DEEPEST_EXPRESSION = 512
-DEEPEST_STATEMENT = 127
-LONGEST_ELSE_CHAIN = 512
 MOST_HINTS = 16  # near-miss names cost time in proportion to all names
 
 # The arguments of these attributes are names of their own kind (WGSL, "Context-Dependent Names").

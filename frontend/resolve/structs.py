@@ -7,12 +7,11 @@ from ...ir.identifiers import name_fault
 from ...ir.layout_sizes import align_of, size_of
 from ...ir.types import Struct, StructMember, Type, contains_runtime_array
 from ...ir.wgsl import ast
+from ...ir.wgsl.limits import MOST_MEMBERS
 from . import attributes, stage_io, type_names, type_rules
 from .attributes import AttributeSet, Place
 from .context import Abandon, Context
 from .stage_io import IoValue
-
-MOST_MEMBERS = 16383
 
 
 def resolve_struct(context: Context, node: ast.Struct) -> Struct:

@@ -10,12 +10,11 @@ from ...ir.diagnostics import Note
 from ...ir.source import Span
 from ...ir.types import I32, U32, Type
 from ...ir.wgsl import ast
+from ...ir.wgsl.limits import MOST_SELECTORS
 from . import expressions, statements
 from .attributes import statement_attributes
 from .context import Abandon, Context, Flow, Operand, Phase
 from .conversions import convert_to
-
-MOST_SELECTORS = 16383
 
 
 def resolve_switch(context: Context, node: ast.Switch) -> None:

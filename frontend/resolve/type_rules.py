@@ -26,9 +26,8 @@ from ...ir.types import (
     is_constructible,
     walk,
 )
+from ...ir.wgsl.limits import DEEPEST_COMPOSITE
 from .context import Context
-
-DEEPEST_COMPOSITE = 255
 
 
 def is_plain(type: Type) -> bool:

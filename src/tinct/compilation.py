@@ -302,7 +302,7 @@ class Compilation:
         return self._wgpu_kernels[key]
 
     def _made_for_wgpu(self, loop_limit: int | None, loop_effort: int) -> WgpuKernel:
-        from .transforms.core.nesting import deepest_nesting
+        from .transforms.core.condition_depth import deepest_nesting
         from .transforms.pipelines import as_naga_takes_it, guard_loops
 
         module = self._prepared_for_gpu()

@@ -17,9 +17,10 @@ from ...ir.core.structure import blocks_of
 from ...ir.types import VOID, Pointer
 from .copying import Copier
 from .editing import drop_uncalled, merge_access_chains, module_names, names_in
+from .nesting import DEEPEST, Region, height, regions
 from .regions import split
 from .replacing import replace
-from .returns import Returns
+from .returns import Returns, growth
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class Inline:
     """Inlines every call, or, with `only="pointers"`, those that pass a pointer.
 
     Functions that nothing calls any more are dropped. A diagnostic filter holds in the text of its function: a function
-    that calls what filters are about is only inlined where the same filters hold.
+    that calls what filters are about is only inlined where the same filters hold. A call stays where the statements of
+    the body would nest deeper than `nesting.DEEPEST`.
     """
 
     only: str = "all"
@@ -41,14 +43,21 @@ class Inline:
         """Whether a call was replaced."""
         changed = False
         module_scope = module_names(module)
+        heights: dict[nodes.Function, int] = {}
         for function in module.functions:
-            calls = [place for place in _calls(function) if self._fits(function, place[2])]
+            around = regions(function)
+            calls = [
+                (block, position, call)
+                for block, position, call in _calls(function)
+                if self._fits(function, call) and _is_shallow(around[id(block)], heights[call.callee])
+            ]
             names = names_in(module_scope, function) if calls else NameScope()
             for block, position, call in reversed(calls):
                 _Inlining(module, names, call).put_into(block, position)
             if calls:
                 merge_access_chains(function)
                 changed = True
+            heights[function] = height(function) + growth(function)
         if changed:
             drop_uncalled(module)
         return changed
@@ -67,6 +76,11 @@ def _calls(function: nodes.Function) -> Sequence[tuple[nodes.Block, int, nodes.C
         for position, it in enumerate(block.instructions)
         if isinstance(it, nodes.Call)
     ]
+
+
+def _is_shallow(region: Region, added: int) -> bool:
+    """Whether a region may take statements of so many levels."""
+    return max(region.deepest, region.level + added) <= DEEPEST
 
 
 def _is_filtered(function: nodes.Function) -> bool:

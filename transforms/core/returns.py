@@ -263,6 +263,12 @@ class Returns:
         return nodes.Var(None, pointer, self.names.unique(name), span=self.builder.span)
 
 
+def growth(function: nodes.Function) -> int:
+    """How many levels of statements `Returns` may add to those that a body has (see `nesting`)."""
+    added = _depth(function.start_target, function.end_target)
+    return 3 if added > DEEPEST else 2 * added
+
+
 def _leads_within(block: nodes.Block, end: nodes.Flow) -> bool:
     """Whether the node that a block enters has a branch to `end` in it."""
     return any(_leading(inner, end) for inner in nested(block))

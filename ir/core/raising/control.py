@@ -15,10 +15,12 @@ from ..effects import has_effects
 from ..structure import is_scope
 from ..values import Value
 from . import shapes, syntax
-from .expressions import ShortCircuit
+from .analysis import Analysis
+from .expressions import Expressions, ShortCircuit
+from .names import FunctionNames
 from .ordering import Effect, Tree
 from .regions import InstructionWriter, NotAnExpressionError
-from .variables import Variable
+from .variables import Variable, Variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,12 @@ class _Breakable:
 class FunctionWriter(InstructionWriter):
     """Writes the body of a function."""
 
-    breakables: tuple[_Breakable, ...] = ()
+    def __init__(
+        self, analysis: Analysis, variables: Variables, expressions: Expressions, names: FunctionNames
+    ) -> None:
+        super().__init__(analysis, variables, expressions, names)
+        self.breakables: tuple[_Breakable, ...] = ()
+        self._statement_arms: set[int] = set()
 
     def body(self, function: nodes.Function) -> list[ast.Statement]:
         """All statements of a function. A `return;` at the end goes without saying.
@@ -152,6 +159,8 @@ class FunctionWriter(InstructionWriter):
             return
         if merge is not None and len(merge.arguments) == 1 and self._short_circuit(node, merge.arguments[0]):
             return
+        if self.frame.is_expression:
+            raise NotAnExpressionError
         self.gather([node.condition], Effect.WRITE, is_statement=True)
         condition = self.expressions.of(node.condition)
         skips = merge is not None and self._declare_yields(node, merge)
@@ -237,29 +246,34 @@ class FunctionWriter(InstructionWriter):
         return constant is not None and constant.value is outcome
 
     def _arm_expression(self, arm: nodes.Block, merge: nodes.Block | None) -> tuple[Value, Tree] | None:
-        """What an arm yields, if one expression can say it."""
-        block = arm
+        """What an arm yields, if one expression can say it. Arms for which it cannot are remembered."""
+        if id(arm) in self._statement_arms:
+            return None
         try:
             with self.nested(is_expression=True) as frame:
-                while True:
-                    for instruction in block.instructions:
-                        self.instruction(instruction)
-                    branch = block.branch
-                    if branch is None:
-                        return None
-                    if branch.target is merge:
-                        value = branch.arguments[0]
-                        return value, frame.waiting.take([value], self.with_reads([value], Effect.NONE))
-                    if not isinstance(branch.target, nodes.If) or branch.target.merge_target is None:
-                        return None
-                    self._if(branch.target, None)
-                    block = branch.target.merge_target
+                value = self._yielded(arm, merge)
+                return value, frame.waiting.take([value], self.with_reads([value], Effect.NONE))
         except NotAnExpressionError:
+            self._statement_arms.add(id(arm))
             return None
+
+    def _yielded(self, arm: nodes.Block, merge: nodes.Block | None) -> Value:
+        """Walk through an arm to what it yields. Raises NotAnExpressionError."""
+        block = arm
+        while True:
+            for instruction in block.instructions:
+                self.instruction(instruction)
+            branch = block.branch
+            if branch is not None and branch.target is merge:
+                return branch.arguments[0]
+            if branch is None or not isinstance(branch.target, nodes.If) or branch.target.merge_target is None:
+                raise NotAnExpressionError
+            self._if(branch.target, None)
+            block = branch.target.merge_target
 
     def _join(self, node: nodes.If, result: nodes.BlockArgument, short: ShortCircuit, arm: Tree) -> None:
         self.expressions.short_circuits[result] = short
-        waits = self._waits(result)
+        waits = self._waits(result) and not self.is_too_deep(result)
         tree = self.gather([node.condition], arm.effect, is_statement=not waits)
         if waits:
             self.frame.waiting.add(result, tree)

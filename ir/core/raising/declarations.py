@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from ...constants import ConstantValue
 from ...ops import BinaryOp
@@ -13,6 +13,7 @@ from ...types import (
     VOID,
     Access,
     AddressSpace,
+    Array,
     IoAttributes,
     OverrideCount,
     Pointer,
@@ -30,10 +31,12 @@ from .analysis import Analysis
 from .constants import Constants
 from .control import FunctionWriter
 from .expressions import Expressions, is_handle_pointer
+from .limits import check_limits
 from .names import ModuleNames
 from .spelling import Speller
 from .variables import Variables
 
+K = TypeVar("K")
 _Written: TypeAlias = ast.Statement | ast.Attribute
 
 
@@ -44,8 +47,11 @@ class ModuleWriter:
         self.module = module
         self.names = ModuleNames(module)
         self._declared = self.names.all
-        self.speller = Speller(self._declared, self._count, self.names.structs)
         self._tables: dict[ConstantValue, str] = {}
+        self._aliases: dict[Array, str] = {}
+        self.speller = Speller(
+            declared=self._declared, count=self._count, table=self._table, alias=self._alias, names=self.names.structs
+        )
         self._counts = {it.count: it.value for it in module.counts}
         resources = [it for it in module.root.instructions if isinstance(it, (nodes.Var, nodes.Override))]
         self._positions: dict[Value, int] = {it: position for position, it in enumerate(resources)}
@@ -58,6 +64,7 @@ class ModuleWriter:
         root = list(self._root())
         functions = [self._function(function) for function in self.module.functions]
         declarations = (*self._structs(), *root, *self._table_declarations(), *functions)
+        declarations = (*self._alias_declarations(), *declarations)
         return ast.TranslationUnit(tuple(self._directives()), declarations, syntax.NOWHERE)
 
     def _expressions(self, constants: Constants, values: Iterable[Value]) -> Expressions:
@@ -82,7 +89,7 @@ class ModuleWriter:
         for it in self.module.diagnostics:
             yield ast.DiagnosticDirective(it.severity, it.rule, syntax.NOWHERE)
 
-    # Constant arrays are declared once.
+    # Constant arrays and deep types are declared once, those that others mention included.
 
     def _table(self, constant: ConstantValue) -> str:
         if constant not in self._tables:
@@ -90,15 +97,26 @@ class ModuleWriter:
         return self._tables[constant]
 
     def _table_declarations(self) -> Iterator[ast.Declaration]:
-        for constant, name in self._tables.items():
+        for constant, name in _growing(self._tables):
             yield ast.Const(name, syntax.NOWHERE, None, self.speller.constant(constant), syntax.NOWHERE)
+
+    def _alias(self, type: Array) -> str:
+        if type not in self._aliases:
+            self._aliases[type] = self.names.unique("nested")
+        return self._aliases[type]
+
+    def _alias_declarations(self) -> Iterator[ast.Declaration]:
+        for type, name in _growing(self._aliases):
+            yield ast.Alias(name, syntax.NOWHERE, self.speller.type(type), syntax.NOWHERE)
 
     # Types and root values.
 
     def _structs(self) -> Iterator[ast.Struct]:
         for struct in self.module.structs:
             members = tuple(self._member(member) for member in struct.members)
-            yield ast.Struct(self.names.of(struct), syntax.NOWHERE, members, syntax.NOWHERE)
+            declaration = ast.Struct(self.names.of(struct), syntax.NOWHERE, members, syntax.NOWHERE)
+            check_limits(declaration, None)
+            yield declaration
 
     def _member(self, member: StructMember) -> ast.Member:
         attributes = [*_numbers(("align", member.align), ("size", member.size)), *io_attributes(member.io)]
@@ -155,7 +173,7 @@ class ModuleWriter:
         attributes = tuple(self._attributes(function))
         return_type = None if function.return_type is VOID else self.speller.type(function.return_type)
         statements = [*self._phonies(function, [*body, *attributes]), *body]
-        return ast.Function(
+        declaration = ast.Function(
             attributes,
             self.names.of(function),
             syntax.NOWHERE,
@@ -165,6 +183,8 @@ class ModuleWriter:
             syntax.block(statements),
             syntax.NOWHERE,
         )
+        check_limits(declaration, function.span)
+        return declaration
 
     def _parameter(self, parameter: nodes.FunctionParameter, name: str) -> ast.Parameter:
         attributes = tuple(io_attributes(parameter.io))
@@ -208,6 +228,15 @@ class ModuleWriter:
                 found.add(value)
                 pending += [*value.operands, *(counts[it] for it in counts_in(value.type) if it in counts)]
         return found
+
+
+def _growing(table: dict[K, str]) -> Iterator[tuple[K, str]]:
+    """The items of a table, those that come to it meanwhile included."""
+    position = 0
+    while position < len(table):
+        found = list(table.items())[position:]
+        position += len(found)
+        yield from found
 
 
 def _callees(function: nodes.Function) -> Sequence[nodes.Function]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from ...constants import ConstantValue
+from ...constants import ConstantValue, element
 from ...ops import BinaryOp, UnaryOp
 from ...types import AddressSpace, Array, Pointer, Struct, Type, Vector, element_type
 from ...wgsl import ast
@@ -88,18 +88,44 @@ class Expressions:
     def _declared(self, constant: ConstantValue) -> ast.Expression:
         return syntax.identifier(self._table(constant))
 
-    def _whole(self, value: Value) -> ast.Expression:
-        """What an access takes a part of; an array constant is declared, since its index may be anything."""
-        constant = None if value in self.bound else self._constant_of(value)
-        is_table = constant is not None and isinstance(constant.type, Array) and not is_zero(constant)
-        return self._declared(constant) if constant is not None and is_table else self.of(value)
+    def _access(self, access: nodes.Access) -> ast.Expression:
+        """A part of a value. An array constant is declared, since its index may be anything; the part of a constant up
+        to the first index that is none is a constant, too.
+        """
+        constant = None if access.object in self.bound else self._constant_of(access.object)
+        if constant is None:
+            return self._part(self.of(access.object), access)
+        known = 0
+        while (number := self._index_of(access, known)) is not None:
+            constant, known = element(constant, number), known + 1
+        is_table = isinstance(constant.type, Array) and not is_zero(constant)
+        whole = self._declared(constant) if is_table else self.literal(constant)
+        return self._part(whole, access, known)
+
+    def _index_of(self, access: nodes.Access, position: int) -> int | None:
+        """An index that const evaluation knows."""
+        if position == len(access.indices) or (access, position + 1) in self.hidden:
+            return None
+        constant = self._constant_of(access.indices[position])
+        return constant.value if constant is not None and isinstance(constant.value, int) else None
 
     def _operation(self, value: Value) -> ast.Expression:
         if value in self.short_circuits:
-            short = self.short_circuits[value]
-            return syntax.binary(short.op, self.of(short.lhs), self.of(short.rhs))
+            return self._short_circuit(self.short_circuits[value])
         assert isinstance(value, nodes.Instruction), f"{value!r} has no name"
         return self.instruction(value)
+
+    def _short_circuit(self, short: ShortCircuit) -> ast.Expression:
+        """`a && (b && c)` as `a && b && c`, which evaluates the same in the same order."""
+        chain: list[ast.Expression] = []
+        rhs = self.of(short.rhs)
+        while isinstance(rhs, ast.Binary) and rhs.op is short.op:
+            chain.append(rhs.rhs)
+            rhs = rhs.lhs
+        made = syntax.binary(short.op, self.of(short.lhs), rhs)
+        for operand in reversed(chain):
+            made = syntax.binary(short.op, made, operand)
+        return made
 
     def instruction(self, node: nodes.Instruction) -> ast.Expression:
         """The operation of an instruction that has a result, or is a call."""
@@ -110,8 +136,8 @@ class Expressions:
                 return syntax.binary(op, self.operand(node, 0), self.operand(node, 1))
             case nodes.Convert(type=type) | nodes.Construct(type=type):
                 return syntax.call(self._speller.type_name(type), self._operands(node))
-            case nodes.Access(object=object):
-                return self._part(self._whole(object), node)
+            case nodes.Access():
+                return self._access(node)
             case nodes.Swizzle(components=components):
                 return syntax.member(self.operand(node, 0), "".join(COMPONENTS[it] for it in components))
             case nodes.Load(pointer=pointer):
@@ -132,13 +158,16 @@ class Expressions:
         templates = [self._speller.type(argument) for argument in node.template_arguments]
         return syntax.call(syntax.identifier(node.function, *templates), self._operands(node))
 
-    def _part(self, whole: ast.Expression, access: nodes.Access) -> ast.Expression:
+    def _part(self, whole: ast.Expression, access: nodes.Access, known: int = 0) -> ast.Expression:
+        """What the indices of an access select, the first `known` of which have been applied to `whole` already."""
         type = access.object.type
         type = type.store if isinstance(type, Pointer) else type
         for position, index in enumerate(access.indices, 1):
             constant = self._constant_of(index)
             number = constant.value if constant is not None and isinstance(constant.value, int) else None
-            if isinstance(type, Struct):
+            if position <= known:
+                pass
+            elif isinstance(type, Struct):
                 assert number is not None
                 whole = syntax.member(whole, type.members[number].name)
             elif isinstance(type, Vector) and number is not None and (access, position) not in self.hidden:

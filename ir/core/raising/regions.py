@@ -16,6 +16,7 @@ from ..effects import has_effects
 from ..values import Value
 from . import shapes, syntax
 from .analysis import Analysis
+from .depth import ACCEPTED, READABLE, Depths
 from .expressions import Expressions, is_handle
 from .names import FunctionNames
 from .ordering import Effect, Tree, Waiting, effect_of
@@ -45,6 +46,7 @@ class InstructionWriter:
         self.shared = variables
         self.expressions = expressions
         self.names = names
+        self.depths = Depths(expressions, lambda value: analysis.constants.of(value) is not None)
         self.frame = Frame()
         self.variables: dict[str, nodes.Var | Variable] = {}
         self._updates: dict[nodes.Store, nodes.Load] = {}
@@ -79,15 +81,15 @@ class InstructionWriter:
         """The effect of an operation that reads operands: those in shared variables are in memory."""
         return Effect.READ if effect is Effect.NONE and any(map(self.shared.is_shared, operands)) else effect
 
-    def settle(self, value: Value) -> None:
-        """Write a waiting value as a `let`."""
+    def settle(self, value: Value, name: str | None = None) -> None:
+        """Write a waiting value as a `let`; `name` is for one that has none."""
         if self.frame.is_expression:
             raise NotAnExpressionError
         self.frame.waiting.forget(value)
         assert isinstance(value, nodes.Instruction | nodes.BlockArgument)
         self._pin_updated(value)
         text = self.expressions.of(value)
-        self.bind(value, self.names.name(value))
+        self.bind(value, self.names.name(value, name or "t"))
         self.write(syntax.let(self.expressions.bound[value], text))
 
     def assign(self, variable: Variable, value: ast.Expression, type: Type) -> None:
@@ -161,12 +163,13 @@ class InstructionWriter:
 
     def _value(self, node: nodes.Instruction) -> None:
         """An operation with a result, or a call without."""
+        if is_handle(node):
+            return
+        self._shorten(node)
         effect = effect_of(node)
         if node.type is VOID or (has_effects(node) and not self.analysis.uses(node) and node.name is None):
             self.gather(node.operands, effect, is_statement=True)
             self.write(self.call_statement(node))
-        elif is_handle(node):
-            pass
         elif (variable := self.shared.of(node)) is not None:
             self.gather(node.operands, Effect.WRITE, is_statement=True)
             self.assign(variable, self.expressions.instruction(node), node.type)
@@ -175,6 +178,17 @@ class InstructionWriter:
         else:
             self.gather(node.operands, effect, is_statement=True)
             self.settle(node)
+
+    def is_too_deep(self, node: nodes.AnyValue) -> bool:
+        """Whether the text of a value without a name nests too deep for it to wait."""
+        return self.depths.measure(node).exceeds(ACCEPTED if self.frame.is_expression else READABLE)
+
+    def _shorten(self, node: nodes.Instruction) -> None:
+        """Name operands of a value, the deepest first, until its text does not nest too deep."""
+        while self.is_too_deep(node) and (deepest := self.depths.deepest_operand(node)) is not None:
+            self.gather([deepest], Effect.NONE, is_statement=True)
+            if deepest not in self.expressions.bound:
+                self.settle(deepest, self.depths.name(deepest))
 
     def call_statement(self, node: nodes.Instruction) -> ast.Statement:
         """A call whose result, if any, nobody needs."""

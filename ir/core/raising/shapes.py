@@ -16,6 +16,9 @@ from . import syntax
 _UPDATES = (ast.Assign, ast.CompoundAssign, ast.Increment, ast.Decrement)
 Update: TypeAlias = ast.Assign | ast.CompoundAssign | ast.Increment | ast.Decrement
 
+_MOST_ALONE = 8
+"""How many `if` may stand in each other where an `else if` could take their place."""
+
 
 def assignment(target: ast.Expression, value: ast.Expression, type: Type) -> ast.Statement:
     """`target = value;`, shorter where the value is `target op …`."""
@@ -66,8 +69,11 @@ def negated(condition: ast.Expression) -> ast.Expression:
 
 
 def if_(condition: ast.Expression, then: Sequence[ast.Statement], otherwise: Sequence[ast.Statement]) -> ast.Statement:
-    """An `if`; the other way round where only `else` would do something; `else if` where an `if` stands alone in it."""
-    if otherwise and not then:
+    """An `if`; the other way round where only `else` would do something; `else if` where an `if` stands alone in it.
+
+    Many such in each other are a chain of `else if` with empty bodies, which nests no deeper however long it is.
+    """
+    if otherwise and not then and not _is_long_chain(otherwise):
         return if_(negated(condition), otherwise, ())
     alternative: ast.Block | ast.If | None = None
     match otherwise:
@@ -78,6 +84,19 @@ def if_(condition: ast.Expression, then: Sequence[ast.Statement], otherwise: Seq
         case _:
             pass
     return ast.If((), condition, syntax.block(then), alternative, syntax.NOWHERE)
+
+
+def _is_long_chain(statements: Sequence[ast.Statement]) -> bool:
+    """Whether there is nothing but an `if` in an `if` and so on, or an `else if` behind an empty body."""
+    for _ in range(_MOST_ALONE):
+        match statements:
+            case [ast.If(attributes=(), body=ast.Block(statements=()), alternative=ast.If())]:
+                return True
+            case [ast.If(attributes=(), body=ast.Block(statements=inner), alternative=None)]:
+                statements = inner
+            case _:
+                return False
+    return True
 
 
 def attributed(attributes: tuple[ast.Attribute, ...], statements: Sequence[ast.Statement]) -> ast.Statement:

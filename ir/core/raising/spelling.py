@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import assert_never
 
 from ...constants import ConstantValue, RawValue, Repeated, same_bits
@@ -40,21 +41,25 @@ _INT_MIN = -(2**31)
 _SUFFIXES = {ScalarKind.I32: "i", ScalarKind.U32: "u", ScalarKind.F32: "f", ScalarKind.F16: "h"}
 
 
+_MOST_LEVELS = 16
+"""Levels of arrays, or of constructors of constants, that are written in each other: Tint's parser takes 128 levels of
+brackets. Programs that run everywhere have 15 levels of composite types at most (WGSL, "Limits").
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Speller:
     """Spells types and constants. `declared` are the module's names: where one hides `vec3f`, `vec3<f32>` is written.
 
-    `count` gives the expression of an override-sized array's count. `renamed` holds structures under a new name.
+    `count` gives the expression of an override-sized array's count, `table` the name of a constant and `alias` that of
+    a type, both of which are declared at module scope. `names` are those of structures.
     """
 
-    def __init__(
-        self,
-        declared: Collection[str],
-        count: Callable[[OverrideCount], ast.Expression],
-        renamed: dict[Struct, str] | None = None,
-    ) -> None:
-        self._declared = declared
-        self._count = count
-        self._renamed = renamed or {}
+    declared: Collection[str]
+    count: Callable[[OverrideCount], ast.Expression]
+    table: Callable[[ConstantValue], str]
+    alias: Callable[[Array], str]
+    names: Mapping[Struct, str]
 
     def type(self, type: Type) -> ast.Expression:
         """A type that a program may write."""
@@ -80,11 +85,11 @@ class Speller:
                 return syntax.identifier("atomic", self.type(element))
             case Array(element=element, count=count):
                 extent = () if count is None else (self.extent(count),)
-                return syntax.identifier("array", self.type(element), *extent)
+                return syntax.identifier("array", self._element(element), *extent)
             case Buffer(size=size):
                 return syntax.identifier("buffer", *(() if size is None else (self.extent(size),)))
             case Struct(name=name):
-                return syntax.identifier(self._renamed.get(type, name))
+                return syntax.identifier(self.names.get(type, name))
             case Pointer() | Reference():
                 return self._pointer(type)
             case Texture():
@@ -94,15 +99,26 @@ class Speller:
             case _:
                 assert_never(type)
 
+    def _element(self, type: Type) -> ast.Expression:
+        """The type of an array's elements; by an alias where many arrays are in each other."""
+        levels = 0
+        inner = type
+        while isinstance(inner, Array):
+            inner = inner.element
+            levels += 1
+        if isinstance(type, Array) and levels % _MOST_LEVELS == 0:
+            return syntax.identifier(self.alias(type))
+        return self.type(type)
+
     def _generic(self, name: str, element: Scalar) -> ast.Identifier:
         short = f"{name}{_SUFFIXES.get(element.kind, '')}"
-        if short == name or short in self._declared:
+        if short == name or short in self.declared:
             return syntax.identifier(name, self.type(element))
         return syntax.identifier(short)
 
     def extent(self, count: Extent) -> ast.Expression:
         """A number, or the expression of a count."""
-        return syntax.integer(count) if isinstance(count, int) else self._count(count)
+        return syntax.integer(count) if isinstance(count, int) else self.count(count)
 
     def _pointer(self, type: Pointer | Reference) -> ast.Identifier:
         arguments = [syntax.identifier(type.space.value), self.type(type.store)]
@@ -114,11 +130,13 @@ class Speller:
 
     def constant(self, constant: ConstantValue, *, typed: bool = False) -> ast.Expression:
         """A constant. Without `typed`, an i32 or f32 literal has no suffix, being what WGSL makes of such a literal."""
-        return self._value(constant.type, constant.value, typed)
+        return self._value(constant.type, constant.value, typed, 0)
 
-    def _value(self, type: Type, value: RawValue, typed: bool) -> ast.Expression:
+    def _value(self, type: Type, value: RawValue, typed: bool, level: int) -> ast.Expression:
         if isinstance(type, Scalar):
             return _scalar(type, value, typed)
+        if level == _MOST_LEVELS:
+            return syntax.identifier(self.table(ConstantValue(type, value)))
         parts = elements(value)
         if isinstance(type, Struct) and type.name.startswith(("__frexp_result", "__modf_result")):
             return self._builtin_result(type, parts)
@@ -126,20 +144,23 @@ class Speller:
         match type:
             case Vector(width=width, element=element):
                 is_splat = all(same_bits(parts[0], part) for part in parts)
-                return self._call(name, [element] * width, parts[:1] if is_splat else parts)
+                return self._call(name, [element] * width, parts[:1] if is_splat else parts, level)
             case _ if _is_zero(value) and not has_no_name(type):
                 return syntax.call(name, ())
             case Matrix(columns=columns):
-                return self._call(name, [type.column] * columns, parts)
+                return self._call(name, [type.column] * columns, parts, level)
             case Array(element=element):
-                return self._call(name, [element] * len(parts), parts)
+                return self._call(name, [element] * len(parts), parts, level)
             case Struct(members=members):
-                return self._call(name, [member.type for member in members], parts)
+                return self._call(name, [member.type for member in members], parts, level)
             case _:
                 raise TypeError(f"no constant is of type {type}")
 
-    def _call(self, name: ast.Identifier, types: Sequence[Type], parts: Sequence[RawValue]) -> ast.Expression:
-        return syntax.call(name, [self._value(type, part, False) for type, part in zip(types, parts, strict=False)])
+    def _call(
+        self, name: ast.Identifier, types: Sequence[Type], parts: Sequence[RawValue], level: int
+    ) -> ast.Expression:
+        pairs = zip(types, parts, strict=False)
+        return syntax.call(name, [self._value(type, part, False, level + 1) for type, part in pairs])
 
     def _builtin_result(self, type: Struct, parts: Sequence[RawValue]) -> ast.Expression:
         """The structures of `frexp` and `modf` have no name: the call that gives this one."""
@@ -149,8 +170,8 @@ class Speller:
         first, second = parts
         if isinstance(argument_type, Vector):
             joined = tuple(map(join, elements(first), elements(second)))
-            return syntax.call(function, [self._value(argument_type, joined, True)])
-        return syntax.call(function, [self._value(argument_type, join(first, second), True)])
+            return syntax.call(function, [self._value(argument_type, joined, True, 0)])
+        return syntax.call(function, [self._value(argument_type, join(first, second), True, 0)])
 
 
 def _join_frexp(fract: RawValue, exponent: RawValue) -> float:
