@@ -12,9 +12,9 @@ from ..ir.interpreter_state import paused_collection
 from ..ir.source import Source
 from ..ir.wgsl.program import Program
 from .parse import parse
-from .resolve import Resolved, check_pipeline, resolve
+from .resolve import Resolved, check_pipeline, nesting_fault, resolve
 
-__all__ = ["Resolved", "check", "check_pipeline", "load_program", "parse", "resolve"]
+__all__ = ["Resolved", "check", "check_pipeline", "load_program", "nesting_fault", "parse", "resolve"]
 
 MOST_DIAGNOSTICS = 100
 """Of more, nobody reads the rest."""

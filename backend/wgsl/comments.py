@@ -8,6 +8,7 @@ sake. So each comment finds the token that stood before it and the one behind it
 from __future__ import annotations
 
 import enum
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -59,7 +60,7 @@ def weave(tokens: Sequence[Token], unit: ast.TranslationUnit, source: Source) ->
     """Find the place of each comment of `unit` among the tokens of its printed text."""
     places = _match(tokens, tokens_of_source(source, unit.comments))
     weaver = _Weaver(source, tokens, [Spot() for _ in tokens])
-    comments = list(unit.comments)
+    comments = deque(unit.comments)
     before: int | None = None
     end = 0
     for index, place in enumerate(places):
@@ -68,14 +69,14 @@ def weave(tokens: Sequence[Token], unit: ast.TranslationUnit, source: Source) ->
         between = _until(comments, place.span.start)
         weaver.gap(before, index, end, place, between)
         before, end = index, place.span.end
-    return Woven(weaver.spots, weaver.tail(before, end, comments))
+    return Woven(weaver.spots, weaver.tail(before, end, list(comments)))
 
 
-def _until(comments: list[ast.Comment], offset: int) -> list[ast.Comment]:
+def _until(comments: deque[ast.Comment], offset: int) -> list[ast.Comment]:
     """Take the comments before an offset."""
     found: list[ast.Comment] = []
     while comments and comments[0].span.start < offset:
-        found.append(comments.pop(0))
+        found.append(comments.popleft())
     return found
 
 

@@ -6,7 +6,8 @@
 is checked by `check_pipeline`.
 """
 
+from .names import nesting_fault
 from .pipeline import check_pipeline
 from .resolver import Resolved, resolve
 
-__all__ = ["Resolved", "check_pipeline", "resolve"]
+__all__ = ["Resolved", "check_pipeline", "nesting_fault", "resolve"]

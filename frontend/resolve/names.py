@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from ...ir.diagnostics import Note
+from ...ir.diagnostics import Diagnostic, DiagnosticList, Note
 from ...ir.identifiers import name_fault
-from ...ir.source import Span
+from ...ir.interpreter_state import deep_nesting
+from ...ir.schema.runtime import SchemaNode
+from ...ir.schema.traverse import children
+from ...ir.source import Source, Span
 from ...ir.wgsl import ast
 from ...ir.wgsl.limits import DEEPEST_EXPRESSION, DEEPEST_STATEMENT, LONGEST_ELSE_CHAIN
 from ..habits import name_hint
@@ -37,6 +40,17 @@ def bind_names(context: Context, unit: ast.TranslationUnit) -> list[Symbol]:
     for symbol in symbols:
         binder.bind_declaration(symbol)
     return symbols
+
+
+@deep_nesting()
+def nesting_fault(source: Source, unit: ast.TranslationUnit) -> Diagnostic | None:
+    """The error for a tree that is too deep to be walked by recursion; None for all others."""
+    context = Context(source, DiagnosticList())
+    try:
+        bind_names(context, unit)
+    except NestingError:
+        return context.diagnostics.items[-1]
+    return None
 
 
 class _Binder:
@@ -127,9 +141,20 @@ class _Binder:
 
     def _attributes(self, attributes: Iterable[ast.Attribute]) -> None:
         for attribute in attributes:
-            if attribute.name not in _CONTEXT_DEPENDENT:
-                for argument in attribute.arguments:
+            for argument in attribute.arguments:
+                if attribute.name in _CONTEXT_DEPENDENT:
+                    self._bound(argument)
+                else:
                     self._expression(argument, 0)
+
+    def _bound(self, root: ast.Expression) -> None:
+        """Bound the nesting of an expression whose names are not looked up."""
+        level: list[SchemaNode] = [root]
+        for _ in range(DEEPEST_EXPRESSION):
+            level = [child for node in level for child in children(node)]
+            if not level:
+                return
+        self._expression_too_deep(root)
 
     # Statements
 
@@ -255,7 +280,7 @@ class _Binder:
 
     def _expression(self, node: ast.Expression, depth: int) -> None:
         if depth >= DEEPEST_EXPRESSION:
-            self._too_deep(node.span, f"expressions nest deeper than {DEEPEST_EXPRESSION} levels")
+            self._expression_too_deep(node)
         depth += 1
         match node:
             case ast.Identifier():
@@ -307,6 +332,9 @@ class _Binder:
             in_scope = [name for scope in self._scopes for name in scope]
             notes = did_you_mean(node.name, [*in_scope, *self._module, *predeclared.names()])
         self._context.error("unresolved-identifier", f"unresolved identifier '{node.name}'", node.span, notes)
+
+    def _expression_too_deep(self, node: ast.Expression) -> None:
+        self._too_deep(node.span, f"expressions nest deeper than {DEEPEST_EXPRESSION} levels")
 
     def _too_deep(self, span: Span, message: str) -> None:
         self._context.error("nesting-too-deep", message, span)

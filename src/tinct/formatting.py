@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from .frontend import nesting_fault
 from .frontend.parse import parse
 from .ir.diagnostics import ShaderError
 from .ir.interpreter_state import deep_nesting
@@ -15,13 +16,17 @@ from .ir.wgsl import ast
 
 @deep_nesting()
 def format_source(source: Source) -> str:
-    """The formatted text: the same program, with all its comments. Raises ShaderError for a malformed source.
+    """The formatted text: the same program, with all its comments. Raises ShaderError for a source that is malformed,
+    or nests deeper than any program may.
 
     What comes out is checked against what went in, so that a mistake of the formatter never reaches a file.
     """
     from .backend.wgsl.format import format_unit
 
     unit = _unit(source)
+    fault = nesting_fault(source, unit)
+    if fault is not None:
+        raise ShaderError([fault], source)
     text = format_unit(unit, source)
     again = _unit(Source.from_text(text, source.name))
     if not same(_meaning(unit), _meaning(again)):

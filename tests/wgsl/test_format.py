@@ -79,6 +79,22 @@ def test_sample() -> None:
     assert count > 300
 
 
+@pytest.mark.parametrize(
+    ("before", "bracket", "after", "limit"),
+    [
+        ("const a = ", "()", ";", 512),
+        ("fn f(@builtin(", "()", ") a: u32) { }", 512),
+        ("fn f() ", "{}", "", 127),
+    ],
+)
+def test_what_nests_too_deep_is_refused(before: str, bracket: str, after: str, limit: int) -> None:
+    opening, closing = bracket
+    middle = "" if opening == "{" else "a"
+    text = f"{before}{opening * 10_000}{middle}{closing * 10_000}{after}"
+    with pytest.raises(ShaderError, match=f"nest deeper than {limit} levels"):
+        format_source(Source.from_text(text))
+
+
 def test_a_malformed_source_is_refused() -> None:
     with pytest.raises(ShaderError):
         format_source(Source.from_text("fn f( {}"))

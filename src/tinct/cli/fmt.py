@@ -26,7 +26,7 @@ Examples:
   cat kernel.wgsl | tinct fmt -
 
 \b
-Exit codes: 1 if a file is malformed, or, with --check, is not formatted.
+Exit codes: 1 if a file is malformed or nests too deep, or, with --check, is not formatted.
 """,
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
