@@ -25,7 +25,6 @@ from . import expressions
 from .context import Context, Operand, Phase
 from .conversions import latest_phase, load, make_concrete, note_read
 from .memory_views import view_of
-from .suggest import did_you_mean
 
 _LETTERS = {letter: index for letters in ("xyzw", "rgba") for index, letter in enumerate(letters)}
 
@@ -98,7 +97,7 @@ def _struct_member(
 ) -> Operand:
     index = composite.member_index(node.member)
     if index is None:
-        notes = did_you_mean(node.member, [member.name for member in composite.members])
+        notes = context.hints.did_you_mean(node.member, [member.name for member in composite.members])
         message = f"structure '{composite}' has no member '{node.member}'"
         context.fail("unknown-member", message, node.member_span, notes)
     context.facts.members[node] = MemberIndex(index)

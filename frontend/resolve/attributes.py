@@ -14,7 +14,7 @@ from ...ir.wgsl.program import DiagnosticFilter
 from . import expressions
 from .context import Abandon, Context, Phase
 from .conversions import make_concrete
-from .suggest import are, counted, did_you_mean
+from .suggest import are, counted
 
 
 class Place(enum.Enum):
@@ -97,7 +97,7 @@ def collect(context: Context, attributes: Iterable[ast.Attribute], place: Place)
         fault = _fault(context, attribute, place)
         if fault is not None:
             found.is_faulty = True
-            context.error("invalid-attribute", fault, attribute.span, _hint(attribute))
+            context.error("invalid-attribute", fault, attribute.span, _hint(context, attribute))
         elif attribute.name == "diagnostic":
             found.diagnostics.append(attribute)
         elif attribute.name in found.by_name:
@@ -124,8 +124,8 @@ def _fault(context: Context, attribute: ast.Attribute, place: Place) -> str | No
     return None
 
 
-def _hint(attribute: ast.Attribute) -> tuple[Note, ...]:
-    return () if attribute.name in RULES else did_you_mean(attribute.name, RULES)
+def _hint(context: Context, attribute: ast.Attribute) -> tuple[Note, ...]:
+    return () if attribute.name in RULES else context.hints.did_you_mean(attribute.name, RULES)
 
 
 def integer(context: Context, attribute: ast.Attribute, least: int) -> int | None:
@@ -186,10 +186,10 @@ def filters(context: Context, attributes: AttributeSet) -> tuple[DiagnosticFilte
 def check_filter(context: Context, severity: str, rule: str, node: ast.Attribute | ast.DiagnosticDirective) -> None:
     """The severity must be one; an unknown rule is only worth a warning."""
     if severity not in SEVERITIES:
-        notes = did_you_mean(severity, SEVERITIES)
+        notes = context.hints.did_you_mean(severity, SEVERITIES)
         context.error("invalid-diagnostic-filter", f"'{severity}' is not a severity", node.span, notes)
     if "." not in rule and rule not in DIAGNOSTIC_RULES:
-        notes = did_you_mean(rule, DIAGNOSTIC_RULES)
+        notes = context.hints.did_you_mean(rule, DIAGNOSTIC_RULES)
         context.warn("unknown-diagnostic-rule", f"unknown diagnostic rule '{rule}'", node.span, notes)
 
 

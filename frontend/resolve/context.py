@@ -13,6 +13,7 @@ from ...ir.source import Source, Span
 from ...ir.types import Stage, Struct, Type
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import DiagnosticFilter, ExpressionFacts, Facts, FunctionInfo, Variable
+from .suggest import Hints
 
 _NOWHERE = Span(0, 0)
 
@@ -120,6 +121,7 @@ class Context:
 
     source: Source
     diagnostics: DiagnosticList
+    hints: Hints = field(default_factory=Hints)
     facts: Facts = field(default_factory=Facts)
     symbols: dict[int, Symbol] = field(default_factory=dict[int, Symbol])
     declared: dict[int, Symbol] = field(default_factory=dict[int, Symbol])

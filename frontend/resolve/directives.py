@@ -9,7 +9,6 @@ from ...ir.wgsl import ast
 from ...ir.wgsl.program import DiagnosticFilter
 from . import attributes
 from .context import Context
-from .suggest import did_you_mean
 
 
 def resolve_directives(context: Context, unit: ast.TranslationUnit) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -39,7 +38,9 @@ def _check(
 ) -> None:
     for name in names:
         if name not in known:
-            context.error("unknown-extension", f"unknown {what} '{name}'", node.span, did_you_mean(name, known))
+            context.error(
+                "unknown-extension", f"unknown {what} '{name}'", node.span, context.hints.did_you_mean(name, known)
+            )
 
 
 def _filter(context: Context, node: ast.DiagnosticDirective) -> None:

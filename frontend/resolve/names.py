@@ -21,9 +21,6 @@ from ...ir.wgsl.limits import DEEPEST_EXPRESSION, DEEPEST_STATEMENT, LONGEST_ELS
 from ..habits import name_hint
 from . import predeclared
 from .context import Context, DeclarationNode, Symbol
-from .suggest import did_you_mean
-
-MOST_HINTS = 16  # near-miss names cost time in proportion to all names
 
 # The arguments of these attributes are names of their own kind (WGSL, "Context-Dependent Names").
 _CONTEXT_DEPENDENT = frozenset({"builtin", "interpolate", "diagnostic"})
@@ -60,7 +57,6 @@ class _Binder:
         self._scopes: list[dict[str, Symbol]] = []
         self._current = Symbol("", None, Span(0, 0))
         self._unresolved: set[str] = set()
-        self._hints_left = MOST_HINTS
 
     # Declarations
 
@@ -327,10 +323,10 @@ class _Binder:
             return
         self._unresolved.add(node.name)
         notes = name_hint(node.name)
-        if self._hints_left and not notes:
-            self._hints_left -= 1
+        if not notes and self._context.hints.are_left:
             in_scope = [name for scope in self._scopes for name in scope]
-            notes = did_you_mean(node.name, [*in_scope, *self._module, *predeclared.names()])
+            names = [*in_scope, *self._module, *predeclared.names()]
+            notes = self._context.hints.did_you_mean(node.name, names)
         self._context.error("unresolved-identifier", f"unresolved identifier '{node.name}'", node.span, notes)
 
     def _expression_too_deep(self, node: ast.Expression) -> None:

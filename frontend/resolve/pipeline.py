@@ -35,7 +35,7 @@ from ...ir.wgsl.program import (
 )
 from .functions import subgroup_size_fault
 from .override_evaluation import OverrideEvaluator
-from .suggest import did_you_mean
+from .suggest import Hints
 from .type_names import buffer_size_fault, element_count_fault
 
 LARGEST_WORKGROUP = (256, 256, 64)
@@ -52,7 +52,7 @@ def check_pipeline(
     diagnostics = DiagnosticList()
     function = next((function for function in program.entry_points if function.name == entry_point), None)
     if function is None:
-        hint = did_you_mean(entry_point, [function.name for function in program.entry_points])
+        hint = Hints().did_you_mean(entry_point, [function.name for function in program.entry_points])
         diagnostics.error("no-such-entry-point", f"there is no entry point '{entry_point}'", None, hint)
         return tuple(diagnostics.items)
     pipeline = _Pipeline(program, function, diagnostics)
@@ -94,9 +94,11 @@ class _Pipeline:
         overrides = {
             override_key(variable): variable for variable in self._program.variables if variable.kind == "override"
         }
+        hints = Hints()
         for key in constants:
             if key not in overrides:
-                self._error("unknown-override", f"there is no override '{key}'", None, did_you_mean(key, overrides))
+                notes = hints.did_you_mean(key, overrides)
+                self._error("unknown-override", f"there is no override '{key}'", None, notes)
         used = set(self._function.resources)
         for key, variable in overrides.items():
             if key in constants:

@@ -26,7 +26,6 @@ from ...ir.wgsl import ast
 from . import attributes
 from .attributes import AttributeSet
 from .context import Abandon, Context
-from .suggest import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,7 @@ def _builtin_value(context: Context, found: AttributeSet, type: Type, span: Span
         raise Abandon
     value = BUILTIN_VALUES.get(name)
     if value is None:
-        notes = did_you_mean(name, BUILTIN_VALUES)
+        notes = context.hints.did_you_mean(name, BUILTIN_VALUES)
         context.fail("unknown-builtin-value", f"unknown built-in value '{name}'", attribute.arguments[0].span, notes)
     if value.extension is not None and value.extension not in context.enables:
         notes = (Note(f"add 'enable {value.extension};' at the start of the module"),)
@@ -135,7 +134,7 @@ def _depth_mode(context: Context, found: AttributeSet) -> str | None:
     if not isinstance(value, ast.Identifier) or value.name != "frag_depth":
         context.error("invalid-attribute", "only 'builtin(frag_depth)' takes a depth mode", argument.span)
     elif mode not in DEPTH_MODES:
-        notes = did_you_mean(mode, DEPTH_MODES)
+        notes = context.hints.did_you_mean(mode, DEPTH_MODES)
         context.error(
             "invalid-attribute", f"'{mode}' is not a depth mode: use 'less' or 'greater'", argument.span, notes
         )
@@ -188,7 +187,7 @@ def _interpolation(context: Context, found: AttributeSet) -> tuple[str, ...]:
     if kind is None or (len(words) > 1 and sampling is None):
         return ()
     if kind not in SAMPLINGS:
-        notes = did_you_mean(kind, SAMPLINGS)
+        notes = context.hints.did_you_mean(kind, SAMPLINGS)
         context.error("invalid-attribute", f"'{kind}' is not an interpolation type", attribute.span, notes)
     elif sampling is not None and sampling not in SAMPLINGS[kind]:
         allowed = " or ".join(SAMPLINGS[kind])

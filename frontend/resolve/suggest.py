@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 from ...ir.diagnostics import Note
+
+MOST_NAMES = 20_000
+"""How many names are compared in one run of the resolver: some 0.1 seconds. Errors found later get no hint."""
 
 
 def edit_distance(left: str, right: str, limit: int) -> int:
     """Insertions, deletions, substitutions and swaps of neighbours between two words; at most `limit + 1`."""
     if abs(len(left) - len(right)) > limit:
         return limit + 1
+    left, right = _without_common_ends(left, right)
     before: list[int] = []
     previous = list(range(len(right) + 1))
     for row, char in enumerate(left, 1):
@@ -26,22 +31,48 @@ def edit_distance(left: str, right: str, limit: int) -> int:
     return previous[-1]
 
 
+def _without_common_ends(left: str, right: str) -> tuple[str, str]:
+    start = _common(left, right)
+    left, right = left[start:], right[start:]
+    end = _common(left[::-1], right[::-1])
+    return left[: len(left) - end], right[: len(right) - end]
+
+
+def _common(left: str, right: str) -> int:
+    """How many characters two words begin with in common."""
+    pairs = zip(left, right, strict=False)
+    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))
+
+
 def closest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate most like `name`, if one is like it at all. Very long names are not compared."""
     if len(name) > 64:
         return None
-    limit = max(len(name) > 1, len(name) // 3)
     names = set(candidates)
-    scored = ((edit_distance(name.lower(), candidate.lower(), limit), candidate) for candidate in names)
-    distance, best = min(scored, default=(limit + 1, None))
-    return best if distance <= limit else _longer(name, names)
+    word = name.lower()
+    letters = set(word)
+    limit = max(len(name) > 1, len(name) // 3)
+    best: str | None = None
+    for candidate in names:
+        if abs(len(candidate) - len(name)) > limit:
+            continue
+        other = candidate.lower()
+        if len(letters.symmetric_difference(other)) > 2 * limit:  # an edit changes two letters at most
+            continue
+        distance = edit_distance(word, other, limit)
+        if distance < limit or (distance == limit and (best is None or candidate < best)):
+            best, limit = candidate, distance
+    return best or _longer(name, names)
 
 
 def _longer(name: str, candidates: Iterable[str]) -> str | None:
     """The shortest candidate that `name` abbreviates: `warn` for `warning`, `global_id` for `global_invocation_id`."""
     if len(name) < 4:
         return None
-    found = [other for other in candidates if len(other) <= 3 * len(name) and _abbreviates(name, other)]
+    first = name.split("_", 1)[0]
+    found = [
+        other for other in candidates if first in other and len(other) <= 3 * len(name) and _abbreviates(name, other)
+    ]
     return min(found, key=lambda other: (len(other), other), default=None)
 
 
@@ -51,10 +82,24 @@ def _abbreviates(name: str, other: str) -> bool:
     return all(any(part.startswith(short) for part in parts) for short in name.split("_"))
 
 
-def did_you_mean(name: str, candidates: Iterable[str]) -> tuple[Note, ...]:
-    """A hint to put into a diagnostic's notes, or nothing."""
-    best = closest(name, candidates)
-    return () if best is None else (Note(f"did you mean '{best}'?"),)
+@dataclass(slots=True)
+class Hints:
+    """Gives hints until the names that were compared are `MOST_NAMES`: a file of errors costs no more than that."""
+
+    compared: int = 0
+
+    @property
+    def are_left(self) -> bool:
+        """Whether there are more hints to be had."""
+        return self.compared < MOST_NAMES
+
+    def did_you_mean(self, name: str, candidates: Collection[str]) -> tuple[Note, ...]:
+        """A hint to put into a diagnostic's notes, or nothing."""
+        if not self.are_left:
+            return ()
+        self.compared += len(candidates)
+        best = closest(name, candidates)
+        return () if best is None else (Note(f"did you mean '{best}'?"),)
 
 
 def are(count: int) -> str:

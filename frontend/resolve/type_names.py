@@ -35,7 +35,7 @@ from ...ir.wgsl.program import FunctionInfo, Variable
 from . import expressions, predeclared, type_rules
 from .context import Abandon, Context, Phase, Symbol
 from .conversions import make_concrete
-from .suggest import are, counted, did_you_mean
+from .suggest import are, counted
 
 
 def resolve_type(context: Context, node: ast.Expression) -> Type:
@@ -166,7 +166,7 @@ def enumerant(context: Context, node: ast.Expression, names: Collection[str], wh
         declared = (Note(f"'{node.name}' is declared here", symbol.span),)
         context.fail("expected-enumerant", f"'{node.name}' does not name {with_article(what)}", node.span, declared)
     if node.name not in names or node.template_arguments:
-        notes = did_you_mean(node.name, names)
+        notes = context.hints.did_you_mean(node.name, names)
         context.fail("expected-enumerant", f"'{node.name}' does not name {with_article(what)}", node.span, notes)
     return node.name
 

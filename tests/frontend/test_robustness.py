@@ -13,7 +13,7 @@ import pytest
 from tests.frontend.fuzz import examine, mutants, seeds
 
 from tinct.frontend import check, load_program
-from tinct.frontend.resolve.suggest import closest, edit_distance
+from tinct.frontend.resolve.suggest import MOST_NAMES, Hints, closest, edit_distance
 from tinct.ir.source import Source
 
 MODULES = Path(__file__).parent / "modules"
@@ -159,6 +159,25 @@ def test_edit_distance(left: str, right: str, distance: int) -> None:
 
 def test_edit_distance_is_bounded() -> None:
     assert edit_distance("kitten", "sitting", 1) == 2
+
+
+def test_closest_is_the_least_distance_of_all() -> None:
+    numbers = random.Random(0)
+    for _ in range(200):
+        names = ["".join(numbers.choices("abC_", k=numbers.randrange(1, 9))) for _ in range(30)]
+        name = "".join(numbers.choices("abC_", k=3))
+        limit = 1
+        distance, best = min((edit_distance(name.lower(), other.lower(), 99), other) for other in names)
+        if distance <= limit:
+            assert closest(name, names) == best
+
+
+def test_hints_are_given_for_a_bounded_number_of_names() -> None:
+    hints = Hints()
+    names = [f"value_{number}" for number in range(MOST_NAMES // 4)]
+    found = [hints.did_you_mean("valeu_7", names) for _ in range(6)]
+    assert [len(it) for it in found] == [1, 1, 1, 1, 0, 0]
+    assert found[0][0].message == "did you mean 'value_7'?"
 
 
 def test_closest() -> None:
