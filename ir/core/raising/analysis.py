@@ -240,15 +240,18 @@ def _has_merge(block: nodes.Block) -> bool:
 
 def _follow(block: nodes.Block, inner: nodes.Block, follow: nodes.Block | None) -> nodes.Block | None:
     """Where control goes on by itself from the end of a region that a block enters; `follow` is the block's own."""
-    match None if block.branch is None else block.branch.target:
+    target = None if block.branch is None else block.branch.target
+    match target:
         case nodes.If(merge_target=merge):
             return merge or follow
         case nodes.Loop() as loop:
             return loop.start_target if inner is loop.continuing_target else loop.continuing_target
         case nodes.Switch(merge_target=merge):
             return merge
-        case _:
+        case nodes.Block() | nodes.Terminator() | None:
             return None
+        case _:
+            assert_never(target)
 
 
 def _roots(block: nodes.Block, function: nodes.Function) -> Iterable[Value]:
@@ -269,7 +272,7 @@ def _roots(block: nodes.Block, function: nodes.Function) -> Iterable[Value]:
         case nodes.Terminator() as end:
             if end is function.end_target:
                 yield from block.branch.arguments
-        case nodes.Block() | nodes.Loop():
+        case nodes.Block() | nodes.Loop() | nodes.If():
             pass
         case _:
             assert_never(block.branch.target)
