@@ -33,9 +33,8 @@ setup(
         ),
         extension(
             "tinct.backend.cpu._pool",
-            f"{POOL}/module.c",
-            f"{POOL}/crew.c",
-            depends=(f"{POOL}/crew.h",),
+            *(f"{POOL}/{name}.c" for name in ("module", "interrupts", "crew", "stop")),
+            depends=tuple(f"{POOL}/{name}.h" for name in ("interrupts", "crew", "stop")),
             options=("-O3", "-pthread"),
         ),
     ],

@@ -1,8 +1,18 @@
 """Worker threads in C; see `tinct.backend.cpu.threads`."""
 
+class Stop:
+    """Stops the run that it is given to, once."""
+
+    def raise_(self) -> None:
+        """Stop the run now, whatever its machine code is doing; before the run, so that it does nothing."""
+
+    @property
+    def is_raised(self) -> bool:
+        """Whether `raise_` was called."""
+
 class Pool:
     """Workers, of which the caller of `run` is the first; the others begin when they are first of use. One run is done
-    at a time, other callers wait.
+    at a time, other callers wait. What a signal handler asks for in the middle of a run is run by its thread alone.
     """
 
     def __new__(cls, workers: int, /) -> Pool: ...
@@ -18,19 +28,19 @@ class Pool:
         count: int,
         scratch: int,
         privates: tuple[tuple[int, str, int], ...],
-        stop: int,
+        stop: Stop | None,
         each: float,
         /,
     ) -> float:
         """Do all threads `[0, count)` of a dispatch in parts, and return the seconds that one of them seems to take.
 
-        `entry` is the address of a C function `(bindings, numbers, begin, end, scratch, stop)`: the `bindings` are
-        addresses and the `numbers` are dynamic constants, as packed 64-bit words; `scratch` is the address of as many
-        bytes, aligned by 64, of the worker's own; `stop` that of a 32-bit word that is not 0 once the run is to end, of
-        which 0 stands for a new one. `privates` are bindings of which every worker but the first gets a copy: (index,
-        how copies are combined, bytes), combined as `add`, `and`, `or`, `xor`, `smin`, `smax`, `umin` or `umax`.
-        `each` is what a run like this one returned, else 0.
+        `entry` is the address of a C function `(bindings, numbers, begin, end, scratch)`: the `bindings` are addresses
+        and the `numbers` are dynamic constants, as packed 64-bit words; `scratch` is the address of as many bytes,
+        aligned by 64, of the worker's own. Where a run may be stopped, by `stop` or an interrupt, the function may be
+        left at any instruction: it must not take locks, nor allocate. `privates` are bindings of which every worker but
+        the first gets a copy: (index, how copies are combined, bytes), combined as `add`, `and`, `or`, `xor`, `smin`,
+        `smax`, `umin` or `umax`. `each` is what a run like this one returned, else 0.
 
-        What a signal handler raises is raised here, once all workers have ended. Raises MemoryError, and ValueError for
-        privates that make no sense.
+        What a signal handler raises is raised here, once all workers have ended; an interrupt that raises
+        KeyboardInterrupt stops the run. Raises MemoryError, and ValueError for privates that make no sense.
         """

@@ -6,11 +6,11 @@ several workers share a dispatch. That is possible if all they carry is bindings
 
 The module has one external function:
 
-    void kernel(ptr buffers, ptr dynamic, i64 begin, i64 end, ptr scratch, ptr stop)
+    void kernel(ptr buffers, ptr dynamic, i64 begin, i64 end, ptr scratch)
 
 `buffers` is an array of pointers, one for each parameter; `dynamic` an array of i64, the dynamic constants; `scratch`
-memory of the worker alone, 64-byte aligned and of `Emitted.scratch_size` bytes. Loops that may never end (see
-`endless`) leave the function in the middle once the i32 at `stop` is not 0.
+memory of the worker alone, 64-byte aligned and of `Emitted.scratch_size` bytes. The function computes on memory and
+does nothing else, so that a thread may be taken out of it at any instruction (see `pool/stop.h`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from ...ir.hercules.graph import def_use
 from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
-from .endless import watched_ends
 from .fork_loops import ForkLoops
 from .gangs import GangEmitter, GangPlan, NotGanged, plan_gangs, widened
 from .half import CONVERSIONS
@@ -47,7 +46,7 @@ _METADATA = f"""!0 = !{{}}
 """
 Tier = Literal["gang", "lane", "baseline"]
 """Several threads of a fork at once, in the lanes of vectors; or one after another; or that, as code which takes LLVM
-little time, and can be stopped within milliseconds.
+little time.
 """
 
 
@@ -210,7 +209,6 @@ class _FunctionEmitter:
         scratch_offsets, self._scratch_size = assign_scratch(self._plan.storages)
         self._nodes = NodeEmitter(self._ops, placed.types, self._plan, scratch_offsets)
         self._labels = {leader: f"{type(leader).__name__.lower()}{n}" for n, leader in enumerate(placed.blocks)}
-        self._watched = self._looking(watched_ends(placed, soon=tier == "baseline"))
         self._ends: dict[h.Node, str] = {}
         """The last LLVM block of each block."""
         self._loops = ForkLoops(self._ops, self._nodes, self._types, self._joins, forks, self._ends)
@@ -219,18 +217,9 @@ class _FunctionEmitter:
         self._reduces: dict[h.Node, list[h.Reduce]] = {}
         self._endings: dict[h.Node, list[h.Node]] = {}
         self._find_pinned()
-        self._gangs = {
-            gang.forks[0]: GangEmitter(placed, gang, self._nodes, self._plan, users, self._end_if_watched)
-            for gang in gangs.gangs
-        }
+        self._gangs = {gang.forks[0]: GangEmitter(placed, gang, self._nodes, self._plan, users) for gang in gangs.gangs}
         self._unrolled_loops = gangs.unrolled
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
-
-    def _looking(self, watched: frozenset[h.Node]) -> frozenset[h.Node]:
-        """Where the function looks at the stop flag: in the one loop over all shared threads once."""
-        ends = [block_leader(self._joins[it].control) for it in self._forks]
-        looks = [it for it in ends if it in watched]
-        return watched.difference(looks[1:])
 
     def carries_only_bindings(self) -> bool:
         """Whether workers may share the threads of the outermost forks."""
@@ -255,8 +244,6 @@ class _FunctionEmitter:
                 self._emit_gang(leader)
         self._out.open("entry")
         self._out.do(f"br label %{self._labels[self._placed.graph.order[0]]}")
-        self._out.open("stopped")
-        self._out.do("ret void")
         self._add_functions()
         parallel = tuple(fork.factor for fork in self._forks)
         footprint: h.DynamicConstant = dynamic.ZERO
@@ -290,8 +277,7 @@ class _FunctionEmitter:
     def _add_functions(self) -> None:
         count = len(self._function.parameter_types)
         parameters = "".join(f"ptr noalias noundef %p{index}, " for index in range(count))
-        common = "ptr noalias noundef readonly %dynamic, i64 %begin, i64 %end, ptr noalias noundef align 64 %scratch, "
-        common += "ptr %stop"
+        common = "ptr noalias noundef readonly %dynamic, i64 %begin, i64 %end, ptr noalias noundef align 64 %scratch"
         self._module.add_function(
             "body",
             f"define internal void @body({parameters}{common}) nounwind noinline "
@@ -302,9 +288,9 @@ class _FunctionEmitter:
             lines.append(f"  %a{index} = getelementptr inbounds ptr, ptr %buffers, i64 {index}")
             lines.append(f"  %p{index} = load ptr, ptr %a{index}, align 8")
         arguments = "".join(f"ptr %p{index}, " for index in range(count))
-        lines.append(f"  call void @body({arguments}ptr %dynamic, i64 %begin, i64 %end, ptr %scratch, ptr %stop)")
+        lines.append(f"  call void @body({arguments}ptr %dynamic, i64 %begin, i64 %end, ptr %scratch)")
         lines.append("  ret void")
-        given = "ptr %buffers, ptr %dynamic, i64 %begin, i64 %end, ptr %scratch, ptr %stop"
+        given = "ptr %buffers, ptr %dynamic, i64 %begin, i64 %end, ptr %scratch"
         head = f"define void @kernel({given}) nounwind"
         body = "\n".join(lines)
         if not self._module.target.has_half:
@@ -323,7 +309,6 @@ class _FunctionEmitter:
         for node in self._placed.blocks[leader]:
             self._nodes.emit(node)
         self._handing_on.at_end(leader, self._endings.get(leader, ()))
-        self._end_if_watched(leader)
         self._ends[leader] = self._out.current
         self._out.do(self._terminator(self._placed.exits[leader]) + self._unrolled(leader))
 
@@ -333,19 +318,6 @@ class _FunctionEmitter:
         header = self._placed.exits[leader]
         is_back = any(it.header is header and it in self._unrolled_loops for it in around)
         return self._module.unrolled_loop() if is_back else ""
-
-    def _end_if_watched(self, leader: h.Node) -> None:
-        """In loops that may never end: leave the function if another thread says so; unordered atomic, for it may say
-        so at any time.
-        """
-        if leader not in self._watched:
-            return
-        stop = self._out.value("load atomic volatile i32, ptr %stop unordered, align 4")
-        is_going = self._ops.binary("icmp eq", "i32", stop, "0")
-        going = self._out.fresh_block("going")
-        before = self._out.current
-        self._out.do(f"br i1 {is_going}, label %{going}, label %stopped")
-        self._out.open_merge(going, before)
 
     def _phi(self, node: h.Phi) -> str:
         assert isinstance(node.region, h.Region)

@@ -62,12 +62,12 @@ class BoundFunction:
         if pool.workers > 1 and extent.copied * pool.workers > _LARGEST_COPIES:
             self._shared().run(workers=workers, timeout=timeout)
         elif timeout is None:
-            self._run(pool, 0)
+            self._run(pool, None)
         else:
             with stop_after(timeout) as stop:
-                self._run(pool, stop.address)
+                self._run(pool, stop)
 
-    def _run(self, pool: _pool.Pool, stop: int) -> None:
+    def _run(self, pool: _pool.Pool, stop: _pool.Stop | None) -> None:
         extent = self.extent
         extent.each = pool.run(
             self.function.code.address,

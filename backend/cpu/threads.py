@@ -9,19 +9,21 @@ from . import _pool
 
 
 class _Pools:
-    """The pools of this process, by their number of workers."""
+    """The pools of this process, by their number of workers; None stands for as many as there are processors."""
 
     def __init__(self) -> None:
-        self._pools: dict[int, _pool.Pool] = {}
+        self._pools: dict[int | None, _pool.Pool] = {}
         self._lock = ForkLock()
         os.register_at_fork(after_in_child=self._forget)
 
-    def of(self, workers: int) -> _pool.Pool:
+    def of(self, workers: int | None) -> _pool.Pool:
         """The pool with that many workers, made when it is first needed."""
         pool = self._pools.get(workers)
         if pool is None:
             with self._lock:
-                pool = self._pools.setdefault(workers, _pool.Pool(workers))
+                number = available_processors() if workers is None else workers
+                pool = self._pools.get(number) or _pool.Pool(number)
+                self._pools |= {number: pool, workers: pool}
         return pool
 
     def _forget(self) -> None:
@@ -33,8 +35,10 @@ _pools = _Pools()
 
 
 def shared_pool(workers: int | None = None) -> _pool.Pool:
-    """The pool of this process with that many workers; as many as it may use processors, if nothing is said."""
-    return _pools.of(available_processors() if workers is None else workers)
+    """The pool of this process with that many workers; if nothing is said, as many as it could use processors when it
+    first asked (as OpenMP's runtimes do: asking the system takes a fifth of a small dispatch).
+    """
+    return _pools.of(workers)
 
 
 def available_processors() -> int:

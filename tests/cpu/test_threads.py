@@ -150,7 +150,7 @@ def test_who_waits_for_another_dispatch_can_be_interrupted(counter: CompiledKern
     assert count(counter) == 64 * GROUPS
 
 
-ENTRY = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_uint64] * 2, *[ctypes.c_void_p] * 2)
+ENTRY = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_uint64] * 2, ctypes.c_void_p)
 
 
 def run(
@@ -162,10 +162,10 @@ def run(
     each: float = 0.0,
 ) -> float:
     """Let the pool call Python, which is no less code than a kernel's."""
-    entry = ENTRY(lambda _bindings, _numbers, begin, end, at, _stop: at_memory(at, scratch) and task(begin, end))
+    entry = ENTRY(lambda _bindings, _numbers, begin, end, at: at_memory(at, scratch) and task(begin, end))
     address = ctypes.cast(entry, ctypes.c_void_p).value
     assert address is not None
-    return pool.run(address, b"", b"", count, scratch, (), 0, each)
+    return pool.run(address, b"", b"", count, scratch, (), None, each)
 
 
 def at_memory(address: int | None, scratch: int) -> bool:
@@ -306,7 +306,7 @@ def test_private_copies_begin_with_the_identity_and_are_merged(kind: str) -> Non
     operands = [0xFFFFFFF0, 3, 0x80000001, 0x7FFFFFFE, 0x0F0F0F0F, 0x87654321]
     firsts: dict[int, list[int]] = {}
 
-    def entry(bindings: int, _numbers: int, begin: int, end: int, _scratch: int, _stop: int) -> None:
+    def entry(bindings: int, _numbers: int, begin: int, end: int, _scratch: int) -> None:
         own, shared = (ctypes.c_uint64 * 2).from_address(bindings)
         assert shared == other.ctypes.data
         copy = (ctypes.c_uint32 * 6).from_address(own)
@@ -320,7 +320,7 @@ def test_private_copies_begin_with_the_identity_and_are_merged(kind: str) -> Non
     address = ctypes.cast(callback, ctypes.c_void_p).value
     assert address is not None
     bindings = struct.pack("2Q", target.ctypes.data, other.ctypes.data)
-    pool.run(address, bindings, b"", 100, 0, ((0, kind, 24),), 0, 0.0)
+    pool.run(address, bindings, b"", 100, 0, ((0, kind, 24),), None, 0.0)
     assert firsts.pop(target.ctypes.data) == words
     assert list(firsts.values()) == [[identity] * 6] * 2
     expected = words
@@ -334,9 +334,9 @@ def test_arguments_that_make_no_sense() -> None:
         Pool(0)
     for privates in (((0, "add", 4),), ((0, "nand", 4),)):
         with pytest.raises(ValueError, match="no binding 0, or no kind"):
-            Pool(1).run(0, b"", b"", 1, 0, privates, 0, 0.0)
+            Pool(1).run(0, b"", b"", 1, 0, privates, None, 0.0)
     with pytest.raises(MemoryError):
-        Pool(1).run(0, b"", b"", 1, 1 << 60, (), 0, 0.0)
+        Pool(1).run(0, b"", b"", 1, 1 << 60, (), None, 0.0)
 
 
 def test_a_fork_while_another_thread_compiles() -> None:

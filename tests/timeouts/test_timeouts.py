@@ -103,15 +103,3 @@ def test_no_time_at_all(device: str) -> None:
 def test_sanitizer_is_stopped() -> None:
     with pytest.raises(DeviceError, match="did not end within"):
         kernel(BODIES["while"]).sanitize({"data": words()}, workgroups=1, timeout=0.2)
-
-
-def test_loops_that_end_soon_are_not_watched() -> None:
-    """A look at the stop flag would keep LLVM from making vector code of them."""
-    body = """
-      for (var k = 0u; k < data[2]; k++) { data[i] += k; }
-      for (var k = 0; k < 30; k += 3) { for (var m = 1u; m < 64; m *= 2) { data[i] += m; } }
-      for (var k = data[2]; k > 0; k /= 2) { data[i] -= k; }
-    """
-    llvm = kernel(body).shader.compilation("main", {}).cpu.llvm(optimised=False)
-    forks = 2  # of the lanes, and of the workgroups, which are one loop
-    assert llvm.count("ptr %stop unordered") == forks

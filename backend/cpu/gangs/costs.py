@@ -6,7 +6,7 @@ from ....ir.hercules import nodes as h
 from ....ir.hercules.analyses import Loop
 from ....ir.hercules.schedule import Schedule
 from .. import math
-from ..endless import HALVINGS, most_turns
+from ..turns import HALVINGS, most_turns
 from .control import Level
 from .shapes import Shapes
 

@@ -46,10 +46,7 @@ class GangEmitter:
         nodes: NodeEmitter,
         plan: StoragePlan,
         users: Mapping[h.Node, Sequence[h.Node]],
-        at_end: Callable[[h.Node], None],
     ) -> None:
-        """`at_end` is called at the end of each block."""
-        self._at_end = at_end
         self._placed = placed
         self._gang = gang
         self._nodes = nodes
@@ -160,7 +157,6 @@ class GangEmitter:
         for node in self._in_order(left):
             self._emit_node(node)
         self._merges.hand_on(leader)
-        self._at_end(leader)
 
     def _emit_nodes(self, leader: h.Node, nodes: Sequence[h.Node]) -> None:
         """Some of a block that were left out."""

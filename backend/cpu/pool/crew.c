@@ -75,6 +75,7 @@ typedef struct {
     pthread_cond_t call;
     bool is_started, is_called;
     Processors processors;
+    Runner *runner;
     char *memory; // scratch, then private copies, then the addresses of its bindings; kept from job to job
     size_t size;
     void *const *bindings; // null until it takes part in the job
@@ -84,9 +85,11 @@ struct Crew {
     pid_t process;
     size_t size;
     Worker *workers; // the first is whoever calls `crew_do`
+    Runner *runners; // of the workers but the first
     pthread_mutex_t lock;
     pthread_cond_t ended, idle;
     bool is_busy, is_closed;
+    pthread_t caller; // while the crew is busy
     Job job; // what is under way, of which only `each` changes
     size_t copied;
     uint64_t least;       // the size of the smallest part
@@ -96,10 +99,10 @@ struct Crew {
     Processors processors;
 };
 
-// Threads of the dispatch, and how long they took.
+// Threads of the dispatch, how long they took, and when they were done.
 typedef struct {
     uint64_t begin, end;
-    double seconds;
+    double seconds, ended;
 } Part;
 
 static double now(void) {
@@ -151,9 +154,9 @@ static void *serve(void *argument);
 static bool is_ready(Worker *worker) {
     if (!worker->is_started) {
         pthread_attr_t attributes;
-        sigset_t all, before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before); // signals are for the threads of the program
+        const sigset_t mask = worker_mask(); // all other signals are for the threads of the program
+        sigset_t before;
+        pthread_sigmask(SIG_SETMASK, &mask, &before);
         pthread_attr_init(&attributes);
         pthread_attr_setstacksize(&attributes, STACK);
         worker->is_started = pthread_create(&worker->thread, &attributes, serve, worker) == 0;
@@ -204,7 +207,7 @@ static bool take(Crew *crew, Part *part) {
         job->each = part->seconds / (double)done;
         crew->most = at_least(crew->most, done < UINT64_MAX / GROWTH ? done * GROWTH : UINT64_MAX);
     }
-    if (__atomic_load_n(job->stop, __ATOMIC_RELAXED)) {
+    if (stop_is_raised(job->stop)) {
         crew->begin = job->count;
     }
     const uint64_t left = job->count - crew->begin;
@@ -240,21 +243,35 @@ static void *const *bindings_of(const Worker *worker) {
     return bindings;
 }
 
-static void do_part(Worker *worker, Part *part) {
+// What machine code is called with.
+typedef struct {
+    const Worker *worker;
+    const Part *part;
+} Call;
+
+static void call_entry(const void *argument) {
+    const Call *call = argument;
+    const Worker *worker = call->worker;
     const Job *job = &worker->crew->job;
+    job->entry(worker->bindings, job->numbers, call->part->begin, call->part->end, worker->memory);
+}
+
+static void do_part(Worker *worker, Part *part) {
     if (worker->bindings == NULL) {
         worker->bindings = bindings_of(worker);
     }
     const double started = now();
-    job->entry(worker->bindings, job->numbers, part->begin, part->end, worker->memory, job->stop);
+    runner_call(worker->runner, worker->crew->job.stop, call_entry, &(Call){worker, part});
     atomic_thread_fence(memory_order_seq_cst); // stores past the caches are not in order with the lock's
-    part->seconds = now() - started;
+    part->ended = now();
+    part->seconds = part->ended - started;
 }
 
 // The life of a worker other than the first.
 static void *serve(void *argument) {
     Worker *worker = argument;
     Crew *crew = worker->crew;
+    runner_begin_worker(worker->runner);
     pthread_mutex_lock(&crew->lock);
     for (;;) {
         while (!worker->is_called && !crew->is_closed) {
@@ -286,19 +303,30 @@ static void wait_a_while(Crew *crew, pthread_cond_t *condition) {
     pthread_cond_timedwait(condition, &crew->lock, &end);
 }
 
-// Waits until no other job is under way. False if that was interrupted.
-static bool enter(Crew *crew, MayGoOn may_go_on, void *context) {
+// What `enter` says beside a Result: the calling thread is in the middle of a job of the crew.
+enum { NESTED = FORKED + 1 };
+
+// Waits until no other job is under way. DONE, or why that was given up.
+static int enter(Crew *crew, const Stop *stop, MayGoOn may_go_on, void *context) {
     bool is_fine = true;
     pthread_mutex_lock(&crew->lock);
-    while (crew->is_busy && is_fine) {
+    const bool is_nested = crew->is_busy && pthread_equal(crew->caller, pthread_self());
+    while (crew->is_busy && !is_nested && is_fine && !stop_is_raised(stop)) {
         wait_a_while(crew, &crew->idle);
         pthread_mutex_unlock(&crew->lock);
         is_fine = may_go_on(context);
+        if (crew->process != getpid()) {
+            return FORKED;
+        }
         pthread_mutex_lock(&crew->lock);
     }
-    crew->is_busy |= is_fine;
+    const int result = is_nested ? NESTED : !is_fine ? INTERRUPTED : crew->is_busy ? STOPPED : DONE;
+    if (result == DONE) {
+        crew->is_busy = true;
+        crew->caller = pthread_self();
+    }
     pthread_mutex_unlock(&crew->lock);
-    return is_fine;
+    return result;
 }
 
 static void leave(Crew *crew) {
@@ -315,6 +343,7 @@ static bool begin(Crew *crew, const Job *job) {
     for (const Private *it = job->privates; it < job->privates + job->private_count; it++) {
         crew->copied += rounded(it->words * sizeof(uint32_t));
     }
+    crew->workers->runner = &job->stop->caller;
     crew->least = job->count / (crew->size * MOST_PARTS_PER_WORKER);
     crew->begin = 0;
     crew->most = job->each > 0 ? UINT64_MAX : 1;
@@ -351,65 +380,102 @@ typedef struct {
     MayGoOn may_go_on;
     void *context;
     double last;
-    bool is_fine;
+    Result result;
 } Asking;
 
-// Stops the job if the caller wants that; it is not asked too often, nor again after that.
-static void ask(Asking *asking, const Job *job) {
-    const double time = now();
-    if (asking->is_fine && time - asking->last > LONGEST / 2) {
-        asking->last = time;
-        asking->is_fine = asking->may_go_on(asking->context);
-        if (!asking->is_fine) {
-            __atomic_store_n(job->stop, 1, __ATOMIC_RELAXED);
-        }
+// Stops the job if the caller wants that; it is not asked too often, nor again after that. False in the child of a fork.
+static bool ask(Crew *crew, Asking *asking, double time) {
+    if (asking->result != DONE || time - asking->last <= LONGEST / 2) {
+        return true;
     }
+    asking->last = time;
+    if (!asking->may_go_on(asking->context)) {
+        asking->result = INTERRUPTED;
+        stop_raise(crew->job.stop);
+    }
+    if (crew->process != getpid()) {
+        return false;
+    }
+    if (crew->job.stops_caller) {
+        stop_admit_caller(crew->job.stop);
+    }
+    return true;
 }
 
-Result crew_do(Crew *crew, Job *job, MayGoOn may_go_on, void *context) {
-    if (!enter(crew, may_go_on, context)) {
-        return INTERRUPTED;
-    }
-    if (!begin(crew, job)) {
-        leave(crew);
-        return OUT_OF_MEMORY;
-    }
-    Asking asking = {may_go_on, context, now(), true};
+// Does the job that is under way. False in the child of a fork, where the lock may be held by nobody.
+static bool work(Crew *crew, Asking *asking) {
     for (Part part = {0}; take(crew, &part);) {
         do_part(crew->workers, &part);
-        ask(&asking, job);
+        if (!ask(crew, asking, part.ended)) {
+            return false;
+        }
     }
     pthread_mutex_lock(&crew->lock);
     call_off(crew);
     while (crew->working > 0) {
         wait_a_while(crew, &crew->ended);
         pthread_mutex_unlock(&crew->lock);
-        ask(&asking, job);
+        if (!ask(crew, asking, now())) {
+            return false;
+        }
         pthread_mutex_lock(&crew->lock);
     }
     pthread_mutex_unlock(&crew->lock);
+    return true;
+}
+
+// Does a job in the calling thread alone.
+static Result do_alone(Job *job, MayGoOn may_go_on, void *context) {
+    Crew *crew = crew_new(1);
+    const Result result = crew == NULL ? OUT_OF_MEMORY : crew_do(crew, job, may_go_on, context);
+    crew_free(crew);
+    return result;
+}
+
+Result crew_do(Crew *crew, Job *job, MayGoOn may_go_on, void *context) {
+    const int entered = enter(crew, job->stop, may_go_on, context);
+    if (entered != DONE) {
+        return entered == NESTED ? do_alone(job, may_go_on, context) : (Result)entered;
+    }
+    if (!begin(crew, job)) {
+        leave(crew);
+        return OUT_OF_MEMORY;
+    }
+    stop_begin(job->stop, crew->runners, crew->size - 1);
+    if (job->stops_caller) {
+        stop_admit_caller(job->stop);
+    }
+    Asking asking = {may_go_on, context, now(), DONE};
+    if (!work(crew, &asking)) {
+        return FORKED;
+    }
     merge(crew);
     job->each = crew->job.each;
+    stop_end(job->stop);
     leave(crew);
-    return asking.is_fine ? DONE : INTERRUPTED;
+    return asking.result == DONE && stop_is_raised(job->stop) ? STOPPED : asking.result;
 }
 
 Crew *crew_new(size_t size) {
     Crew *crew = calloc(1, sizeof *crew);
     Worker *workers = calloc(size, sizeof *workers);
-    if (crew == NULL || workers == NULL) {
+    Runner *runners = calloc(size, sizeof *runners);
+    if (crew == NULL || workers == NULL || runners == NULL) {
         free(crew);
         free(workers);
+        free(runners);
         return NULL;
     }
     crew->process = getpid();
     crew->size = size;
     crew->workers = workers;
+    crew->runners = runners;
     pthread_mutex_init(&crew->lock, NULL);
     pthread_cond_init(&crew->ended, NULL);
     pthread_cond_init(&crew->idle, NULL);
     for (Worker *worker = workers; worker < workers + size; worker++) {
         worker->crew = crew;
+        worker->runner = worker == workers ? NULL : &runners[worker - workers - 1];
         pthread_cond_init(&worker->call, NULL);
     }
     return crew;
@@ -438,5 +504,6 @@ void crew_free(Crew *crew) {
     pthread_cond_destroy(&crew->ended);
     pthread_mutex_destroy(&crew->lock);
     free(crew->workers);
+    free(crew->runners);
     free(crew);
 }

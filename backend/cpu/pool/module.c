@@ -3,84 +3,20 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "crew.h"
+#include "interrupts.h"
 
 typedef struct {
     PyObject ob_base;
     Crew *crew;
 } Pool;
 
-// Of Python's module `_signal`, since `signal.getsignal` takes ten times as long to say the same.
-static PyObject *getsignal, *default_int_handler, *number_of_interrupt;
-
-// Python handles signals between its own instructions, so an interrupt would not end machine code that loops for ever.
-// While the main thread is at it, an interrupt that is sure to raise KeyboardInterrupt stops the job, too.
 typedef struct {
-    uint32_t *stop;
-    struct sigaction python;
-    volatile sig_atomic_t came;
-} Interrupts;
-
-static Interrupts *volatile watched; // by the main thread, on its stack
-static pthread_t main_thread;
-
-// Found out once in each thread: a call of the system takes longer than all else that a small dispatch needs.
-static bool is_main_thread(void) {
-    static _Thread_local enum { UNKNOWN, MAIN, OTHER } thread;
-    if (thread == UNKNOWN) {
-#ifdef __linux__
-        thread = syscall(SYS_gettid) == getpid() ? MAIN : OTHER;
-#else
-        thread = pthread_main_np() ? MAIN : OTHER;
-#endif
-        main_thread = thread == MAIN ? pthread_self() : main_thread;
-    }
-    return thread == MAIN;
-}
-
-static void on_interrupt(int number, siginfo_t *info, void *context) {
-    if (!pthread_equal(pthread_self(), main_thread)) {
-        pthread_kill(main_thread, number); // which may be about to leave what it watches
-        return;
-    }
-    Interrupts *interrupts = watched;
-    interrupts->came = 1;
-    __atomic_store_n(interrupts->stop, 1, __ATOMIC_RELAXED);
-    if (interrupts->python.sa_flags & SA_SIGINFO) {
-        interrupts->python.sa_sigaction(number, info, context);
-    } else if (interrupts->python.sa_handler != SIG_DFL && interrupts->python.sa_handler != SIG_IGN) {
-        interrupts->python.sa_handler(number);
-    }
-}
-
-// Whether an interrupt would raise KeyboardInterrupt in this thread.
-static bool interrupt_raises_here(void) {
-    if (!is_main_thread()) {
-        return false;
-    }
-    PyObject *handler = PyObject_CallFunctionObjArgs(getsignal, number_of_interrupt, NULL);
-    PyErr_Clear();
-    Py_XDECREF(handler);
-    return handler == default_int_handler;
-}
-
-static void watch(Interrupts *interrupts) {
-    struct sigaction action = {.sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    watched = interrupts;
-    sigaction(SIGINT, &action, &interrupts->python);
-}
-
-static void unwatch(const Interrupts *interrupts, Interrupts *before) {
-    sigaction(SIGINT, &interrupts->python, NULL);
-    watched = before;
-}
+    PyObject ob_base;
+    Stop stop;
+} StopObject;
 
 // Lets Python handle signals. False if that raises an exception, which stays set.
 static bool handle_signals(void *context) {
@@ -91,27 +27,34 @@ static bool handle_signals(void *context) {
     return is_fine;
 }
 
-// Does a job; false with an exception set if that came to nothing.
+// Sets the exception of a job that came to nothing.
+static void set_error(Result result) {
+    if (result == OUT_OF_MEMORY) {
+        PyErr_NoMemory();
+    } else if (result == FORKED && !PyErr_Occurred()) {
+        PyErr_SetString(PyExc_RuntimeError, "this process was forked in the middle of the dispatch");
+    }
+}
+
+// Does a job; false with an exception set if that came to nothing. A job that is stopped is no error.
 static bool do_job(Crew *crew, Job *job) {
-    uint32_t stop = 0;
-    job->stop = job->stop == NULL ? &stop : job->stop;
-    Interrupts interrupts = {.stop = job->stop}, *before = watched;
+    Stop own = {0};
+    Interrupts interrupts;
     const bool is_watching = interrupt_raises_here();
+    job->stops_caller = is_watching || job->stop != NULL;
+    job->stop = job->stop == NULL ? &own : job->stop;
     if (is_watching) {
-        watch(&interrupts);
+        interrupts_watch(&interrupts, job->stop);
     }
     PyThreadState *state = PyEval_SaveThread();
     const Result result = crew_do(crew, job, handle_signals, &state);
     PyEval_RestoreThread(state);
-    if (is_watching) {
-        unwatch(&interrupts, before);
-    }
-    if (result == OUT_OF_MEMORY) {
-        PyErr_NoMemory();
-    } else if (result == DONE && interrupts.came && PyErr_CheckSignals() == 0) {
+    const bool came = is_watching && interrupts_unwatch(&interrupts);
+    set_error(result);
+    if (came && !PyErr_Occurred() && PyErr_CheckSignals() == 0) {
         PyErr_SetNone(PyExc_KeyboardInterrupt);
     }
-    return result == DONE && !interrupts.came;
+    return !PyErr_Occurred();
 }
 
 // The private bindings from tuples of (binding, kind, bytes), for the caller to free; null with an exception set if
@@ -139,15 +82,20 @@ static Private *read_privates(PyObject *given, size_t count, size_t binding_coun
     return privates;
 }
 
+static PyTypeObject *stop_type;
+
 static PyObject *pool_run(PyObject *self, PyObject *arguments) {
-    unsigned long long entry, count, stop;
+    unsigned long long entry, count;
     const char *bindings, *numbers;
     Py_ssize_t bindings_size, numbers_size, scratch;
-    PyObject *given;
+    PyObject *given, *stop;
     double each;
-    if (!PyArg_ParseTuple(arguments, "Ky#y#KnO!Kd:run", &entry, &bindings, &bindings_size, &numbers, &numbers_size,
+    if (!PyArg_ParseTuple(arguments, "Ky#y#KnO!Od:run", &entry, &bindings, &bindings_size, &numbers, &numbers_size,
                           &count, &scratch, &PyTuple_Type, &given, &stop, &each)) {
         return NULL;
+    }
+    if (stop != Py_None && Py_TYPE(stop) != stop_type) {
+        return PyErr_Format(PyExc_TypeError, "a run is stopped by a Stop or None, not %R", stop);
     }
     Job job = {
         .entry = (Entry)(uintptr_t)entry,
@@ -157,7 +105,7 @@ static PyObject *pool_run(PyObject *self, PyObject *arguments) {
         .count = count,
         .scratch = (size_t)scratch,
         .private_count = (size_t)PyTuple_Size(given),
-        .stop = (uint32_t *)(uintptr_t)stop,
+        .stop = stop == Py_None ? NULL : &((StopObject *)stop)->stop,
         .each = each,
     };
     Private *privates = read_privates(given, job.private_count, job.binding_count);
@@ -226,23 +174,54 @@ static PyType_Spec pool_type = {
     .slots = pool_slots,
 };
 
+// Called with Python's lock, which `Pool.run` needs to return: so no job ends, nor any thread of it, meanwhile.
+static PyObject *stop_raise_method(PyObject *self, PyObject *nothing) {
+    (void)nothing;
+    stop_raise(&((StopObject *)self)->stop);
+    Py_RETURN_NONE;
+}
+
+static PyObject *stop_is_raised_member(PyObject *self, void *closure) {
+    (void)closure;
+    return PyBool_FromLong(stop_is_raised(&((StopObject *)self)->stop));
+}
+
+static PyMethodDef stop_methods[] = {
+    {"raise_", stop_raise_method, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef stop_members[] = {
+    {"is_raised", stop_is_raised_member, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot stop_slots[] = {
+    {Py_tp_methods, stop_methods},
+    {Py_tp_getset, stop_members},
+    {0, NULL},
+};
+
+static PyType_Spec stop_spec = {
+    .name = "tinct.backend.cpu._pool.Stop",
+    .basicsize = sizeof(StopObject),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = stop_slots,
+};
+
 static int execute(PyObject *module) {
-    PyObject *signals = PyImport_ImportModule("_signal");
-    if (signals == NULL) {
+    if (!interrupts_set_up()) {
         return -1;
     }
-    getsignal = PyObject_GetAttrString(signals, "getsignal");
-    default_int_handler = PyObject_GetAttrString(signals, "default_int_handler");
-    number_of_interrupt = PyObject_GetAttrString(signals, "SIGINT");
-    Py_DECREF(signals);
+    stop_type = (PyTypeObject *)PyType_FromSpec(&stop_spec);
     PyObject *type = PyType_FromSpec(&pool_type);
-    if (getsignal == NULL || default_int_handler == NULL || number_of_interrupt == NULL || type == NULL) {
+    if (stop_type == NULL || type == NULL) {
         Py_XDECREF(type);
         return -1;
     }
     const int result = PyModule_AddObjectRef(module, "Pool", type);
     Py_DECREF(type);
-    return result;
+    return result == 0 ? PyModule_AddObjectRef(module, "Stop", (PyObject *)stop_type) : result;
 }
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, execute}, {0, NULL}};

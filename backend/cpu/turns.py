@@ -1,30 +1,18 @@
-"""Which loops must look at the stop flag, so that a kernel that never ends can be stopped.
-
-A look keeps LLVM from turning a loop into vector code, so loops that are sure to end soon do without: those whose
-turns, times the turns of all inside, are at most 2^36. That is seconds for most, and about a minute for a slow one that
-does turn so often. Code that is to be stopped within milliseconds looks where there are more than 2^16. A loop that
-counts up or down by one to any limit turns at most 2^32 times, one that halves or doubles 32 times; one between
-constants is known; any other may turn for ever.
-"""
+"""How often loops turn at most: known of those between constants, and of those that halve or double a number."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
 
 from ...ir.hercules import nodes as h
-from ...ir.hercules.analyses import Loop, block_leader
+from ...ir.hercules.analyses import Loop
 from ...ir.hercules.nodes import BinaryOp, UnaryOp
 from ...ir.hercules.schedule import Schedule
 
-_AT_MOST = 2.0**36
-_AT_MOST_SOON = 2.0**16
 _ALL_NUMBERS = 2.0**32
 HALVINGS = 32
 """How often a number can be halved or doubled."""
 _HALF = 2**30
-_WORKGROUPS = 2.0**20
-"""How many turns of a fork with a dynamic factor one call of the machine code makes, more or less."""
 
 _MIRRORED = {
     BinaryOp.LESS: BinaryOp.GREATER,
@@ -40,57 +28,21 @@ _OPPOSITE = {
 }
 
 
-def watched_ends(placed: Schedule, *, soon: bool = False) -> frozenset[h.Node]:
-    """The leaders of the blocks from which control goes back to the start of a loop or fork that may turn too long; to
-    be stopped `soon`, too long is less.
-    """
-    return frozenset(_Turns(placed).watched(_AT_MOST_SOON if soon else _AT_MOST))
-
-
 def most_turns(placed: Schedule, loop: Loop) -> float:
     """A bound of how often a loop turns each time it is entered."""
-    return _Turns(placed).own_turns(loop)
+    body = frozenset(loop.body)
+    branches = (node for node in loop.body if isinstance(node, h.If))
+    return min((_turns_until(node, loop, body, placed) for node in branches), default=math.inf)
 
 
-class _Turns:
-    def __init__(self, placed: Schedule) -> None:
-        self._placed = placed
-        graph = placed.graph
-        self._bodies: dict[Loop | h.Fork, frozenset[h.Node]] = {it: frozenset(it.body) for it in placed.loops.loops}
-        for fork in placed.nest.joins:
-            self._bodies[fork] = frozenset(node for node in graph.order if fork in placed.nest.around[node])
-
-    def watched(self, most: float) -> Iterator[h.Node]:
-        """The ends of loops and forks with more turns than that."""
-        turns: dict[Loop | h.Fork, float] = {}
-        for loop in sorted(self._bodies, key=lambda it: len(self._bodies[it])):
-            inside = sum(turns[it] for it in turns if _head(it) in self._bodies[loop])
-            turns[loop] = self.own_turns(loop) * max(1.0, inside)
-            if turns[loop] > most:
-                yield from map(block_leader, self._ends(loop))
-
-    def _ends(self, loop: Loop | h.Fork) -> Iterable[h.Node]:
-        return loop.latches if isinstance(loop, Loop) else [self._placed.nest.joins[loop].control]
-
-    def own_turns(self, loop: Loop | h.Fork) -> float:
-        """A bound of the turns of a loop or fork, without what is around it."""
-        if isinstance(loop, h.Fork):
-            return loop.factor.value if isinstance(loop.factor, h.DynamicLiteral) else _WORKGROUPS
-        return min((self._turns_until(node, loop) for node in loop.body if isinstance(node, h.If)), default=math.inf)
-
-    def _turns_until(self, branch: h.If, loop: Loop) -> float:
-        """How often a branch can stay in the loop, if it is passed in each turn."""
-        dominators, body = self._placed.dominators, self._bodies[loop]
-        stays = [it for it in self._placed.graph.successors[branch] if it in body]
-        if len(stays) != 1 or not all(dominators.dominates(branch, latch) for latch in loop.latches):
-            return math.inf
-        (stay,) = stays
-        assert isinstance(stay, h.Read)
-        return _turns_while(branch.condition, loop, is_true=stay.indices == [h.ControlIndex(1)])
-
-
-def _head(loop: Loop | h.Fork) -> h.Node:
-    return loop.header if isinstance(loop, Loop) else loop
+def _turns_until(branch: h.If, loop: Loop, body: frozenset[h.Node], placed: Schedule) -> float:
+    """How often a branch can stay in the loop, if it is passed in each turn."""
+    stays = [it for it in placed.graph.successors[branch] if it in body]
+    if len(stays) != 1 or not all(placed.dominators.dominates(branch, latch) for latch in loop.latches):
+        return math.inf
+    (stay,) = stays
+    assert isinstance(stay, h.Read)
+    return _turns_while(branch.condition, loop, is_true=stay.indices == [h.ControlIndex(1)])
 
 
 def _turns_while(condition: h.Node, loop: Loop, *, is_true: bool) -> float:

@@ -1,0 +1,100 @@
+#define _GNU_SOURCE
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "interrupts.h"
+
+// Of Python's module `_signal`, since `signal.getsignal` takes ten times as long to say the same.
+static PyObject *getsignal, *default_int_handler, *number_of_interrupt;
+
+static Interrupts *volatile watched; // by the main thread, on its stack
+static pthread_t main_thread;
+
+// Found out once in each thread: a call of the system takes longer than all else that a small dispatch needs.
+static _Thread_local enum { UNKNOWN, MAIN, OTHER } kind_of_thread;
+
+static bool is_main_thread(void) {
+    if (kind_of_thread == UNKNOWN) {
+#ifdef __linux__
+        kind_of_thread = syscall(SYS_gettid) == getpid() ? MAIN : OTHER;
+#else
+        kind_of_thread = pthread_main_np() ? MAIN : OTHER;
+#endif
+        main_thread = kind_of_thread == MAIN ? pthread_self() : main_thread;
+    }
+    return kind_of_thread == MAIN;
+}
+
+static void on_interrupt(int number, siginfo_t *info, void *context) {
+    if (!pthread_equal(pthread_self(), main_thread)) {
+        pthread_kill(main_thread, number); // which may be about to leave what it watches
+        return;
+    }
+    Interrupts *interrupts = watched;
+    interrupts->came = 1;
+    stop_raise(interrupts->stop);
+    if (interrupts->python.sa_flags & SA_SIGINFO) {
+        interrupts->python.sa_sigaction(number, info, context);
+    } else if (interrupts->python.sa_handler != SIG_DFL && interrupts->python.sa_handler != SIG_IGN) {
+        interrupts->python.sa_handler(number);
+    }
+}
+
+bool interrupt_raises_here(void) {
+    if (!is_main_thread()) {
+        return false;
+    }
+    PyObject *handler = PyObject_CallFunctionObjArgs(getsignal, number_of_interrupt, NULL);
+    PyErr_Clear();
+    Py_XDECREF(handler);
+    return handler == default_int_handler;
+}
+
+void interrupts_watch(Interrupts *interrupts, Stop *stop) {
+    struct sigaction before, action = {.sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    *interrupts = (Interrupts){.stop = stop, .around = watched};
+    if (interrupts->around != NULL) {
+        interrupts->python = interrupts->around->python;
+    }
+    watched = interrupts;
+    sigaction(SIGINT, &action, &before);
+    interrupts->is_first = (before.sa_flags & SA_SIGINFO) == 0 || before.sa_sigaction != on_interrupt;
+    if (interrupts->is_first) {
+        interrupts->python = before;
+    }
+}
+
+bool interrupts_unwatch(const Interrupts *interrupts) {
+    if (interrupts->is_first) {
+        sigaction(SIGINT, &interrupts->python, NULL);
+    }
+    watched = interrupts->around;
+    return interrupts->came;
+}
+
+// In the child of a fork: its only thread is the main thread, and may not be the one that watches.
+static void forget(void) {
+    kind_of_thread = UNKNOWN;
+    for (Interrupts *it = watched; it != NULL; it = it->around) {
+        sigaction(SIGINT, &it->python, NULL);
+    }
+    watched = NULL;
+}
+
+bool interrupts_set_up(void) {
+    PyObject *signals = PyImport_ImportModule("_signal");
+    if (signals == NULL) {
+        return false;
+    }
+    getsignal = PyObject_GetAttrString(signals, "getsignal");
+    default_int_handler = PyObject_GetAttrString(signals, "default_int_handler");
+    number_of_interrupt = PyObject_GetAttrString(signals, "SIGINT");
+    Py_DECREF(signals);
+    return pthread_atfork(NULL, NULL, forget) == 0 && getsignal != NULL && default_int_handler != NULL &&
+           number_of_interrupt != NULL;
+}
