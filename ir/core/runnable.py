@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from ..diagnostics import ShaderError, not_supported
-from ..source import Source
-from ..types import AddressSpace, Buffer, Pointer
+from collections.abc import Iterator, Sequence
+
+from ..diagnostics import Diagnostic, ShaderError, not_supported
+from ..layout_sizes import size_of
+from ..source import Source, Span
+from ..types import AddressSpace, Array, Buffer, OverrideCount, Pointer, Struct, Type
 from . import nodes
+from .structure import blocks_of
+
+LARGEST = 1 << 20
+"""The most bytes that an invocation may have in private variables, in the variables of one function, or in one value,
+and a workgroup in workgroup variables. WebGPU promises 8192 bytes of each, and 16384 in a workgroup.
+"""
 
 
 def check_runnable(entry: nodes.Function, source: Source | None = None) -> None:
-    """Raise ShaderError where an entry point uses immediate data, views of buffers, or demands a subgroup size."""
+    """Raise ShaderError where an entry point uses immediate data, views of buffers, demands a subgroup size, or has
+    variables or values that take more than LARGEST bytes.
+    """
     found = [
         not_supported(what, resource.span)
         for resource in entry.resources
@@ -17,6 +28,7 @@ def check_runnable(entry: nodes.Function, source: Source | None = None) -> None:
     ]
     if entry.subgroup_size is not None:
         found.append(not_supported("running with a 'subgroup_size' that the shader demands", entry.span))
+    found += _oversized(entry)
     if found:
         raise ShaderError(found, source)
 
@@ -28,3 +40,52 @@ def _unsupported(resource: nodes.ValueDeclaration) -> str | None:
     if isinstance(type, Pointer) and isinstance(type.store, Buffer):
         return f"running with a variable of type '{type.store}' ('{resource.name}')"
     return None
+
+
+def _oversized(entry: nodes.Function) -> Iterator[Diagnostic]:
+    """Variables and values that take too much memory."""
+    yield from _over(entry.resources, AddressSpace.WORKGROUP, "workgroup variables", entry.span)
+    yield from _over(entry.resources, AddressSpace.PRIVATE, "private variables", entry.span)
+    for function in _reached(entry):
+        instructions = [it for block in blocks_of(function) for it in block.instructions]
+        yield from _over(instructions, AddressSpace.FUNCTION, "variables of a function", function.span)
+        for instruction in instructions:
+            size = max(_size(it.type) for it in (instruction, *instruction.operands))
+            if size > LARGEST:
+                yield _too_large(size, "a value", instruction.span)
+
+
+def _over(values: Sequence[object], space: AddressSpace, what: str, span: Span | None) -> Iterator[Diagnostic]:
+    """Whether the variables of an address space take more than LARGEST bytes together; the place is the largest's."""
+    sizes: dict[int, Span | None] = {}
+    total = 0
+    for value in values:
+        if isinstance(value, nodes.Var) and isinstance(value.type, Pointer) and value.type.space is space:
+            size = _size(value.type.store)
+            sizes[size] = value.span
+            total += size
+    if total > LARGEST:
+        yield _too_large(total, what, sizes[max(sizes)] or span)
+
+
+def _too_large(size: int, what: str, span: Span | None) -> Diagnostic:
+    return not_supported(f"{what} of {size} bytes: at most {LARGEST} are run", span)
+
+
+def _size(type: Type) -> int:
+    """Bytes of an array or structure; 0 for all else, and where an override that has no value yet decides."""
+    if isinstance(type, Array) and isinstance(type.count, OverrideCount):
+        return 0
+    return size_of(type) if isinstance(type, (Array, Struct)) else 0
+
+
+def _reached(entry: nodes.Function) -> list[nodes.Function]:
+    """The function, and all that it calls, directly or not."""
+    found = {entry: None}
+    for function in (pending := [entry]):
+        for block in blocks_of(function):
+            for call in block.instructions:
+                if isinstance(call, nodes.Call) and call.callee not in found:
+                    found[call.callee] = None
+                    pending.append(call.callee)
+    return pending

@@ -165,10 +165,15 @@ class Compilation:
 
     def check_runnable(self) -> None:
         """Raise ShaderError for what no device runs yet."""
+        assert self._is_runnable
+
+    @cached_property
+    def _is_runnable(self) -> bool:
         from .ir.core.runnable import check_runnable
 
         function = next(function for function in self.specialised.functions if function.name == self.entry)
         check_runnable(function, self.origin.source)
+        return True
 
     @cached_property
     def workgroup_size(self) -> tuple[int, int, int]:
