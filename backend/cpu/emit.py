@@ -26,6 +26,7 @@ from ...ir.hercules.graph import def_use
 from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
+from .called import CalledFunctions, Passing
 from .fork_loops import ForkLoops
 from .gangs import GangEmitter, GangPlan, NotGanged, plan_gangs, widened
 from .half import CONVERSIONS
@@ -123,15 +124,45 @@ def _emit(
     privatise: bool,
     contract: bool,
 ) -> Emitted:
-    fused = _fused_products(placed) if contract else {}
-
     def emitter(forks: tuple[h.Fork, ...]) -> _FunctionEmitter:
-        return _FunctionEmitter(placed, bindings, forks, tier, gangs, ModuleText(fused), privatise=privatise)
+        module = _Module(tier, contract=contract)
+        return _FunctionEmitter(placed, bindings, forks, gangs, module, privatise=privatise)
 
     chosen = emitter(_outermost_forks(placed))
     if not chosen.carries_only_bindings():
         chosen = emitter(())
     return chosen.emit(reason)
+
+
+class _Module:
+    """The module that is written, with the functions that are called."""
+
+    def __init__(self, tier: Tier, *, contract: bool) -> None:
+        self.tier: Tier = tier
+        self.text = ModuleText()
+        self.called = CalledFunctions(self._write)
+        self._contract = contract
+        self._count = 0
+
+    def fuse(self, placed: Schedule) -> None:
+        """Find what may be rounded once in a function, if that was asked for."""
+        if self._contract:
+            self.text.fused.update(_fused_products(placed))
+
+    def _write(self, kernel: h.Function, layouts: Mapping[int, Layout], way: Passing) -> str:
+        """A called function; gangs where they can do it."""
+        self._count += 1
+        name = f"called{self._count}"
+        placed = _placed(kernel)
+        if self.tier == "gang" and way.lanes > 1:
+            try:
+                plan = plan_gangs(placed, way.lanes, None)
+                _FunctionEmitter(placed, layouts, (), plan, self, privatise=False).emit_called(name)
+                return name
+            except NotGanged:
+                pass
+        _FunctionEmitter(placed, layouts, (), GangPlan(), self, privatise=False).emit_called(name)
+        return name
 
 
 def _fused_products(placed: Schedule) -> dict[h.Node, h.Binary]:
@@ -181,20 +212,19 @@ class _FunctionEmitter:
         placed: Schedule,
         bindings: Mapping[int, Layout],
         forks: tuple[h.Fork, ...],
-        tier: Tier,
         gangs: GangPlan,
-        module: ModuleText,
+        module: _Module,
         *,
         privatise: bool,
     ) -> None:
         """`forks`: those whose threads workers share."""
+        module.fuse(placed)
         self._placed = placed
         self._types = placed.types
         self._joins = placed.nest.joins
         self._fork_of = placed.nest.forks
         self._forks = forks
         self._bindings = bindings
-        self._tier: Tier = tier
         self._function = placed.function
         self._live = [node for node in placed.function.nodes if node in placed.live]
         users = def_use(placed.function)
@@ -203,11 +233,13 @@ class _FunctionEmitter:
         self._plan.privatise({it.parameter for it in self._privates})
         if gangs.gangs:
             self._plan.mark_only_written(self._live, placed.types, placed.nest.forks)
-        self._module = module
+        self._called = module.called
+        self._tier: Tier = module.tier
+        self._module = module.text
         self._out = FunctionText(self._module)
         self._ops = Ops(self._out)
-        scratch_offsets, self._scratch_size = assign_scratch(self._plan.storages)
-        self._nodes = NodeEmitter(self._ops, placed.types, self._plan, scratch_offsets)
+        scratch_offsets, self._scratch_end = assign_scratch(self._plan.storages, self._called.scratch)
+        self._nodes = NodeEmitter(self._ops, placed.types, self._plan, scratch_offsets, self._called)
         self._labels = {leader: f"{type(leader).__name__.lower()}{n}" for n, leader in enumerate(placed.blocks)}
         self._ends: dict[h.Node, str] = {}
         """The last LLVM block of each block."""
@@ -236,6 +268,22 @@ class _FunctionEmitter:
 
     def emit(self, reason: str) -> Emitted:
         """The whole module; `reason` is why forks are not gangs."""
+        self._emit_blocks()
+        self._add_functions()
+        parallel = tuple(fork.factor for fork in self._forks)
+        footprint: h.DynamicConstant = dynamic.ZERO
+        for layout in self._bindings.values():
+            footprint = dynamic.add(footprint, dynamic_size(layout))
+        interface = Interface(parallel, self._called.scratch, self._privates, footprint, self._tier, reason)
+        return Emitted(str(self._module), self._passes(), interface)
+
+    def emit_called(self, name: str) -> None:
+        """The function as one that others call."""
+        self._emit_blocks()
+        self._add_function(name, "ptr noalias noundef readonly %dynamic, ptr noalias noundef align 64 %scratch")
+
+    def _emit_blocks(self) -> None:
+        self._called.scratch = self._scratch_end
         self._out.open("entry")
         for leader in self._placed.blocks:
             if leader not in self._in_gangs:
@@ -244,13 +292,6 @@ class _FunctionEmitter:
                 self._emit_gang(leader)
         self._out.open("entry")
         self._out.do(f"br label %{self._labels[self._placed.graph.order[0]]}")
-        self._add_functions()
-        parallel = tuple(fork.factor for fork in self._forks)
-        footprint: h.DynamicConstant = dynamic.ZERO
-        for layout in self._bindings.values():
-            footprint = dynamic.add(footprint, dynamic_size(layout))
-        interface = Interface(parallel, self._scratch_size, self._privates, footprint, self._tier, reason)
-        return Emitted(str(self._module), self._passes(), interface)
 
     def _passes(self) -> Passes:
         """Where nests of loops in lanes are unrolled, there is much that turns and neighbouring rows have in common."""
@@ -274,15 +315,15 @@ class _FunctionEmitter:
                     for leader in dict.fromkeys(self._handing_on.blocks(node)):
                         self._endings.setdefault(leader, []).append(node)
 
+    def _add_function(self, name: str, common: str) -> None:
+        parameters = "".join(f"ptr noalias noundef %p{index}, " for index in range(len(self._function.parameter_types)))
+        head = f"define internal void @{name}({parameters}{common}) nounwind noinline"
+        self._module.add_function(name, f'{head} "prefer-vector-width"="512" {{\n{self._out.text()}\n}}\n')
+
     def _add_functions(self) -> None:
         count = len(self._function.parameter_types)
-        parameters = "".join(f"ptr noalias noundef %p{index}, " for index in range(count))
         common = "ptr noalias noundef readonly %dynamic, i64 %begin, i64 %end, ptr noalias noundef align 64 %scratch"
-        self._module.add_function(
-            "body",
-            f"define internal void @body({parameters}{common}) nounwind noinline "
-            f'"prefer-vector-width"="512" {{\n{self._out.text()}\n}}\n',
-        )
+        self._add_function("body", common)
         lines: list[str] = []
         for index in range(count):
             lines.append(f"  %a{index} = getelementptr inbounds ptr, ptr %buffers, i64 {index}")

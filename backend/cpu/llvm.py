@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -26,7 +26,7 @@ class ModuleText:
     `has_short_nests`: lanes have nests of loops that are to be unrolled.
     """
 
-    fused: Mapping[h.Node, h.Binary] = field(default_factory=dict[h.Node, h.Binary])
+    fused: dict[h.Node, h.Binary] = field(default_factory=dict[h.Node, h.Binary])
     has_short_nests: bool = False
     target: Target = field(default_factory=current_target)
     _declarations: dict[str, None] = field(default_factory=dict[str, None])

@@ -11,6 +11,8 @@ from ...ir.hercules import nodes as h
 from ...ir.hercules.types import is_collection
 from ...ir.hercules.versions import is_version_projection
 from . import data, intrinsics
+from .call_sites import CallSites
+from .called import CalledFunctions
 from .llvm import Ops
 from .memory import Address, Memory
 from .storage import Storage, StoragePlan
@@ -25,10 +27,12 @@ class NodeEmitter:
         types: Mapping[h.Node, h.Type],
         plan: StoragePlan,
         scratch_offsets: Mapping[Storage, h.DynamicConstant],
+        called: CalledFunctions,
     ) -> None:
         self.values: dict[h.Node, str] = {}
         self.indices: dict[h.Node, str] = {}
         self.memory = Memory(ops, scratch_offsets, self.indices.__getitem__, self.value, is_in_range)
+        self.calls = CallSites(self.memory, plan, types, called)
         self._ops = ops
         self._types = types
         self._plan = plan
@@ -50,6 +54,9 @@ class NodeEmitter:
                 return
             case h.Atomic():
                 self._emit_atomic(node)
+                return
+            case h.Call():
+                self._emit_call(node)
                 return
             case _:
                 self.values[node] = compute(self._ops, node, self._types, self.value)
@@ -82,6 +89,12 @@ class NodeEmitter:
         address = self.memory.address(storage, node.indices)
         operands = tuple(map(self.value, node.operands))
         self.values[node] = self.memory.atomic(node.op, address, operands, is_shared=storage.is_shared)
+
+    def _emit_call(self, node: h.Call) -> None:
+        site = self.calls.find(node, 1)
+        for index, place in site.varying.items():
+            self.memory.store(self.value(node.arguments[index]), place)
+        self.calls.call(node, site, self.memory.address(self._plan.of(node)).pointer)
 
     def transfer(self, source: h.Node, target: h.Node) -> None:
         """Bring a version to where the version that continues it lives."""

@@ -11,10 +11,11 @@ from .memory import STACK_LIMIT, STORAGE_ALIGN
 from .storage import Storage
 
 
-def assign_scratch(storages: Sequence[Storage]) -> tuple[dict[Storage, h.DynamicConstant], h.DynamicConstant]:
-    """Offsets in the scratch memory, and the size of it all."""
+def assign_scratch(
+    storages: Sequence[Storage], end: h.DynamicConstant
+) -> tuple[dict[Storage, h.DynamicConstant], h.DynamicConstant]:
+    """Offsets in the scratch memory behind what is taken up to `end`, and its new end."""
     offsets: dict[Storage, h.DynamicConstant] = {}
-    end: h.DynamicConstant = dynamic.ZERO
     known_first = sorted(storages, key=lambda it: it.constant_size is None)
     for storage in known_first:
         size = storage.constant_size

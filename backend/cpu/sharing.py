@@ -17,7 +17,7 @@ from ...ir.hercules.versions import taken_over
 
 def has_own_root(node: h.Node) -> bool:
     """Whether a collection is made anew rather than being a version of a chain."""
-    return isinstance(node, (h.ConstantNode, h.Collect, h.Read, h.Select))
+    return isinstance(node, (h.ConstantNode, h.Collect, h.Read, h.Select, h.Call))
 
 
 class Sharing:

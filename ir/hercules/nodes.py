@@ -1116,12 +1116,13 @@ class Intrinsic(ScalarNode, PureNode, FloatingNode):
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Call(PureNode, FloatingNode):
-    """`Call(dynamic_constant* dynamic_constants, node* arguments)`"""
+    """`Call(dynamic_constant* dynamic_constants, node* arguments, node? control)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("callee", "function", Category.NODE, hidden=True),
         FieldInfo("dynamic_constants", "dynamic_constant", Category.NODE, Count.MANY),
         FieldInfo("arguments", "node", Category.NODE, Count.MANY),
+        FieldInfo("control", "node", Category.NODE, Count.OPTIONAL, default=None),
         FieldInfo("label", "str", Category.SCALAR, hidden=True, default="", note=True),
         FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None, note=True),
     )
@@ -1132,20 +1133,29 @@ class Call(PureNode, FloatingNode):
     callee: Function
     dynamic_constants: list[DynamicConstant]
     arguments: list[Node]
+    control: Node | None = dataclasses.field(default=None, kw_only=True)
     label: str = dataclasses.field(default="", kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
-        return tuple(self.arguments)
+        return (*self.arguments, *(() if self.control is None else (self.control,)))
 
     def map_inputs(self, change: Callable[[Node], Node]) -> None:
         self.arguments = [change(it) for it in self.arguments]
+        self.control = None if self.control is None else change(self.control)
 
     def attributes(self) -> tuple[Hashable, ...]:
-        return (self.callee, tuple(self.dynamic_constants))
+        return (self.callee, tuple(self.dynamic_constants), self.control is not None)
 
     def copy(self) -> Call:
-        return Call(self.callee, list(self.dynamic_constants), list(self.arguments), label=self.label, span=self.span)
+        return Call(
+            self.callee,
+            list(self.dynamic_constants),
+            list(self.arguments),
+            control=self.control,
+            label=self.label,
+            span=self.span,
+        )
 
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
@@ -1351,6 +1361,8 @@ Node: TypeAlias = (
   Select: the ternary. Cast: numeric conversion with WGSL's rules (float to integer saturates, NaN gives 0; bool
     is 0 or 1);
   Bitcast: same bits. Intrinsic: a WGSL builtin on scalars, by name.
+  Call: computes where its `control` is, so only if control comes there; without one, wherever its result is
+    wanted, and perhaps where it is not: a callee that may not end, or is much work, is called with a `control`.
   Atomic: gives the product (collection after, old value); CompareExchange has operands (comparand, value).
     A Load returns the collection unchanged; the old value of a Store is the value it overwrote.
 """
@@ -1617,10 +1629,11 @@ class OperationBuilder:
         dynamic_constants: Iterable[DynamicConstant],
         arguments: Iterable[Node],
         *,
+        control: Node | None = None,
         label: str = "",
     ) -> Call:
-        """`Call(dynamic_constant* dynamic_constants, node* arguments)`"""
-        return self.add(Call(callee, list(dynamic_constants), list(arguments), label=label))
+        """`Call(dynamic_constant* dynamic_constants, node* arguments, node? control)`"""
+        return self.add(Call(callee, list(dynamic_constants), list(arguments), control=control, label=label))
 
     def read(self, collection: Node, indices: Iterable[Index], *, label: str = "") -> Read:
         """`Read(node collection, index* indices)`"""

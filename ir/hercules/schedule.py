@@ -35,6 +35,7 @@ from .analyses import (
 from .graph import def_use, is_control, predecessors
 from .inference import infer_types
 from .nodes import (
+    Call,
     Collect,
     ConstantNode,
     ControlNode,
@@ -135,6 +136,7 @@ def live_nodes(function: Function, graph: ControlGraph) -> frozenset[Node]:
 
 
 _ROUNDS = 100
+_OVERWRITTEN = "reads a version that is overwritten before it can be read"
 
 
 @dataclass(slots=True)
@@ -161,6 +163,8 @@ class _Scheduler:
     consumers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
     readers: dict[Node, list[Use]] = field(default_factory=dict[Node, list[Use]])
     before: Mapping[Node, tuple[Node, ...]] = field(init=False)
+    takes: dict[Node, tuple[tuple[Node, Use], ...]] = field(default_factory=dict[Node, tuple[tuple[Node, Use], ...]])
+    looks: dict[Node, tuple[tuple[Node, Use], ...]] = field(default_factory=dict[Node, tuple[tuple[Node, Use], ...]])
 
     def latest(self) -> Latest:
         self._analyse()
@@ -209,10 +213,12 @@ class _Scheduler:
         for node in self.function.nodes:
             if node not in self.live:
                 continue
-            for version, use in consumed(node, self.types, self.nest.forks):
+            self.takes[node] = tuple(consumed(node, self.types, self.nest.forks))
+            self.looks[node] = tuple(looked_at(node, self.types))
+            for version, use in self.takes[node]:
                 if use.control is None or use.control in self.leaders:
                     self.consumers.setdefault(version, []).append(use)
-            for version, use in looked_at(node, self.types):
+            for version, use in self.looks[node]:
                 self.readers.setdefault(version, []).append(use)
         self.before = anti_dependences(self.consumers, self.readers)
 
@@ -302,7 +308,7 @@ class _Scheduler:
             for node in order:
                 above = [self._available(operand, node) for operand in predecessors(node)]
                 highest = self._deepest([*above, homes[node]] if node in homes else above)
-                self.early[node] = self._below_readers(node, highest)
+                self.early[node] = self._fixed_at(node) or self._below_readers(node, highest)
             known, homes = homes, self._homes(order)
             if homes == known:
                 return
@@ -319,7 +325,7 @@ class _Scheduler:
         """The highest block, from `highest` down, from where no reader of what the node consumes is ahead."""
         readers = [
             (version, self.early.get(reader.user, highest))
-            for version, use in consumed(node, self.types, self.nest.forks)
+            for version, use in self.takes[node]
             if use.control is None
             for reader in self.readers.get(version, ())
             if reader.control is None and reader.user is not node
@@ -348,7 +354,7 @@ class _Scheduler:
         for node in reversed(order):
             blocks = [at for user in self.users[node] for at in self._use_blocks(node, user)]
             if blocks:
-                self.place[node] = self.leaders[reduce(self.tree.common, blocks)]
+                self.place[node] = self._fixed_at(node) or self.leaders[reduce(self.tree.common, blocks)]
         latest, self.place = self.place, {}
         return latest
 
@@ -392,12 +398,22 @@ class _Scheduler:
                 latest = at if latest is None else self.leaders[self.tree.common(latest, at)]
         if latest is None:
             return
-        versions = [version for version, use in looked_at(node, self.types) if use.control is None]
+        versions = [version for version, use in self.looks[node] if use.control is None]
+        fixed = self._fixed_at(node)
+        if fixed is not None:
+            self.place[node] = fixed
+            if any(self._is_gone(it, fixed) for it in versions):
+                self.problems.append(Problem(node, _OVERWRITTEN))
+            return
         takers = [block for use in self.consumers.get(node, ()) if (block := self._placed_at(use)) is not None]
         if takers:
             self.place[node] = self._in_nest(node, latest, self._nest_of_takers(takers))
         else:
             self.place[node] = self._best_block(node, latest, versions)
+
+    def _fixed_at(self, node: Node) -> Node | None:
+        """The block of a Call that says where it is."""
+        return self.leaders[node.control] if isinstance(node, Call) and node.control is not None else None
 
     def _placed_at(self, use: Use) -> Node | None:
         return self.place.get(use.user) if use.control is None else self.leaders[use.control]
@@ -442,7 +458,7 @@ class _Scheduler:
             else:
                 at = self.tree.parent.get(at)
         if best is None:
-            self.problems.append(Problem(node, "reads a version that is overwritten before it can be read"))
+            self.problems.append(Problem(node, _OVERWRITTEN))
         return best or latest
 
     def _least_depth(self, early: Node, latest: Node) -> int:
@@ -531,7 +547,7 @@ class _Scheduler:
                 continue
             at = self.leaders[use.control]
             if self._is_gone(version, at) or any(it is at and by.control is None for by, it in consumers):
-                self.problems.append(Problem(use.user, "reads a version that is overwritten before it can be read"))
+                self.problems.append(Problem(use.user, _OVERWRITTEN))
 
     # Checks and results
 

@@ -271,10 +271,11 @@ class _Writer:
         return f"{word}({', '.join(arguments)})"
 
     def _call(self, node: Call) -> str:
-        """The callee's dynamic constants stand behind its name."""
+        """The callee's dynamic constants stand behind its name, then the place."""
         extra = ", ".join(dynamic_text(it, self._dynamic_names) for it in node.dynamic_constants)
         callee = node.callee.name + (f"<{extra}>" if extra else "")
-        return f"{node.WORD}({', '.join([callee, *map(self._name, node.arguments)])})"
+        at = [] if node.control is None else [f"at({self._name(node.control)})"]
+        return f"{node.WORD}({', '.join([callee, *at, *map(self._name, node.arguments)])})"
 
     def _name(self, node: Node) -> str:
         return self._names.get(node, "?")
@@ -545,9 +546,19 @@ class _Parser:
     def _call(self) -> Call:
         callee = self._name("a function")
         extra = self._separated(">", self._dynamic) if self._accept("<") else []
-        call = Call(Function(callee.text, [], [], [], Product(()), []), extra, self._more())
+        is_placed = self._next.text == "," and [it.text for it in self._tokens[self._position + 1 :][:2]] == ["at", "("]
+        control = self._after_comma(self._place_of_call) if is_placed else None
+        call = Call(Function(callee.text, [], [], [], Product(()), []), extra, self._more(), control=control)
         self._calls.append((call, callee))
         return call
+
+    def _place_of_call(self) -> Node:
+        """`at(CONTROL)`."""
+        self._take("at")
+        self._take("(")
+        control = self._operand()
+        self._take(")")
+        return control
 
     def _indices(self) -> list[Index]:
         indices: list[Index] = []

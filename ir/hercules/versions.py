@@ -147,10 +147,10 @@ def consumed_parameters(function: Function) -> frozenset[int]:
     """The parameters that the function consumes, so that its caller gives them up. The call graph must have no
     cycles.
     """
-    types = infer_types(function)
-    parameters: set[Node] = {
-        node for node in function.nodes if isinstance(node, Parameter) and is_collection(types.get(node))
+    types: dict[Node, Type] = {
+        node: function.parameter_types[node.index] for node in function.nodes if isinstance(node, Parameter)
     }
+    parameters: set[Node] = {node for node, type in types.items() if is_collection(type)}
     users = [node for node in function.nodes if any(version_of(it) in parameters for it in predecessors(node))]
     taken = {version for node in users for version, _ in consumed(node, types, {})}
     return frozenset(it.index for it in taken & parameters if isinstance(it, Parameter)) | _initial(

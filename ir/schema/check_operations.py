@@ -105,7 +105,8 @@ def _check_operation(module: SchemaModule, kind: Kind) -> None:
     for spec in kind.fields:
         if spec.name in RESERVED_FOR_OPERATIONS:
             raise SchemaError(spec.place, f"the field name '{spec.name}' is reserved")
-        if spec.count is Count.OPTIONAL and (module.is_edge(spec) or module.leads_to_edges(spec)):
+        is_edge = module.is_edge(spec) and module.tracked is not None
+        if spec.count is Count.OPTIONAL and (is_edge or module.leads_to_edges(spec)):
             raise SchemaError(spec.place, f"the operand '{spec.name}' cannot be optional")
         _check_role(module, kind, spec)
     pinned = [spec for spec in kind.fields if spec.role is Role.PINNED]

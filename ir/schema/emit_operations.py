@@ -56,6 +56,8 @@ def _inputs(module: SchemaModule, kind: Kind) -> Iterator[str]:
 def _edges(module: SchemaModule, spec: Field) -> str:
     """The nodes that a field leads to, as items of a tuple; empty if it is not about nodes."""
     is_many = spec.count is Count.MANY
+    if module.is_edge(spec) and spec.count is Count.OPTIONAL:
+        return f"*(() if self.{spec.name} is None else (self.{spec.name},))"
     if module.is_edge(spec):
         return f"*self.{spec.name}" if is_many else f"self.{spec.name}"
     if not module.leads_to_edges(spec):
@@ -80,6 +82,8 @@ def _mapped(module: SchemaModule, kind: Kind) -> Iterator[str]:
 def _changed(module: SchemaModule, spec: Field) -> str:
     """The new value of a field, all edges changed; empty if there are none."""
     is_many = spec.count is Count.MANY
+    if module.is_edge(spec) and spec.count is Count.OPTIONAL:
+        return f"None if self.{spec.name} is None else change(self.{spec.name})"
     if module.is_edge(spec):
         return f"[change(it) for it in self.{spec.name}]" if is_many else f"change(self.{spec.name})"
     if not module.leads_to_edges(spec):
@@ -108,6 +112,8 @@ def _attributes(module: SchemaModule, kind: Kind) -> Iterator[str]:
     for spec in kind.fields:
         if spec in lists[:-1]:
             parts.append(f"len(self.{spec.name})")  # tells where one list of operands ends and the next begins
+        elif spec.count is Count.OPTIONAL and module.is_edge(spec):
+            parts.append(f"self.{spec.name} is not None")
         elif spec.role is not Role.NOTE and not module.is_used(kind, spec):
             parts.append(_attribute(module, spec))
     yield from _method("def attributes(self) -> tuple[Hashable, ...]:", [f"return {_tuple(parts)}"])

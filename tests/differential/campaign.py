@@ -48,9 +48,9 @@ def difference(wgsl: str, buffers: Arrays, workgroups: int, devices: Sequence[st
     """Where the first device's answer and another's part, if they do."""
     kernel = Shader(Source.from_text(wgsl)).kernel()
     first, *others = devices
-    expected = _run(kernel, buffers, workgroups, first)
+    expected = run_on(kernel, buffers, (workgroups, 1, 1), first)
     for device in others:
-        actual = _run(kernel, buffers, workgroups, device)
+        actual = run_on(kernel, buffers, (workgroups, 1, 1), device)
         for name, array in expected.items():
             bad = np.flatnonzero(array != actual[name])
             if bad.size:
@@ -59,12 +59,12 @@ def difference(wgsl: str, buffers: Arrays, workgroups: int, devices: Sequence[st
     return None
 
 
-def _run(kernel: Kernel, buffers: Arrays, workgroups: int, device: str) -> Arrays:
+def run_on(kernel: Kernel, buffers: Mapping[str, Any], workgroups: tuple[int, int, int], device: str) -> Arrays:
     """The outputs of a kernel on a device, or on one tier of the CPU."""
     for tier in TIERS:
         if tier == device:
             code = compile_entry(kernel.shader.compilation(kernel.info.name, {}).hercules, tier=tier)
             packed = pack_buffers(kernel.bindings, buffers)
-            code.run([packed[it.point] for it in code.slots], (workgroups, 1, 1))
+            code.run([packed[it.point] for it in code.slots], workgroups)
             return unpack_buffers(kernel.bindings, packed, buffers)
     return kernel.run(buffers, workgroups=workgroups, device=device)

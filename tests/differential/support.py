@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tinct.ir.hercules.dispatch import run_entry_point
 from tinct.ir.hercules.interp import backward, shuffled
-from tinct.ir.hercules.verify import verify
+from tinct.ir.hercules.verify import check
 from tinct.ir.source import Source
 from tinct.shader import Shader
 
@@ -20,8 +20,8 @@ Arrays = dict[str, npt.NDArray[Any]]
 def answers(wgsl: str, buffers: Mapping[str, npt.NDArray[Any]], workgroups: int | tuple[int, ...]) -> dict[str, Arrays]:
     """What each tier makes of a shader with one entry point; the Hercules graph is verified on the way."""
     kernel = Shader(Source.from_text(wgsl)).kernel()
-    verify(kernel.shader.compilation(kernel.info.name, {}).hercules_unoptimised.module)
-    verify(kernel.shader.compilation(kernel.info.name, {}).hercules.module)
+    check(kernel.shader.compilation(kernel.info.name, {}).hercules_unoptimised.module)
+    check(kernel.shader.compilation(kernel.info.name, {}).hercules.module)
     return {
         device: kernel.run(buffers, workgroups=workgroups, device=device) for device in ("interp", "hercules", "cpu")
     }

@@ -52,6 +52,8 @@ RUNS = [
     (SAMPLES / "nested_calls.hir", [[1, 2, 3], 4], [], [1, 7]),
     (SAMPLES / "nested_calls.hir", [[-1, -2, -3], 4], [], [-12, -18]),
     (SAMPLES / "nested_calls.hir", [[], 1], [], [0, 0]),
+    (SAMPLES / "placed_calls.hir", [5, True], [], 7),
+    (SAMPLES / "placed_calls.hir", [40, False], [], 138),
     (SAMPLES / "areas.hir", [SHAPES], [], [[variant(0, 0), variant(0, 1), variant(0, 2)], [12, 12, 0]]),
     (SAMPLES / "areas.hir", [[]], [], [[], []]),
     (SAMPLES / "third.hir", [variant(0, 5)], [], variant(1, 5)),

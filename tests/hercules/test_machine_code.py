@@ -13,7 +13,7 @@ from tinct.ir.hercules.text import parse
 from tinct.ir.hercules.verify import check
 
 from .generate_sums import arguments, generate_sums
-from .support import copy_of, same_value
+from .support import copy_of, load, same_value
 
 SIZES = (0, 1, 3)
 
@@ -186,3 +186,14 @@ def test_random_functions_over_all_kinds_of_collections(block: int) -> None:
             expected = run(module.functions[-1], [n], given)
             found = run_values(copy_of(module).functions[-1], [n], given)
             assert same_value(found, expected), (seed, n)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 40])
+@pytest.mark.parametrize("is_backwards", [False, True])
+def test_calls_at_places_wait_for_each_other_in_any_order_of_nodes(n: int, is_backwards: bool) -> None:
+    module = copy_of(load("placed_calls"))
+    start, *nodes = module.functions[-1].nodes
+    module.functions[-1].nodes = [start, *(reversed(nodes) if is_backwards else nodes)]
+    for condition in (False, True):
+        expected = run(module.functions[-1], [], [n, condition])
+        assert run_values(copy_of(module).functions[-1], [], [n, condition]) == expected

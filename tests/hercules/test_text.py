@@ -110,6 +110,8 @@ def test_modules_that_do_not_verify_print_and_parse() -> None:
         ("fn f() -> int {\n}", "1:11: no type 'int'"),
         ("fn f() -> array<i32, n> {\n}", "1:22: no dynamic constant 'n'"),
         ("fn f() -> i32 {\n  x = call(g)\n}", "2:12: no function 'g'"),
+        ("fn f() -> i32 {\n  x = call(f, at())\n}", "2:18: expected a node, found ')'"),
+        ("fn f() -> i32 {\n  x = call(f, at(start, start)\n}", "2:23: expected ')', found ','"),
         ("fn f() -> i32 {\n}\nfn f() -> i32 {\n}", "3:4: the function 'f' is defined twice"),
         ("fn f() -> i32 {\n  x = constant(i32 1.5)\n}", "2:20: expected a value, found '1.5'"),
         ("fn f() -> i32 {\n  x = read(start, place(1))\n}", "2:19: no kind of index 'place'"),

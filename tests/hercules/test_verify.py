@@ -62,6 +62,7 @@ LOOP = """fn f<n>(a: i32, c: bool, s: sum<i32, f32>, v: array<i32, n>) -> produc
   done = return(out, both)
 }
 """
+PLACED = (SAMPLES / "placed_calls.hir").read_text(encoding="utf-8")
 BROKEN = [
     ("parameters", SCALARS, "s: sum<i32, f32>", "c: sum<i32, f32>"),
     ("parameters", SCALARS, "x: f32", "x: control<>"),
@@ -72,6 +73,7 @@ BROKEN = [
     ("pins", LOOP, "collect(j,", "collect(fk,"),
     ("typed", SCALARS, "read(v, position(p))", "read(v, field(0))"),
     ("control-input", LOOP, "fork(start, n)", "fork(a, n)"),
+    ("control-input", PLACED, "at(yes), n", "at(n), n"),
     ("region", LOOP, "region(no, yes)", "region(no, yes, start)"),
     ("region", LOOP, "region(no, yes)", "region(no, no)"),
     ("if", LOOP, "if(fk, c)", "if(fk, a)"),
@@ -118,8 +120,11 @@ BROKEN = [
     ("product", SCALARS, "product(old, root)", "product(old, start)"),
     ("data", SCALARS, "write(v, element, position(p))", "write(v, start, position(p))"),
     ("data", SCALARS, "add(a, zero)", "cast(i32, done)"),
+    ("data", PLACED, "at(back), i", "at(back), h"),
     ("successors", LOOP, "  back = read(again, control(1))\n", "  back = read(again, control(0))\n"),
     ("successors", LOOP, "return(out, both)", "return(j, both)"),
+    ("schedule", PLACED, "at(yes), a", "at(no), a"),
+    ("schedule", PLACED, "at(back), i", "at(out), i"),
     ("schedule", LOOP, "product(x, kept)", "product(one, kept)"),
     ("schedule", LOOP, "add(so_far, one)", "add(one, next)"),
     ("schedule", LOOP, "write(kept, next, position(t))", "write(v, next, position(t))"),

@@ -111,7 +111,6 @@ def refused(node: str, message: str) -> tuple[str, str]:
         refused('| @A(pinned node* x) ["a"]', "4:19: 'A' can be pinned to one node only"),
         refused('| @A(pinned node x, pinned node y) ["a"]', "4:33: 'A' can be pinned to one node only"),
         refused('| @A(note node x) ["a"]', "4:16: the operand 'x' cannot be a note"),
-        refused('| @A(node? x) ["a"]', "4:12: the operand 'x' cannot be optional"),
         refused('| @A(step? x) ["a"]\nstep = (node x)', "4:12: the operand 'x' cannot be optional"),
         refused('| @A(int inputs) ["a"]', "4:10: the field name 'inputs' is reserved"),
         refused('| A(int x) ["a"]', "4:3: 'A' is an operation, so it needs an @"),

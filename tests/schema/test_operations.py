@@ -7,6 +7,7 @@ from typing import get_args
 
 import pytest
 
+from tinct.ir.hercules import nodes as h
 from tinct.ir.schema.runtime import Operation, value_key
 
 
@@ -20,6 +21,17 @@ def test_inputs_are_in_the_order_of_the_fields(flow: ModuleType) -> None:
     path = [flow.Element(b, 4), flow.Member(0), flow.Element(c, 4)]
     assert flow.Part(a, path).inputs() == (a, b, c)
     assert flow.Change(a, flow.Element(b, 4), owner=None).inputs() == (a, b)
+
+
+def test_an_optional_operand_is_an_input_where_there_is_one() -> None:
+    start, end, callee = h.Start(), h.Start(), h.Function("f", [], [], [], h.Product(()), [])
+    placed, other = h.Call(callee, [], [start], control=start), h.Call(callee, [], [start, start])
+    assert placed.inputs() == other.inputs() == (start, start)
+    assert value_key(placed, placed.inputs()) != value_key(other, other.inputs())
+    placed.map_inputs(lambda _: end)
+    other.map_inputs(lambda _: end)
+    assert (placed.arguments, placed.control, placed.copy().control) == ([end], end, end)
+    assert (other.arguments, other.control) == ([end, end], None)
 
 
 def test_inputs_are_mapped_through_parts(flow: ModuleType) -> None:

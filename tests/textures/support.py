@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tinct.ir.hercules.verify import verify
+from tinct.ir.hercules.verify import check as check_module
 from tinct.ir.source import Source
 from tinct.shader import Shader
 
@@ -21,7 +21,7 @@ def assert_agree(
 ) -> Arrays:
     """Both interpreters and both tiers of machine code give the same bits, NaNs apart; returns the answer."""
     kernel = Shader(Source.from_text(wgsl)).kernel()
-    verify(kernel.shader.compilation(kernel.info.name, {}).hercules_unoptimised.module)
+    check_module(kernel.shader.compilation(kernel.info.name, {}).hercules_unoptimised.module)
     expected = kernel.run(buffers, workgroups=workgroups, device="interp")
     for tier, device in (("gang", "hercules"), ("gang", "cpu"), ("lane", "cpu")):
         monkeypatch.setenv("TINCT_CPU_TIER", tier)

@@ -24,7 +24,7 @@ from ...ir.hercules.nodes import (
 )
 from ...ir.hercules.types import is_scalar
 from .cleanup import remove_dead
-from .forks import ForkBody, Forks
+from .forks import PLACED_CALLS, ForkBody, Forks
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,8 @@ class Fission:
         body, plan = self.body, self.body.forks.plan
         if len(self.parts) < 2:
             return "it has one part only"
+        if body.has_placed_calls:
+            return PLACED_CALLS
         if any(isinstance(it, (Fork, Join)) for it in body.control):
             return "each part would run the fork inside"
         if any(plan.loops.around[it] != plan.loops.around[body.fork] for it in body.control):

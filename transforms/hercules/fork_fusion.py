@@ -11,7 +11,7 @@ from ...ir.hercules.nodes import Collect, Fork, Function, Module, Node, Phi, Pos
 from ...ir.hercules.types import is_collection, is_scalar
 from ...ir.hercules.versions import consumed, is_version_projection, version_of
 from .cleanup import remove_dead
-from .forks import ForkBody, Forks
+from .forks import PLACED_CALLS, ForkBody, Forks
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,8 @@ def obstacle(first: ForkBody, second: ForkBody) -> str | None:
     """Why two neighbouring forks cannot become one; None if they can."""
     if first.fork.factor != second.fork.factor:
         return "the forks have different factors"
+    if first.has_placed_calls or second.has_placed_calls:
+        return PLACED_CALLS
     for collect in first.collects:
         if not all(_is_own_read(it, collect, second) for it in second.inside_users(collect)):
             return "a thread of the second reads what others of the first have collected"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ...ir.hercules.cache import Analyses
 from ...ir.hercules.nodes import Fork, Function, Module, Node
 from .cleanup import remove_dead
-from .forks import ForkBody, Forks
+from .forks import PLACED_CALLS, ForkBody, Forks
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,8 @@ def obstacle(outer: ForkBody, inner: ForkBody) -> str | None:
     """Why the two cannot change places; None if they can."""
     if inner.fork.control is not outer.fork or outer.join.control is not inner.join:
         return "control runs between the two forks"
+    if outer.has_placed_calls:
+        return PLACED_CALLS
     if outer.collects or inner.collects:
         return "a collect would be transposed"
     handed = {it.init: it for it in inner.reduces}

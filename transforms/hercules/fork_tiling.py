@@ -29,7 +29,7 @@ from ...ir.hercules.nodes import (
     ThreadID,
 )
 from .cleanup import remove_dead
-from .forks import ForkBody, Forks
+from .forks import PLACED_CALLS, ForkBody, Forks
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,8 @@ def obstacle(body: ForkBody, size: int) -> str | None:
         return "a tile has no threads"
     if body.collects:
         return "its collects would change their type"
+    if body.has_placed_calls:
+        return PLACED_CALLS
     if isinstance(body.fork.factor, DynamicLiteral) and body.fork.factor.value <= size:
         return "it fits a tile"
     return None

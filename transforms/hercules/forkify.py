@@ -12,6 +12,7 @@ from ...ir.hercules.graph import def_use, is_control, map_predecessors
 from ...ir.hercules.nodes import (
     Binary,
     BinaryOp,
+    Call,
     Cast,
     ConstantNode,
     ControlIndex,
@@ -45,7 +46,8 @@ class Forkify:
 
     What the loop carries besides its counter must be folds of integers by an operation that takes them in any order
     (sums, products, bits, `min` and `max`), or collections that each turn reads and writes only at its own number,
-    which is in range: see `independence`. They become Reduces. Sums of floats stay loops: their order shows.
+    which is in range: see `independence`. They become Reduces. Sums of floats stay loops: their order shows. So do
+    loops with calls that say where they are.
     """
 
     name = "forkify"
@@ -77,6 +79,10 @@ def _counted(plan: Schedule, users: Mapping[Node, tuple[Node, ...]], loop: Loop)
     if len(header.predecessors) != 2 or len(loop.latches) != 1 or not isinstance(test, If):
         return None
     body = set(loop.body)
+    if any(
+        isinstance(it, Call) and it.control is not None and plan.place.get(it) in body for it in plan.function.nodes
+    ):
+        return None
     leaving = [it for node in loop.body for it in plan.graph.successors[node] if it not in body]
     ways = {
         it.indices[0].output: it

@@ -8,11 +8,14 @@ from functools import cached_property
 
 from ...ir.hercules.cache import Analyses
 from ...ir.hercules.graph import def_use, is_control
-from ...ir.hercules.nodes import Collect, Fork, Join, Node, Reduce, ThreadID
+from ...ir.hercules.nodes import Call, Collect, Fork, Join, Node, Reduce, ThreadID
 from ...ir.hercules.ranges import in_range
 from ...ir.hercules.schedule import Schedule, schedule
 from .cleanup import remove_dead
 from .independence import Turns
+
+PLACED_CALLS = "a call inside stays where it is"
+"""An obstacle of all passes that change the control of forks."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,11 @@ class ForkBody:
         """The data nodes inside: with the Reduces and thread numbers of the fork, without its Collects."""
         nodes = self.forks.plan.function.nodes
         return tuple(it for it in nodes if not is_control(it) and it not in self.collects and self.is_inside(it))
+
+    @property
+    def has_placed_calls(self) -> bool:
+        """Whether calls inside say where they are, so that control must stay as it is."""
+        return any(isinstance(it, Call) and it.control is not None for it in self.data)
 
     def inside_users(self, node: Node) -> list[Node]:
         """The users inside."""

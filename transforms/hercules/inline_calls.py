@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.copying import copied
-from ...ir.hercules.graph import control_predecessors, map_predecessors, replace_all
+from ...ir.hercules.graph import control_predecessors, def_use, map_predecessors, replace_all
 from ...ir.hercules.schedule import schedule
 from .cleanup import remove_dead
 from .merge_returns import with_one_return
@@ -28,11 +28,22 @@ def _inline(function: h.Function, call: h.Call, at: h.Node) -> None:
     end = next(node for node in body if isinstance(node, h.Return))
     start = body[0]
     if end.control is not start:
+        later = _waiting_for(function, call)
         for node in function.nodes:
-            if at in control_predecessors(node):
+            if at in control_predecessors(node) or (node in later and isinstance(node, h.Call) and node.control is at):
                 map_predecessors(node, lambda used: end.control if used is at else used)
     inputs: dict[h.Node, h.Node] = {node: call.arguments[node.index] for node in body if isinstance(node, h.Parameter)}
     replaced: dict[h.Node, h.Node] = {start: at, call: end.value, **inputs}
     function.nodes += [node for node in body if node is not end]
     replace_all(function, replaced)
     function.nodes = [node for node in function.nodes if node not in replaced or node is at]
+
+
+def _waiting_for(function: h.Function, node: h.Node) -> set[h.Node]:
+    """What needs the node's value, but for what takes it around a loop or a fork."""
+    users, found, pending = def_use(function), set[h.Node](), [node]
+    while pending:
+        new = [it for it in users[pending.pop()] if it not in found and not isinstance(it, (h.Phi, h.Reduce))]
+        found.update(new)
+        pending += new
+    return found

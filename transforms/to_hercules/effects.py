@@ -13,6 +13,7 @@ from typing import assert_never
 from ...ir.builtins import builtin
 from ...ir.core import nodes as c
 from ...ir.core.values import Value
+from ...ir.types import AddressSpace, Pointer
 
 Root = c.Var | c.FunctionParameter
 
@@ -21,13 +22,14 @@ Root = c.Var | c.FunctionParameter
 class Effects:
     """`has_barrier`: all invocations of the workgroup meet inside, at a barrier or for a subgroup operation.
     `exchanges`: the latter. `written`: roots that may be stored to. `targets`: blocks and terminators that are branched
-    to from inside.
+    to from inside. `used`: module-scope variables.
     """
 
     has_barrier: bool = False
     exchanges: bool = False
     written: dict[Root, None] = field(default_factory=dict[Root, None])
     targets: dict[c.Block | c.Terminator, None] = field(default_factory=dict["c.Block | c.Terminator", None])
+    used: dict[c.Var, None] = field(default_factory=dict[c.Var, None])
 
 
 class EffectsAnalysis:
@@ -41,8 +43,8 @@ class EffectsAnalysis:
         """The effects of a call, its own variables left out."""
         if function not in self._functions:
             effects = self.of(function.start_target)
-            roots = {root: None for root in effects.written if self._is_visible(root, function)}
-            self._functions[function] = Effects(effects.has_barrier, effects.exchanges, roots)
+            roots = {root: None for root in effects.written if self._is_visible(root)}
+            self._functions[function] = Effects(effects.has_barrier, effects.exchanges, roots, used=effects.used)
         return self._functions[function]
 
     def of(self, node: c.Block | c.If | c.Loop | c.Switch) -> Effects:
@@ -59,6 +61,8 @@ class EffectsAnalysis:
         return self._nodes[node]
 
     def _add_instruction(self, effects: Effects, instruction: c.Instruction) -> None:
+        variables = (it for it in instruction.operands if isinstance(it, c.Var))
+        effects.used.update({it: None for it in variables if self._is_of_module(it)})
         match instruction:
             case c.Store(pointer=pointer):
                 effects.written[root_of(pointer)] = None
@@ -76,6 +80,7 @@ class EffectsAnalysis:
                 called = self.of_function(callee)
                 effects.has_barrier |= called.has_barrier
                 effects.exchanges |= called.exchanges
+                effects.used.update(called.used)
                 for root in called.written:
                     if isinstance(root, c.FunctionParameter):
                         root = root_of(arguments[callee.parameters.index(root)])
@@ -85,12 +90,12 @@ class EffectsAnalysis:
             case _:
                 assert_never(instruction)
 
+    def _is_visible(self, root: Root) -> bool:
+        return isinstance(root, c.FunctionParameter) or self._is_of_module(root)
+
     @staticmethod
-    def _is_visible(root: Root, function: c.Function) -> bool:
-        if isinstance(root, c.FunctionParameter):
-            return True
-        space = getattr(root.type, "space", None)
-        return space is not None and space.value != "function"
+    def _is_of_module(variable: c.Var) -> bool:
+        return isinstance(variable.type, Pointer) and variable.type.space is not AddressSpace.FUNCTION
 
 
 def root_of(pointer: Value) -> Root:

@@ -16,12 +16,14 @@ from ...ir.hercules import nodes as h
 from ...ir.hercules.entry import WORKGROUP_CONSTANTS, Binding, EntryPoint
 from . import memory
 from . import types as t
+from .calls import Calls
 from .cleanup import clean_up
 from .effects import EffectsAnalysis
 from .forks import ForkNest
 from .graph import Graph
 from .instructions import Globals, Instructions
 from .machine import Machine
+from .outline import called_functions
 from .partings import fill_unmet
 from .subgroups import SUBGROUP_SIZE, invocation_id, local_index, subgroup_count, subgroup_id
 from .values import Cell, Designator, Tree, node_of, place_for
@@ -38,11 +40,12 @@ def translate(module: c.Module, name: str) -> EntryPoint:
     if function is None:
         raise InputError(f"no compute entry point is named {name}")
     effects, per_lane = EffectsAnalysis(), set[LoopValue]()
+    calls = Calls(set(called_functions(function, effects)), effects)
     while True:
         try:
-            return _Translation(module, function, effects, per_lane).run()
+            return _Translation(module, function, calls, per_lane).run()
         except Restart:
-            continue  # `per_lane` has grown
+            continue  # `per_lane` has grown, or `calls.chosen` has shrunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +65,10 @@ def _filters(function: c.Function) -> list[c.DiagnosticFilter]:
 class _Translation:
     """One attempt, with what is known about loop values."""
 
-    def __init__(
-        self, module: c.Module, function: c.Function, effects: EffectsAnalysis, per_lane: set[LoopValue]
-    ) -> None:
+    def __init__(self, module: c.Module, function: c.Function, calls: Calls, per_lane: set[LoopValue]) -> None:
         self.function = function
-        self.effects = effects
+        self.calls = calls
+        self.effects = effects = calls.effects
         self.per_lane = per_lane
         self.size = _workgroup_size(function)
         self.graph = Graph()
@@ -85,6 +87,7 @@ class _Translation:
         """The whole translation."""
         check_runnable(self.function)
         buffers = [self._buffer(variable) for variable in self.used if variable.binding is not None]
+        self.calls.names = self.dynamic_names
         nest = self._open_workgroups()
         written = [buffer for buffer in buffers if buffer.binding.is_written]
         reduces = {buffer: nest.reduce(self._version(buffer), buffer.cell.name) for buffer in written}
@@ -181,7 +184,12 @@ class _Translation:
         for parameter in self.function.parameters:
             instructions.computed[parameter] = self._input(parameter)
         walk = Walk(
-            self.machine, instructions.module_scope, self.effects, self.per_lane, is_proved=self.is_proved_uniform
+            self.machine,
+            instructions.module_scope,
+            self.effects,
+            self.per_lane,
+            is_proved=self.is_proved_uniform,
+            calls=self.calls,
         )
         try:
             walk.call(self.function, instructions)
@@ -252,7 +260,18 @@ class _Translation:
         fill_unmet(self.graph, function)
         function.nodes = clean_up(self.graph.nodes)
         bindings = tuple(buffer.binding for buffer in buffers)
-        return EntryPoint(self.function.name, h.Module([function]), function, bindings, self.size)
+        return EntryPoint(self.function.name, h.Module([function, *called_by(function)]), function, bindings, self.size)
+
+
+def called_by(function: h.Function) -> list[h.Function]:
+    """The functions that a function calls, directly or not, callers first."""
+    found: dict[h.Function, None] = {}
+    pending = [function]
+    for caller in pending:
+        callees = dict.fromkeys(it.callee for it in caller.nodes if isinstance(it, h.Call))
+        pending += [it for it in callees if it not in found]
+        found |= callees
+    return list(found)
 
 
 def _is_workgroup(variable: c.Var) -> bool:

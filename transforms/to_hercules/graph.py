@@ -1,7 +1,7 @@
 """The function under construction: adds nodes, shares constants, and knows which fork over lanes owns a value.
 
-A data node *belongs* to the lane fork that some pinned node below it (ThreadID, Phi, Reduce) was made in; a node that
-belongs to none has one value for the whole workgroup. That is all the uniformity analysis the translation needs: a
+A data node *belongs* to the lane fork that some pinned node below it (ThreadID, Phi, Reduce, Call) was made in; a node
+that belongs to none has one value for the whole workgroup. That is all the uniformity analysis the translation needs: a
 sea of nodes keeps what does not depend on the lane apart by itself.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 N = TypeVar("N", bound=h.Node)
 
-_PINNED = (h.Region, h.If, h.Match, h.Fork, h.Join, h.Phi, h.ThreadID, h.Reduce)
+_PINNED = (h.Region, h.If, h.Match, h.Fork, h.Join, h.Phi, h.ThreadID, h.Reduce, h.Call)
 
 
 class Graph:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from ...ir import types as wgsl
 from ...ir.constants import ConstantValue
@@ -47,6 +47,9 @@ from .values import (
     node_of,
     place_for,
 )
+
+if TYPE_CHECKING:
+    from .calls import Calls
 
 Target: TypeAlias = "c.Block | c.Terminator"
 LoopValue = tuple[int, int]
@@ -84,7 +87,8 @@ class Walk:
     """See the module. `per_lane` are the loop values known to differ between lanes; it grows before a Restart.
 
     `is_proved`: the front end has proved that control flow at barriers and subgroup operations is uniform. If the
-    program has asked it not to, only what is seen to be uniform here will do.
+    program has asked it not to, only what is seen to be uniform here will do. `calls`: the functions that are not
+    inlined.
     """
 
     def __init__(
@@ -95,6 +99,7 @@ class Walk:
         per_lane: set[LoopValue],
         *,
         is_proved: bool,
+        calls: Calls,
     ) -> None:
         self.machine = machine
         self.graph = machine.graph
@@ -102,6 +107,7 @@ class Walk:
         self.effects = effects
         self.per_lane = per_lane
         self.is_proved = is_proved
+        self.calls = calls
         self._at: Value | None = None
         self._exits: list[tuple[Label, Edge]] = []
         self._lane_depth = 0
@@ -177,10 +183,14 @@ class Walk:
 
     def _call(self, frame: Frame, call: c.Call) -> None:
         caller = frame.instructions
-        callee = Instructions(self.machine, self.module_scope)
-        for parameter, argument in zip(call.callee.parameters, call.arguments, strict=True):
-            callee.values[parameter] = caller.raw(argument)
-        result = self.call(call.callee, callee)
+        if call.callee in self.calls.chosen:
+            self.machine.open_lane()
+            result = self.calls.emit(call, caller)
+        else:
+            callee = Instructions(self.machine, self.module_scope)
+            for parameter, argument in zip(call.callee.parameters, call.arguments, strict=True):
+                callee.values[parameter] = caller.raw(argument)
+            result = self.call(call.callee, callee)
         if result is not None:
             caller.values[call] = result
 

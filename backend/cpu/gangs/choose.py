@@ -129,8 +129,8 @@ def _is_small(placed: Schedule, nest: list[h.Fork], native: int) -> bool:
     """Whether all threads may be one gang, so that what lives across barriers is in registers."""
     inside = [it for it, at in placed.place.items() if nest[-1] in placed.nest.around[at]]
     vectors = Gang(tuple(nest), 1).count // native
-    has_loops = len(_loop_nodes(placed, nest[-1])) > 0
-    return not has_loops and vectors <= _MOST_PARTS and vectors * len(inside) <= _UNROLLED and not _has_atomics(inside)
+    is_plain = not _loop_nodes(placed, nest[-1]) and not _has_atomics(inside) and not _has_calls(inside)
+    return is_plain and vectors <= _MOST_PARTS and vectors * len(inside) <= _UNROLLED
 
 
 def _perfectly_inside(placed: Schedule, fork: h.Fork, join: h.Join) -> tuple[h.Fork, h.Join] | None:
@@ -159,6 +159,10 @@ def _has_atomics(nodes: Iterable[h.Node]) -> bool:
     return any(isinstance(it, h.Atomic) for it in nodes)
 
 
+def _has_calls(nodes: Iterable[h.Node]) -> bool:
+    return any(isinstance(it, h.Call) for it in nodes)
+
+
 def _parts(placed: Schedule, fork: h.Fork) -> int:
     """How many vectors a value of a gang should be: several chains of operations at a time, where each waits for the
     one before, as long as there are registers for what a loop holds.
@@ -167,7 +171,7 @@ def _parts(placed: Schedule, fork: h.Fork) -> int:
     inside = [it for it, at in placed.place.items() if fork in placed.nest.around[at]]
     if not nodes and any(_meets_others(it) for it in inside):
         return 4
-    if not nodes or _has_atomics(inside) or _walks(placed, fork):
+    if not nodes or _has_atomics(inside) or _has_calls(inside) or _walks(placed, fork):
         return 1
     if len(nodes) <= _FEW and not _has_divergent_branches(placed, fork):
         return 4 if _leaves_apart(placed, fork) else max(4, _MOST_PARTS // (_carried(placed, fork) or _MOST_PARTS))

@@ -21,7 +21,7 @@ def block_cost(placed: Schedule, leader: h.Node) -> float:
     total = 0.0
     for node in placed.blocks[leader]:
         match node:
-            case h.Write() | h.Atomic():
+            case h.Write() | h.Atomic() | h.Call():
                 return float("inf")
             case h.Intrinsic(function=name) if math.is_transcendental(name):
                 return float("inf")

@@ -23,6 +23,7 @@ from .choose import Gang, NotGanged
 from .control import Body, find_body
 from .counted import CountedLoops
 from .flow import Flow
+from .homes import Homes
 from .joint import emit_joint_calls, find_joint_calls
 from .masks import Masks
 from .merges import Merges
@@ -65,7 +66,8 @@ class GangEmitter:
         self._site = site = Site(fork, shapes.keys[fork], gang.lanes, gang.parts)
         self._values = values = GangValues(placed, gang, shapes, private, nodes, users, site)
         self._masks = masks = Masks(placed, self.body, shapes, values, site)
-        self._merges = Merges(placed, gang, self.body, plan, private, shapes, nodes.memory, values, masks, site)
+        self._homes = homes = Homes(placed, plan, private, shapes, users, masks, site)
+        self._merges = Merges(placed, gang, self.body, plan, private, shapes, nodes.memory, values, masks, homes, site)
         wholes = Wholes(placed, gang, self.body, plan, private, shapes, values, masks, site, users, self._emit_early)
         walks = Walks(placed, plan, users, values, site)
         self._records: dict[h.Node, Record] = {}
@@ -207,6 +209,10 @@ class GangEmitter:
             case h.Read(collection=h.Atomic() as atomic):
                 if not is_version_projection(node):
                     self._define(node, lambda: self._values.old_value(atomic))
+            case h.Read(collection=h.Call() as call) if self._is_uniform(node):
+                self._define(node, lambda: self._loaded_result(node, call))
+            case h.Call():
+                self._call(node)
             case h.Read():
                 if is_collection(self._types[node]):
                     raise NotGanged("a copy of a collection")
@@ -300,8 +306,9 @@ class GangEmitter:
         return True
 
     def _store(self, node: h.Write) -> None:
-        memory, mask = self._values.memory, self._masks.here()
-        place = memory.place(self._plan.of(node), node.indices)
+        memory, storage = self._values.memory, self._plan.of(node)
+        mask = self._homes.mask(storage) if storage in self._private else self._masks.here()
+        place = memory.place(storage, node.indices)
         with self._if_any_lane() if self._is_one_element(place) else nullcontext():
             memory.store(node.value, place, mask)
 
@@ -336,6 +343,38 @@ class GangEmitter:
     def _is_computed_by_lane(self, node: h.Node) -> bool:
         shape = self._values.shape(node)
         return shape.is_vector and shape.kind is not Kind.LIKELY
+
+    def _call(self, node: h.Call) -> None:
+        """Arguments and results are in memory; what is the same for all lanes is passed, or computed, once."""
+        given = {index: it for index, it in enumerate(node.arguments) if not is_collection(self._types[it])}
+        uniform = frozenset(index for index, it in given.items() if self._is_uniform(it))
+        if self._shapes.is_uniform_call(node):
+            self._call_once(node)
+            return
+        calls, values, memory = self._nodes.calls, self._values, self._values.memory
+        site = calls.find(node, self._gang.lanes, uniform)
+        for index, place in site.uniform.items():
+            self._nodes.memory.store(values.scalar(given[index]), place)
+        for _ in self._site.parts():
+            with self._if_any_lane():
+                for index, place in site.varying.items():
+                    memory.store_private(values.vector(given[index]), place)
+                memory.store_private(self._masks.here() or "splat (i1 true)", site.mask)
+                calls.call(node, site, memory.private_pointer(self._plan.of(node)))
+
+    def _call_once(self, node: h.Call) -> None:
+        calls, memory = self._nodes.calls, self._nodes.memory
+        site = calls.find(node, 1)
+        for index, place in site.varying.items():
+            memory.store(self._values.scalar(node.arguments[index]), place)
+        calls.call(node, site, calls.common_results(node, site.way)[0])
+
+    def _loaded_result(self, node: h.Read, call: h.Call) -> str:
+        """A result that all lanes have in common."""
+        (index,) = node.indices
+        assert isinstance(index, h.FieldIndex)
+        calls = self._nodes.calls
+        return self._nodes.memory.load(calls.common_results(call, calls.find(call, 1).way)[1][index.field])
 
     def _call_together(self, nodes: Sequence[h.Intrinsic]) -> None:
         """What stands for each of some calls of one function, in each part."""

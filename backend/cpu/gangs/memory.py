@@ -206,6 +206,17 @@ class GangMemory(LaneVectors):
         else:
             self._moves.store(self._moves.to_memory(place.leaf, lanes), place.pointer, place.leaf, mask)
 
+    def store_private(self, lanes: str, address: Address) -> None:
+        """Put lanes side by side at an address."""
+        assert isinstance(address.layout, ScalarLayout)
+        self._moves.store(self._moves.to_memory(address.layout, lanes), address.pointer, address.layout, None)
+
+    def private_pointer(self, storage: Storage) -> str:
+        """Where a lane-private collection is."""
+        pointer = self._private(storage)
+        assert pointer is not None
+        return pointer
+
     def store_record(self, lanes: Sequence[str], places: Sequence[Place], mask: str | None) -> None:
         """Put vectors into one scalar, or into several of one size at constant offsets in the same element."""
         data = [self._moves.to_memory(place.leaf, it) for place, it in zip(places, lanes, strict=True)]

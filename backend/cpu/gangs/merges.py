@@ -15,6 +15,7 @@ from ..memory import Address, Memory
 from ..storage import Storage, StoragePlan
 from .choose import Gang, NotGanged
 from .control import Body, Edge
+from .homes import Homes
 from .masks import Masks
 from .places import Place
 from .shapes import Shapes
@@ -36,6 +37,7 @@ class Merges:
         memory: Memory,
         values: GangValues,
         masks: Masks,
+        homes: Homes,
         site: Site,
     ) -> None:
         self._placed = placed
@@ -47,11 +49,14 @@ class Merges:
         self._memory = memory
         self._values = values
         self._masks = masks
+        self._homes = homes
         self._site = site
         self._types = placed.types
         self._phis: dict[h.Node, list[h.Phi]] = {}
         self._endings: dict[h.Node, list[h.Phi]] = {}
         self._collects: dict[h.Node, list[h.Collect]] = {}
+        self._openings: dict[h.Node, list[h.Reduce]] = {}
+        """The Reduces of the fork that follows a block, whose collections begin as copies."""
         self._phi_slots: dict[h.Phi, tuple[str, list[str]]] = {}
         self._first: dict[tuple[h.Phi, bool], h.Node] = {}
         for node in placed.function.nodes:
@@ -81,8 +86,10 @@ class Merges:
         if not is_collection(self._types[node]):
             raise NotGanged("a number reduced over lanes")
         is_copied = not is_own and self._plan.needs_transfer(node.init, node)
-        if is_copied or self._plan.needs_transfer(node.update, node):
+        if (is_copied and self._plan.of(node) not in self._private) or self._plan.needs_transfer(node.update, node):
             raise NotGanged("a collection copied in a fork")
+        if is_copied:
+            self._openings.setdefault(block_leader(fork.control), []).append(node)
 
     def _check_collect(self, node: h.Collect, fork: h.Fork) -> None:
         forks = self._gang.forks
@@ -97,7 +104,7 @@ class Merges:
 
     def has_copies(self, leader: h.Node) -> bool:
         """Whether a block hands collections on into other storage."""
-        return any(
+        return leader in self._openings or any(
             is_collection(self._types[phi])
             and any(self._plan.needs_transfer(it, phi) for it in self._taken(phi, leader))
             for phi in self._endings.get(leader, ())
@@ -141,6 +148,8 @@ class Merges:
                 self._copy_to_phi(value, phi, pending)
             else:
                 self._store_phi(phi, value, leader)
+        for reduce in self._openings.get(leader, ()):
+            self.transfer(reduce.init, reduce)
         for collect in self._collects.get(leader, ()):
             self._collect(collect)
 
@@ -194,9 +203,9 @@ class Merges:
             raise NotGanged("a private copy of a shared collection")
         for _ in self._site.parts():
             if isinstance(source, h.ConstantNode):
-                self._values.memory.fill_zero(storage, self._masks.here())
+                self._values.memory.fill_zero(storage, self._homes.mask(storage))
             else:
-                self._values.memory.copy(self._plan.of(source), storage, self._masks.here())
+                self._values.memory.copy(self._plan.of(source), storage, self._homes.mask(storage))
 
     def _collect(self, node: h.Collect) -> None:
         storage = self._plan.of(node)

@@ -13,7 +13,7 @@ from enum import Enum, auto
 from ....ir.hercules import nodes as h
 from ....ir.hercules.analyses import block_leader
 from ....ir.hercules.schedule import Schedule
-from ....ir.hercules.types import U32, U64
+from ....ir.hercules.types import U32, U64, is_collection
 from ..storage import Storage, StoragePlan
 from .bounds import constant_value
 from .control import Body, Edge, Item, Level
@@ -90,6 +90,11 @@ class Shapes:
         """The loops that lanes leave at different times."""
         self.keys: dict[h.Node, Key] = {}
         """For each block, the lanes that pass it."""
+        self._results: dict[h.Node, list[h.Node]] = {}
+        """The Reads of each Call's results."""
+        for node in placed.function.nodes:
+            if isinstance(node, h.Read) and isinstance(node.collection, h.Call) and node in placed.live:
+                self._results.setdefault(node.collection, []).append(node)
         self.edge_keys: dict[Edge, Key] = {}
         self.item_keys: dict[Item, Key] = {}
         self._solve()
@@ -187,6 +192,8 @@ class Shapes:
                 return self._phi(node)
             case h.Read(collection=h.Atomic()) | h.Atomic():
                 return VARYING
+            case h.Read(collection=h.Call() as call):
+                return UNIFORM if self.is_uniform_call(call) else VARYING
             case h.Read(collection=collection, indices=indices):
                 if not isinstance(collection, h.ConstantNode) and self._plan.of(collection) in self._private:
                     return VARYING
@@ -216,6 +223,15 @@ class Shapes:
                 return self._all_uniform(arguments, home)
             case _:
                 return VARYING
+
+    def is_uniform_call(self, call: h.Call) -> bool:
+        """Whether all lanes that make a call give and get the same, and nothing of that is asked for after they have
+        left the call's loop at different times.
+        """
+        home = self._placed.place[call]
+        scalars = [it for it in call.arguments if not is_collection(self._placed.types[it])]
+        is_left = any(self.is_left_behind(call, self._placed.place[it]) for it in self._results[call])
+        return not is_left and all(self.at(it, home) == UNIFORM for it in scalars)
 
     def _all_uniform(self, operands: Sequence[h.Node], home: h.Node) -> Shape:
         shapes = [UNIFORM, *(self.at(it, home) for it in operands)]

@@ -287,7 +287,7 @@ def _has_workgroup(node: h.Node, depth: int = 12) -> bool:
 
 
 def _is_heavy(node: h.Node) -> bool:
-    return isinstance(node, h.Intrinsic) and is_transcendental(node.function)
+    return isinstance(node, h.Call) or (isinstance(node, h.Intrinsic) and is_transcendental(node.function))
 
 
 def all_of(one: Ops, tests: Iterable[str]) -> str:

@@ -64,7 +64,8 @@ def _typed(context: Context) -> Iterator[tuple[Node | None, str]]:
 
 
 def _control_input(node: Node, context: Context) -> Iterator[str]:
-    for before in control_predecessors(node):
+    at = (node.control,) if isinstance(node, Call) and node.control is not None else ()
+    for before in (*control_predecessors(node), *at):
         is_branch = isinstance(node, Read) and isinstance(before, (If, Match))
         if not is_branch and not isinstance(context.types[before], Control):
             yield f"control comes from a node of type {context.type_text(before)}"
@@ -238,7 +239,10 @@ def _data_inputs(node: Node, context: Context) -> Iterator[str]:
     if any(isinstance(it, Return) for it in predecessors(node)):
         yield "uses a return"
     match node:
-        case ScalarNode() | Call() | WritingNode() | ProductNode():
+        case Call(arguments=arguments):
+            if not all(is_data(context.types[it]) for it in arguments):
+                yield "computes with control"
+        case ScalarNode() | WritingNode() | ProductNode():
             if not all(is_data(context.types[it]) for it in predecessors(node)):
                 yield "computes with control"
         case Read() | InputNode() | PinnedNode() | ControlNode():
