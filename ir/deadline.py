@@ -1,9 +1,12 @@
-"""A limit on how long a kernel may run."""
+"""Limits on how long a kernel may be compiled, and run."""
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from .diagnostics import DeviceError, InputError
 
@@ -25,6 +28,41 @@ class Deadline:
     def error(self) -> DeviceError:
         """What a kernel that was stopped ends with."""
         return DeviceError(f"the kernel did not end within {self.seconds:g} s, and was stopped")
+
+
+NEVER = Deadline(None)
+_compiling_until: ContextVar[Deadline] = ContextVar("compiling_until", default=NEVER)
+"""Until when this thread may compile: all stages ask, and none has to be told."""
+
+
+@contextmanager
+def compiling_within(seconds: float | None) -> Generator[None]:
+    """Limit the compiling that the body of the `with` statement does; it raises DeviceError when the time is over.
+
+    Raises InputError for a limit that is not positive.
+    """
+    before = _compiling_until.set(Deadline(seconds))
+    try:
+        yield
+    finally:
+        _compiling_until.reset(before)
+
+
+def check_compile_time() -> None:
+    """Raise DeviceError if this thread has compiled for too long. All stages call it at least ten times a second."""
+    if time.monotonic() > _compiling_until.get().end:
+        raise compile_time_error()
+
+
+def compile_time_left() -> float | None:
+    """The seconds for which this thread may still compile; None for ever."""
+    end = _compiling_until.get().end
+    return None if end == math.inf else max(end - time.monotonic(), 0.0)
+
+
+def compile_time_error() -> DeviceError:
+    """What compiling that was stopped ends with."""
+    return DeviceError(f"the kernel was not compiled within {_compiling_until.get().seconds:g} s")
 
 
 class Ticks:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
+from ..ir.deadline import check_compile_time
 from ..ir.diagnostics import InputError
 from ..ir.interpreter_state import deep_nesting
 
@@ -145,6 +146,7 @@ def run_passes(
         stage.verify(module)
     changed = False
     for step in passes:
+        check_compile_time()
         changed |= step.run(module)
         if verify_each:
             _verify_after(step, module, stage)

@@ -13,7 +13,28 @@ workgroups. What they may count each for itself is put together in the end (`pri
 do yet runs one thread after another (`CompiledKernel.tier` and `tier_reason` say which and why).
 """
 
-from .device import BoundKernel, CompiledKernel, compile_entry
-from .function import CompiledFunction, compile_function
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .device import BoundKernel, CompiledKernel, compile_entry
+    from .function import CompiledFunction, compile_function
 
 __all__ = ["BoundKernel", "CompiledFunction", "CompiledKernel", "compile_entry", "compile_function"]
+
+_HOMES = {
+    **dict.fromkeys(("BoundKernel", "CompiledKernel", "compile_entry"), "device"),
+    **dict.fromkeys(("CompiledFunction", "compile_function"), "function"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """The names of the package, imported when first wanted: LLVM's process needs none of them."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    value: object = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value

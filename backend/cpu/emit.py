@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ...ir.deadline import check_compile_time
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import block_leader
@@ -348,6 +349,7 @@ class _FunctionEmitter:
         for phi in self._phis.get(leader, ()):
             self._nodes.values[phi] = self._phi(phi)
         for node in self._placed.blocks[leader]:
+            check_compile_time()
             self._nodes.emit(node)
         self._handing_on.at_end(leader, self._endings.get(leader, ()))
         self._ends[leader] = self._out.current

@@ -1,4 +1,4 @@
-"""LLVM IR text to machine code in this process."""
+"""LLVM IR text to machine code: in this process, or, where LLVM takes long, made in another and loaded in this one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from ...ir.deadline import check_compile_time
+from . import llvm_process
 from .disk_cache import DiskCache, default_cache, digest
 from .passes import LEVEL, Passes, optimise
 from .target import Target, current_target
@@ -113,26 +115,41 @@ def _toolchain_for(target: Target) -> _Toolchain:
 def compile_module(text: str, passes: Passes = "scalar", emit_seconds: float = 0.0) -> MachineCode:
     """Optimise the module and load its machine code. Its function `kernel` takes what `emit` says.
 
-    What the cache on disk has is only loaded.
+    What the cache on disk has is only loaded. Raises DeviceError when the time for compiling is over, which is looked
+    at before LLVM begins, and while it works on a large module.
     """
     with _lock:
         tools, files = _toolchain(), default_cache()
         name = digest(tools.identity, passes, text)
         cached = None if files is None else _cached(tools, files, name, emit_seconds)
-        if cached is not None:
-            return cached
+    if cached is not None:
+        return cached
+    check_compile_time()
+    is_long = llvm_process.is_long(text, passes)
+    code, seconds = llvm_process.object_file(text, passes) if is_long else make_object(text, passes)
+    with _lock:
         started = time.perf_counter()
-        module = _parse(tools, text)
-        parsed = time.perf_counter()
-        _optimise(tools, module, text, passes)
-        optimised = time.perf_counter()
-        code: bytes = tools.machine.emit_object(module)
         library = _load(tools, code)
-        generated = time.perf_counter()
+        parsing, optimising, generating = seconds
+        generating += time.perf_counter() - started
         if files is not None:
             files.put(name, code)
-        times = CompileTimes(emit_seconds, parsed - started, optimised - parsed, generated - optimised)
-        return MachineCode(name, False, times, library["kernel"], library)
+    times = CompileTimes(emit_seconds, parsing, optimising, generating)
+    return MachineCode(name, False, times, library["kernel"], library)
+
+
+def make_object(text: str, passes: Passes) -> tuple[bytes, list[float]]:
+    """The module's object file, and the seconds for parsing, passes and machine code."""
+    with _lock:
+        tools = _toolchain()
+        times = [time.perf_counter()]
+        module = _parse(tools, text)
+        times.append(time.perf_counter())
+        _optimise(tools, module, text, passes)
+        times.append(time.perf_counter())
+        code: bytes = tools.machine.emit_object(module)
+        times.append(time.perf_counter())
+    return code, [end - start for start, end in itertools.pairwise(times)]
 
 
 def identity() -> str:

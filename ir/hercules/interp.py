@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
-from ..deadline import Deadline, Ticks
+from ..deadline import NEVER, Deadline, Ticks
 from ..diagnostics import with_article
 from . import arithmetic, dynamic, operations, storage
 from .graph import predecessors
@@ -71,9 +71,6 @@ Step: TypeAlias = Callable[[Frame], None]
 Exit: TypeAlias = "Callable[[Frame], _Block | None]"
 
 
-_NEVER = Deadline(None)
-
-
 class InterpreterError(Exception):
     """A function that cannot run (it does not verify), or arguments that do not fit it."""
 
@@ -123,7 +120,7 @@ def run_in_place(
     dynamic_constants: Sequence[int],
     arguments: Sequence[Value],
     order: ThreadOrder = forward,
-    deadline: Deadline = _NEVER,
+    deadline: Deadline = NEVER,
 ) -> Value:
     """As `run`, unchecked, and with the arguments' own storage: collections that the function consumes change.
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import assert_never
 
+from ..deadline import check_compile_time
 from .analyses import (
     ControlGraph,
     Dominators,
@@ -288,6 +289,7 @@ class _Scheduler:
         round.
         """
         for _ in range(_ROUNDS):
+            check_compile_time()
             self.last_place, self.place = self.place, dict(self.pinned)
             known = len(self.problems)
             for node in reversed(order):
@@ -305,6 +307,7 @@ class _Scheduler:
         """
         homes: dict[Node, Node] = {}
         for _ in range(_ROUNDS):
+            check_compile_time()
             for node in order:
                 above = [self._available(operand, node) for operand in predecessors(node)]
                 highest = self._deepest([*above, homes[node]] if node in homes else above)

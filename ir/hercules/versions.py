@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from .graph import is_projection, predecessors
-from .inference import infer_types
 from .nodes import (
     Atomic,
     Call,

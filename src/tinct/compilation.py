@@ -200,6 +200,7 @@ class Compilation:
         from .transforms.pipelines import optimise_hercules
 
         entry = self.hercules_unoptimised
+        vars(self).pop("hercules_unoptimised", None)  # changed in place: what is stopped half-way is not used again
         return self._timed("optimise", lambda: optimise_hercules(entry))
 
     @cached_property

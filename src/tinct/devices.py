@@ -11,6 +11,7 @@ from .compilation import Timing
 from .dispatch import Dispatch
 from .gpu import run_on_gpu
 from .hints import unknown_name
+from .ir.deadline import compiling_within
 from .ir.diagnostics import InputError
 
 if TYPE_CHECKING:
@@ -26,11 +27,13 @@ def run_on_cpu(dispatch: Dispatch) -> Timing:
     """Machine code from LLVM on all cores."""
     start = time.perf_counter()
     compilation = dispatch.compilation
-    trial = _trial_of(dispatch)
+    with compiling_within(dispatch.timeout):
+        trial = _trial_of(dispatch)
     compiled = time.perf_counter()
     if trial is not None and trial.run(_given(dispatch, trial.kernel), dispatch.workgroups, timeout=dispatch.timeout):
         return Timing(compiled - start, time.perf_counter() - compiled)
-    kernel = compilation.cpu_contracted if dispatch.contract else compilation.cpu
+    with compiling_within(dispatch.timeout):
+        kernel = compilation.cpu_contracted if dispatch.contract else compilation.cpu
     compiled = time.perf_counter()
     kernel.run(_given(dispatch, kernel), dispatch.workgroups, timeout=dispatch.timeout)
     return Timing(compiled - start, time.perf_counter() - compiled)
@@ -55,7 +58,8 @@ def run_interpreted(dispatch: Dispatch) -> Timing:
     from .ir.core.interp import run
 
     start = time.perf_counter()
-    module = dispatch.compilation.specialised
+    with compiling_within(dispatch.timeout):
+        module = dispatch.compilation.specialised
     built = time.perf_counter()
     run(module, dispatch.compilation.entry, dispatch.buffers, dispatch.workgroups, timeout=dispatch.timeout)
     return Timing(built - start, time.perf_counter() - built)
@@ -66,7 +70,8 @@ def run_hercules(dispatch: Dispatch) -> Timing:
     from .ir.hercules.dispatch import run_entry_point
 
     start = time.perf_counter()
-    entry = dispatch.compilation.hercules
+    with compiling_within(dispatch.timeout):
+        entry = dispatch.compilation.hercules
     built = time.perf_counter()
     run_entry_point(entry, dispatch.buffers, dispatch.workgroups, timeout=dispatch.timeout)
     return Timing(built - start, time.perf_counter() - built)

@@ -14,7 +14,7 @@ from .reflection import BindingInfo
 class Dispatch:
     """A kernel to run on buffers: the writable ones change in place.
 
-    A dispatch that takes longer than `timeout` seconds, compiling aside, is stopped and raises DeviceError.
+    If compiling, or then running, takes longer than `timeout` seconds, it is stopped and raises DeviceError.
     """
 
     compilation: Compilation

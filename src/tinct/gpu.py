@@ -12,6 +12,7 @@ import numpy as np
 
 from .compilation import Timing, WgpuKernel
 from .dispatch import Dispatch
+from .ir.deadline import compiling_within
 from .ir.diagnostics import DeviceError
 from .ir.types import BindingPoint, Texture
 from .reflection import BindingInfo
@@ -76,7 +77,8 @@ class _Attempts:
 
     def _made(self, most_turns: int | None, effort: int) -> WgpuKernel:
         start = time.perf_counter()
-        kernel = self.dispatch.compilation.for_wgpu(most_turns, effort)
+        with compiling_within(self.dispatch.timeout):
+            kernel = self.dispatch.compilation.for_wgpu(most_turns, effort)
         self.compile_seconds += time.perf_counter() - start
         deepest = self.faults.get("nesting")
         if deepest is not None and kernel.nesting > deepest:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
+from ...ir.deadline import check_compile_time
 from ...ir.hercules import arithmetic, operations
 from ...ir.hercules.graph import control_predecessors, def_use, is_control, predecessors, replace_all
 from ...ir.hercules.inference import infer_types
@@ -162,6 +163,7 @@ class _Solver:
         self._users = def_use(self.function)
         pending = list(self.function.nodes)
         while pending:
+            check_compile_time()
             node = pending.pop()
             if self._reach(node) if is_control(node) else self._evaluate(node):
                 pending.extend(self._users.get(node, ()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from ...ir.deadline import check_compile_time
 from ...ir.hercules.graph import predecessors, replace_all
 from ...ir.hercules.nodes import Fork, Function, Module, Node, Phi, PureNode, Reduce
 from ...ir.hercules.schedule import Latest, latest_places
@@ -37,6 +38,7 @@ class GlobalValueNumbering:
 
 def _merge(function: Function, plan: Latest) -> bool:
     """One round. The plan is that from before the first: merging moves no node to the other side of a join."""
+    check_compile_time()
     first: dict[Hashable, Node] = {}
     replacements: dict[Node, Node] = {}
     for node in function.nodes:

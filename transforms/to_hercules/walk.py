@@ -22,6 +22,7 @@ from ...ir import types as wgsl
 from ...ir.constants import ConstantValue
 from ...ir.core import nodes as c
 from ...ir.core.values import Value
+from ...ir.deadline import check_compile_time
 from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
 from ...ir.source import Span
@@ -168,6 +169,7 @@ class Walk:
     def _instructions(self, frame: Frame, block: c.Block) -> bool:
         """The block's instructions; False when a call among them never returns."""
         for instruction in block.instructions:
+            check_compile_time()
             self._at = instruction
             if is_barrier(instruction):
                 self._barrier(frame, instruction)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from ....ir.deadline import check_compile_time
 from ....ir.hercules import nodes as h
 from ....ir.hercules.analyses import Loop, block_leader
 from ....ir.hercules.schedule import Schedule
@@ -196,6 +197,7 @@ def _find_twins(items: list[Item], item_of: dict[h.Node, Item], level: Level) ->
     below = [0] * (count + 1)
     below[count] = 1 << count
     for index in reversed(range(count)):
+        check_compile_time()
         common = -1
         for following in ways[index]:
             common &= below[following]

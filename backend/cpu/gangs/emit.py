@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 
+from ....ir.deadline import check_compile_time
 from ....ir.hercules import nodes as h
 from ....ir.hercules.graph import predecessors
 from ....ir.hercules.schedule import Schedule
@@ -203,6 +204,7 @@ class GangEmitter:
         yield from waiting
 
     def _emit_node(self, node: h.Node) -> None:
+        check_compile_time()
         match node:
             case h.ConstantNode() | h.ProductNode():
                 pass

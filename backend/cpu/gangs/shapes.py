@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from ....ir.deadline import check_compile_time
 from ....ir.hercules import nodes as h
 from ....ir.hercules.analyses import block_leader
 from ....ir.hercules.schedule import Schedule
@@ -128,6 +129,7 @@ class Shapes:
             loops = len(self.divergent)
             changed = True
             while changed:
+                check_compile_time()
                 changed = False
                 for node in nodes:
                     shape = self._shape(node)

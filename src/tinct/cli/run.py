@@ -73,7 +73,10 @@ bounds, and barriers that some invocations do not reach; with --format json as a
 @constants_option
 @click.option("--device", type=device_name, metavar=DEVICE, default="cpu", show_default=True, help="Where to run.")
 @click.option(
-    "--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Stop a dispatch that takes longer."
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Stop compiling, or a run, that takes longer.",
 )
 @click.option("--contract", is_flag=True, help="Let the CPU fuse products and sums; see below.")
 @click.option("--sanitize", is_flag=True, help="Look for races and misuse of memory, on the interpreter; see below.")

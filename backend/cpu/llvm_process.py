@@ -1,0 +1,72 @@
+"""LLVM in a process of its own, for modules that take it long: it can be stopped there, and what fails there ends only
+that process.
+
+The parent writes the module's text to it and reads an object file. `python -m tinct.backend.cpu.llvm_process PASSES` is
+the child.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import cast
+
+from ...ir.deadline import compile_time_error, compile_time_left
+from ...ir.diagnostics import DeviceError
+from .passes import Passes
+
+_SECONDS: dict[Passes, float] = {"baseline": 1e-6, "quick": 1e-6, "thorough": 4e-6, "scalar": 4e-6}
+"""What LLVM takes for each character of a module that goes through these passes (AMD EPYC, Zen 4)."""
+_LONG = 0.5
+"""Seconds from which on a process of its own is worth the tenth of a second that starting it takes."""
+_LAST_WORDS = 2000
+
+
+def is_long(text: str, passes: Passes) -> bool:
+    """Whether LLVM is expected to work on a module for half a second or more, and a process can be started."""
+    is_python = bool(sys.executable) and not getattr(sys, "frozen", False)
+    return is_python and len(text) * _SECONDS[passes] >= _LONG
+
+
+def object_file(text: str, passes: Passes) -> tuple[bytes, list[float]]:
+    """An object file, and the seconds for parsing, passes and machine code. Raises DeviceError when the time for
+    compiling is over (see `ir.deadline`), or the process fails.
+
+    The process does not outlive the call, whatever it ends with.
+    """
+    arguments = [sys.executable, "-m", __name__, passes]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=_environment()) as child:
+        try:
+            found, words = child.communicate(text.encode(), timeout=compile_time_left())
+        except subprocess.TimeoutExpired:
+            raise compile_time_error() from None
+        finally:
+            child.kill()
+            child.wait()
+    if child.returncode != 0:
+        said = words.decode(errors="replace").strip()[-_LAST_WORDS:]
+        raise DeviceError(f"LLVM failed on the kernel's module (status {child.returncode}): {said}")
+    head, _, code = found.partition(b"\n")
+    return code, cast("list[float]", json.loads(head))
+
+
+def _environment() -> dict[str, str]:
+    """Ours, with the same modules to import."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
+def _serve(passes: Passes) -> None:
+    """The child: an interrupt of the whole group is for the parent, which then stops the child."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    from .jit import make_object
+
+    code, seconds = make_object(sys.stdin.buffer.read().decode(), passes)
+    sys.stdout.buffer.write(json.dumps(seconds).encode() + b"\n" + code)
+
+
+if __name__ == "__main__":
+    _serve(cast("Passes", sys.argv[1]))

@@ -1,0 +1,144 @@
+"""Compiling is limited and can be interrupted: in stages written in Python, and in LLVM, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tinct.backend.cpu import jit, llvm_process
+from tinct.ir.deadline import compiling_within
+from tinct.ir.diagnostics import DeviceError
+from tinct.ir.source import Source
+from tinct.shader import Kernel, Shader
+
+TAKES_SECONDS = (
+    "define void @kernel(ptr %p) {\n"
+    + "".join(
+        f"%a{n} = load volatile i64, ptr %p\n%b{n} = udiv i64 %a{n}, {n + 3}\nstore volatile i64 %b{n}, ptr %p\n"
+        for n in range(40_000)
+    )
+    + "ret void\n}\n"
+)
+SECONDS_LATE = 2.0
+"""A busy machine takes long to end a process; LLVM takes longer for the module."""
+
+
+def kernel(statements: int) -> Kernel:
+    """With branches, each of which makes work for all stages."""
+    lines = "".join(f"n = n * n + m; if n % {k % 7 + 2} == 1 {{ m ^= n >> {k % 5}; }}\n" for k in range(statements))
+    return Shader(
+        Source.from_text(f"""@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+            @compute @workgroup_size(16) fn main(@builtin(global_invocation_id) g: vec3u) {{
+            var n = g.x; var m = n; {lines} out[g.x] = n ^ m; }}""")
+    ).kernel()
+
+
+def expected(statements: int) -> list[int]:
+    found: list[int] = []
+    for lane in range(16):
+        n = m = lane
+        for k in range(statements):
+            n = (n * n + m) & 0xFFFFFFFF
+            m ^= n >> k % 5 if n % (k % 7 + 2) == 1 else 0
+        found.append(n ^ m)
+    return found
+
+
+def children() -> set[str]:
+    """The processes that this one has started and that are there still."""
+    return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split())
+
+
+@contextmanager
+def quick(late: float = SECONDS_LATE) -> Generator[None]:
+    start = time.monotonic()
+    yield
+    assert time.monotonic() - start < late
+
+
+def test_llvm_is_stopped_when_the_time_is_over() -> None:
+    assert llvm_process.is_long(TAKES_SECONDS, "quick")
+    before = children()
+    with (
+        quick(0.5 + SECONDS_LATE),
+        compiling_within(0.5),
+        pytest.raises(DeviceError, match=r"not compiled within 0\.5 s"),
+    ):
+        jit.compile_module(TAKES_SECONDS, "quick")
+    assert children() <= before
+
+
+def test_llvm_is_stopped_by_an_interrupt() -> None:
+    before = children()
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with quick(0.5 + SECONDS_LATE), pytest.raises(KeyboardInterrupt):
+        jit.compile_module(TAKES_SECONDS, "quick")
+    timer.join()
+    assert children() <= before
+
+
+def test_what_fails_in_llvm_is_an_error() -> None:
+    with pytest.raises(DeviceError, match=r"LLVM failed on the kernel's module \(status 1\)(?s:.*)expected"):
+        llvm_process.object_file("define void @kernel() { nonsense }", "quick")
+
+
+def test_a_process_that_dies_is_an_error() -> None:
+    before = children()
+
+    def kill() -> None:
+        while not (started := children() - before):
+            time.sleep(0.01)
+        os.kill(int(started.pop()), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(DeviceError, match="status -9"):
+        jit.compile_module(TAKES_SECONDS, "quick")
+    killer.join()
+
+
+@pytest.mark.parametrize("tier", ["gang", "lane", "baseline"])
+def test_the_other_process_makes_the_same_code(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TINCT_CPU_TIER", tier)
+    monkeypatch.setattr(llvm_process, "_LONG", 0.0)
+    made: list[bool] = []
+    make = llvm_process.object_file
+
+    def compare(text: str, passes: llvm_process.Passes) -> tuple[bytes, list[float]]:
+        code, seconds = make(text, passes)
+        made.append(code == jit.make_object(text, passes)[0])
+        return code, seconds
+
+    monkeypatch.setattr(llvm_process, "object_file", compare)
+    out = kernel(3).run({"out": np.zeros(16, np.uint32)}, workgroups=1)["out"]
+    assert out.tolist() == expected(3)
+    assert made == [True]
+
+
+@pytest.mark.parametrize("device", ["cpu", "hercules"])
+def test_other_stages_are_stopped_and_can_go_on(device: str) -> None:
+    large = kernel(250)
+    given = {"out": np.zeros(16, np.uint32)}
+    stopped: list[float] = []
+    limit = 0.01
+    while limit < 60:
+        start = time.monotonic()
+        try:
+            out = large.run(given, workgroups=1, device=device, timeout=limit)["out"]
+        except DeviceError:
+            stopped.append(time.monotonic() - start - limit)
+            limit *= 1.7
+        else:
+            assert out.tolist() == expected(250)
+            break
+    assert len(stopped) >= 2
+    assert max(stopped) < SECONDS_LATE
