@@ -32,7 +32,8 @@ from tinct.ir.hercules.entry import EntryPoint
 from tinct.ir.hercules.schedule import schedule
 from tinct.ir.interpreter_state import paused_collection
 from tinct.ir.source import Source
-from tinct.transforms.pipelines import OPTIMISING, specialise
+from tinct.transforms.hercules import CPU
+from tinct.transforms.pipelines import specialise
 from tinct.transforms.to_hercules import translate
 
 T = TypeVar("T")
@@ -122,7 +123,7 @@ def _stages(text: str, entry: str, stages: Sequence[str]) -> Iterator[tuple[str,
     yield "specialise", _timed(make_special)[1]
     translated, seconds = _timed(lambda: translate(core, entry))
     yield "translate", seconds
-    yield "optimise", sum(_timed(lambda step=step: step.run(translated.module))[1] for step in OPTIMISING)
+    yield "optimise", sum(_timed(lambda step=step: step.run(translated.module))[1] for step in CPU.passes)
     yield "schedule", _timed(lambda: schedule(translated.function))[1]
     emitted, seconds = _timed(lambda: _emit(translated))
     yield "emit", seconds

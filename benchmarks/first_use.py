@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 import tinct
-from tinct.backend.cpu import compile_entry
+from tinct.backend.cpu import CpuOptions, compile_entry
 from tinct.backend.gpu import BufferBinding, GpuDevice, GpuError, shared_device
 from tinct.cases import Case
 
@@ -35,10 +35,10 @@ def ours(case: Case) -> dict[str, float]:
     start = time.perf_counter()
     shader = tinct.load(case.kernel_path)
     compilation = shader.compilation(shader.kernel(case.entry).info.name, case.constants)
-    times = compile_entry(compilation.hercules, tier="baseline").times
+    times = compile_entry(compilation.hercules, CpuOptions("baseline")).times
     whole = time.perf_counter() - start
     graph = whole - times.total
-    gangs = graph + compile_entry(compilation.hercules, tier="gang").times.total
+    gangs = graph + compile_entry(compilation.hercules, CpuOptions("gang")).times.total
     parts = (graph, times.emit, times.parse, times.optimise, times.generate, whole, gangs)
     return dict(zip(STAGES, parts, strict=True))
 

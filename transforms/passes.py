@@ -45,7 +45,33 @@ class Stage(Generic[IR]):
     verify: Callable[[IR], None]
     text: Callable[[IR], str]
     passes: Mapping[str, type[Pass[IR]]]
-    pipelines: Mapping[str, tuple[Pass[IR], ...]] = field(default_factory=dict[str, "tuple[Pass[IR], ...]"])
+    pipelines: Mapping[str, Pipeline[IR]] = field(default_factory=dict[str, "Pipeline[IR]"])
+
+
+@dataclass(frozen=True)
+class Placed(Generic[IR]):
+    """A pass in a pipeline; `why` says why it stands where it stands."""
+
+    step: Pass[IR]
+    why: str
+
+
+@dataclass(frozen=True)
+class Pipeline(Generic[IR]):
+    """Passes in order; `about` says what the pipeline is for."""
+
+    about: str
+    placed: tuple[Placed[IR], ...]
+
+    @property
+    def passes(self) -> tuple[Pass[IR], ...]:
+        """The passes alone."""
+        return tuple(it.step for it in self.placed)
+
+
+def pipeline(about: str, *placed: tuple[Pass[IR], str]) -> Pipeline[IR]:
+    """A pipeline of passes, each with the reason for its place."""
+    return Pipeline(about, tuple(Placed(*it) for it in placed))
 
 
 class BrokenPassError(Exception):
@@ -68,7 +94,7 @@ def parse_pipeline(text: str, stage: Stage[IR]) -> tuple[Pass[IR], ...]:
                 f"cannot read the pipeline at {text[position:].strip()!r}: expected name or name{{option=value}}"
             )
         if match[1] in stage.pipelines and match[2] is None:
-            passes.extend(stage.pipelines[match[1]])
+            passes.extend(stage.pipelines[match[1]].passes)
         else:
             passes.append(_make(match[1], match[2] or "", stage))
         position = match.end()
@@ -153,6 +179,12 @@ def run_passes(
         if after_each is not None:
             after_each(step, module)
     return changed
+
+
+def apply_passes(module: IR, passes: Sequence[Pass[IR]], stage: Stage[IR]) -> IR:
+    """The module, changed in place by the passes."""
+    run_passes(module, passes, stage)
+    return module
 
 
 def _verify_after(step: Pass[IR], module: IR, stage: Stage[IR]) -> None:

@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from ..ir.core.nodes import Module, Var
 from ..ir.core.text import print_module
 from ..ir.core.verify import verify
-from ..ir.hercules.entry import EntryPoint
-from ..ir.hercules.nodes import Module as HerculesModule
 from ..ir.types import BindingPoint
 from .core.algebraic import Algebraic
 from .core.array_length_from_uniform import ArrayLengthFromUniform
 from .core.cse import CommonSubexpressionElimination
-from .core.dce import DeadCodeElimination as CoreDeadCodeElimination
+from .core.dce import DeadCodeElimination
 from .core.direct_variable_access import DirectVariableAccess
 from .core.drop_filters import DropFilters
 from .core.flatten_loops import FlattenLoops
@@ -41,51 +39,52 @@ from .core.unroll import Unroll
 from .core.vectorize import Vectorize
 from .core.watch_loops import WatchLoops
 from .core.zero_init_workgroup_memory import ZeroInitWorkgroupMemory
-from .hercules import HERCULES, ConditionalConstantPropagation, DeadCodeElimination, GlobalValueNumbering
-from .passes import Pass, Stage, run_passes
+from .passes import Pass, Pipeline, Stage, apply_passes, pipeline, run_passes
 
-O0: tuple[Pass[Module], ...] = ()
-"""Nothing: the module as it was written."""
+O0: Pipeline[Module] = pipeline("the module as it was written")
 
-O1: tuple[Pass[Module], ...] = (
-    FoldConstants(),
-    SimplifyControlFlow(),
-    Algebraic(),
-    CommonSubexpressionElimination(),
-    CoreDeadCodeElimination(),
+O1: Pipeline[Module] = pipeline(
+    "less work, in code that still looks like the source",
+    (FoldConstants(), "first: conditions become constants"),
+    (SimplifyControlFlow(), "branches on constants go"),
+    (Algebraic(), "on what is left, operands are constants where they can be"),
+    (CommonSubexpressionElimination(), "equal expressions look alike by now"),
+    (DeadCodeElimination(), "last: what the others left without a use goes"),
 )
-"""Less work, in code that still looks like the source."""
 
-O2: tuple[Pass[Module], ...] = (
-    Inline(),
-    MemoryToRegisters(),
-    FoldConstants(),
-    SimplifyControlFlow(),
-    Algebraic(),
-    LoopInvariantCodeMotion(),
-    Unroll(),
-    FoldConstants(),
-    SimplifyControlFlow(),
-    Algebraic(),
-    StrengthReduction(),
-    CommonSubexpressionElimination(),
-    CoreDeadCodeElimination(),
+O2: Pipeline[Module] = pipeline(
+    "inlined and in SSA form",
+    (Inline(), "first: values of arguments are known to all that follows"),
+    (MemoryToRegisters(), "after inlining, when no call takes a pointer to a local variable"),
+    (FoldConstants(), "on values: loads of local variables are gone"),
+    (SimplifyControlFlow(), "branches on constants go"),
+    (Algebraic(), "loops get the simplest expressions"),
+    (LoopInvariantCodeMotion(), "before unrolling, which would copy what is invariant"),
+    (Unroll(), "counts of turns are constants by now"),
+    (FoldConstants(), "unrolling made the counters constants"),
+    (SimplifyControlFlow(), "and conditions on them"),
+    (Algebraic(), "and operands"),
+    (StrengthReduction(), "after algebraic rules, which know multiplications but not what replaces them"),
+    (CommonSubexpressionElimination(), "the copies of a loop's body have expressions in common"),
+    (DeadCodeElimination(), "last: what the others left without a use goes"),
 )
-"""Inlined and in SSA form; the second round folds what unrolling has made constant."""
 
-CPU: tuple[Pass[Module], ...] = (FoldConstants(), SimplifyControlFlow(), CoreDeadCodeElimination())
-"""What the translation to Hercules IR need not see; that makes values of variables itself."""
+GPU: Pipeline[Module] = pipeline(
+    "what WGSL promises and a GPU's compiler may not keep, written out",
+    (
+        DirectVariableAccess(),
+        "first: clamps in a callee need the array that an index is for, and naga refuses pointers to storage, and "
+        "aborts on pointers to elements",
+    ),
+    (Robustness(), "on indices of variables, which pointers hid before"),
+    (ZeroInitWorkgroupMemory(), "last: the indices of the zeroing code are in range, and need no clamps"),
+)
 
-GPU: tuple[Pass[Module], ...] = (DirectVariableAccess(), Robustness(), ZeroInitWorkgroupMemory())
-"""What WGSL promises and a GPU's compiler may not keep, written out.
-
-Pointer parameters go first: clamps in the callee need the array that an index is for, and naga refuses pointers to
-storage, and aborts on pointers to elements. The code that zeroes workgroup memory comes last: its indices are in
-range, and need no clamps.
-"""
-
-NAGA: tuple[Pass[Module], ...] = (DropFilters(), NagaDialect())
-"""What only naga needs, wgpu's compiler, which refuses filters on statements too. Others need what this drops."""
+NAGA: Pipeline[Module] = pipeline(
+    "what only naga needs, wgpu's compiler; others need what these passes drop",
+    (DropFilters(), "naga refuses filters on statements"),
+    (NagaDialect(), "last: other passes write what naga refuses"),
+)
 
 LOOP_EFFORTS: tuple[tuple[Pass[Module], ...], ...] = (
     (),
@@ -101,14 +100,12 @@ themselves, which may then take no turn at all: the first efforts leave those al
 are entered too often, each of which takes a turn at least.
 """
 
-MINIFY: tuple[Pass[Module], ...] = (
-    FoldConstants(),
-    SimplifyControlFlow(),
-    Algebraic(),
-    CoreDeadCodeElimination(),
-    Rename(),
+MINIFY: Pipeline[Module] = pipeline(
+    "less text: `tinct minify` runs it before it shortens names and literals",
+    (FoldConstants(), "first: conditions become constants"),
+    (SimplifyControlFlow(), "branches on constants go"),
+    (DeadCodeElimination(), "last: what the others left without a use goes"),
 )
-"""Shorter text."""
 
 CORE: Stage[Module] = Stage(
     name="core",
@@ -118,7 +115,7 @@ CORE: Stage[Module] = Stage(
         "algebraic": Algebraic,
         "array_length_from_uniform": ArrayLengthFromUniform,
         "cse": CommonSubexpressionElimination,
-        "dce": CoreDeadCodeElimination,
+        "dce": DeadCodeElimination,
         "direct_variable_access": DirectVariableAccess,
         "drop_filters": DropFilters,
         "flatten_loops": FlattenLoops,
@@ -146,16 +143,9 @@ CORE: Stage[Module] = Stage(
         "watch_loops": WatchLoops,
         "zero_init_workgroup_memory": ZeroInitWorkgroupMemory,
     },
-    pipelines={"O0": O0, "O1": O1, "O2": O2, "cpu": CPU, "gpu": GPU, "naga": NAGA, "minify": MINIFY},
+    pipelines={"O0": O0, "O1": O1, "O2": O2, "gpu": GPU, "naga": NAGA, "minify": MINIFY},
 )
 """Core IR, its passes and its named pipelines."""
-
-OPTIMISING: tuple[Pass[HerculesModule], ...] = (
-    ConditionalConstantPropagation(),
-    GlobalValueNumbering(),
-    DeadCodeElimination(),
-)
-"""What the CPU's code is made from: constants folded, branches on them gone, each value computed once."""
 
 
 def specialising(entry: str, constants: Mapping[str, float]) -> tuple[Pass[Module], ...]:
@@ -163,18 +153,13 @@ def specialising(entry: str, constants: Mapping[str, float]) -> tuple[Pass[Modul
     return (SubstituteOverrides(constants, entry), SingleEntryPoint(entry))
 
 
-def preparing_for_gpu(entry: str, constants: Mapping[str, float]) -> tuple[Pass[Module], ...]:
-    """One entry point for a GPU: see `GPU`."""
-    return (*specialising(entry, constants), *GPU)
-
-
-def guard_loops(module: Module, entry: str, *, limit: int, effort: int) -> BindingPoint | None:
+def guard_loops(module: Module, entry: str, *, limit: int | None, effort: int) -> BindingPoint | None:
     """Guard an entry point against a driver that ends all loops early, after `limit` turns: see `LOOP_EFFORTS`.
 
-    The module is changed in place; the binding is that of the watch (`WatchLoops`). None, and no change, if the loops
-    are known to take at most half as many turns: drivers' compilers may add some.
+    The module is changed in place; the binding is that of the watch (`WatchLoops`). None, and no change, without a
+    limit, or if the loops are known to take at most half as many turns: drivers' compilers may add some.
     """
-    if most_turns(module, entry) <= limit // 2:
+    if limit is None or most_turns(module, entry) <= limit // 2:
         return None
     taken = {it.binding for it in module.root.instructions if isinstance(it, Var)}
     point = next(it for it in (BindingPoint(0, number) for number in range(len(taken) + 1)) if it not in taken)
@@ -184,28 +169,9 @@ def guard_loops(module: Module, entry: str, *, limit: int, effort: int) -> Bindi
 
 def specialise(module: Module, entry: str, constants: Mapping[str, float]) -> Module:
     """The module after `specialising`; it is changed in place. Raises InputError and ShaderError."""
-    run_passes(module, specialising(entry, constants), CORE)
-    return module
+    return apply_passes(module, specialising(entry, constants), CORE)
 
 
 def for_gpu(module: Module, entry: str, constants: Mapping[str, float]) -> Module:
-    """The module after `preparing_for_gpu`; it is changed in place. Raises InputError and ShaderError."""
-    run_passes(module, preparing_for_gpu(entry, constants), CORE)
-    return module
-
-
-def as_naga_takes_it(module: Module) -> Module:
-    """The module after `NAGA`, which comes last: it is changed in place."""
-    run_passes(module, NAGA, CORE)
-    return module
-
-
-def for_naga(module: Module, entry: str, constants: Mapping[str, float]) -> Module:
-    """The module after `for_gpu` and `NAGA`; it is changed in place. Raises InputError and ShaderError."""
-    return as_naga_takes_it(for_gpu(module, entry, constants))
-
-
-def optimise_hercules(entry: EntryPoint) -> EntryPoint:
-    """The entry point after `OPTIMISING`; its module is changed in place."""
-    run_passes(entry.module, OPTIMISING, HERCULES)
-    return entry
+    """The module after `specialising` and `GPU`; it is changed in place. Raises InputError and ShaderError."""
+    return apply_passes(module, (*specialising(entry, constants), *GPU.passes), CORE)

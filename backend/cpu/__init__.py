@@ -6,8 +6,9 @@
 The way of a function: `ir.hercules.schedule` gives every node a place, `storage` gives every collection memory,
 `emit` writes control and `nodes` data as LLVM IR (operators in `data`, builtin functions in `intrinsics` and `math`,
 addresses and copies in `memory`, all as text through `llvm`), `jit` has LLVM optimise and load it, `function` runs
-it on addresses, `device` binds buffers, and the workers of `threads`, which are written in C (`pool`), share the
-workgroups. What they may count each for itself is put together in the end (`privatise`).
+it on addresses, `device` binds buffers, `tiered` chooses the machine code of a dispatch, and the workers of `threads`,
+which are written in C (`pool`), share the workgroups. What they may count each for itself is put together in the end
+(`privatise`).
 
 `gangs` writes a fork over literal factors for several of its threads at once, each a lane of a vector; what it cannot
 do yet runs one thread after another (`CompiledKernel.tier` and `tier_reason` say which and why).
@@ -20,12 +21,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .device import BoundKernel, CompiledKernel, compile_entry
     from .function import CompiledFunction, compile_function
+    from .options import CpuOptions, Tier, default_options
 
-__all__ = ["BoundKernel", "CompiledFunction", "CompiledKernel", "compile_entry", "compile_function"]
+__all__ = [
+    "BoundKernel",
+    "CompiledFunction",
+    "CompiledKernel",
+    "CpuOptions",
+    "Tier",
+    "compile_entry",
+    "compile_function",
+    "default_options",
+]
 
 _HOMES = {
     **dict.fromkeys(("BoundKernel", "CompiledKernel", "compile_entry"), "device"),
     **dict.fromkeys(("CompiledFunction", "compile_function"), "function"),
+    **dict.fromkeys(("CpuOptions", "Tier", "default_options"), "options"),
 }
 
 

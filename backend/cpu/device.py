@@ -15,10 +15,9 @@ from ...ir.diagnostics import InputError
 from ...ir.hercules.entry import Binding, EntryPoint
 from ...ir.types import BindingPoint
 from . import jit
-from .emit import Interface, Tier
-from .function import BoundFunction, CompiledFunction, Source, compile_function, restored_function
-from .jit import MachineCode
+from .function import BoundFunction, CompiledFunction, Recipe, Source
 from .layout import binding_layout
+from .options import CpuOptions, Tier, default_options
 
 Bytes = numpy.typing.NDArray[numpy.uint8]
 Buffer: TypeAlias = "Bytes | bytearray | memoryview"
@@ -142,22 +141,15 @@ def _check_apart(slots: Sequence[Slot], spans: Sequence[tuple[int, int]]) -> Non
             raise InputError(f"the buffers for '{slots[first].name}' and '{slots[second].name}' overlap")
 
 
-def compile_entry(entry_point: EntryPoint, *, tier: Tier | None = None, contract: bool = False) -> CompiledKernel:
-    """Compile an entry point for this machine; see `compile_function`."""
-    slots = tuple(_slot(binding) for binding in entry_point.bindings)
-    return CompiledKernel(compile_function(*_source(entry_point), tier=tier, contract=contract), slots)
+def compile_entry(entry_point: EntryPoint, options: CpuOptions | None = None) -> CompiledKernel:
+    """Compile an entry point for this machine; without options, with `default_options`."""
+    recipe = recipe_for(lambda: entry_point, options or default_options())
+    return CompiledKernel(recipe.compile(), slots_of(entry_point))
 
 
-def restored_kernel(
-    interface: Interface,
-    code: MachineCode,
-    slots: tuple[Slot, ...],
-    entry_point: Callable[[], EntryPoint],
-    *,
-    contract: bool,
-) -> CompiledKernel:
-    """A kernel that was compiled before; the entry point is asked for only where that is not enough."""
-    return CompiledKernel(restored_function(interface, code, lambda: _source(entry_point()), contract=contract), slots)
+def recipe_for(entry_point: Callable[[], EntryPoint], options: CpuOptions) -> Recipe:
+    """How an entry point is compiled, which is asked for when it is."""
+    return Recipe(lambda: _source(entry_point()), options)
 
 
 def _source(entry_point: EntryPoint) -> Source:
@@ -166,6 +158,11 @@ def _source(entry_point: EntryPoint) -> Source:
         binding.parameter: binding_layout(binding.type, function.parameter_types[binding.parameter])
         for binding in entry_point.bindings
     }
+
+
+def slots_of(entry_point: EntryPoint) -> tuple[Slot, ...]:
+    """The bindings of an entry point."""
+    return tuple(_slot(binding) for binding in entry_point.bindings)
 
 
 @dataclass(frozen=True, slots=True)

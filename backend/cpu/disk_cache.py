@@ -68,6 +68,10 @@ class DiskCache:
             os.utime(path)
         return data[start:]
 
+    def has(self, name: str) -> bool:
+        """Whether there is a file of this name, which may be damaged."""
+        return (self.directory / (name + _SUFFIX)).is_file()
+
     def put(self, name: str, data: bytes) -> None:
         """Keep data under a name, in place of what may be there. Does nothing if it cannot."""
         check = hashlib.sha256(data).digest()

@@ -16,8 +16,7 @@ does nothing else, so that a thread may be taken out of it at any instruction (s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 from ...ir.deadline import check_compile_time
 from ...ir.hercules import dynamic
@@ -35,6 +34,7 @@ from .handing_on import HandingOn
 from .layout import Layout, dynamic_size
 from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
 from .nodes import NodeEmitter
+from .options import CpuOptions, Tier
 from .passes import Passes
 from .privatise import Private, private_bindings
 from .scratch import assign_scratch
@@ -46,10 +46,7 @@ _METADATA = f"""!0 = !{{}}
 {UNROLL_METADATA}
 !3 = !{{i32 1}}
 """
-Tier = Literal["gang", "lane", "baseline"]
-"""Several threads of a fork at once, in the lanes of vectors; or one after another; or that, as code which takes LLVM
-little time.
-"""
+_FASTEST = CpuOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,33 +75,24 @@ class Emitted:
     interface: Interface
 
 
-def emit_function(
-    function: h.Function,
-    bindings: Mapping[int, Layout],
-    tier: Tier = "gang",
-    *,
-    privatise: bool = True,
-    contract: bool = False,
-) -> Emitted:
+def emit_function(function: h.Function, bindings: Mapping[int, Layout], options: CpuOptions = _FASTEST) -> Emitted:
     """The LLVM IR of a function whose parameters are bindings with these layouts.
 
-    On the gang tier, what gangs cannot run falls back to the lane tier. Without `privatise`, and on the baseline tier,
-    all workers share all bindings. With `contract`, a product and the sum it goes into may be fused into one rounding,
-    as WGSL allows ("Floating Point Evaluation"). The function has no calls and no sums, and returns (a product of) the
-    final versions of its parameters (see `transforms.hercules.for_machine`).
+    The function has no calls and no sums, and returns (a product of) the final versions of its parameters (see
+    `transforms.hercules.for_machine`).
     """
-    reason = f"the {tier} tier was asked for"
-    if tier == "gang":
+    reason = f"the {options.tier} tier was asked for"
+    if options.tier == "gang":
         try:
             lanes = current_target().vector_bytes // 4
             wide, edge = widened(function, lanes)
             placed = _placed(wide)
-            plan = plan_gangs(placed, lanes, edge)
-            return _emit(placed, bindings, tier, plan, "", privatise=privatise, contract=contract)
+            return _emit(placed, bindings, options, plan_gangs(placed, lanes, edge), "")
         except NotGanged as obstacle:
-            tier, reason = "lane", str(obstacle)
-    privatise = privatise and tier != "baseline"
-    return _emit(_placed(function), bindings, tier, GangPlan(), reason, privatise=privatise, contract=contract)
+            options, reason = replace(options, tier="lane"), str(obstacle)
+    if options.tier == "baseline":
+        options = replace(options, private_copies=False)
+    return _emit(_placed(function), bindings, options, GangPlan(), reason)
 
 
 def _placed(function: h.Function) -> Schedule:
@@ -116,18 +104,10 @@ def _placed(function: h.Function) -> Schedule:
 
 
 def _emit(
-    placed: Schedule,
-    bindings: Mapping[int, Layout],
-    tier: Tier,
-    gangs: GangPlan,
-    reason: str,
-    *,
-    privatise: bool,
-    contract: bool,
+    placed: Schedule, bindings: Mapping[int, Layout], options: CpuOptions, gangs: GangPlan, reason: str
 ) -> Emitted:
     def emitter(forks: tuple[h.Fork, ...]) -> _FunctionEmitter:
-        module = _Module(tier, contract=contract)
-        return _FunctionEmitter(placed, bindings, forks, gangs, module, privatise=privatise)
+        return _FunctionEmitter(placed, bindings, forks, gangs, _Module(options), private_copies=options.private_copies)
 
     chosen = emitter(_outermost_forks(placed))
     if not chosen.carries_only_bindings():
@@ -138,11 +118,11 @@ def _emit(
 class _Module:
     """The module that is written, with the functions that are called."""
 
-    def __init__(self, tier: Tier, *, contract: bool) -> None:
-        self.tier: Tier = tier
+    def __init__(self, options: CpuOptions) -> None:
+        self.tier: Tier = options.tier
         self.text = ModuleText()
         self.called = CalledFunctions(self._write)
-        self._contract = contract
+        self._contract = options.contract
         self._count = 0
 
     def fuse(self, placed: Schedule) -> None:
@@ -158,11 +138,11 @@ class _Module:
         if self.tier == "gang" and way.lanes > 1:
             try:
                 plan = plan_gangs(placed, way.lanes, None)
-                _FunctionEmitter(placed, layouts, (), plan, self, privatise=False).emit_called(name)
+                _FunctionEmitter(placed, layouts, (), plan, self, private_copies=False).emit_called(name)
                 return name
             except NotGanged:
                 pass
-        _FunctionEmitter(placed, layouts, (), GangPlan(), self, privatise=False).emit_called(name)
+        _FunctionEmitter(placed, layouts, (), GangPlan(), self, private_copies=False).emit_called(name)
         return name
 
 
@@ -216,7 +196,7 @@ class _FunctionEmitter:
         gangs: GangPlan,
         module: _Module,
         *,
-        privatise: bool,
+        private_copies: bool,
     ) -> None:
         """`forks`: those whose threads workers share."""
         module.fuse(placed)
@@ -230,7 +210,7 @@ class _FunctionEmitter:
         self._live = [node for node in placed.function.nodes if node in placed.live]
         users = def_use(placed.function)
         self._plan = StoragePlan(self._live, placed.types, bindings, users, placed.nest.forks)
-        self._privates = tuple(private_bindings(placed, self._plan, users, bindings)) if privatise else ()
+        self._privates = tuple(private_bindings(placed, self._plan, users, bindings)) if private_copies else ()
         self._plan.privatise({it.parameter for it in self._privates})
         if gangs.gangs:
             self._plan.mark_only_written(self._live, placed.types, placed.nest.forks)

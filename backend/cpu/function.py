@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-import os
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ...ir.diagnostics import InputError
 from ...ir.fork_lock import ForkLock
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from . import _pool, jit
-from .emit import Emitted, Interface, Tier, emit_function
+from .emit import Emitted, Interface, emit_function
 from .gangs.past_caches import NEVER
 from .layout import Layout
+from .options import CpuOptions, default_options
 from .threads import shared_pool
 from .watchdog import stop_after
 
@@ -89,32 +88,34 @@ Source = tuple[h.Function, Mapping[int, Layout]]
 
 
 class Recipe:
-    """How a function is compiled, for what is seldom asked for; `source` is called when it is."""
+    """How a function is compiled: once, and again for what is seldom asked for. `source` is called when it is."""
 
-    def __init__(self, source: Callable[[], Source], tier: Tier, *, contract: bool) -> None:
+    def __init__(self, source: Callable[[], Source], options: CpuOptions) -> None:
         self._source = source
-        self._tier: Tier = tier
-        self._contract = contract
+        self._options = options
         self._lock = ForkLock()
         self._sharing: CompiledFunction | None = None
 
-    def emit(self, *, privatise: bool = True) -> Emitted:
+    def emit(self) -> Emitted:
         """Its LLVM IR."""
-        return emit_function(*self._source(), self._tier, privatise=privatise, contract=self._contract)
+        return emit_function(*self._source(), self._options)
 
-    def compile(self, *, privatise: bool = True) -> CompiledFunction:
+    def compile(self) -> CompiledFunction:
         """Its machine code."""
         started = time.perf_counter()
-        emitted = self.emit(privatise=privatise)
+        emitted = self.emit()
         seconds = time.perf_counter() - started
-        code = jit.compile_module(emitted.text, emitted.passes, seconds)
-        return CompiledFunction(emitted.interface, code, self)
+        return self.function(emitted.interface, jit.compile_module(emitted.text, emitted.passes, seconds))
+
+    def function(self, interface: Interface, code: jit.MachineCode) -> CompiledFunction:
+        """The function whose machine code this is."""
+        return CompiledFunction(interface, code, self)
 
     def sharing(self) -> CompiledFunction:
         """What all workers run on the bindings themselves, where copies would be too large."""
         with self._lock:
             if self._sharing is None:
-                self._sharing = self.compile(privatise=False)
+                self._sharing = Recipe(self._source, replace(self._options, private_copies=False)).compile()
             return self._sharing
 
 
@@ -154,30 +155,7 @@ def _packed(numbers: Sequence[int]) -> bytes:
 
 
 def compile_function(
-    function: h.Function, layouts: Mapping[int, Layout], *, tier: Tier | None = None, contract: bool = False
+    function: h.Function, layouts: Mapping[int, Layout], options: CpuOptions | None = None
 ) -> CompiledFunction:
-    """Compile a function whose parameters have these layouts.
-
-    Without a `tier`, it is what the environment variable TINCT_CPU_TIER says, else the fastest. With `contract`,
-    products and sums may be fused (see `emit_function`).
-    """
-    return Recipe(lambda: (function, layouts), tier or tier_asked_for() or "gang", contract=contract).compile()
-
-
-def restored_function(
-    interface: Interface, code: jit.MachineCode, source: Callable[[], Source], *, contract: bool
-) -> CompiledFunction:
-    """A function that was compiled before."""
-    return CompiledFunction(interface, code, Recipe(source, interface.tier, contract=contract))
-
-
-def tier_asked_for() -> Tier | None:
-    """What TINCT_CPU_TIER says; None where it leaves the choice. Raises InputError."""
-    name = os.environ.get("TINCT_CPU_TIER", "auto")
-    match name:
-        case "gang" | "lane" | "baseline":
-            return name
-        case "auto":
-            return None
-        case _:
-            raise InputError(f"TINCT_CPU_TIER must be 'auto', 'gang', 'lane' or 'baseline', not {name!r}")
+    """Compile a function whose parameters have these layouts; without options, with `default_options`."""
+    return Recipe(lambda: (function, layouts), options or default_options()).compile()

@@ -6,7 +6,7 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -53,6 +53,13 @@ class MachineCode:
     times: CompileTimes
     address: int
     _owner: object = field(repr=False)
+
+    @property
+    def seconds_by_stage(self) -> Mapping[str, float]:
+        """As `tinct compile --timings` names the stages."""
+        last = "load from the cache" if self.is_cached else "machine code"
+        emit = self.times.emit + self.times.parse
+        return {"emit LLVM IR": emit, "LLVM passes": self.times.optimise, last: self.times.generate}
 
 
 @dataclass(frozen=True, slots=True)

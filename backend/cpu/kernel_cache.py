@@ -1,8 +1,8 @@
 """Compiled kernels in the cache on disk, found by what they were compiled from, before any stage is made.
 
-The name of a kernel is a hash of the text that it comes from, the entry point, the pipeline's constants, the machine,
-and the files of this compiler. Kept is what running it takes; its machine code is a file of its own (see `jit`), which
-equal kernels share.
+The name of a kernel is a hash of the text that it comes from, the entry point, the values of overrides, the options,
+the machine, and the files of this compiler. The cache keeps what running the kernel takes; its machine code is a file
+of its own (see `jit`), which equal kernels share.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -20,9 +21,10 @@ from ...ir.hercules import nodes as h
 from ...ir.hercules.entry import EntryPoint
 from ...ir.types import BindingPoint
 from . import jit
-from .device import CompiledKernel, Slot, restored_kernel
+from .device import CompiledKernel, Slot, recipe_for
 from .disk_cache import default_cache, digest
-from .emit import Interface, Tier
+from .emit import Interface
+from .options import CpuOptions
 from .privatise import Private
 
 _LOADED = time.time_ns()
@@ -30,22 +32,37 @@ _Constant = int | list[Any]
 """A dynamic constant in JSON: a number, `["parameter", index]`, or `[operation, lhs, rhs]`."""
 
 
-def kernel_name(
-    language: str, source: bytes, entry: str, constants: Mapping[str, float], tier: Tier, *, contract: bool
-) -> str | None:
-    """The name of a kernel, None where it cannot be relied on."""
-    compiler = compiler_files()
-    if compiler is None or default_cache() is None:
-        return None
-    values = [[name, type(value).__name__, repr(value)] for name, value in sorted(constants.items())]
-    settings = json.dumps([tier, contract, values])
-    return digest("kernel", jit.identity(), compiler, settings, language, source, entry)
+@dataclass(frozen=True, slots=True)
+class KernelIdentity:
+    """What a kernel is compiled from: a text in a language, the entry point, and the values of its overrides."""
+
+    language: str
+    text: bytes
+    entry: str
+    constants: Mapping[str, float]
+
+    def name(self, options: CpuOptions) -> str | None:
+        """The name of its machine code in the cache; None where there is no cache, or none to be relied on."""
+        compiler = compiler_files()
+        if compiler is None or default_cache() is None:
+            return None
+        values = [[name, type(value).__name__, repr(value)] for name, value in sorted(self.constants.items())]
+        settings = json.dumps([*astuple(options), values])
+        return digest("kernel", jit.identity(), compiler, settings, self.language, self.text, self.entry)
 
 
-def restore(name: str, entry_point: Callable[[], EntryPoint], *, contract: bool) -> CompiledKernel | None:
-    """The kernel of that name, if it is kept."""
-    files = default_cache()
-    data = None if files is None else files.get(name)
+def is_kept(identity: KernelIdentity, options: CpuOptions) -> bool:
+    """Whether the cache on disk has a file for the machine code of a kernel."""
+    name, files = identity.name(options), default_cache()
+    return files is not None and name is not None and files.has(name)
+
+
+def restore(
+    identity: KernelIdentity, options: CpuOptions, entry_point: Callable[[], EntryPoint]
+) -> CompiledKernel | None:
+    """The machine code of a kernel, if it is kept. `entry_point` is called where more than that is needed."""
+    name, files = identity.name(options), default_cache()
+    data = None if files is None or name is None else files.get(name)
     if data is None:
         return None
     kept = json.loads(data)
@@ -53,13 +70,13 @@ def restore(name: str, entry_point: Callable[[], EntryPoint], *, contract: bool)
     if code is None:
         return None
     slots = tuple(_slot(it) for it in kept["slots"])
-    return restored_kernel(_interface(kept["interface"]), code, slots, entry_point, contract=contract)
+    return CompiledKernel(recipe_for(entry_point, options).function(_interface(kept["interface"]), code), slots)
 
 
-def keep(name: str, kernel: CompiledKernel) -> None:
-    """Keep a kernel for later."""
-    files = default_cache()
-    if files is None:
+def keep(identity: KernelIdentity, options: CpuOptions, kernel: CompiledKernel) -> None:
+    """Keep the machine code of a kernel for later."""
+    name, files = identity.name(options), default_cache()
+    if files is None or name is None:
         return
     interface = kernel.function.interface
     kept = {

@@ -7,6 +7,7 @@ import time
 from functools import cache
 
 import tinct
+from tinct.backend.cpu import CpuOptions
 from tinct.backend.cpu.jit import host
 from tinct.ir.diagnostics import ShaderError
 
@@ -34,7 +35,7 @@ class TinctCpu:
         shader = tinct.load(problem.case.kernel_path)
         try:
             compilation = shader.compilation(problem.kernel.info.name, problem.case.constants)
-            kernel = compilation.cpu_contracted if self.contract else compilation.cpu
+            kernel = compilation.machine_code.code(CpuOptions(contract=True)) if self.contract else compilation.cpu
         except ShaderError as error:
             raise Unsupported(error.diagnostics[0].message) from error
         compile_seconds = time.perf_counter() - start

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..diagnostics import Diagnostic, ShaderError, not_supported
+from ..diagnostics import Diagnostic, ShaderError, not_supported, with_article
 from ..layout_sizes import size_of
 from ..source import Source, Span
-from ..types import AddressSpace, Array, Buffer, OverrideCount, Pointer, Struct, Type
+from ..textures import is_loadable
+from ..types import AddressSpace, Array, Buffer, OverrideCount, Pointer, Sampler, Struct, Texture, Type
 from . import nodes
 from .structure import blocks_of
 
@@ -31,6 +32,14 @@ def check_runnable(entry: nodes.Function, source: Source | None = None) -> None:
     found += _oversized(entry)
     if found:
         raise ShaderError(found, source)
+
+
+def check_resources(entry: nodes.Function) -> None:
+    """Raise ShaderError where an entry point uses samplers, or textures that only samplers read."""
+    for variable in entry.resources:
+        store = variable.type.store if isinstance(variable.type, Pointer) else variable.type
+        if isinstance(store, (Sampler, Texture)) and not is_loadable(store):
+            raise ShaderError([not_supported(f"{with_article(str(store))} in a compute shader", variable.span)])
 
 
 def _unsupported(resource: nodes.ValueDeclaration) -> str | None:

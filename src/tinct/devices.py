@@ -5,19 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from .compilation import Timing
-from .dispatch import Dispatch
+from .dispatch import Dispatch, Timing
 from .gpu import run_on_gpu
 from .hints import unknown_name
 from .ir.deadline import compiling_within
 from .ir.diagnostics import InputError
-
-if TYPE_CHECKING:
-    from .backend.cpu import CompiledKernel
-    from .backend.cpu.trial import Trial
-
 
 Device: TypeAlias = Callable[[Dispatch], Timing]
 """Runs a dispatch. Raises ShaderError, InputError or DeviceError."""
@@ -25,32 +19,14 @@ Device: TypeAlias = Callable[[Dispatch], Timing]
 
 def run_on_cpu(dispatch: Dispatch) -> Timing:
     """Machine code from LLVM on all cores."""
-    start = time.perf_counter()
-    compilation = dispatch.compilation
-    with compiling_within(dispatch.timeout):
-        trial = _trial_of(dispatch)
-    compiled = time.perf_counter()
-    if trial is not None and trial.run(_given(dispatch, trial.kernel), dispatch.workgroups, timeout=dispatch.timeout):
-        return Timing(compiled - start, time.perf_counter() - compiled)
-    with compiling_within(dispatch.timeout):
-        kernel = compilation.cpu_contracted if dispatch.contract else compilation.cpu
-    compiled = time.perf_counter()
-    kernel.run(_given(dispatch, kernel), dispatch.workgroups, timeout=dispatch.timeout)
-    return Timing(compiled - start, time.perf_counter() - compiled)
+    from .backend.cpu.tiered import CpuDispatch
 
-
-def _trial_of(dispatch: Dispatch) -> Trial | None:
-    """What does it if it is one of the first runs."""
-    from .backend.cpu.trial import MOST_WRITTEN
-
-    if not dispatch.is_trial or dispatch.contract:
-        return None
-    written = sum(len(dispatch.buffers[info.point]) for info in dispatch.bindings if info.is_written)
-    return dispatch.compilation.cpu_trial if written <= MOST_WRITTEN else None
-
-
-def _given(dispatch: Dispatch, kernel: CompiledKernel) -> list[bytearray]:
-    return [dispatch.buffers[slot.point] for slot in kernel.slots]
+    written = [it.point for it in dispatch.bindings if it.is_written]
+    job = CpuDispatch(
+        dispatch.buffers, written, dispatch.workgroups, dispatch.timeout, dispatch.contract, dispatch.is_trial
+    )
+    times = dispatch.compilation.machine_code.run(job)
+    return Timing(times.compile, times.run, times.is_cached)
 
 
 def run_interpreted(dispatch: Dispatch) -> Timing:

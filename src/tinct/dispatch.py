@@ -1,4 +1,4 @@
-"""What a device is asked to run."""
+"""What a device is asked to run, and what that took."""
 
 from __future__ import annotations
 
@@ -8,6 +8,17 @@ from dataclasses import dataclass
 from .compilation import Compilation
 from .ir.types import BindingPoint
 from .reflection import BindingInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds that one dispatch took: `compile` is 0 when nothing was left to compile. If it `is_cached`, machine code
+    was only loaded from the cache on disk. Starting LLVM, once in a process, is not in it.
+    """
+
+    compile: float
+    run: float
+    is_cached: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,4 +36,4 @@ class Dispatch:
     contract: bool = False
     """Whether `a * b + c` may be rounded once; only the CPU can be asked for it."""
     is_trial: bool = True
-    """Whether the CPU may run it on the code of first runs (see `backend.cpu.trial`)."""
+    """Whether the CPU may run it on the code of first runs (see `backend.cpu.tiered`)."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .compilation import Timing, WgpuKernel
-from .dispatch import Dispatch
+from .dispatch import Dispatch, Timing
 from .ir.deadline import compiling_within
 from .ir.diagnostics import DeviceError
 from .ir.types import BindingPoint, Texture
+from .pipeline import GpuKernel, GpuOptions
 from .reflection import BindingInfo
 
 if TYPE_CHECKING:
@@ -75,10 +75,11 @@ class _Attempts:
             "device, or spread its loops over several dispatches"
         )
 
-    def _made(self, most_turns: int | None, effort: int) -> WgpuKernel:
+    def _made(self, most_turns: int | None, effort: int) -> GpuKernel:
         start = time.perf_counter()
+        options = GpuOptions(for_naga=True, loop_limit=most_turns, loop_effort=effort)
         with compiling_within(self.dispatch.timeout):
-            kernel = self.dispatch.compilation.for_wgpu(most_turns, effort)
+            kernel = self.dispatch.compilation.for_gpu(options)
         self.compile_seconds += time.perf_counter() - start
         deepest = self.faults.get("nesting")
         if deepest is not None and kernel.nesting > deepest:
@@ -89,7 +90,7 @@ class _Attempts:
             )
         return kernel
 
-    def _run_once(self, kernel: WgpuKernel) -> GpuResult:
+    def _run_once(self, kernel: GpuKernel) -> GpuResult:
         given = self.given if kernel.watch is None else [*self.given, self._watch_buffer(kernel.watch)]
         entry, start = self.dispatch.compilation.entry, time.monotonic()
         result = self.device.run(kernel.wgsl, entry, given, self.dispatch.workgroups, timeout=self.seconds)

@@ -14,13 +14,8 @@ from .ir.core.values import Value
 from .ir.interpreter_state import deep_nesting
 from .ir.source import Source
 from .ir.types import Struct, StructMember
-from .transforms.core.dce import DeadCodeElimination
-from .transforms.core.fold_constants import FoldConstants
-from .transforms.core.simplify_control_flow import SimplifyControlFlow
 from .transforms.passes import run_passes
-from .transforms.pipelines import CORE
-
-SHRINKING = (FoldConstants(), SimplifyControlFlow(), DeadCodeElimination())
+from .transforms.pipelines import CORE, MINIFY
 
 
 @deep_nesting()
@@ -34,7 +29,7 @@ def minify(source: Source) -> str:
     from .backend.wgsl.short_names import shorten_names
 
     module = build(load_program(source))
-    run_passes(module, SHRINKING, CORE)
+    run_passes(module, MINIFY.passes, CORE)
     _drop_unused(module)
     kept = set(_kept_names(module))
     members = set(_name_plainly(module))

@@ -8,7 +8,7 @@ result["y"]
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from typing import Any, TypeAlias
@@ -19,15 +19,17 @@ import numpy.typing as npt
 from . import frontend
 from .arguments import extent_of, flag_of, mapping_of, name_of, path_of, seconds_of
 from .buffers import pack_buffers, unpack_buffers
-from .compilation import LOADING, Compilation, ProgramOrigin, Timing
+from .compilation import Compilation
 from .devices import device_named
-from .dispatch import Dispatch
+from .dispatch import Dispatch, Timing
 from .hints import unknown_name
 from .ir.diagnostics import Diagnostic, InputError, render_all
 from .ir.layout_numbers import NumberType, number, shown
 from .ir.source import Source
 from .ir.types import BindingPoint, Stage
 from .ir.wgsl.program import Program
+from .origins import ProgramOrigin
+from .pipeline import Job
 from .reflection import (
     BindingInfo,
     EntryPointInfo,
@@ -143,7 +145,7 @@ class Shader:
         values = self._constants(constants)
         key = (entry, tuple(sorted(values.items())))
         if key not in self._compilations:
-            self._compilations[key] = Compilation(ProgramOrigin(self.program), entry, values)
+            self._compilations[key] = Compilation(Job(ProgramOrigin(self.program), entry, values))
         return self._compilations[key]
 
     def _constants(self, constants: Constants) -> dict[str, float]:
@@ -251,15 +253,9 @@ class Kernel:
         contract = flag_of(contract, "contract")
         if contract and device != "cpu":
             raise InputError(f"contract is for the device 'cpu', not {device!r}")
-        compilation, packed, count = self._prepared(buffers, workgroups, threads, constants)
+        compilation, packed, count = self._prepared(buffers, workgroups, threads, constants, device)
         seconds = seconds_of(timeout)
-        if device == "cpu":
-            compilation.start_llvm()
-        made_before = len(compilation.from_cache)
         timing = runner(Dispatch(compilation, self.bindings, packed, count, seconds, contract, trial))
-        made = compilation.from_cache[made_before:]
-        if made and all(made):
-            timing = replace(timing, compile=compilation.seconds[LOADING], is_cached=True)
         return Run(unpack_buffers(self.bindings, packed, buffers), timing)
 
     def _prepared(
@@ -268,10 +264,11 @@ class Kernel:
         workgroups: Extent | None,
         threads: Extent | None,
         constants: Constants | None,
+        device: str,
     ) -> tuple[Compilation, dict[BindingPoint, bytearray], tuple[int, int, int]]:
         """What a dispatch needs: the compilation, the bytes of each binding, and the number of workgroups."""
         compilation = self.shader.compilation(self.info.name, {} if constants is None else constants)
-        compilation.check_runnable()
+        compilation.check_runnable_on(device)
         packed = pack_buffers(self.bindings, buffers)
         return compilation, packed, dispatch_size(workgroups, threads, compilation)
 
@@ -287,7 +284,7 @@ class Kernel:
         """`run` on the interpreter, which looks for races and misuse of memory (see `ir.core.sanitizer`)."""
         from .ir.core.sanitizer import sanitize
 
-        compilation, packed, count = self._prepared(buffers, workgroups, threads, constants)
+        compilation, packed, count = self._prepared(buffers, workgroups, threads, constants, "interp")
         findings = sanitize(compilation.specialised, compilation.entry, packed, count, timeout=seconds_of(timeout))
         return Sanitized(unpack_buffers(self.bindings, packed, buffers), findings, self.shader.source)
 

@@ -12,7 +12,7 @@ import pytest
 from tinct.backend.gpu import GpuDevice
 from tinct.cli import _COMMANDS  # pyright: ignore[reportPrivateUsage]
 from tinct.cli.compile import STAGES
-from tinct.compilation import ORDER_OF_STAGES
+from tinct.pipeline import ORDER_OF_STEPS
 
 from .conftest import SAXPY, Tinct
 
@@ -130,7 +130,7 @@ def test_compile_timings(run_tinct: Tinct) -> None:
     seconds = json.loads(run_tinct("compile", SAXPY, "--emit", "asm", "--timings", "--format", "json").stdout)
     assert list(seconds)[:3] == ["parse", "resolve", "core"]
     assert {"specialise", "translate", "optimise", "machine code"} <= seconds.keys()
-    assert list(seconds) == [stage for stage in ORDER_OF_STAGES if stage in seconds]
+    assert list(seconds) == [stage for stage in ORDER_OF_STEPS if stage in seconds]
 
 
 def test_what_is_cached_is_loaded(run_tinct: Tinct, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,6 @@ PIPELINES: Final = (
     "zero_init_workgroup_memory",
     "O1",
     "O2",
-    "cpu",
     "gpu",
     "minify",
     "naga",

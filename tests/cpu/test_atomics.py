@@ -6,13 +6,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tinct.backend.cpu import CompiledKernel, compile_entry
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
 from tinct.backend.cpu import function as compiled_function
 from tinct.backend.cpu.emit import Tier
 from tinct.frontend import load_program
 from tinct.ir.core import from_program
 from tinct.ir.source import Source
-from tinct.transforms.pipelines import optimise_hercules
+from tinct.transforms.hercules import CPU, HERCULES
+from tinct.transforms.passes import run_passes
 from tinct.transforms.to_hercules import translate
 
 Words = npt.NDArray[np.uint32]
@@ -22,7 +23,8 @@ GROUPS = 16
 
 def kernel(text: str, tier: Tier = "gang") -> CompiledKernel:
     entry = translate(from_program(load_program(Source("test.wgsl", text.encode()))), "main")
-    return compile_entry(optimise_hercules(entry), tier=tier)
+    run_passes(entry.module, CPU.passes, HERCULES)
+    return compile_entry(entry, CpuOptions(tier))
 
 
 def run(compiled: CompiledKernel, *buffers: npt.NDArray[np.generic], workers: int = 3, groups: int = GROUPS) -> None:

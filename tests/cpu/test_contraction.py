@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tinct
+from tinct.backend.cpu import CpuOptions
 from tinct.backend.cpu.target import current_target
 from tinct.ir.diagnostics import InputError
 
@@ -41,7 +42,7 @@ def test_contraction_rounds_once_where_the_machine_can() -> None:
     kernel = tinct.load(KERNEL)["main"]
     buffers = {"x": X, "rest": np.zeros_like(X)}
     contracted = kernel.run(buffers, threads=16, contract=True)["rest"]
-    assembly = kernel.shader.compilation("main", {}).cpu_contracted.assembly()
+    assembly = kernel.shader.compilation("main", {}).machine_code.code(CpuOptions(contract=True)).assembly()
     can_fuse = any(name in assembly for name in FUSED)
     np.testing.assert_array_equal(contracted, ROUNDED_ONCE if can_fuse else ROUNDED_TWICE)
     np.testing.assert_array_equal(kernel.run(buffers, threads=16)["rest"], ROUNDED_TWICE, "as if never asked for")
@@ -49,14 +50,16 @@ def test_contraction_rounds_once_where_the_machine_can() -> None:
 
 def test_only_the_program_s_own_sums_are_fused() -> None:
     compilation = tinct.load(KERNEL.replace("square - 1.0", "exp(square) - 1.0")).compilation("main", {})
-    plain, contracted = (it.llvm(optimised=False) for it in (compilation.cpu, compilation.cpu_contracted))
+    plain, contracted = (
+        it.llvm(optimised=False) for it in (compilation.cpu, compilation.machine_code.code(CpuOptions(contract=True)))
+    )
     assert contracted == plain
 
 
 @pytest.mark.parametrize("name", ["matmul_naive", "matmul_tiled", "nbody"])
 def test_sums_of_products_in_loops_are_fused(name: str) -> None:
     (path,) = SHADERS.glob(f"*/{name}.wgsl")
-    assembly = tinct.load(path).compilation("main", {}).cpu_contracted.assembly()
+    assembly = tinct.load(path).compilation("main", {}).machine_code.code(CpuOptions(contract=True)).assembly()
     can_fuse = current_target().has_fma
     assert any(it in assembly for it in FUSED) == can_fuse
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tinct
-from tinct.backend.cpu import CompiledKernel, compile_entry
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
 from tinct.backend.cpu.emit import Tier
 from tinct.frontend import load_program
 from tinct.ir.core import from_program
@@ -218,7 +218,7 @@ def test_loops_are_not_left_to_a_vectoriser_that_may_end_the_process(tier: Tier)
     """See `passes`: random kernels found it, of which the least has 160 lines. This one has loops for it to take."""
     shader = tinct.load(Path(__file__).parents[2] / "shaders" / "reduce" / "reduce.wgsl")
     entry = shader.compilation(next(iter(shader.entry_points)), {}).hercules
-    assert "vector.body" not in compile_entry(entry, tier=tier).llvm()
+    assert "vector.body" not in compile_entry(entry, CpuOptions(tier)).llvm()
 
 
 def test_one_kernel_from_several_threads() -> None:

@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 
-from tinct.backend.cpu import CompiledKernel, compile_entry
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
 from tinct.backend.cpu.emit import Tier
 from tinct.ir.source import Source
 from tinct.shader import Shader
@@ -116,7 +116,7 @@ fn main(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) w: vec3u
 }}
 """
     kernel = Shader(Source.from_text(wgsl)).kernel()
-    return compile_entry(kernel.shader.compilation(kernel.info.name, {}).hercules, tier=tier)
+    return compile_entry(kernel.shader.compilation(kernel.info.name, {}).hercules, CpuOptions(tier))
 
 
 def contents(kernel: CompiledKernel, elements: int) -> list[np.ndarray]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tinct.backend.cpu import CompiledKernel, compile_entry
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
 from tinct.buffers import pack_buffers
 from tinct.cases import Case, load_cases
 from tinct.compare import compare
@@ -196,7 +196,7 @@ def buffers() -> Arrays:
 
 
 def compiled(kernel: Kernel, tier: str) -> CompiledKernel:
-    return compile_entry(kernel.shader.compilation(kernel.info.name, {}).hercules, tier=tier)
+    return compile_entry(kernel.shader.compilation(kernel.info.name, {}).hercules, CpuOptions(tier))
 
 
 def run(kernel: Kernel, code: CompiledKernel, given: Arrays, workgroups: tuple[int, int, int]) -> dict[str, bytes]:

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from tinct.backend.cpu import CompiledKernel, compile_entry
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
 from tinct.backend.cpu.emit import Tier
 from tinct.ir.source import Source
 from tinct.shader import Shader
@@ -59,7 +59,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {{
     y[g] = s;
 }}"""
     kernel = Shader(Source.from_text(wgsl)).kernel()
-    return compile_entry(kernel.shader.compilation(kernel.info.name, {}).hercules, tier=tier)
+    return compile_entry(kernel.shader.compilation(kernel.info.name, {}).hercules, CpuOptions(tier))
 
 
 def result(kernel: CompiledKernel, starts: np.ndarray, elements: int) -> bytes:

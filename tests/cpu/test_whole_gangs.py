@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from tinct.backend.cpu import CompiledKernel, compile_entry
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
 from tinct.backend.cpu.emit import Tier
 from tinct.ir.source import Source
 from tinct.shader import Shader
@@ -84,7 +84,7 @@ GRID = {
 
 def compiled(wgsl: str, tier: Tier) -> CompiledKernel:
     kernel = Shader(Source.from_text(wgsl)).kernel()
-    return compile_entry(kernel.shader.compilation(kernel.info.name, {}).hercules, tier=tier)
+    return compile_entry(kernel.shader.compilation(kernel.info.name, {}).hercules, CpuOptions(tier))
 
 
 def in_a_row(body: str, size: int) -> str:

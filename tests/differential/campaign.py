@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from tinct.backend.cpu import compile_entry
+from tinct.backend.cpu import CpuOptions, compile_entry
 from tinct.backend.cpu.emit import Tier
 from tinct.buffers import pack_buffers, unpack_buffers
 from tinct.ir.source import Source
@@ -63,7 +63,7 @@ def run_on(kernel: Kernel, buffers: Mapping[str, Any], workgroups: tuple[int, in
     """The outputs of a kernel on a device, or on one tier of the CPU."""
     for tier in TIERS:
         if tier == device:
-            code = compile_entry(kernel.shader.compilation(kernel.info.name, {}).hercules, tier=tier)
+            code = compile_entry(kernel.shader.compilation(kernel.info.name, {}).hercules, CpuOptions(tier))
             packed = pack_buffers(kernel.bindings, buffers)
             code.run([packed[it.point] for it in code.slots], workgroups)
             return unpack_buffers(kernel.bindings, packed, buffers)

@@ -10,6 +10,7 @@ import tinct
 from tinct.backend.gpu import AdapterInfo, FaultKind, GpuDevice, faults_of
 from tinct.backend.gpu.faults import Fault
 from tinct.compilation import Compilation
+from tinct.pipeline import GpuOptions
 
 WRITES = """
 @group(0) @binding(0) var<storage, read_write> out: array<u32, 64>;
@@ -179,7 +180,10 @@ def test_the_first_turn_that_the_driver_leaves_out_is_noticed(adapter: AdapterIn
 )
 def test_short_loops_are_not_watched(loop: str) -> None:
     shader = tinct.load(f"{WRITES} {MAIN} {{ {loop} out[lane] += count; }}")
-    assert compilation_of(shader).for_wgpu(65_535).wgsl == compilation_of(shader).for_wgpu().wgsl
+    assert (
+        compilation_of(shader).for_gpu(GpuOptions(for_naga=True, loop_limit=65_535)).wgsl
+        == compilation_of(shader).for_gpu(GpuOptions(for_naga=True)).wgsl
+    )
 
 
 @pytest.mark.parametrize(
@@ -201,10 +205,10 @@ def test_short_loops_are_not_watched(loop: str) -> None:
 )
 def test_loops_that_may_be_long_are_watched(loop: str) -> None:
     shader = tinct.load(f"{WRITES} {MAIN} {{ {loop} out[lane] += count; }}")
-    kernel = compilation_of(shader).for_wgpu(65_535)
+    kernel = compilation_of(shader).for_gpu(GpuOptions(for_naga=True, loop_limit=65_535))
     assert kernel.watch is not None
     assert (kernel.watch.group, kernel.watch.binding) == (0, 2)
-    assert compilation_of(shader).for_wgpu().watch is None
+    assert compilation_of(shader).for_gpu(GpuOptions(for_naga=True)).watch is None
 
 
 NESTS = {

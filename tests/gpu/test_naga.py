@@ -9,6 +9,7 @@ import pytest
 
 import tinct
 from tinct.backend.gpu import AdapterInfo, GpuDevice
+from tinct.pipeline import GpuOptions
 
 WORDS = np.array([0x3C003C00, 0x80000001, 0x3BFF0400, 0xB8008000, 0x00000000, 0x3F8003FF], np.uint32)
 """Bits of f16 numbers, subnormal ones and zeros among them, which are numbers as f32 as well."""
@@ -108,8 +109,8 @@ def test_other_engines_get_the_directives() -> None:
     compilation = tinct.load(SUBGROUPS).compilation("main", {})
     assert "enable subgroups;" in compilation.wgsl
     assert "requires subgroup_id;" in compilation.wgsl
-    assert "enable" not in compilation.for_wgpu().wgsl
-    assert "requires" not in compilation.for_wgpu().wgsl
+    assert "enable" not in compilation.for_gpu(GpuOptions(for_naga=True)).wgsl
+    assert "requires" not in compilation.for_gpu(GpuOptions(for_naga=True)).wgsl
 
 
 @pytest.mark.usefixtures("adapter")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...ir.hercules.nodes import Module
 from ...ir.hercules.text import print_module
 from ...ir.hercules.verify import check
-from ..passes import Stage
+from ..passes import Pipeline, Stage, pipeline
 from .ccp import ConditionalConstantPropagation
 from .dce import DeadCodeElimination
 from .expand_collects import ExpandCollects
@@ -19,6 +19,13 @@ from .gcm import GlobalCodeMotion
 from .gvn import GlobalValueNumbering
 from .predication import Predication
 from .ranges import RangeSimplification
+
+CPU: Pipeline[Module] = pipeline(
+    "what machine code is made from",
+    (ConditionalConstantPropagation(), "first: branches on constants go, and with them what only they need"),
+    (GlobalValueNumbering(), "on what is left, each value is computed once"),
+    (DeadCodeElimination(), "last: what the others left without a use goes"),
+)
 
 HERCULES: Stage[Module] = Stage(
     name="hercules",
@@ -39,10 +46,12 @@ HERCULES: Stage[Module] = Stage(
         "predication": Predication,
         "ranges": RangeSimplification,
     },
+    pipelines={"cpu": CPU},
 )
 """The stage `hercules`."""
 
 __all__ = [
+    "CPU",
     "HERCULES",
     "ConditionalConstantPropagation",
     "DeadCodeElimination",

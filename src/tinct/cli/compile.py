@@ -9,11 +9,12 @@ from pathlib import Path
 
 import click
 
-from ..compilation import ORDER_OF_STAGES, Compilation, ProgramOrigin
-from ..core_origin import CoreOrigin
+from ..compilation import Compilation
 from ..header import with_header
 from ..ir.diagnostics import InputError
 from ..ir.source import Source
+from ..origins import CoreOrigin, Origin, ProgramOrigin
+from ..pipeline import ORDER_OF_STEPS, Job
 from ..shader import Shader, choose_entry
 from .files import write_text
 from .graphviz import picture
@@ -25,7 +26,7 @@ def _ast(compilation: Compilation) -> str:
     from ..backend.wgsl.printer import print_unit
     from ..ir.core.to_program import to_unit
 
-    origin = compilation.origin
+    origin = compilation.job.origin
     if not isinstance(origin, ProgramOrigin):
         return print_unit(to_unit(compilation.core))
     return with_header(print_unit(origin.program.unit), origin.program.unit, origin.source)
@@ -38,7 +39,7 @@ def _core(compilation: Compilation) -> str:
 
 
 def _wgsl(compilation: Compilation) -> str:
-    origin = compilation.origin
+    origin = compilation.job.origin
     if not isinstance(origin, ProgramOrigin):
         return compilation.wgsl
     return with_header(compilation.wgsl, origin.program.unit, origin.source)
@@ -165,20 +166,20 @@ class _Job:
     def from_wgsl(self) -> tuple[dict[str, float], Compilation]:
         shader = Shader(self.source)
         if self.is_whole:
-            return shader.seconds, Compilation(ProgramOrigin(shader.program), "", self._no_choice())
+            return shader.seconds, self._whole(ProgramOrigin(shader.program))
         return shader.seconds, shader.compilation(shader.kernel(self.entry).info.name, self.constants)
 
     def from_core(self) -> tuple[dict[str, float], Compilation]:
         origin = CoreOrigin(self.source)
         names = origin.entry_points()
         if self.is_whole:
-            return {}, Compilation(origin, "", self._no_choice())
-        return {}, Compilation(origin, choose_entry(names, self.entry), self.constants)
+            return {}, self._whole(origin)
+        return {}, Compilation(Job(origin, choose_entry(names, self.entry), self.constants))
 
-    def _no_choice(self) -> dict[str, float]:
+    def _whole(self, origin: Origin) -> Compilation:
         if self.entry is not None or self.constants:
             raise InputError("this stage is of the whole shader: leave --entry and --set out")
-        return {}
+        return Compilation(Job(origin, "", {}))
 
 
 def _text(compilation: Compilation, emit: str, form: str) -> str:
@@ -195,7 +196,7 @@ def _text(compilation: Compilation, emit: str, form: str) -> str:
 
 
 def _timings(seconds: Mapping[str, float], form: str) -> str:
-    ordered = {stage: seconds[stage] for stage in ORDER_OF_STAGES if seconds.get(stage)}
+    ordered = {stage: seconds[stage] for stage in ORDER_OF_STEPS if seconds.get(stage)}
     if form == "json":
         return json.dumps(ordered, indent=2)
     width = max(map(len, (*ordered, "all")))

@@ -21,7 +21,7 @@ def run_values(function: h.Function, constants: Sequence[int], values: Sequence[
 
     Raises InputError for arguments that do not fit.
     """
-    from ..backend.cpu import compile_function
+    from ..backend.cpu import CpuOptions, compile_function
     from ..backend.cpu.layout import natural_layout
     from ..transforms.hercules.for_machine import kernel_for
     from .hercules_bytes import pack, size_of, unpack
@@ -42,7 +42,9 @@ def run_values(function: h.Function, constants: Sequence[int], values: Sequence[
     for index, (type, value) in enumerate(zip(types, given, strict=True)):
         pack(type, sized[index], value, contents[index])
     buffers = [_aligned(content) for content in contents]
-    compile_function(kernel.function, natural, tier="lane").bind([it.ctypes.data for it in buffers], constants).run()
+    compile_function(kernel.function, natural, CpuOptions("lane")).bind(
+        [it.ctypes.data for it in buffers], constants
+    ).run()
     results = returned.fields if kernel.is_product and isinstance(returned, h.Product) else (returned,)
     found = [
         unpack(type, sized[index], bytearray(buffers[index]))

@@ -6,12 +6,12 @@ import sys
 
 import click
 
-from ..core_origin import CoreOrigin
 from ..header import with_header
 from ..ir.core.builder_impl import build
 from ..ir.core.nodes import Module
 from ..ir.source import Source
 from ..ir.wgsl import ast
+from ..origins import CoreOrigin
 from .options import file_argument, print_text, read_source
 
 

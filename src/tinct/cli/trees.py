@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..compilation import Compilation, ProgramOrigin
+from ..compilation import Compilation
 from ..ir.schema.codec import Codec
 from ..ir.schema.runtime import SchemaNode
+from ..origins import ProgramOrigin
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ def _ast(compilation: Compilation) -> Tree:
     from ..ir.core.to_program import to_unit
     from ..ir.wgsl.codec import CODEC
 
-    origin = compilation.origin
+    origin = compilation.job.origin
     return Tree(origin.program.unit if isinstance(origin, ProgramOrigin) else to_unit(compilation.core), CODEC)
 
 

@@ -10,14 +10,16 @@ from tests.conformance.pipelines import PIPELINES
 from tests.differential.generate import Generator
 
 from tinct.backend.gpu import GpuDevice
-from tinct.ir.core.nodes import Var
+from tinct.ir.core.nodes import Module, Var
 from tinct.ir.diagnostics import InputError
 from tinct.ir.hercules.dispatch import run_entry_point
+from tinct.ir.hercules.nodes import Module as HerculesModule
 from tinct.ir.types import BindingPoint
 from tinct.transforms.core.dce import DeadCodeElimination
 from tinct.transforms.core.unroll import Unroll
-from tinct.transforms.passes import parse_pipeline
-from tinct.transforms.pipelines import CORE, O1, for_naga, specialise
+from tinct.transforms.hercules import HERCULES
+from tinct.transforms.passes import Pipeline, parse_pipeline
+from tinct.transforms.pipelines import CORE, O1, for_gpu, specialise
 from tinct.transforms.to_hercules import translate
 
 from .support import SHADERS, answers, entry_points, module_of, seeded_buffer, transformed, written
@@ -30,9 +32,19 @@ def test_every_pass_is_tried() -> None:
 
 
 def test_names() -> None:
-    assert parse_pipeline("O1", CORE) == O1
-    assert parse_pipeline("dce, O1 ,unroll{n=4}", CORE) == (DeadCodeElimination(), *O1, Unroll(4))
+    assert parse_pipeline("O1", CORE) == O1.passes
+    assert parse_pipeline("dce, O1 ,unroll{n=4}", CORE) == (DeadCodeElimination(), *O1.passes, Unroll(4))
     assert parse_pipeline("O0", CORE) == ()
+
+
+@pytest.mark.parametrize(
+    "pipeline",
+    [*CORE.pipelines.values(), *HERCULES.pipelines.values()],
+    ids=[*CORE.pipelines, *(f"hercules {name}" for name in HERCULES.pipelines)],
+)
+def test_places_have_reasons(pipeline: Pipeline[Module] | Pipeline[HerculesModule]) -> None:
+    assert pipeline.about
+    assert all(it.why for it in pipeline.placed)
 
 
 @pytest.mark.parametrize(
@@ -72,23 +84,29 @@ def naga() -> Iterator[GpuDevice]:
     device.close()
 
 
+def for_naga(text: str, entry: str) -> str:
+    module = for_gpu(module_of(text), entry, {})
+    transformed(module, "naga")
+    return written(module)
+
+
 @pytest.mark.parametrize("path", SHADERS, ids=lambda path: path.stem)
 def test_naga_accepts_kernels(path: Path, naga: GpuDevice) -> None:
     text = path.read_text(encoding="utf-8")
     for entry in entry_points(module_of(text)):
-        assert naga.validate(written(for_naga(module_of(text), entry.name, {}))) is None
+        assert naga.validate(for_naga(text, entry.name)) is None
         module = specialise(module_of(text), entry.name, {})
         transformed(module, "O2,gpu,naga")
         assert naga.validate(written(module)) is None
 
 
 def test_naga_accepts_what_was_passed_by_pointer(naga: GpuDevice) -> None:
-    text = written(for_naga(module_of(POINTERS), "main", {}))
+    text = for_naga(POINTERS, "main")
     assert "ptr<storage" not in text
     assert naga.validate(text) is None
 
 
-@pytest.mark.parametrize("pipeline", ["cpu", "O1", "O2"])
+@pytest.mark.parametrize("pipeline", ["O0", "O1", "O2"])
 def test_hercules_after(pipeline: str) -> None:
     """What the passes make is still what the translation to Hercules IR takes."""
     for seed in range(4):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import tinct
-from tinct.backend.cpu import kernel_cache, trial
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry, kernel_cache, tiered
+from tinct.backend.cpu.tiered import CpuDispatch, TieredKernel
 from tinct.ir.diagnostics import DeviceError, InputError
 from tinct.shader import Kernel
 
@@ -46,10 +47,14 @@ def dispatch(kernel: Kernel, turns: int = 1, step: int = 3, workgroups: int = 1,
     assert step == 0 or found["sums"].tolist() == expected.tolist()
 
 
+def machine_code(kernel: Kernel, turns: int = 1) -> TieredKernel:
+    return kernel.shader.compilation("main", {"turns": turns}).machine_code
+
+
 def stages(kernel: Kernel, turns: int = 1) -> tuple[bool, bool]:
     """Whether the next run is one of the first, and whether there is code for all others."""
-    compilation = kernel.shader.compilation("main", {"turns": turns})
-    return compilation.cpu_trial is not None, "cpu" in vars(compilation)
+    machine = machine_code(kernel, turns)
+    return machine.is_on_trial, machine.has_code(CpuOptions("gang"))
 
 
 def test_small_dispatches_need_no_gangs() -> None:
@@ -57,9 +62,8 @@ def test_small_dispatches_need_no_gangs() -> None:
     for _ in range(3):
         dispatch(kernel)
     assert stages(kernel) == (True, False)
-    first_code = kernel.shader.compilation("main", {"turns": 1}).cpu_trial
-    assert first_code is not None
-    assert first_code.kernel.tier == "baseline"
+    assert machine_code(kernel).has_code(CpuOptions("baseline"))
+    assert machine_code(kernel).code(CpuOptions("baseline")).tier == "baseline"
 
 
 def test_many_small_dispatches_do() -> None:
@@ -74,36 +78,44 @@ def test_many_small_dispatches_do() -> None:
 
 def test_a_long_run_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the trial wrote until it was given up is put back: sums and counts are of one run."""
-    monkeypatch.setattr(trial, "_SECONDS", 1e-3)
+    monkeypatch.setattr(tiered, "TRIAL_SECONDS", 1e-3)
     kernel = tinct.load(TEXT)["main"]
     dispatch(kernel, turns=2 * LONG, workgroups=16)
     assert stages(kernel, 2 * LONG) == (False, True)
 
 
+class GangsWanted(Exception):
+    """Code of gangs was asked for."""
+
+
 def test_one_workgroup_is_given_up_in_the_middle() -> None:
+    """Its buffers are as they were when gangs take over."""
     kernel = tinct.load(TEXT)["main"]
-    first_code = kernel.shader.compilation("main", {"turns": ENOUGH}).cpu_trial
-    assert first_code is not None
-    slots = {it.name: number for number, it in enumerate(first_code.kernel.slots)}
-    buffers = [bytearray()] * 3
-    buffers[slots["step"]] = bytearray(4)
-    buffers[slots["sums"]] = bytearray(range(256))
-    buffers[slots["count"]] = bytearray(b"\5\0\0\0")
-    before = [bytes(it) for it in buffers]
+    compilation = kernel.shader.compilation("main", {"turns": ENOUGH})
+
+    def compile_or_stop(options: CpuOptions) -> CompiledKernel:
+        if options.tier == "gang":
+            raise GangsWanted
+        return compile_entry(compilation.hercules, options)
+
+    machine = TieredKernel(compilation.machine_code.identity, compile_or_stop, lambda: compilation.hercules, {})
+    given = {"step": bytes(4), "sums": bytes(range(256)), "count": b"\5\0\0\0"}
+    buffers = {it.point: bytearray(given[it.name]) for it in kernel.bindings}
+    written = [it.point for it in kernel.bindings if it.is_written]
     started = time.perf_counter()
-    assert not first_code.run(buffers, (1, 1, 1))
+    with pytest.raises(GangsWanted):
+        machine.run(CpuDispatch(buffers, written, (1, 1, 1)))
     assert time.perf_counter() - started < 5
-    assert [bytes(it) for it in buffers] == before
-    assert not first_code.run(buffers, (1, 1, 1))
+    assert {it.name: bytes(buffers[it.point]) for it in kernel.bindings} == given
+    assert not machine.is_on_trial
 
 
 def test_large_buffers_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "MOST_WRITTEN", 500)
+    monkeypatch.setattr(tiered, "MOST_WRITTEN", 500)
     kernel = tinct.load(TEXT)["main"]
     dispatch(kernel, workgroups=2)
-    compilation = kernel.shader.compilation("main", {"turns": 1})
-    assert "_trial" not in vars(compilation)
-    assert compilation.cpu_trial is None
+    assert not machine_code(kernel).has_code(CpuOptions("baseline"))
+    assert stages(kernel) == (False, True)
     small = tinct.load(TEXT)["main"]
     dispatch(small)
     assert stages(small) == (True, False)
@@ -131,7 +143,7 @@ def test_contracted_code_has_no_first_runs() -> None:
         " fn main() { x = x * 3.0 + 1.0; }"
     )["main"]
     assert kernel.run({"x": np.float32(2)}, workgroups=1, contract=True)["x"] == 7
-    assert "_trial" not in vars(kernel.shader.compilation("main", {}))
+    assert not kernel.shader.compilation("main", {}).machine_code.has_code(CpuOptions("baseline"))
 
 
 def test_the_cache_keeps_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,4 +169,6 @@ def test_a_run_can_do_without() -> None:
     kernel = tinct.load(TEXT)["main"]
     given = {"step": np.uint32(1), "sums": np.zeros(64, np.uint32), "count": np.uint32(0)}
     assert kernel.run_timed(given, workgroups=1, trial=False).outputs["count"] == 64
-    assert "cpu" in vars(kernel.shader.compilation("main", {}))
+    machine = kernel.shader.compilation("main", {}).machine_code
+    assert machine.has_code(CpuOptions("gang"))
+    assert not machine.has_code(CpuOptions("baseline"))

@@ -1,0 +1,166 @@
+"""An entry point on the CPU: which of its machine codes runs a dispatch.
+
+Compiling gangs takes LLVM 10 to 90 ms, which a test with a few hundred elements never earns back. So a kernel begins on
+the baseline tier, and stays there until its runs have taken about as long as compiling gangs does. A first run that
+takes longer is stopped: what it wrote is put back, and gangs do the dispatch from its start. At worst that takes
+twice the time of compiling gangs at once. The results are the same on all tiers.
+
+Machine code is taken from this process, from the cache on disk, or compiled, in this order.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from ...ir.deadline import compiling_within
+from ...ir.diagnostics import DeviceError
+from ...ir.hercules.entry import EntryPoint
+from ...ir.types import BindingPoint
+from . import jit, kernel_cache
+from .device import CompiledKernel
+from .kernel_cache import KernelIdentity
+from .options import CpuOptions, default_options, tier_asked_for
+
+TRIAL_SECONDS = 20e-3
+"""The time that compiling gangs takes at least: all first runs of a kernel together get as much."""
+MOST_WRITTEN = 1 << 20
+"""A dispatch that may write more bytes is no first run: putting so much back takes longer than first runs save."""
+
+
+@dataclass(frozen=True, slots=True)
+class CpuDispatch:
+    """A dispatch on the CPU: buffers by binding point, of which `written` change in place.
+
+    If compiling, or then running, takes longer than `timeout` seconds, it is stopped and raises DeviceError. `contract`: see `CpuOptions`.
+    `is_trial`: whether the code of first runs may run it.
+    """
+
+    buffers: Mapping[BindingPoint, bytearray]
+    written: Collection[BindingPoint]
+    workgroups: tuple[int, int, int]
+    timeout: float | None = None
+    contract: bool = False
+    is_trial: bool = True
+
+    @property
+    def may_be_first_run(self) -> bool:
+        """Whether the code of first runs suits it."""
+        written = sum(len(self.buffers[point]) for point in self.written)
+        return self.is_trial and not self.contract and tier_asked_for() is None and written <= MOST_WRITTEN
+
+
+@dataclass(frozen=True, slots=True)
+class CpuTimes:
+    """Seconds that a dispatch took. `is_cached`: machine code was needed and all of it was on disk."""
+
+    compile: float
+    run: float
+    is_cached: bool
+
+
+@dataclass(slots=True)
+class TieredKernel:
+    """The machine codes of an entry point. `compile` makes one, `entry_point` is its Hercules IR.
+
+    `seconds` is told how long starting LLVM and loading from the cache took.
+    """
+
+    identity: KernelIdentity
+    compile: Callable[[CpuOptions], CompiledKernel]
+    entry_point: Callable[[], EntryPoint]
+    seconds: dict[str, float]
+    _codes: dict[CpuOptions, CompiledKernel] = field(default_factory=dict[CpuOptions, CompiledKernel])
+    _from_disk: set[CpuOptions] = field(default_factory=set[CpuOptions])
+    _trial_seconds: float = field(default_factory=lambda: TRIAL_SECONDS)
+    """What is left for first runs."""
+
+    def run(self, dispatch: CpuDispatch) -> CpuTimes:
+        """Dispatch. Raises ShaderError, InputError and DeviceError."""
+        self._start_llvm()
+        known, start = set(self._codes), time.perf_counter()
+        with compiling_within(dispatch.timeout):
+            kernel = self._first_code(dispatch)
+        ready = time.perf_counter()
+        if kernel is None or not self._try(kernel, dispatch):
+            with compiling_within(dispatch.timeout):
+                kernel = self.code(default_options(contract=dispatch.contract))
+            ready = time.perf_counter()
+            kernel.run(_in_order(kernel, dispatch), dispatch.workgroups, timeout=dispatch.timeout)
+        new = self._codes.keys() - known
+        is_cached = bool(new) and new <= self._from_disk
+        return CpuTimes(ready - start, time.perf_counter() - ready, is_cached)
+
+    def code(self, options: CpuOptions) -> CompiledKernel:
+        """The machine code for these options. Raises ShaderError for what cannot be compiled."""
+        self._start_llvm()
+        kernel = self._codes.get(options) or self._restored(options)
+        if kernel is None:
+            kernel = self._codes[options] = self.compile(options)
+            kernel_cache.keep(self.identity, options, kernel)
+        return kernel
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether some machine code is in this process or on disk."""
+        self._start_llvm()
+        options = (default_options(), CpuOptions("baseline"))
+        return bool(self._codes) or any(kernel_cache.is_kept(self.identity, it) for it in options)
+
+    def has_code(self, options: CpuOptions) -> bool:
+        """Whether this process has that machine code."""
+        return options in self._codes
+
+    @property
+    def is_on_trial(self) -> bool:
+        """Whether the next small dispatch is a first run."""
+        return self._trial_seconds > 0 and not self.has_code(CpuOptions("gang"))
+
+    def _first_code(self, dispatch: CpuDispatch) -> CompiledKernel | None:
+        """The machine code of first runs, if the dispatch is one; code that was kept on disk is as soon there."""
+        if not dispatch.may_be_first_run or not self.is_on_trial:
+            return None
+        is_kept = not self.has_code(CpuOptions("baseline")) and self._restored(CpuOptions("gang")) is not None
+        return None if is_kept else self.code(CpuOptions("baseline"))
+
+    def _try(self, kernel: CompiledKernel, dispatch: CpuDispatch) -> bool:
+        """Do a first run. Whether it was done: if not, the buffers are as they were."""
+        buffers = _in_order(kernel, dispatch)
+        if dispatch.timeout is not None and not dispatch.timeout > self._trial_seconds:
+            kernel.run(buffers, dispatch.workgroups, timeout=dispatch.timeout)
+            return True
+        before = {point: bytes(dispatch.buffers[point]) for point in dispatch.written}
+        start = time.perf_counter()
+        try:
+            kernel.run(buffers, dispatch.workgroups, timeout=self._trial_seconds)
+        except DeviceError:
+            for point, data in before.items():
+                dispatch.buffers[point][:] = data
+            return False
+        finally:
+            self._trial_seconds -= time.perf_counter() - start
+        return True
+
+    def _restored(self, options: CpuOptions) -> CompiledKernel | None:
+        """The machine code from the cache on disk."""
+        start = time.perf_counter()
+        kernel = kernel_cache.restore(self.identity, options, self.entry_point)
+        if kernel is not None:
+            self._codes[options] = kernel
+            self._from_disk.add(options)
+            self.seconds["load from the cache"] = time.perf_counter() - start
+        return kernel
+
+    def _start_llvm(self) -> None:
+        """Load and set up what compiling and the cache need once in a process, so that no other stage's time has it."""
+        if "start LLVM" in self.seconds:
+            return
+        start = time.perf_counter()
+        jit.identity()
+        kernel_cache.compiler_files()
+        self.seconds["start LLVM"] = time.perf_counter() - start
+
+
+def _in_order(kernel: CompiledKernel, dispatch: CpuDispatch) -> list[bytearray]:
+    return [dispatch.buffers[slot.point] for slot in kernel.slots]

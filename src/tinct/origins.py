@@ -1,0 +1,102 @@
+"""Where a compilation starts: a checked WGSL program, or a text of core IR."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from .frontend import check_pipeline
+from .ir.core.builder_impl import build
+from .ir.core.nodes import Module
+from .ir.core.text import parse
+from .ir.core.verify import VerifyError, verify
+from .ir.diagnostics import Diagnostic, InputError, Severity, ShaderError, render_all
+from .ir.source import Source
+from .ir.types import Stage
+from .ir.wgsl.program import Program
+
+_FAULTS_OF_CONSTANTS = frozenset({"unknown-override", "missing-override", "invalid-override-value"})
+
+
+class Origin(Protocol):
+    """Where a compilation starts."""
+
+    @property
+    def source(self) -> Source:
+        """The text that diagnostics point into."""
+        ...
+
+    def core(self) -> Module:
+        """A fresh module, which the caller may change. Raises ShaderError."""
+        ...
+
+    def check(self, entry: str, constants: Mapping[str, float]) -> None:
+        """Raise ShaderError for an entry point that is over a limit, InputError for constants that do not fit."""
+        ...
+
+    def workgroup_size(self, entry: str) -> Sequence[int] | None:
+        """The sizes that are written, None if only the specialised module has them all."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOrigin:
+    """A checked WGSL program."""
+
+    program: Program
+
+    @property
+    def source(self) -> Source:
+        """The WGSL text."""
+        return self.program.source
+
+    def core(self) -> Module:
+        """See `Origin`."""
+        return build(self.program)
+
+    def check(self, entry: str, constants: Mapping[str, float]) -> None:
+        """See `Origin`."""
+        found = [diagnostic for diagnostic in check_pipeline(self.program, entry, constants) if diagnostic.is_error]
+        given = [diagnostic for diagnostic in found if diagnostic.code in _FAULTS_OF_CONSTANTS]
+        if given:
+            raise InputError("\n\n".join(_without_head(render_all([diagnostic], self.source)) for diagnostic in given))
+        if found:
+            raise ShaderError(found, self.source)
+
+    def workgroup_size(self, entry: str) -> Sequence[int] | None:
+        """See `Origin`."""
+        function = next(it for it in self.program.entry_points if it.name == entry)
+        constants = [self.program.facts.expressions[it].constant for it in function.workgroup_size]
+        sizes = [it.value for it in constants if it is not None and isinstance(it.value, int)]
+        return sizes if len(sizes) == len(constants) else None
+
+
+def _without_head(rendered: str) -> str:
+    return rendered.partition(": ")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class CoreOrigin:
+    """A text of core IR."""
+
+    source: Source
+
+    def entry_points(self) -> list[str]:
+        """The names of the compute entry points. Raises ShaderError for a text that is no valid module."""
+        return [function.name for function in self.core().functions if function.stage is Stage.COMPUTE]
+
+    def core(self) -> Module:
+        """See `Origin`."""
+        module = parse(self.source)
+        try:
+            verify(module)
+        except VerifyError as error:
+            raise ShaderError([Diagnostic(Severity.ERROR, "core-rule", str(error))], self.source) from None
+        return module
+
+    def check(self, entry: str, constants: Mapping[str, float]) -> None:
+        """Nothing: a pipeline's rules are checked on WGSL, and constants where they are put in place."""
+
+    def workgroup_size(self, entry: str) -> Sequence[int] | None:
+        """None: only the module knows."""

@@ -1,0 +1,139 @@
+"""The ways through the compiler, top to bottom: from a checked shader to what a device runs.
+
+`compile_for_cpu` and `compile_for_gpu` do one step a line. A `Step` has a name and the reason for its place. `Steps`
+remembers what each step made, so that a compilation can stop after any step (the interpreters and `tinct compile
+--emit` do) and go on later. `tinct.load` has parsed and resolved the WGSL text before; a text of core IR is read by the
+step `core`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .ir.core.nodes import Module
+from .ir.core.structure import entry_function
+from .ir.hercules.entry import EntryPoint
+from .ir.hercules.nodes import Module as HerculesModule
+from .ir.types import BindingPoint
+from .origins import Origin
+from .steps import Step, Steps
+
+if TYPE_CHECKING:
+    from .backend.cpu.device import CompiledKernel
+    from .backend.cpu.emit import Emitted
+    from .backend.cpu.jit import MachineCode
+    from .backend.cpu.options import CpuOptions
+    from .ir.wgsl.ast import TranslationUnit
+
+CHECK: Step[None] = Step("check", "First: the rest relies on limits that are kept and on overrides that have values.")
+BUILD: Step[Module] = Step("core", "Each device builds core IR anew, since its passes change the module in place.")
+CHECK_RESOURCES: Step[None] = Step("check resources", "Before passes, which do not know samplers.")
+SPECIALISE: Step[Module] = Step(
+    "specialise",
+    "Before any other pass: the sizes of arrays and of workgroups are numbers from here on, and what only other entry "
+    "points use is gone.",
+)
+CHECK_RUNNABLE: Step[None] = Step("check what runs", "On one entry point: others may use what no device runs.")
+TRANSLATE: Step[EntryPoint] = Step("translate", "On sizes that are numbers.")
+OPTIMISE: Step[HerculesModule] = Step("optimise", "Before LLVM, which no longer sees forks and versions of memory.")
+EMIT: Step[Emitted] = Step("emit LLVM IR", "On the smallest graph: schedule, layouts and gangs are chosen here.")
+COMPILE: Step[MachineCode] = Step("machine code", "Last: what LLVM makes of the module is kept on disk.")
+
+PREPARE: Step[Module] = Step(
+    "prepare for the GPU", "Before passes for one driver, which must see the loops that zero memory."
+)
+GUARD_LOOPS: Step[BindingPoint | None] = Step("guard loops", "On the loops as the driver will get them.")
+DIALECT: Step[Module] = Step("write for the engine", "Last of the passes: what a pass writes after it may be refused.")
+RAISE: Step[TranslationUnit] = Step("raise to WGSL", "Control flow and expressions as WGSL has them.")
+PRINT: Step[str] = Step("write WGSL", "The text that an engine takes.")
+
+ORDER_OF_STEPS = (
+    *("parse", "resolve"),
+    *(step.name for step in (CHECK, BUILD, CHECK_RESOURCES, SPECIALISE, CHECK_RUNNABLE)),
+    *(step.name for step in (PREPARE, GUARD_LOOPS, DIALECT, RAISE, PRINT)),
+    *(TRANSLATE.name, OPTIMISE.name, "start LLVM", "load from the cache", EMIT.name, "LLVM passes", COMPILE.name),
+)
+"""The names of all steps, and of the parts of `COMPILE`, as they follow one another."""
+
+
+@dataclass(frozen=True, slots=True)
+class GpuOptions:
+    """What is written for a GPU. `for_naga`: as wgpu's compiler takes it, else for any engine.
+
+    `loop_limit` is the number of turns after which a driver ends all loops early: a kernel that may come to it is
+    watched, and written with an effort against it, one of `transforms.pipelines.LOOP_EFFORTS` by its index.
+    """
+
+    for_naga: bool = False
+    loop_limit: int | None = None
+    loop_effort: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GpuKernel:
+    """WGSL for a GPU. `watch` is where the buffer is bound that tells of loops ended early, None if it has none.
+
+    `nesting` is the most conditions that control is under at any place.
+    """
+
+    wgsl: str
+    watch: BindingPoint | None
+    nesting: int
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What to compile: an entry point, with values for its overrides by name or `@id`."""
+
+    origin: Origin
+    entry: str
+    constants: Mapping[str, float]
+
+
+def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
+    """Machine code. Raises ShaderError and InputError."""
+    from .backend.cpu.device import CompiledKernel, recipe_for, slots_of
+    from .backend.cpu.jit import compile_module
+    from .ir.core.runnable import check_resources, check_runnable
+    from .transforms.hercules import CPU, HERCULES
+    from .transforms.passes import apply_passes
+    from .transforms.pipelines import CORE, specialising
+    from .transforms.to_hercules import translate
+
+    do(CHECK, job.origin.check, job.entry, job.constants)
+    module = do(BUILD, job.origin.core)
+    do(CHECK_RESOURCES, check_resources, entry_function(module, job.entry))
+    do(SPECIALISE, apply_passes, module, specialising(job.entry, job.constants), CORE)
+    do(CHECK_RUNNABLE, check_runnable, entry_function(module, job.entry))
+    graph = do(TRANSLATE, translate, module, job.entry)
+    do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
+    recipe = recipe_for(lambda: graph, options)
+    emitted = do(EMIT, recipe.emit)
+    code = do(COMPILE, compile_module, emitted.text, emitted.passes, do.seconds[EMIT.name])
+    do.split(COMPILE, code.seconds_by_stage)
+    return CompiledKernel(recipe.function(emitted.interface, code), slots_of(graph))
+
+
+def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
+    """WGSL with the values of overrides in place, indices clamped and workgroup memory zeroed, as far as WGSL leaves
+    that to the implementation. Raises ShaderError and InputError.
+    """
+    from .backend.wgsl.printer import print_unit
+    from .ir.core.runnable import check_resources
+    from .ir.core.to_program import to_unit
+    from .transforms.core.condition_depth import deepest_nesting
+    from .transforms.passes import apply_passes
+    from .transforms.pipelines import CORE, GPU, NAGA, guard_loops, specialising
+
+    do(CHECK, job.origin.check, job.entry, job.constants)
+    module = do(BUILD, job.origin.core)
+    do(CHECK_RESOURCES, check_resources, entry_function(module, job.entry))
+    do(SPECIALISE, apply_passes, module, specialising(job.entry, job.constants), CORE)
+    do(PREPARE, apply_passes, module, GPU.passes, CORE)
+    watch = do(GUARD_LOOPS, guard_loops, module, job.entry, limit=options.loop_limit, effort=options.loop_effort)
+    do(DIALECT, apply_passes, module, NAGA.passes if options.for_naga else (), CORE)
+    nesting = deepest_nesting(module, job.entry)
+    unit = do(RAISE, to_unit, module)
+    return GpuKernel(do(PRINT, print_unit, unit), watch, nesting)

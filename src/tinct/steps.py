@@ -1,0 +1,83 @@
+"""Running the steps of a compilation: each once, timed, and with its errors placed in the source."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Generic, ParamSpec, TypeVar, cast
+
+from .ir.diagnostics import ShaderError
+from .ir.interpreter_state import paused_collection
+from .ir.source import Source
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, eq=False)
+class Step(Generic[T]):
+    """A step of a pipeline, which makes a T; `why` says why the step stands where it stands."""
+
+    name: str
+    why: str
+
+
+class _Reached(Exception):
+    """The step that was wanted is done."""
+
+
+@dataclass(eq=False)
+class Steps:
+    """What the steps of one compilation have made, and the seconds each took, by name. Call it to do a step."""
+
+    source: Source
+    """The text that diagnostics point into."""
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+    _made: dict[Step[Any], object] = field(default_factory=dict["Step[Any]", object])
+    _last: Step[Any] | None = None
+
+    def __call__(self, step: Step[T], make: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """What a step makes: as it was made before, else made now. Raises what `make` does."""
+        if step not in self._made:
+            try:
+                self._made[step] = self._timed(step.name, lambda: make(*args, **kwargs))
+            except BaseException:
+                self._made.clear()  # the step may have changed what others made, and was stopped half-way
+                raise
+        if step is self._last:
+            raise _Reached
+        return cast("T", self._made[step])
+
+    def result(self, step: Step[T], pipeline: Callable[[Steps], object]) -> T:
+        """What a step makes; `pipeline` runs until it is done, if it was not done before."""
+        if step not in self._made:
+            self._last = step
+            try:
+                with suppress(_Reached):
+                    pipeline(self)
+            finally:
+                self._last = None
+        return cast("T", self._made[step])
+
+    def split(self, step: Step[T], parts: Mapping[str, float]) -> None:
+        """Put the seconds of a step's parts in place of its own."""
+        self.seconds.pop(step.name, None)
+        self.seconds.update(parts)
+
+    def branch(self) -> Steps:
+        """Steps that go on from here on their own: what they make is not made here."""
+        return Steps(self.source, self.seconds, dict(self._made))
+
+    def _timed(self, name: str, make: Callable[[], T]) -> T:
+        start = time.perf_counter()
+        try:
+            with paused_collection():
+                made = make()
+        except ShaderError as error:
+            if error.source is not None:
+                raise
+            raise ShaderError(error.diagnostics, self.source) from None
+        self.seconds[name] = time.perf_counter() - start
+        return made
