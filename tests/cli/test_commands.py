@@ -128,7 +128,7 @@ def test_compile_timings(run_tinct: Tinct) -> None:
     assert result.stdout.split()[0] == "parse"
     assert result.stdout.splitlines()[-1].startswith("all ")
     seconds = json.loads(run_tinct("compile", SAXPY, "--emit", "asm", "--timings", "--format", "json").stdout)
-    assert list(seconds)[:3] == ["parse", "resolve", "core"]
+    assert list(seconds)[:4] == ["parse", "resolve", "check", "core"]
     assert {"specialise", "translate", "optimise", "machine code"} <= seconds.keys()
     assert list(seconds) == [stage for stage in ORDER_OF_STEPS if stage in seconds]
 
