@@ -33,8 +33,8 @@ MOST_WRITTEN = 1 << 20
 class CpuDispatch:
     """A dispatch on the CPU: buffers by binding point, of which `written` change in place.
 
-    If compiling, or then running, takes longer than `timeout` seconds, it is stopped and raises DeviceError. `contract`: see `CpuOptions`.
-    `is_trial`: whether the code of first runs may run it.
+    If compiling, or then running, takes longer than `timeout` seconds, it is stopped and raises DeviceError.
+    `contract`: see `CpuOptions`. `is_trial`: whether the code of first runs may run it.
     """
 
     buffers: Mapping[BindingPoint, bytearray]
