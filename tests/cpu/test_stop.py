@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tinct.backend.cpu import BoundKernel, CompiledKernel, compile_entry
+from tinct.backend.cpu import BoundKernel, CompiledKernel, CpuOptions, compile_entry
 from tinct.backend.cpu._pool import Pool, Stop
 from tinct.backend.cpu.emit import Tier
 from tinct.frontend import load_program
@@ -60,7 +60,9 @@ ENDLESS = "while a >= 0.0 || a < 0.0 { a = fract(a + 0.1); }"
 
 def compiled(body: str, tier: Tier = "gang") -> CompiledKernel:
     text = f"{HEAD}{body}\nout[id.x % arrayLength(&out)] = a; }}"
-    return compile_entry(translate(from_program(load_program(Source("test.wgsl", text.encode()))), "main"), tier=tier)
+    return compile_entry(
+        translate(from_program(load_program(Source("test.wgsl", text.encode()))), "main"), CpuOptions(tier)
+    )
 
 
 def bound(kernel: CompiledKernel, workgroups: int = 1) -> BoundKernel:

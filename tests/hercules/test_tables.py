@@ -12,7 +12,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from tinct.backend.cpu import compile_function
+from tinct.backend.cpu import CpuOptions, compile_function
 from tinct.backend.cpu import nodes as lane_nodes
 from tinct.backend.cpu.emit import Tier
 from tinct.backend.cpu.gangs import emit as gang_emit
@@ -148,7 +148,7 @@ def test_every_tier_gives_what_the_interpreter_gives(
     columns = [np.array(LEFT, np.float32), np.array(RIGHT, np.float32), out]
     expected = run(sample, [2, len(LEFT)], columns)
     layouts = {index: natural_layout(type) for index, type in enumerate(sample.parameter_types)}
-    compiled = compile_function(sample, layouts, tier=tier)
+    compiled = compile_function(sample, layouts, CpuOptions(tier))
     compiled.bind([it.ctypes.data for it in columns], [2, len(LEFT)]).run()
     assert kind in emitted
     np.testing.assert_array_equal(out, np.array(expected, out.dtype))
