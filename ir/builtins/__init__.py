@@ -11,7 +11,8 @@ Evaluation, for rows with `is_const`, on arguments already converted to `param_t
 - `evaluator(name, template_args, param_types, result_type, mode)` makes a function of the arguments, to be called
   often; `evaluate` calls it once. CONST raises EvaluationError, RUNTIME never does.
 - Functions that a running shader alone can answer have no evaluator: textures, derivatives, atomics, barriers,
-  subgroups, `arrayLength`. `atomic_operation` is the arithmetic of atomics.
+  subgroups, `arrayLength`. `atomic_operation` is the arithmetic of atomics. `SUBGROUP_SIZE` is how many invocations a
+  subgroup has wherever no GPU decides it.
 
 Constructors: `resolve_constructor(type or generic name, arg_types)`, `construct`, `constructor`, and `convert`,
 `converter` for automatic conversions (from `conversions`).
@@ -33,12 +34,13 @@ from ..scalars import EvaluationError, Mode
 from ..types import Type, Vector, scalar_of
 from . import bits, buffer_views, invocations, logical, numeric, packing, textures, vectors
 from .constructors import ConstructorMatch, construct, constructor, resolve_constructor
-from .invocations import atomic_operation
+from .invocations import SUBGROUP_SIZE, atomic_operation
 from .registry import TABLE, Builtin, Check, Evaluator, Flags, Signature
 from .resolution import Match, NoMatch, resolve_call
 from .results import compare_exchange_result, frexp_result, modf_result, texel_channel
 
 __all__ = [
+    "SUBGROUP_SIZE",
     "Builtin",
     "ConstructorMatch",
     "EvaluationError",

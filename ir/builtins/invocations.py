@@ -7,6 +7,7 @@ They have no evaluators: interpreters run them. `atomic_operation` is the arithm
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from ..scalars import EvaluationError, wrap
 from ..types import Scalar, Stage
@@ -90,6 +91,11 @@ declare(
 )
 
 # Subgroups and quads
+
+SUBGROUP_SIZE: Final = 8
+"""Invocations in a subgroup on every device but a GPU, so that all of these devices give the same answers: a power of
+two, as WGSL demands, and a multiple of a quad.
+"""
 
 
 def _check_lane(scalar: Scalar | None, id: int) -> None:

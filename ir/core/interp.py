@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from .. import layout
+from ..builtins import SUBGROUP_SIZE
 from ..constants import RawValue
 from ..deadline import Deadline
 from ..diagnostics import Diagnostic, InputError, Note, Severity, ShaderError, not_supported, with_article
@@ -22,7 +23,7 @@ from . import nodes
 from .interp_compile import Compiler
 from .interp_frame import CompiledFunction, Invocation, Memory, PointerValue, Request, Steps, Waiting
 from .interp_observer import Observer
-from .interp_subgroups import SUBGROUP_SIZE, subgroup_results
+from .interp_subgroups import subgroup_results
 from .root_values import RootValues
 from .runnable import check_runnable
 

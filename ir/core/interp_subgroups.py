@@ -19,8 +19,6 @@ from ..scalars import convert_scalar
 from ..types import I32, Type, Vector, scalar_of
 from . import nodes
 
-SUBGROUP_SIZE = 8
-
 Arguments: TypeAlias = Mapping[int, tuple[RawValue, ...]]
 """The arguments of each active lane, by its number in the subgroup, in order."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ...ir import textures
 from ...ir import types as wgsl
+from ...ir.builtins import SUBGROUP_SIZE
 from ...ir.core import nodes as c
 from ...ir.core.runnable import check_runnable
 from ...ir.core.structure import blocks_of
@@ -25,7 +26,7 @@ from .instructions import Globals, Instructions
 from .machine import Machine
 from .outline import called_functions
 from .partings import fill_unmet
-from .subgroups import SUBGROUP_SIZE, invocation_id, local_index, subgroup_count, subgroup_id
+from .subgroups import invocation_id, local_index, subgroup_count, subgroup_id
 from .values import Cell, Designator, Tree, node_of, place_for
 from .walk import LoopValue, Restart, Walk
 

@@ -14,6 +14,7 @@ from functools import reduce
 from typing import TypeAlias
 
 from ...ir import types as wgsl
+from ...ir.builtins import SUBGROUP_SIZE
 from ...ir.core import nodes as c
 from ...ir.hercules import nodes as h
 from . import arithmetic as a
@@ -21,9 +22,6 @@ from . import types as t
 from .graph import Graph
 from .machine import Machine
 from .values import PerLane, Tree, map_tree, node_of
-
-SUBGROUP_SIZE = 8
-"""The same on every tier that runs without a GPU, so that they agree."""
 
 Leaf: TypeAlias = "h.Node | PerLane"
 Combine: TypeAlias = Callable[[h.Node, h.Node], h.Node]
