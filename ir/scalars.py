@@ -60,10 +60,17 @@ _FORMATS = {
     ScalarKind.F32: FloatFormat(32, 24),
     ScalarKind.ABSTRACT_FLOAT: FloatFormat(64, 53),
 }
+
+
+def integer_range(bits: int, *, signed: bool) -> tuple[int, int]:
+    """The least and the greatest integer of so many bits, in two's complement where it has a sign."""
+    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+
+
 _INT_RANGES = {
-    ScalarKind.I32: (-(1 << 31), (1 << 31) - 1),
-    ScalarKind.U32: (0, (1 << 32) - 1),
-    ScalarKind.ABSTRACT_INT: (-(1 << 63), (1 << 63) - 1),
+    ScalarKind.I32: integer_range(32, signed=True),
+    ScalarKind.U32: integer_range(32, signed=False),
+    ScalarKind.ABSTRACT_INT: integer_range(64, signed=True),
 }
 
 

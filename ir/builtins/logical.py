@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ..constants import RawValue
 from ..conversions import converter, elements
-from ..scalars import EvaluationError, Mode, ScalarValue
+from ..scalars import EvaluationError, Mode, ScalarValue, fits, wrap_u32
 from ..types import ABSTRACT_INT, F16, F32, I32, U32, Type, Vector, scalar_of
 from .registry import Evaluator, Signature, evaluated
 
@@ -80,7 +80,7 @@ def _bitcast(signature: Signature) -> Evaluator:
 
 
 def _word(value: RawValue) -> RawValue:
-    return value + 2**32 if isinstance(value, int) and -(2**31) <= value < 0 else value
+    return wrap_u32(value) if isinstance(value, int) and value < 0 and fits(I32, value) else value
 
 
 _CODES = {I32: "i", U32: "I", F32: "f", F16: "e"}

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Final, TypeAlias, assert_never
 
+from .. import scalars
 from .. import types as wgsl
 from ..arithmetic import float_arithmetic
 from ..scalars import Mode, round_fraction, rounder, scalar_converter
@@ -59,7 +60,7 @@ class UnknownOperation(Exception):
 
 def integer_range(type: Integer) -> tuple[int, int]:
     """The least and the greatest value."""
-    return (-(1 << (type.bits - 1)), (1 << (type.bits - 1)) - 1) if type.signed else (0, (1 << type.bits) - 1)
+    return scalars.integer_range(type.bits, signed=type.signed)
 
 
 def wrapper(type: Integer) -> Callable[[int], int]:

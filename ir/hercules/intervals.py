@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
+from .arithmetic import integer_range
 from .nodes import (
     AnyScalarNode,
     Binary,
@@ -88,9 +89,7 @@ def least(anchor: Anchor) -> int:
 
 def limits(type: Integer) -> Range:
     """All numbers of a type."""
-    if type.signed:
-        return Range(-(1 << type.bits - 1), (1 << type.bits - 1) - 1)
-    return Range(0, (1 << type.bits) - 1)
+    return Range(*integer_range(type))
 
 
 _NARROWEST = 8  # bits: shift counts are taken modulo the width of their type

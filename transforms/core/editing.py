@@ -9,6 +9,7 @@ from ...ir.core.builder import Builder, u32
 from ...ir.core.names import NameScope
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
+from ...ir.scalars import wrap_u32
 from ...ir.types import U32, IoAttributes, OverrideCount, Pointer, Struct
 from .regions import erase, remove
 
@@ -62,7 +63,7 @@ def as_u32(builder: Builder, value: Value) -> Value:
     if value.type is U32:
         return value
     if isinstance(value, nodes.Constant) and isinstance(value.value.value, int):
-        return u32(value.value.value & 0xFFFFFFFF)
+        return u32(wrap_u32(value.value.value))
     return builder.convert(U32, value)
 
 

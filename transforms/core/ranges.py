@@ -14,6 +14,7 @@ from typing import Final, assert_never
 from ...ir.core import nodes
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp, UnaryOp
+from ...ir.scalars import fits, int_range
 from ...ir.types import I32, U32, AddressSpace, Pointer, Type
 
 _DEEPEST = 12
@@ -38,8 +39,8 @@ class Range:
 
 
 def whole(type: Type) -> Range:
-    """All values of i32 or u32."""
-    return Range(-(2**31), 2**31 - 1) if type is I32 else Range(0, 2**32 - 1)
+    """All values of i32, or of u32."""
+    return Range(*int_range(I32 if type is I32 else U32))
 
 
 def tracked(variable: Value) -> bool:
@@ -185,7 +186,7 @@ class Ranges:
                 return self._call(name, arguments, value.type, depth)
             case nodes.Convert(operand=operand) if operand.type in (I32, U32):
                 range = self.of(operand, depth)
-                is_same = range.low >= 0 and range.high < 2**31
+                is_same = range.low >= 0 and fits(I32, range.high)
                 return range if is_same or operand.type is value.type else whole(value.type)
             case nodes.Binary(op=op, lhs=lhs, rhs=rhs) if value.type in (I32, U32):
                 return self._binary(op, lhs, rhs, depth)
@@ -209,7 +210,7 @@ class Ranges:
 
     def _call(self, name: str, arguments: Sequence[Value], type: Type, depth: int) -> Range:
         if name == "arrayLength":  # every array has an element
-            return Range(1, 2**32 - 1)
+            return Range(1, whole(U32).high)
         if name not in ("min", "max", "clamp", "select", "abs"):
             return whole(type)
         first, *rest = (self.of(it, depth) if it.type in (I32, U32) else whole(type) for it in arguments)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...ir.core import nodes
 from ...ir.core.builder import u32
 from ...ir.core.values import Value
+from ...ir.scalars import wrap_u32
 from ...ir.types import Pointer, Struct, Type, element_count, element_type
 
 
@@ -49,4 +50,4 @@ def _settled(type: Type, index: int) -> int:
     count = element_count(type)
     if isinstance(count, int):
         return index if 0 <= index < count else count - 1
-    return index & 0xFFFFFFFF
+    return wrap_u32(index)

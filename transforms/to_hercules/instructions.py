@@ -13,6 +13,7 @@ from ...ir.core import nodes as c
 from ...ir.core.values import Value
 from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
+from ...ir.scalars import wrap_u32
 from . import arithmetic, builtins, memory, textures
 from . import types as t
 from .machine import Machine
@@ -176,7 +177,7 @@ class Instructions:
     def _step(self, index: Value) -> Step:
         """An index as WGSL's bounds rule takes it: unsigned, so that a negative one is past the end."""
         if isinstance(index, c.Constant) and isinstance(index.value.value, int):
-            return index.value.value & 0xFFFFFFFF
+            return wrap_u32(index.value.value)
         graph, node = self.machine.graph, node_of(self.get(index))
         unsigned = graph.bitcast(t.U32, node) if index.type is wgsl.I32 else node
         return graph.cast(t.U64, unsigned)

@@ -11,8 +11,9 @@ from ...constants import ConstantValue, RawValue, Repeated, same_bits
 from ...conversions import elements
 from ...diagnostics import ShaderError, not_supported
 from ...ops import UnaryOp
-from ...scalars import bits_of, float_format, round_to
+from ...scalars import bits_of, float_format, int_range, round_to
 from ...types import (
+    I32,
     Access,
     AddressSpace,
     Array,
@@ -37,7 +38,7 @@ from ...types import (
 from ...wgsl import ast
 from . import syntax
 
-_INT_MIN = -(2**31)
+_LEAST_I32, _ = int_range(I32)
 _SUFFIXES = {ScalarKind.I32: "i", ScalarKind.U32: "u", ScalarKind.F32: "f", ScalarKind.F16: "h"}
 
 
@@ -207,7 +208,7 @@ def _scalar(type: Scalar, value: RawValue, typed: bool) -> ast.Expression:
     if type.kind in (ScalarKind.I32, ScalarKind.F32) and not typed:
         suffix = ""
     if isinstance(value, int):
-        if value == _INT_MIN and type.kind is ScalarKind.I32:
+        if value == _LEAST_I32 and type.kind is ScalarKind.I32:
             return syntax.call("i32", [syntax.integer(value)])
         return syntax.integer(value, suffix)
     assert isinstance(value, float)
