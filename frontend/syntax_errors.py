@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from tree_sitter import LogType, Node, Tree
 
 from ..ir.diagnostics import DiagnosticList, Note
+from ..ir.hints import closest
 from ..ir.source import Source, Span
 from .grammar import language
 from .habits import QUOTES, character_hint, token_hint
-from .resolve.suggest import closest
 from .tree import parse_tree
 
 LONGEST_LOGGED = 1 << 16

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final
 
 from ...ir.diagnostics import InputError
+from ...ir.hints import closest
 from .model import WEBGPU_BACKENDS, GpuError
 
 _BACKENDS: Final = {
@@ -82,7 +82,7 @@ def _alternatives(backends: Sequence[str]) -> str:
 def _hint(name: str, known: Sequence[str]) -> str:
     spelled = {it.lower(): it for it in known}
     words = {word: word for it in spelled for word in it.split()}
-    close = get_close_matches(name, [*spelled, *words], n=1)
-    if not close:
+    close = closest(name, [*spelled, *words])
+    if close is None:
         return f"there are {', '.join(known)}"
-    return f"did you mean {spelled.get(close[0], close[0])!r}?"
+    return f"did you mean {spelled.get(close, close)!r}?"

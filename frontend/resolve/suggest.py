@@ -1,108 +1,12 @@
-"""Near-miss names for hints, and counts in words."""
+"""Hints in diagnostics, and counts in words."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from ...ir.diagnostics import Note
-
-MOST_WORK = 400_000
-"""How many pairs of letters are compared in one run of the resolver: 0.1 to 0.2 seconds (AMD EPYC, Zen 4). Errors
-found later get no hint.
-"""
-_NAME = 16
-"""What comparing two names takes beside their pairs of letters, in pairs of letters."""
-
-
-def edit_distance(left: str, right: str, limit: int) -> int:
-    """Insertions, deletions, substitutions and swaps of neighbours between two words; at most `limit + 1`."""
-    if abs(len(left) - len(right)) > limit:
-        return limit + 1
-    left, right = _without_common_ends(left, right)
-    before: list[int] = []
-    previous = list(range(len(right) + 1))
-    for row, char in enumerate(left, 1):
-        current = [row]
-        for column, other in enumerate(right, 1):
-            cost = min(previous[column] + 1, current[-1] + 1, previous[column - 1] + (char != other))
-            if row > 1 and column > 1 and char == right[column - 2] and left[row - 2] == other:
-                cost = min(cost, before[column - 2] + 1)
-            current.append(cost)
-        if min(current) > limit:
-            return limit + 1
-        before, previous = previous, current
-    return previous[-1]
-
-
-def _without_common_ends(left: str, right: str) -> tuple[str, str]:
-    start = _common(left, right)
-    left, right = left[start:], right[start:]
-    end = _common(left[::-1], right[::-1])
-    return left[: len(left) - end], right[: len(right) - end]
-
-
-def _common(left: str, right: str) -> int:
-    """How many characters two words begin with in common."""
-    pairs = zip(left, right, strict=False)
-    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))
-
-
-@dataclass(slots=True)
-class Work:
-    """What may still be compared, in pairs of letters."""
-
-    left: int = MOST_WORK
-
-    def take(self, pairs: int) -> bool:
-        """Whether there was so much left, which is taken."""
-        self.left -= pairs
-        return self.left >= 0
-
-
-def closest(name: str, candidates: Iterable[str], work: Work | None = None) -> str | None:
-    """The candidate most like `name`, if one is like it at all. Very long names are not compared, nor candidates for
-    which no `work` is left.
-    """
-    if len(name) > 64:
-        return None
-    work = work or Work()
-    names = list(dict.fromkeys(candidates))
-    work.take(len(names))
-    word = name.lower()
-    letters = set(word)
-    limit = max(len(name) > 1, len(name) // 3)
-    best: str | None = None
-    for candidate in names:
-        if abs(len(candidate) - len(name)) > limit:
-            continue
-        other = candidate.lower()
-        if len(letters.symmetric_difference(other)) > 2 * limit:  # an edit changes two letters at most
-            continue
-        left, right = _without_common_ends(word, other)
-        if not work.take(_NAME + len(left) * len(right)):
-            return None
-        distance = edit_distance(left, right, limit)
-        if distance < limit or (distance == limit and (best is None or candidate < best)):
-            best, limit = candidate, distance
-    return best or _longer(name, names)
-
-
-def _longer(name: str, candidates: Iterable[str]) -> str | None:
-    """The shortest candidate that `name` abbreviates: `warn` for `warning`, `global_id` for `global_invocation_id`."""
-    if len(name) < 4:
-        return None
-    first = name.split("_", 1)[0]
-    found = [
-        other for other in candidates if first in other and len(other) <= 3 * len(name) and _abbreviates(name, other)
-    ]
-    return min(found, key=lambda other: (len(other), other), default=None)
-
-
-def _abbreviates(name: str, other: str) -> bool:
-    """Whether the parts of a name between underscores begin the parts of another, in order."""
-    parts = iter(other.split("_"))
-    return all(any(part.startswith(short) for part in parts) for short in name.split("_"))
+from ...ir.hints import Work, closest
 
 
 @dataclass(slots=True)

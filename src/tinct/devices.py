@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from .dispatch import Dispatch, Timing
 from .gpu import run_on_gpu
-from .hints import unknown_name
 from .ir.deadline import compiling_within
 from .ir.diagnostics import InputError
+from .ir.hints import unknown_name
 
 Device: TypeAlias = Callable[[Dispatch], Timing]
 """Runs a dispatch. Raises ShaderError, InputError or DeviceError."""

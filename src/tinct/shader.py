@@ -22,8 +22,8 @@ from .buffers import pack_buffers, unpack_buffers
 from .compilation import Compilation
 from .devices import device_named
 from .dispatch import Dispatch, Timing
-from .hints import unknown_name
 from .ir.diagnostics import Diagnostic, InputError, render_all
+from .ir.hints import unknown_name
 from .ir.layout_numbers import NumberType, number, shown
 from .ir.source import Source
 from .ir.types import BindingPoint, Stage

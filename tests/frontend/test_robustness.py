@@ -13,7 +13,8 @@ import pytest
 from tests.frontend.fuzz import examine, mutants, seeds
 
 from tinct.frontend import check, load_program
-from tinct.frontend.resolve.suggest import MOST_WORK, Hints, closest, edit_distance
+from tinct.frontend.resolve.suggest import Hints
+from tinct.ir.hints import MOST_WORK, closest, edit_distance
 from tinct.ir.source import Source
 
 MODULES = Path(__file__).parent / "modules"

@@ -9,9 +9,9 @@ import click
 
 from ..bisecting import Arrays, Dispatch, Expectation, Finding, bisect
 from ..cases import Case, load_cases
-from ..hints import unknown_name
 from ..ir.core.nodes import Module
 from ..ir.diagnostics import InputError
+from ..ir.hints import unknown_name
 from ..shader import Shader, load
 from ..transforms.passes import Pass, parse_pipeline
 from ..transforms.pipelines import CORE

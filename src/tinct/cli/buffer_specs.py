@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ..cases.expressions import ExpressionError
 from ..cases.generators import Arange, Generator, Integers, Request, Uniform, Value
-from ..hints import unknown_name
 from ..ir.diagnostics import InputError
+from ..ir.hints import unknown_name
 from ..ir.types import Array, Struct, Texture, Type, Vector
 from ..reflection import BindingInfo
 from ..shader import Buffer, Kernel

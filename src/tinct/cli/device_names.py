@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from ..devices import DEVICES, adapter_named
-from ..hints import unknown_name
+from ..ir.hints import unknown_name
 
 ADAPTER_HELP: Final = """\
 \b

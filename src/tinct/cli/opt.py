@@ -107,8 +107,8 @@ def wgsl_text(module: Module) -> str:
 
 def check_names(names: tuple[str, ...]) -> None:
     """Raise InputError for a name that no pass has."""
-    from ..hints import unknown_name
     from ..ir.diagnostics import InputError
+    from ..ir.hints import unknown_name
     from ..transforms.pipelines import CORE
 
     for name in names:
