@@ -34,12 +34,13 @@ from ..scalars import EvaluationError, Mode
 from ..types import Type, Vector, scalar_of
 from . import bits, buffer_views, invocations, logical, numeric, packing, textures, vectors
 from .constructors import ConstructorMatch, construct, constructor, resolve_constructor
-from .invocations import SUBGROUP_SIZE, atomic_operation
+from .invocations import LARGEST_SUBGROUP, SUBGROUP_SIZE, atomic_operation
 from .registry import TABLE, Builtin, Check, Evaluator, Flags, Signature
 from .resolution import Match, NoMatch, resolve_call
 from .results import compare_exchange_result, frexp_result, modf_result, texel_channel
 
 __all__ = [
+    "LARGEST_SUBGROUP",
     "SUBGROUP_SIZE",
     "Builtin",
     "ConstructorMatch",

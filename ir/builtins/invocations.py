@@ -92,6 +92,8 @@ declare(
 
 # Subgroups and quads
 
+LARGEST_SUBGROUP: Final = 128
+"""The most invocations that a subgroup has on any device (WGSL, "Built-in Values", subgroup_size)."""
 SUBGROUP_SIZE: Final = 8
 """Invocations in a subgroup on every device but a GPU, so that all of these devices give the same answers: a power of
 two, as WGSL demands, and a multiple of a quad.
@@ -100,8 +102,8 @@ two, as WGSL demands, and a multiple of a quad.
 
 def _check_lane(scalar: Scalar | None, id: int) -> None:
     del scalar
-    if not 0 <= id < 128:
-        raise EvaluationError(f"{id} is not in the range from 0 to 127")
+    if not 0 <= id < LARGEST_SUBGROUP:
+        raise EvaluationError(f"{id} is not in the range from 0 to {LARGEST_SUBGROUP - 1}")
 
 
 def _check_quad_lane(scalar: Scalar | None, id: int) -> None:

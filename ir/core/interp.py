@@ -17,8 +17,10 @@ from ..builtins import SUBGROUP_SIZE
 from ..constants import RawValue
 from ..deadline import Deadline
 from ..diagnostics import Diagnostic, InputError, Note, Severity, ShaderError, not_supported, with_article
+from ..entry_points import compute_entry_point
+from ..overrides import Number
 from ..textures import is_loadable, is_written, storage_type
-from ..types import Access, AddressSpace, BindingPoint, IoAttributes, Pointer, Stage, Struct, Texture, Type
+from ..types import Access, AddressSpace, BindingPoint, IoAttributes, Pointer, Struct, Texture, Type
 from . import nodes
 from .interp_compile import Compiler
 from .interp_frame import CompiledFunction, Invocation, Memory, PointerValue, Request, Steps, Waiting
@@ -29,7 +31,7 @@ from .runnable import check_runnable
 
 Triple = tuple[int, int, int]
 
-_NO_OVERRIDES: Mapping[str, RawValue] = {}
+_NO_OVERRIDES: Mapping[str, Number] = {}
 
 
 def run(
@@ -37,7 +39,7 @@ def run(
     entry: str,
     bindings: Mapping[BindingPoint, bytearray | memoryview],
     workgroups: Triple,
-    overrides: Mapping[str, RawValue] = _NO_OVERRIDES,
+    overrides: Mapping[str, Number] = _NO_OVERRIDES,
     *,
     step_limit: int | None = None,
     timeout: float | None = None,
@@ -45,30 +47,19 @@ def run(
 ) -> None:
     """Run a dispatch of a compute entry point of a verified module, changing the buffers in place.
 
-    `bindings` hold bytes in WGSL's layout; `overrides` are raw values by override name or id. Raises InputError for
+    `bindings` hold bytes in WGSL's layout; `overrides` are numbers by override name or id. Raises InputError for
     what does not fit the shader or past `step_limit` instructions, DeviceError after `timeout` seconds, ShaderError for
     what the interpreter lacks or barriers in control flow that is not uniform: these go to an `observer` if there is
     one.
     """
     steps = Steps(step_limit, Deadline(timeout))
-    function = _entry_point(module, entry)
+    function = compute_entry_point(module.functions, entry)
     check_runnable(function)
     if any(count < 0 for count in workgroups):
         raise InputError(f"the workgroup counts {tuple(workgroups)} must not be negative")
     root = RootValues(module, overrides)
     compiler = Compiler(root, _bound(function, bindings, root), steps, observer)
     _Dispatch(function, compiler, workgroups).run()
-
-
-def _entry_point(module: nodes.Module, name: str) -> nodes.Function:
-    entries = [function for function in module.functions if function.stage is not None]
-    found = next((function for function in entries if function.name == name), None)
-    if found is None:
-        known = ", ".join(function.name for function in entries) or "none"
-        raise InputError(f"there is no entry point '{name}': there are {known}")
-    if found.stage is not Stage.COMPUTE:
-        raise InputError(f"the entry point '{name}' is no compute shader")
-    return found
 
 
 def _bound(

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from ...ir.core import nodes
 from ...ir.core.structure import is_scope
+from ...ir.entry_points import entry_point
 from .regions import blocks_from, nested, region
 
 
@@ -19,7 +20,7 @@ def deepest_nesting(module: nodes.Module, entry: str) -> int:
     found: dict[nodes.Function, int] = {}
     for function in module.functions:  # callees stand before their callers
         found[function] = _Depth(found, function.end_target).deepest(function.start_target)
-    return next(depth for function, depth in found.items() if function.name == entry)
+    return found[entry_point(module.functions, entry)]
 
 
 class _Depth:

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from ...ir.builtins import LARGEST_SUBGROUP
 from ...ir.core import nodes
 from ...ir.core.values import Value
+from ...ir.entry_points import entry_point
 from ...ir.ops import BinaryOp, UnaryOp
 from ...ir.types import I32, U32, Pointer, Type
 from .counting import Stores, stores_in
@@ -26,8 +28,8 @@ Turns: TypeAlias = float
 
 _HALVINGS: Final = 33
 """Turns after which a 32-bit number that is halved is zero, or one that is doubled has left its range."""
-_SUBGROUP_TURNS: Final = 128
-"""Turns of the loop by which a driver may implement a subgroup operation: the largest subgroup that WGSL allows."""
+_SUBGROUP_TURNS: Final = LARGEST_SUBGROUP
+"""Turns of the loop by which a driver may implement a subgroup operation."""
 
 
 def most_turns(module: nodes.Module, entry: str) -> Turns:
@@ -35,7 +37,7 @@ def most_turns(module: nodes.Module, entry: str) -> Turns:
     found: dict[nodes.Function, Turns] = {}
     for function in module.functions:  # callees stand before their callers
         found[function] = _Total(turns_of_loops(function), found).region(function.start_target)
-    return next(turns for function, turns in found.items() if function.name == entry)
+    return found[entry_point(module.functions, entry)]
 
 
 def turns_of_loops(function: nodes.Function) -> dict[int, Turns]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...ir.core import nodes
 from ...ir.core.rules import counts_in
 from ...ir.core.structure import blocks_of
-from ...ir.diagnostics import InputError
+from ...ir.entry_points import entry_point
 from ...ir.types import OverrideCount, Struct, Type, walk
 from .reachability import reached_from_root, reached_functions, users_in
 
@@ -26,7 +26,7 @@ class SingleEntryPoint:
 
     def run(self, module: nodes.Module) -> bool:
         """Whether anything was dropped."""
-        entry = _entry_point(module, self.entry_point)
+        entry = entry_point(module.functions, self.entry_point)
         kept = frozenset(reached_functions(entry))
         values = {id(value) for value in reached_from_root(module, entry)}
         unused = [function for function in module.functions if function not in kept]
@@ -39,15 +39,6 @@ class SingleEntryPoint:
         for value in dropped:
             value.drop_operands()
         return _drop_structs(module) or changed or bool(unused or dropped)
-
-
-def _entry_point(module: nodes.Module, name: str) -> nodes.Function:
-    entries = [function for function in module.functions if function.stage is not None]
-    for function in entries:
-        if function.name == name:
-            return function
-    known = ", ".join(function.name for function in entries) or "none"
-    raise InputError(f"there is no entry point '{name}': there are {known}")
 
 
 def _erase(function: nodes.Function) -> None:

@@ -12,7 +12,8 @@ from ...ir.core import nodes as c
 from ...ir.core.runnable import check_runnable
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
-from ...ir.diagnostics import InputError, ShaderError, not_supported, with_article
+from ...ir.diagnostics import ShaderError, not_supported, with_article
+from ...ir.entry_points import compute_entry_point
 from ...ir.hercules import nodes as h
 from ...ir.hercules.entry import WORKGROUP_CONSTANTS, Binding, EntryPoint
 from . import memory
@@ -37,9 +38,7 @@ def translate(module: c.Module, name: str) -> EntryPoint:
     Raises InputError when there is no such entry point, and ShaderError with a `not supported` diagnostic at the
     place of what the CPU path cannot do.
     """
-    function = next((f for f in module.functions if f.name == name and f.stage is wgsl.Stage.COMPUTE), None)
-    if function is None:
-        raise InputError(f"no compute entry point is named {name}")
+    function = compute_entry_point(module.functions, name)
     effects, per_lane = EffectsAnalysis(), set[LoopValue]()
     calls = Calls(set(called_functions(function, effects)), effects)
     while True:
