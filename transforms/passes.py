@@ -11,14 +11,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from ..ir.deadline import check_compile_time
 from ..ir.diagnostics import InputError
 from ..ir.interpreter_state import deep_nesting
+from ..ir.overrides import Number
 
 IR = TypeVar("IR")
-Number: TypeAlias = bool | int | float
 IR_contra = TypeVar("IR_contra", contravariant=True)
 
 

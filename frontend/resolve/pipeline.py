@@ -9,17 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 
-from ...ir.constants import RawValue
 from ...ir.diagnostics import Diagnostic, DiagnosticList, Note
+from ...ir.entry_points import missing_entry_point
 from ...ir.interpreter_state import deep_nesting
 from ...ir.layout_sizes import size_of
-from ...ir.scalars import EvaluationError, Mode, convert_scalar, int_range
+from ...ir.overrides import Number, missing_override, override_value, unknown_override
+from ...ir.scalars import EvaluationError
 from ...ir.schema.runtime import SchemaNode
 from ...ir.schema.traverse import children
 from ...ir.source import Span
 from ...ir.types import (
-    ABSTRACT_FLOAT,
-    BOOL,
     AddressSpace,
     Array,
     Buffer,
@@ -46,14 +45,14 @@ IMMEDIATE_DATA = 64
 
 @deep_nesting()
 def check_pipeline(
-    program: Program, entry_point: str, constants: Mapping[str, int | float | bool] | None = None
+    program: Program, entry_point: str, constants: Mapping[str, Number] | None = None
 ) -> tuple[Diagnostic, ...]:
     """What is wrong with a compute pipeline of the entry point; `constants` by override name, or `@id` in digits."""
     diagnostics = DiagnosticList()
     function = next((function for function in program.entry_points if function.name == entry_point), None)
     if function is None:
         hint = Hints().did_you_mean(entry_point, [function.name for function in program.entry_points])
-        diagnostics.error("no-such-entry-point", f"there is no entry point '{entry_point}'", None, hint)
+        diagnostics.error("no-such-entry-point", missing_entry_point(entry_point), None, hint)
         return tuple(diagnostics.items)
     pipeline = _Pipeline(program, function, diagnostics)
     pipeline.check(constants or {})
@@ -69,7 +68,7 @@ class _Pipeline:
         self._diagnostics = diagnostics
         self._evaluator = OverrideEvaluator(program.facts, diagnostics)
 
-    def check(self, constants: Mapping[str, int | float | bool]) -> None:
+    def check(self, constants: Mapping[str, Number]) -> None:
         self._set_overrides(constants)
         if self._has_failed():
             return
@@ -90,7 +89,7 @@ class _Pipeline:
 
     # Overrides
 
-    def _set_overrides(self, constants: Mapping[str, int | float | bool]) -> None:
+    def _set_overrides(self, constants: Mapping[str, Number]) -> None:
         overrides = {
             override_key(variable): variable for variable in self._program.variables if variable.kind == "override"
         }
@@ -98,7 +97,7 @@ class _Pipeline:
         for key in constants:
             if key not in overrides:
                 notes = hints.did_you_mean(key, overrides)
-                self._error("unknown-override", f"there is no override '{key}'", None, notes)
+                self._error("unknown-override", unknown_override(key), None, notes)
         used = set(self._function.resources)
         for key, variable in overrides.items():
             if key in constants:
@@ -106,20 +105,16 @@ class _Pipeline:
             elif variable in used:
                 self._set_default(variable)
 
-    def _set(self, variable: Variable, value: int | float | bool) -> None:
+    def _set(self, variable: Variable, value: Number) -> None:
         assert isinstance(variable.type, Scalar)
-        fault = override_value_fault(variable.type, value)
-        if fault is None:
-            try:
-                self._evaluator.values[variable] = override_value(variable.type, value)
-                return
-            except EvaluationError as error:
-                fault = error.message
-        self._error("invalid-override-value", f"override '{variable.name}' cannot be {value}: {fault}", variable.span)
+        try:
+            self._evaluator.values[variable] = override_value(variable.name, variable.type, value)
+        except EvaluationError as error:
+            self._error("invalid-override-value", error.message, variable.span)
 
     def _set_default(self, variable: Variable) -> None:
         if variable.initializer is None:
-            self._error("missing-override", f"override '{variable.name}' needs a value", variable.span)
+            self._error("missing-override", missing_override(variable.name), variable.span)
             return
         value = self._evaluator.evaluate(variable.initializer)
         if value is not None:
@@ -226,26 +221,6 @@ def reachable(function: FunctionInfo) -> list[FunctionInfo]:
 def override_key(variable: Variable) -> str:
     """What a pipeline calls an override: its `@id` if it has one, else its name."""
     return variable.name if variable.override_id is None else str(variable.override_id)
-
-
-def override_value_fault(type: Scalar, value: int | float | bool) -> str | None:
-    """Why a number cannot be an override's value; None when it can."""
-    if not math.isfinite(value):
-        return "it is not finite"
-    if type.is_integer:
-        least, most = int_range(type)
-        if not least <= math.trunc(value) <= most:
-            return f"it does not fit '{type}'"
-    return None
-
-
-def override_value(type: Scalar, value: int | float | bool) -> RawValue:
-    """A number as a value of the override's type. Raises EvaluationError where a float type cannot hold it."""
-    if type is BOOL:
-        return value != 0
-    if type.is_integer:
-        return math.trunc(value)
-    return convert_scalar(float(value), ABSTRACT_FLOAT, type, Mode.CONST)
 
 
 def _round_up(value: int, multiple: int) -> int:

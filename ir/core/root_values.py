@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 
 from ..constants import RawValue
 from ..diagnostics import InputError
-from ..scalars import EvaluationError, Mode, fits, round_to
-from ..types import BOOL, OverrideCount, Scalar
+from ..overrides import Number, missing_override
+from ..scalars import EvaluationError, Mode
+from ..types import BOOL, OverrideCount
 from . import nodes
 from .operations import pure_evaluator
+from .overrides import given_values
 from .values import Value
 
 
@@ -39,26 +41,19 @@ class _CountsView(Mapping[OverrideCount, int]):
 
 @dataclass(slots=True)
 class RootValues:
-    """The values of `root` under the given pipeline constants: names, or ids as decimal text, to raw values.
+    """The values of `root` under the given pipeline constants: names, or ids as decimal text, to numbers.
 
-    Raises InputError for a constant that no override has, here, and for values that do not fit when they are asked for.
+    Raises InputError here for constants that do not fit the overrides (`given_values`), and for an override without a
+    value when it is asked for.
     """
 
     module: nodes.Module
-    constants: Mapping[str, RawValue] = field(default_factory=dict[str, RawValue])
+    constants: Mapping[str, Number] = field(default_factory=dict[str, Number])
     _known: dict[Value, RawValue] = field(default_factory=dict[Value, RawValue], init=False)
 
     def __post_init__(self) -> None:
-        known = [name for override in self.overrides for name in _names(override)]
-        for name in self.constants:
-            if name not in known:
-                there = f"there are {', '.join(known)}" if known else "there are none"
-                raise InputError(f"no override is called '{name}': {there}")
-
-    @property
-    def overrides(self) -> list[nodes.Override]:
-        """The overrides of the module."""
-        return [it for it in self.module.root.instructions if isinstance(it, nodes.Override)]
+        for override, value in given_values(self.module, self.constants).items():
+            self._known[override] = value
 
     @property
     def counts(self) -> Mapping[OverrideCount, int]:
@@ -109,28 +104,6 @@ class RootValues:
             raise InputError(f"an expression of overrides has no value: {error.message}") from error
 
     def _override(self, override: nodes.Override) -> RawValue:
-        for name in _names(override):
-            if name in self.constants:
-                return _fitting(override, self.constants[name])
         if override.default is None:
-            raise InputError(f"the override '{override.name}' needs a value")
+            raise InputError(missing_override(override.name))
         return self.value(override.default)
-
-
-def _names(override: nodes.Override) -> list[str]:
-    names = [] if override.name is None else [override.name]
-    return names if override.id is None else [*names, str(override.id)]
-
-
-def _fitting(override: nodes.Override, value: RawValue) -> RawValue:
-    """A pipeline constant in the override's type (WebGPU converts numbers, and refuses those out of range)."""
-    scalar = override.type
-    assert isinstance(scalar, Scalar)
-    if isinstance(value, (bool, int, float)) and value == value:
-        if scalar is BOOL:
-            return bool(value)
-        if scalar.is_integer and int(value) == value and fits(scalar, int(value)):
-            return int(value)
-        if scalar.is_float and abs(rounded := round_to(scalar, float(value))) != float("inf"):
-            return rounded
-    raise InputError(f"{value!r} is no value of the override '{override.name}' of type {scalar}")

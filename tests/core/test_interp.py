@@ -242,7 +242,7 @@ def test_array_sizes_by_override() -> None:
         }"""
     (found,) = dispatch(text, [np.zeros(4, np.uint32)], overrides={"n": 3})
     assert found[:3].tolist() == [3, 3, 3]
-    with pytest.raises(InputError, match="the override 'n' needs a value"):
+    with pytest.raises(InputError, match="override 'n' needs a value"):
         dispatch(text, [np.zeros(4, np.uint32)])
     with pytest.raises(InputError, match="must be positive"):
         dispatch(text, [np.zeros(4, np.uint32)], overrides={"n": 0})
@@ -317,13 +317,13 @@ SMALL = """
 @pytest.mark.parametrize(
     ("entry", "bindings", "overrides", "message"),
     [
-        ("nothing", {}, {}, "there is no entry point 'nothing': there are main, other, draw"),
-        ("draw", {}, {}, "the entry point 'draw' is no compute shader"),
+        ("nothing", {}, {}, "no entry point is named 'nothing'; there are main, other, draw"),
+        ("draw", {}, {}, "the entry point 'draw' is not a compute shader"),
         ("main", {}, {}, "the buffer of 'data' at group 0, binding 0 is missing"),
         ("main", {DATA: bytearray(15)}, {}, "the buffer of 'data' at group 0, binding 0 has 15 bytes, and needs 16"),
         ("main", {DATA: memoryview(bytes(16))}, {}, "the buffer of 'data' at group 0, binding 0 must be writable"),
-        ("main", {DATA: bytearray(16)}, {"m": 1}, "no override is called 'm': there are n"),
-        ("main", {DATA: bytearray(16)}, {"n": 2**31}, "2147483648 is no value of the override 'n' of type i32"),
+        ("main", {DATA: bytearray(16)}, {"m": 1}, "no override is named 'm'; there is n"),
+        ("main", {DATA: bytearray(16)}, {"n": 2**31}, "override 'n' cannot be 2147483648: it does not fit 'i32'"),
         ("main", {DATA: bytearray(16)}, {}, "the shader takes more than 1000 steps"),
     ],
 )

@@ -5,22 +5,21 @@ Afterwards no override is left, nor an expression of overrides at module scope, 
 
 from __future__ import annotations
 
-import difflib
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ...ir.constants import ConstantValue, RawValue
 from ...ir.core import nodes
 from ...ir.core.operations import constant_result
+from ...ir.core.overrides import given_values
 from ...ir.core.structure import blocks_of
-from ...ir.diagnostics import Diagnostic, InputError, Severity, ShaderError, with_article
-from ...ir.scalars import EvaluationError, Mode, fits, round_to
+from ...ir.diagnostics import Diagnostic, InputError, Severity, ShaderError
+from ...ir.entry_points import entry_point as named_entry_point
+from ...ir.overrides import Number, missing_override
+from ...ir.scalars import EvaluationError, Mode, ScalarValue
 from ...ir.source import Span
-from ...ir.types import Array, Buffer, OverrideCount, Pointer, Scalar, ScalarKind, Type, array, buffer, pointer
+from ...ir.types import Array, Buffer, OverrideCount, Pointer, Scalar, Type, array, buffer, pointer
 from .reachability import reached_from_root
-
-Number = bool | int | float
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class SubstituteOverrides:
 
     def run(self, module: nodes.Module) -> bool:
         """Whether there was an override or an expression of overrides."""
-        given = _values_by_override(module, self.values)
+        given = given_values(module, self.values)
         required = _required(module, self.entry_point)
         gone: set[nodes.Instruction] = set()
         for instruction in module.root.instructions:
@@ -60,66 +59,22 @@ class SubstituteOverrides:
         return _settle_counts(module) or bool(gone)
 
 
-def _values_by_override(module: nodes.Module, values: Mapping[str, Number]) -> dict[nodes.Override, Number]:
-    overrides = [it for it in module.root.instructions if isinstance(it, nodes.Override)]
-    by_key = {it.name: it for it in overrides if it.name is not None}
-    by_key |= {str(it.id): it for it in overrides if it.id is not None}
-    found: dict[nodes.Override, Number] = {}
-    for key, value in values.items():
-        override = by_key.get(key)
-        if override is None:
-            raise InputError(_unknown(key, list(by_key)))
-        if override in found:
-            raise InputError(f"override '{override.name}' is given twice, by name and by id")
-        found[override] = value
-    return found
-
-
-def _unknown(key: str, known: list[str]) -> str:
-    if not known:
-        return f"no override is called '{key}': the shader has none"
-    close = difflib.get_close_matches(key, known, 1)
-    hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(sorted(known))}"
-    return f"no override is called '{key}'; {hint}"
-
-
 def _required(module: nodes.Module, entry_point: str | None) -> set[int]:
     """The identities of the overrides that must have a value."""
     if entry_point is None:
         return {id(instruction) for instruction in module.root.instructions}
-    functions = [function for function in module.functions if function.name == entry_point]
-    if not functions:
-        raise InputError(f"there is no entry point '{entry_point}'")
-    return {id(value) for value in reached_from_root(module, functions[0])}
+    return {id(value) for value in reached_from_root(module, named_entry_point(module.functions, entry_point))}
 
 
-def _override_value(override: nodes.Override, given: Number | None, *, is_required: bool) -> ConstantValue | None:
+def _override_value(override: nodes.Override, given: ScalarValue | None, *, is_required: bool) -> ConstantValue | None:
     assert isinstance(override.type, Scalar)
     if given is not None:
-        return ConstantValue(override.type, _converted(override.name, override.type, given))
+        return ConstantValue(override.type, given)
     if isinstance(override.default, nodes.Constant):
         return override.default.value
     if is_required and override.default is None:
-        raise InputError(f"override '{override.name}' has no default and needs a value")
+        raise InputError(missing_override(override.name))
     return None
-
-
-def _converted(name: str | None, type: Scalar, value: Number) -> RawValue:
-    """A number as a value of the override's type."""
-    if type.kind is ScalarKind.BOOL:
-        return bool(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(f"override '{name}' must be finite, not {value}")
-    if type.is_float:
-        rounded = round_to(type, float(value))
-        if not math.isfinite(rounded):
-            raise InputError(f"override '{name}' is {with_article(str(type))}, which cannot hold {value}")
-        return rounded
-    if value != int(value):
-        raise InputError(f"override '{name}' is {with_article(str(type))}: {value} is not a whole number")
-    if not fits(type, int(value)):
-        raise InputError(f"override '{name}' is {with_article(str(type))}, which cannot hold {value}")
-    return int(value)
 
 
 def _expression_value(instruction: nodes.Instruction) -> ConstantValue | None:

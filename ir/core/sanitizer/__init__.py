@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...constants import RawValue
 from ...diagnostics import Diagnostic
+from ...overrides import Number
 from ...types import BindingPoint
 from .. import nodes
 from ..interp import Triple, run
@@ -27,7 +27,7 @@ from .watch import Sanitizer
 
 __all__ = ["sanitize"]
 
-_NO_OVERRIDES: Mapping[str, RawValue] = {}
+_NO_OVERRIDES: Mapping[str, Number] = {}
 
 
 def sanitize(
@@ -35,7 +35,7 @@ def sanitize(
     entry: str,
     bindings: Mapping[BindingPoint, bytearray | memoryview],
     workgroups: Triple,
-    overrides: Mapping[str, RawValue] = _NO_OVERRIDES,
+    overrides: Mapping[str, Number] = _NO_OVERRIDES,
     *,
     step_limit: int | None = None,
     timeout: float | None = None,

@@ -8,6 +8,7 @@ from typing import assert_never
 from ... import layout
 from ...constants import RawValue
 from ...diagnostics import Diagnostic, Note, Severity
+from ...overrides import Number
 from ...types import Access, AddressSpace, Pointer, Type, Vector, element_type
 from .. import nodes
 from ..interp_frame import INVOCATION, Frame, Invocation, Memory, Operation
@@ -30,7 +31,7 @@ _ORDERED_BY = {
 class Sanitizer:
     """The observer of one dispatch."""
 
-    def __init__(self, module: nodes.Module, overrides: Mapping[str, RawValue]) -> None:
+    def __init__(self, module: nodes.Module, overrides: Mapping[str, Number]) -> None:
         self._counts = RootValues(module, overrides).counts
         self._findings = Findings()
         self._buffers: dict[int, Shadow] = {}
