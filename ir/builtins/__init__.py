@@ -1,8 +1,8 @@
 """The builtin functions of WGSL: one table, overload resolution, constructors and evaluation.
 
 The table:
-- `builtin(name)` is a row (`Builtin`: name, overloads, doc, `flags`, `is_const`), or None; `builtin_names()` are all
-  names.
+- `builtin(name)` is a row (`Builtin`: name, overloads, doc, `flags`, `is_const`, `is_componentwise`), or None;
+  `builtin_names()` are all names, `componentwise_builtins()` those of functions on each component.
 - `resolve_call(builtin, template_args, arg_types, concrete=…)` gives a `Match(param_types, result_type,
   param_names)`, or a `NoMatch(candidates)`. Pass `concrete=True` when some argument is not a const-expression.
 - `check_arguments` finds the errors of constant arguments where others are unknown, such as `clamp(x, 2, 1)`.
@@ -55,6 +55,7 @@ __all__ = [
     "builtin_names",
     "check_arguments",
     "compare_exchange_result",
+    "componentwise_builtins",
     "construct",
     "constructor",
     "convert",
@@ -80,6 +81,12 @@ def builtin(name: str) -> Builtin | None:
 def builtin_names() -> Iterable[str]:
     """The names of all builtin functions."""
     return TABLE.keys()
+
+
+@cache
+def componentwise_builtins() -> frozenset[str]:
+    """The names of the functions that treat the components of vectors each on their own."""
+    return frozenset(name for name, function in TABLE.items() if function.is_componentwise)
 
 
 def evaluate(

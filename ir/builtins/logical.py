@@ -33,6 +33,7 @@ def _any(signature: Signature) -> Evaluator:
     "select",
     "[T: scalars](f: T, t: T, cond: bool) -> T",
     "[S: scalar](f: vecN<S>, t: vecN<S>, cond: vecN<bool>) -> vecN<S>",
+    is_componentwise=True,
 )
 def _select(signature: Signature) -> Evaluator:
     """The second argument where the condition is true, the first elsewhere."""

@@ -95,7 +95,11 @@ PLAIN = Flags()
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Builtin:
-    """A builtin function. `make_evaluator` is None where only a running shader knows the value."""
+    """A builtin function. `make_evaluator` is None where only a running shader knows the value.
+
+    `is_componentwise`: a component of a vector result is the function's value for the same component of every vector
+    argument, and for the scalar arguments as they are.
+    """
 
     name: str
     signatures: tuple[str, ...]
@@ -103,6 +107,7 @@ class Builtin:
     flags: Flags = PLAIN
     checks: tuple[Check, ...] = ()
     make_evaluator: Callable[[Signature], Evaluator] | None = field(default=None, repr=False)
+    is_componentwise: bool = False
 
     @property
     def is_const(self) -> bool:
@@ -124,6 +129,13 @@ class Builtin:
         """The overloads, parsed when first asked for."""
         return _overloads(self.signatures)
 
+    def takes_vector(self, position: int) -> bool:
+        """Whether some overload takes a vector there: no overload does for `offset` and `count` of `extractBits`."""
+        return any(
+            position < len(overload.parameters) and overload.parameters[position].pattern.head == "vecN"
+            for overload in self.overloads
+        )
+
 
 @cache
 def _overloads(signatures: tuple[str, ...]) -> tuple[Overload, ...]:
@@ -141,19 +153,27 @@ def declare(
     flags: Flags = PLAIN,
     checks: Iterable[Check] = (),
     make_evaluator: Callable[[Signature], Evaluator] | None = None,
+    is_componentwise: bool = False,
 ) -> None:
     """Add a row."""
     assert name not in TABLE, name
-    TABLE[name] = Builtin(name, signatures, doc, flags, tuple(checks), make_evaluator)
+    TABLE[name] = Builtin(name, signatures, doc, flags, tuple(checks), make_evaluator, is_componentwise)
 
 
 def evaluated(
-    name: str, *signatures: str, checks: Iterable[Check] = ()
+    name: str, *signatures: str, checks: Iterable[Check] = (), is_componentwise: bool = False
 ) -> Callable[[Callable[[Signature], Evaluator]], Callable[[Signature], Evaluator]]:
     """Declares a builtin by the function that makes its evaluators."""
 
     def add(make: Callable[[Signature], Evaluator]) -> Callable[[Signature], Evaluator]:
-        declare(name, *signatures, doc=_first_line(make), checks=checks, make_evaluator=make)
+        declare(
+            name,
+            *signatures,
+            doc=_first_line(make),
+            checks=checks,
+            make_evaluator=make,
+            is_componentwise=is_componentwise,
+        )
         return make
 
     return add
@@ -171,7 +191,14 @@ def componentwise(name: str, *signatures: str, checks: Iterable[Check] = ()) -> 
         def make_evaluator(signature: Signature) -> Evaluator:
             return lift(make(signature.scalar, signature.mode), signature.param_types)
 
-        declare(name, *signatures, doc=_first_line(make), checks=checks, make_evaluator=make_evaluator)
+        declare(
+            name,
+            *signatures,
+            doc=_first_line(make),
+            checks=checks,
+            make_evaluator=make_evaluator,
+            is_componentwise=True,
+        )
         return make
 
     return add

@@ -4,62 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...ir.builtins import builtin
+from ...ir.builtins import componentwise_builtins
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, u32
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
-from ...ir.types import Matrix, Scalar, Type, Vector
+from ...ir.types import Matrix, Vector
 from .rewriting import Rule, rewrite
-
-COMPONENTWISE = frozenset(
-    (
-        "abs",
-        "acos",
-        "acosh",
-        "asin",
-        "asinh",
-        "atan",
-        "atanh",
-        "atan2",
-        "ceil",
-        "clamp",
-        "cos",
-        "cosh",
-        "countLeadingZeros",
-        "countOneBits",
-        "countTrailingZeros",
-        "degrees",
-        "exp",
-        "exp2",
-        "firstLeadingBit",
-        "firstTrailingBit",
-        "floor",
-        "fma",
-        "fract",
-        "inverseSqrt",
-        "log",
-        "log2",
-        "max",
-        "min",
-        "pow",
-        "radians",
-        "reverseBits",
-        "round",
-        "saturate",
-        "select",
-        "sign",
-        "sin",
-        "sinh",
-        "smoothstep",
-        "sqrt",
-        "step",
-        "tan",
-        "tanh",
-        "trunc",
-    )
-)
-"""Builtin functions that treat the components of vectors each on their own."""
 
 
 @dataclass(frozen=True)
@@ -122,18 +73,13 @@ def builtin_call(node: nodes.Instruction, builder: Builder) -> Value | None:
     """`min(v, w)`."""
     if not isinstance(node, nodes.BuiltinCall) or not isinstance(node.type, Vector):
         return None
-    if node.function not in COMPONENTWISE or builtin(node.function) is None or not all(map(_is_part, node.arguments)):
+    if node.function not in componentwise_builtins():
         return None
     parts = [
         builder.builtin_call(node.function, [component(builder, it, i) for it in node.arguments])
         for i in range(node.type.width)
     ]
     return builder.construct(node.type, parts)
-
-
-def _is_part(value: Value) -> bool:
-    type: Type = value.type
-    return isinstance(type, (Scalar, Vector))
 
 
 RULES: tuple[Rule, ...] = (unary, binary, conversion, builtin_call)

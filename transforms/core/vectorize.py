@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from ...ir.builtins import builtin, componentwise_builtins
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, constant
 from ...ir.core.values import Value
 from ...ir.types import Scalar, Type, Vector, vector
+from .replacing import copy_constant
 from .rewriting import Rule, rewrite
-from .scalarize import COMPONENTWISE
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,13 @@ def _joined(lanes: Sequence[Value], width: int, builder: Builder) -> Value | Non
     columns = [[lane.operands[index] for lane in same] for index in range(len(first.operands))]
     if not any(_is_gathered(column) for column in columns):
         return None
-    operands = [_vector_of(column, width, builder) for column in columns]
+    scalars = _scalar_positions(first)
+    if not all(_is_shared(columns[index]) for index in scalars):
+        return None
+    operands = [
+        _shared(column[0]) if index in scalars else _vector_of(column, width, builder)
+        for index, column in enumerate(columns)
+    ]
     match first:
         case nodes.Unary(op=op):
             return builder.unary(op, operands[0])
@@ -72,6 +79,26 @@ def _joined(lanes: Sequence[Value], width: int, builder: Builder) -> Value | Non
             assert_never(first)
 
 
+def _scalar_positions(call: nodes.Instruction) -> frozenset[int]:
+    """The arguments that no overload of a builtin function takes as vectors."""
+    function = builtin(call.function) if isinstance(call, nodes.BuiltinCall) else None
+    if function is None:
+        return frozenset()
+    return frozenset(index for index in range(len(call.operands)) if not function.takes_vector(index))
+
+
+def _is_shared(column: Sequence[Value]) -> bool:
+    """Whether the operand is the same in all lanes."""
+    first = column[0]
+    if isinstance(first, nodes.Constant):
+        return all(isinstance(it, nodes.Constant) and it.value.value == first.value.value for it in column)
+    return all(it is first for it in column)
+
+
+def _shared(operand: Value) -> Value:
+    return copy_constant(operand) if isinstance(operand, nodes.Constant) else operand
+
+
 def _is_like(lane: nodes.Instruction, first: Value) -> bool:
     match lane, first:
         case (nodes.Unary(op=op), nodes.Unary(op=other)) | (nodes.Binary(op=op), nodes.Binary(op=other)):
@@ -79,7 +106,7 @@ def _is_like(lane: nodes.Instruction, first: Value) -> bool:
         case nodes.Convert(), nodes.Convert():
             is_same = True
         case nodes.BuiltinCall(function=function), nodes.BuiltinCall(function=other_function):
-            is_same = function == other_function and function in COMPONENTWISE
+            is_same = function == other_function and function in componentwise_builtins()
         case _:
             return False
     return is_same and [it.type for it in lane.operands] == [it.type for it in first.operands]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...ir import types as wgsl
+from ...ir.builtins import componentwise_builtins
 from ...ir.hercules import nodes as h
 from . import arithmetic as a
 from . import types as t
@@ -54,27 +55,17 @@ ADD, SUB, MUL, DIV = h.BinaryOp.ADD, h.BinaryOp.SUB, h.BinaryOp.MUL, h.BinaryOp.
 AND, OR, SHIFT_LEFT, SHIFT_RIGHT = h.BinaryOp.AND, h.BinaryOp.OR, h.BinaryOp.SHIFT_LEFT, h.BinaryOp.SHIFT_RIGHT
 LESS, EQUAL = h.BinaryOp.LESS, h.BinaryOp.EQUAL
 
-_SCALAR_FUNCTIONS = """
-    abs sign min max clamp floor ceil round trunc fract sqrt inverseSqrt exp exp2 log log2 sin cos tan asin acos atan
-    atan2 sinh cosh tanh asinh acosh atanh pow fma step smoothstep mix degrees radians saturate ldexp countOneBits
-    countLeadingZeros countTrailingZeros firstLeadingBit firstTrailingBit reverseBits extractBits insertBits
-    dot4U8Packed dot4I8Packed
-"""
-
-COMPONENTWISE = frozenset(_SCALAR_FUNCTIONS.split())
-"""Functions that are an Intrinsic of the same name on each component; a scalar argument goes with every component."""
-
 
 def lower(call: BuiltinCall) -> Tree | None:
-    """The call's value; None for a function that this table does not have."""
-    if call.name in COMPONENTWISE:
-        return componentwise(call)
+    """The call's value: by the table, or an Intrinsic for each component; None for any other function."""
     lowering = _LOWERINGS.get(call.name)
-    return None if lowering is None else lowering(call)
+    if lowering is not None:
+        return lowering(call)
+    return intrinsic(call) if call.name in componentwise_builtins() else None
 
 
-def componentwise(call: BuiltinCall) -> Tree:
-    """An Intrinsic for each component of the result."""
+def intrinsic(call: BuiltinCall) -> Tree:
+    """An Intrinsic of the function's name for each component of the result; a scalar argument goes with every one."""
     scalar = wgsl.scalar_of(call.type)
     assert scalar is not None
     type = t.scalar_type(scalar)
@@ -371,6 +362,8 @@ _LOWERINGS: dict[str, Lowering] = {
     "reflect": _reflect,
     "refract": _refract,
     "transpose": _transpose,
+    "dot4U8Packed": intrinsic,
+    "dot4I8Packed": intrinsic,
     "determinant": _determinant,
     "modf": _modf,
     "frexp": _frexp,
