@@ -15,6 +15,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from ..ir.deadline import check_compile_time
 from ..ir.diagnostics import InputError
+from ..ir.hints import unknown_name
 from ..ir.interpreter_state import deep_nesting
 from ..ir.overrides import Number
 
@@ -39,6 +40,8 @@ class Pass(Protocol[IR_contra]):
 class Stage(Generic[IR]):
     """A stage: how its modules are verified (an exception if they are wrong) and printed, the passes on it, and
     pipelines of these that have a name.
+
+    `groups` says for whom the passes are: a heading for each group, and the names of the passes in it.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Stage(Generic[IR]):
     text: Callable[[IR], str]
     passes: Mapping[str, type[Pass[IR]]]
     pipelines: Mapping[str, Pipeline[IR]] = field(default_factory=dict[str, "Pipeline[IR]"])
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
 
 
 @dataclass(frozen=True)
@@ -103,8 +107,8 @@ def parse_pipeline(text: str, stage: Stage[IR]) -> tuple[Pass[IR], ...]:
 
 def _make(name: str, options: str, stage: Stage[IR]) -> Pass[IR]:
     if name not in stage.passes:
-        known = ", ".join(sorted({*stage.passes, *stage.pipelines}))
-        raise InputError(f"no pass {name!r} on {stage.name}; there are: {known}")
+        names = sorted({*stage.passes, *stage.pipelines})
+        raise InputError(unknown_name(f"no pass on {stage.name} is named {name!r}", name, names))
     kind = stage.passes[name]
     fields = _options(kind)
     values: dict[str, bool | int | str | dict[str, Number]] = {}

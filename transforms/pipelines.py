@@ -86,6 +86,19 @@ NAGA: Pipeline[Module] = pipeline(
     (NagaDialect(), "last: other passes write what naga refuses"),
 )
 
+PORTABLE: Pipeline[Module] = pipeline(
+    "WGSL for engines other than wgpu's that lack newer builtin functions, get `continue` in a Switch or the layout of "
+    "uniform buffers wrong, do not guard against endless loops, or overwrite padding",
+    (DirectVariableAccess(), "first, as for `gpu`"),
+    (Polyfill(), "what it writes is guarded and clamped by the passes below"),
+    (RemoveContinueInSwitch(), "before passes that add to loops"),
+    (PreventInfiniteLoops(), "on loops in their last form"),
+    (Std140(), "before clamps: it splits accesses to uniform buffers"),
+    (PreservePadding(), "before clamps: it splits stores into those of members"),
+    (Robustness(), "on all accesses"),
+    (ZeroInitWorkgroupMemory(), "last, as for `gpu`"),
+)
+
 LOOP_EFFORTS: tuple[tuple[Pass[Module], ...], ...] = (
     (),
     (ReplicateLoops(n=16, size=1024, short=33),),
@@ -143,7 +156,53 @@ CORE: Stage[Module] = Stage(
         "watch_loops": WatchLoops,
         "zero_init_workgroup_memory": ZeroInitWorkgroupMemory,
     },
-    pipelines={"O0": O0, "O1": O1, "O2": O2, "gpu": GPU, "naga": NAGA, "minify": MINIFY},
+    pipelines={
+        "O0": O0,
+        "O1": O1,
+        "O2": O2,
+        "gpu": GPU,
+        "portable": PORTABLE,
+        "naga": NAGA,
+        "minify": MINIFY,
+    },
+    groups={
+        "For every device, and for minify": (
+            "dce",
+            "fold_constants",
+            "simplify_control_flow",
+            "single_entry_point",
+            "substitute_overrides",
+        ),
+        "For GPUs": ("direct_variable_access", "robustness", "zero_init_workgroup_memory"),
+        "For wgpu and its drivers": (
+            "drop_filters",
+            "flatten_loops",
+            "inline",
+            "naga_dialect",
+            "replicate_loops",
+            "watch_loops",
+        ),
+        "For WGSL that is to be shorter or faster, as by O1 and O2": (
+            "algebraic",
+            "cse",
+            "licm",
+            "mem2reg",
+            "rename",
+            "strength_reduction",
+            "unroll",
+        ),
+        "For engines that lack something; no device here runs these": (
+            "array_length_from_uniform",
+            "polyfill",
+            "preserve_padding",
+            "prevent_infinite_loops",
+            "reg2mem",
+            "remove_continue_in_switch",
+            "scalarize",
+            "std140",
+            "vectorize",
+        ),
+    },
 )
 """Core IR, its passes and its named pipelines."""
 

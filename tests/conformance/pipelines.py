@@ -22,6 +22,7 @@ PIPELINES: Final = (
     "mem2reg,remove_continue_in_switch",
     "mem2reg,unroll",
     "polyfill",
+    "portable",
     "preserve_padding",
     "prevent_infinite_loops",
     "remove_continue_in_switch",

@@ -191,7 +191,10 @@ def test_opt_dumps() -> None:
 
 def test_opt_lists_passes() -> None:
     lines = run("opt", "--list").stdout.splitlines()
-    assert any(line.startswith("dce ") for line in lines)
+    headings = [line for line in lines if line and not line.startswith(" ")]
+    assert headings == [*(f"{it}:" for it in CORE.groups), "Pipelines:"]
+    assert any(line.startswith("  dce ") for line in lines)
+    assert any(line.startswith("  portable ") and "polyfill" in line for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 The buffer holds the size in bytes of each storage binding that has a runtime-sized array, in the order of group and
 binding number, four to a vector.
+
+For hosts that bind such a buffer, as engines on Metal do; no pipeline here runs it, since none binds one.
 """
 
 from __future__ import annotations

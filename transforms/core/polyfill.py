@@ -1,6 +1,8 @@
 """Says builtin functions that a target lacks with others.
 
 Each replacement gives the same value for all arguments as the function itself, floats of the exact kind included.
+
+For WGSL engines that lack a function: wgpu and the devices here lack none. The pipeline `portable` runs it.
 """
 
 from __future__ import annotations

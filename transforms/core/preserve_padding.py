@@ -2,6 +2,8 @@
 
 Storing a whole structure, matrix or array to a buffer may write the padding in it too, in compilers that copy memory;
 stores of the parts do not (WGSL, "Memory Locations": padding is no part of a value).
+
+For engines with such compilers behind them. The pipeline `portable` runs it.
 """
 
 from __future__ import annotations

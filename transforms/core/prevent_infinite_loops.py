@@ -2,6 +2,9 @@
 
 A GPU that hangs takes the machine with it, and compilers may assume that loops end and drop checks after them. A
 counter leaves each loop in its 2³²-1st iteration, which no shader that ends in time can tell.
+
+For engines that do not guard loops themselves: WebGPU implementations do, wgpu among them. The pipeline `portable` runs
+it.
 """
 
 from __future__ import annotations

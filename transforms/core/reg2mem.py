@@ -1,6 +1,8 @@
 """Makes block arguments variables: the inverse of `mem2reg`.
 
 Each branch stores what it passes, and the block loads all before it does anything else.
+
+For code generators that know variables, and no values that branches pass; no pipeline here runs it.
 """
 
 from __future__ import annotations

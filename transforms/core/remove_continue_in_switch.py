@@ -1,6 +1,8 @@
 """Takes `continue` out of Switches, which some compilers of shaders get wrong.
 
 In a Switch it becomes a flag and a `break`; after the Switch, the flag goes on in the loop.
+
+For engines that hand control flow on to such a compiler, as those for HLSL do. The pipeline `portable` runs it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Computes vectors component by component."""
+"""Computes vectors component by component.
+
+For targets without vectors; no pipeline here runs it: GPUs take vectors, and Hercules IR has scalars from the start.
+"""
 
 from __future__ import annotations
 

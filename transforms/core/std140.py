@@ -4,6 +4,8 @@ std140 starts every column of a matrix at a multiple of 16 bytes; WGSL packs the
 matrices closer (WGSL, "Memory Layout"). In uniform variables such a matrix becomes its columns: members of the
 structure that it was a member of, else a structure of their own. They lie where they did; loads put the matrices
 together again.
+
+For engines that write shaders in languages with std140 alone, as GLSL is. The pipeline `portable` runs it.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 `vec3(a.x + b.x, a.y + b.y, a.z + b.z)` is `a + b`, and so on inwards: an operand that is not the same vector's
 component in each lane is put together itself.
+
+For targets with vectors of their own, after `scalarize` or hand-written scalar code; no pipeline here runs it.
 """
 
 from __future__ import annotations

@@ -47,6 +47,18 @@ HERCULES: Stage[Module] = Stage(
         "ranges": RangeSimplification,
     },
     pipelines={"cpu": CPU},
+    groups={
+        "For the CPU": ("ccp", "gvn", "dce"),
+        "Measured to be of no use for the CPU (docs/ARCHITECTURE.md)": ("forkify", "gcm", "predication", "ranges"),
+        "For other schedules of `.hir` functions; no device runs these": (
+            "expand_collects",
+            "fork_fission",
+            "fork_fusion",
+            "fork_interchange",
+            "fork_tiling",
+            "form_collects",
+        ),
+    },
 )
 """The stage `hercules`."""
 

@@ -1,4 +1,7 @@
-"""The inverse of collect-forming: a Collect becomes a Reduce of writes."""
+"""The inverse of collect-forming: a Collect becomes a Reduce of writes.
+
+For other schedules of `.hir` functions. No pipeline runs it: gangs rely on the forks as they are translated.
+"""
 
 from __future__ import annotations
 

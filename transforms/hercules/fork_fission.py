@@ -1,4 +1,7 @@
-"""Fork fission: a fork that makes several things becomes several forks, one after the other."""
+"""Fork fission: a fork that makes several things becomes several forks, one after the other.
+
+For other schedules of `.hir` functions. No pipeline runs it: gangs rely on the forks as they are translated.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Fork fusion: of two forks one after the other, each thread of the first goes on as one of the second."""
+"""Fork fusion: of two forks one after the other, each thread of the first goes on as one of the second.
+
+For other schedules of `.hir` functions. No pipeline runs it: gangs rely on the forks as they are translated.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Fork interchange: of two forks one right inside the other, the inner becomes the outer."""
+"""Fork interchange: of two forks one right inside the other, the inner becomes the outer.
+
+For other schedules of `.hir` functions. No pipeline runs it: gangs rely on the forks as they are translated.
+"""
 
 from __future__ import annotations
 

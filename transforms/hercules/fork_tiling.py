@@ -1,4 +1,7 @@
-"""Fork tiling: a fork of n threads becomes a fork of tiles, each a fork of so many threads."""
+"""Fork tiling: a fork of n threads becomes a fork of tiles, each a fork of so many threads.
+
+For other schedules of `.hir` functions. No pipeline runs it: gangs rely on the forks as they are translated.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Forkify: counted loops whose turns can run in any order become forks."""
+"""Forkify: counted loops whose turns can run in any order become forks.
+
+For `.hir` functions and experiments. No pipeline runs it: kernels ran no faster (docs/ARCHITECTURE.md).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Collect-forming: a Reduce of writes at each thread's own number becomes a Collect."""
+"""Collect-forming: a Reduce of writes at each thread's own number becomes a Collect.
+
+For other schedules of `.hir` functions. No pipeline runs it: gangs rely on the forks as they are translated.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Global code motion: values go where they are needed, and the node list says where that is."""
+"""Global code motion: values go where they are needed, and the node list says where that is.
+
+For readers of `.hir` texts. No pipeline runs it: LLVM sinks code itself (docs/ARCHITECTURE.md).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Predication: short branches become selects."""
+"""Predication: short branches become selects.
+
+For `.hir` functions and experiments. No pipeline runs it: gangs mask short branches (docs/ARCHITECTURE.md).
+"""
 
 from __future__ import annotations
 

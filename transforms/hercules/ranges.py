@@ -1,4 +1,7 @@
-"""What ranges decide: comparisons that always come out the same way, and bounds that never bind."""
+"""What ranges decide: comparisons that always come out the same way, and bounds that never bind.
+
+For `.hir` functions and experiments. No pipeline runs it: on the CPU kernels ran no faster (docs/ARCHITECTURE.md).
+"""
 
 from __future__ import annotations
 

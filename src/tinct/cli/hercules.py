@@ -10,9 +10,17 @@ import click
 from ..ir.diagnostics import InputError
 from .graphviz import picture
 from .options import file_argument, print_text, read_source
+from .passes import list_option
 
 if TYPE_CHECKING:
     from ..ir.hercules.nodes import Function, Module, Type
+    from ..transforms.passes import Stage
+
+
+def _stage() -> Stage[Module]:
+    from ..transforms.hercules import HERCULES
+
+    return HERCULES
 
 
 @click.command(
@@ -31,6 +39,7 @@ Dynamic constants that are the extents of arguments need not be set.
 )
 @file_argument
 @click.option("--passes", "pipeline", default="", help="The passes to run first, in order.")
+@list_option(_stage)
 @click.option(
     "--format",
     type=click.Choice(["text", "dot", "svg"]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,28 +13,27 @@ from ..ir.source import Source
 from ..ir.wgsl import ast
 from ..origins import CoreOrigin
 from .options import file_argument, print_text, read_source
+from .passes import list_option
+
+if TYPE_CHECKING:
+    from ..transforms.passes import Stage
 
 
-def print_passes(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """A line for each pass: its name and what it does."""
+def _stage() -> Stage[Module]:
     from ..transforms.pipelines import CORE
 
-    if not wanted:
-        return
-    width = max(map(len, CORE.passes))
-    for name, kind in sorted(CORE.passes.items()):
-        about = (sys.modules[kind.__module__].__doc__ or "").splitlines()[0]
-        click.echo(f"{name:<{width}}  {about}")
-    ctx.exit()
+    return CORE
 
 
 @click.command(
     name="opt",
     epilog="""\b
-A pipeline is a list of passes, some with options: "inline,mem2reg,unroll{limit=8},dce". --list names them all.
+A pipeline is a list of passes, some with options: "inline,mem2reg,unroll{limit=8},dce". --list names them all, and the
+pipelines that have a name.
 
 \b
 Examples:
+  tinct opt kernel.wgsl --passes portable
   tinct opt kernel.wgsl --passes mem2reg,cse,dce
   tinct opt kernel.core --passes robustness --emit core --verify-each
   tinct opt kernel.wgsl --passes inline,mem2reg,dce --dump-after mem2reg
@@ -52,14 +51,7 @@ Dumps go to standard error, the result to standard output.
 @click.option("--dump-each", is_flag=True, help="Print the IR after each pass.")
 @click.option("--dump-after", multiple=True, metavar="PASS", help="Print the IR after this pass; may be repeated.")
 @click.option("--verify-each", is_flag=True, help="Verify the module before the first and after each pass.")
-@click.option(
-    "--list",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=print_passes,
-    help="Print what passes there are.",
-)
+@list_option(_stage)
 def command(
     file: str,
     pipeline: str,

@@ -17,9 +17,10 @@ from tinct.ir.hercules.nodes import Module as HerculesModule
 from tinct.ir.types import BindingPoint
 from tinct.transforms.core.dce import DeadCodeElimination
 from tinct.transforms.core.unroll import Unroll
-from tinct.transforms.hercules import HERCULES
+from tinct.transforms.core.watch_loops import WatchLoops
+from tinct.transforms.hercules import CPU, HERCULES
 from tinct.transforms.passes import Pipeline, parse_pipeline
-from tinct.transforms.pipelines import CORE, O1, for_gpu, specialise
+from tinct.transforms.pipelines import CORE, GPU, LOOP_EFFORTS, MINIFY, NAGA, O1, for_gpu, specialise, specialising
 from tinct.transforms.to_hercules import translate
 
 from .support import SHADERS, answers, entry_points, module_of, seeded_buffer, transformed, written
@@ -29,6 +30,34 @@ def test_every_pass_is_tried() -> None:
     needs_options = {"array_length_from_uniform", "single_entry_point", "substitute_overrides", "watch_loops"}
     tried = {name for line in PIPELINES for name in line.split(",")}
     assert tried >= ({*CORE.passes, *CORE.pipelines} - needs_options - {"O0"})
+
+
+RUN_BY_DEVICES = {
+    it.name
+    for it in (
+        *specialising("main", {}),
+        *GPU.passes,
+        *NAGA.passes,
+        *(it for effort in LOOP_EFFORTS for it in effort),
+        WatchLoops(0, 0),
+        *MINIFY.passes,
+    )
+}
+
+
+def test_groups_say_which_passes_nothing_runs() -> None:
+    grouped = [name for names in CORE.groups.values() for name in names]
+    assert sorted(grouped) == sorted(CORE.passes)
+    *for_devices, for_people, for_others = CORE.groups.values()
+    assert {name for names in for_devices for name in names} == RUN_BY_DEVICES
+    assert not {*for_people, *for_others} & RUN_BY_DEVICES
+    assert not set(for_others) & {it.name for name in ("O1", "O2", "minify") for it in CORE.pipelines[name].passes}
+
+
+def test_groups_of_passes_on_hercules() -> None:
+    grouped = [name for names in HERCULES.groups.values() for name in names]
+    assert sorted(grouped) == sorted(HERCULES.passes)
+    assert next(iter(HERCULES.groups.values())) == tuple(it.name for it in CPU.passes)
 
 
 def test_names() -> None:
@@ -50,8 +79,8 @@ def test_places_have_reasons(pipeline: Pipeline[Module] | Pipeline[HerculesModul
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("O3", "no pass 'O3' on core; there are: O0, O1, O2,"),
-        ("O1{n=2}", "no pass 'O1'"),
+        ("O3", "no pass on core is named 'O3'; did you mean 'O[012]'"),
+        ("O1{n=2}", "no pass on core is named 'O1'"),
         ("unroll{m=2}", "its options are: n"),
     ],
 )
