@@ -7,33 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import assert_never
 
+from ...ir.hercules.costs import operation_cost
 from ...ir.hercules.graph import control_predecessors, is_projection, replace_all
 from ...ir.hercules.nodes import (
-    Binary,
-    BinaryOp,
-    ConstantNode,
     ControlIndex,
-    ControlNode,
-    FloatingNode,
     Function,
     If,
-    Intrinsic,
     Module,
     Node,
     Phi,
-    PinnedNode,
     Read,
     Region,
-    ScalarNode,
     Select,
 )
 from ...ir.hercules.schedule import Schedule, schedule
 from ...ir.hercules.types import is_scalar
-
-_CHEAP = "abs sign min max clamp saturate floor ceil round trunc fract step countOneBits reverseBits fma"
-_CHEAP_FUNCTIONS = frozenset(_CHEAP.split())
 
 
 @dataclass(frozen=True)
@@ -41,8 +30,8 @@ class Predication:
     """Computes both arms of a branch and selects, where the arms are pure and together cost at most `limit`.
 
     The arms must have no control of their own (the innermost branches go first), read and write no collection, and what
-    they merge must be scalars. An addition costs 1, a division 4. That both arms run changes nothing: all operations
-    are total.
+    they merge must be scalars. Costs are those of `ir.hercules.costs`. That both arms run changes nothing: all
+    operations are total.
     """
 
     limit: int = 8
@@ -92,25 +81,8 @@ def _diamonds(plan: Schedule) -> Iterator[tuple[Region, If]]:
 def _is_cheap(plan: Schedule, region: Region, limit: int) -> bool:
     if not all(is_scalar(plan.types.get(phi)) for phi in _phis(plan.function, region)):
         return False
-    costs = [operation_cost(plan, node) for way in region.predecessors for node in plan.blocks[way]]
+    costs = [operation_cost(node) for way in region.predecessors for node in plan.blocks[way]]
     return all(cost is not None for cost in costs) and sum(cost or 0 for cost in costs) <= limit
-
-
-def operation_cost(plan: Schedule, node: Node) -> int | None:
-    """How much longer a node takes than an addition; None for what must not run needlessly."""
-    match node:
-        case Binary(BinaryOp.DIV | BinaryOp.REM):
-            return 4
-        case Intrinsic(name):
-            return 1 if name in _CHEAP_FUNCTIONS else None
-        case ScalarNode():
-            return 1
-        case ConstantNode():
-            return 0 if is_scalar(plan.types[node]) else None
-        case FloatingNode() | PinnedNode() | ControlNode():
-            return None
-        case _:
-            assert_never(node)
 
 
 def _phis(function: Function, region: Region) -> list[Phi]:

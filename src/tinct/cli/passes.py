@@ -30,7 +30,7 @@ def list_option(stage: Callable[[], Stage[Any]]) -> Callable[[F], F]:
 
 
 def described(stage: Stage[Any]) -> list[str]:
-    """The lines of `--list`: the passes of each group, and the passes of each pipeline with the reasons for their places."""
+    """The lines of `--list`: passes by group, and pipelines, with the reasons for the places of their passes."""
     width = max(map(len, (*stage.passes, *stage.pipelines)))
     lines: list[str] = []
     for heading, names in stage.groups.items():

@@ -1,0 +1,30 @@
+"""What operations cost, in additions: for passes that weigh computing in vain against a branch.
+
+The unit is an f32 addition on a vector of 16 lanes. An f32 division takes 4 to 8 times as long (measured on an AMD
+EPYC, Zen 4). Machine code for gangs weighs blocks by a table of its own (`backend/cpu/gangs/costs`), which also counts
+reads, and takes a division for 8.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .nodes import Binary, BinaryOp, ConstantNode, Intrinsic, Node, ScalarNode
+from .types import constant_type, is_scalar
+
+DIVISION: Final = 4
+"""Additions that a division or remainder takes."""
+_SHORT = "abs sign min max clamp saturate floor ceil round trunc fract step countOneBits reverseBits fma"
+_SHORT_FUNCTIONS: Final = frozenset(_SHORT.split())
+"""Functions that are one instruction of processors, or a few."""
+
+
+def operation_cost(node: Node) -> int | None:
+    """How many additions a pure operation on scalars takes; None for what should not be computed in vain."""
+    if isinstance(node, ConstantNode):
+        return 0 if is_scalar(constant_type(node.value)) else None
+    if isinstance(node, Intrinsic):
+        return 1 if node.name in _SHORT_FUNCTIONS else None
+    if isinstance(node, Binary) and node.op in (BinaryOp.DIV, BinaryOp.REM):
+        return DIVISION
+    return 1 if isinstance(node, ScalarNode) else None
