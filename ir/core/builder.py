@@ -15,8 +15,6 @@ from ..constants import ConstantValue, RawValue
 from ..source import Span
 from ..types import (
     BOOL,
-    F32,
-    I32,
     U32,
     VOID,
     AddressSpace,
@@ -79,19 +77,9 @@ def bool_constant(value: bool) -> Constant:
     return constant(BOOL, value)
 
 
-def i32(value: int) -> Constant:
-    """An i32 constant."""
-    return constant(I32, value)
-
-
 def u32(value: int) -> Constant:
     """A u32 constant: the index of a member is one."""
     return constant(U32, value)
-
-
-def f32(value: float) -> Constant:
-    """An f32 constant; `value` must be an f32 value already."""
-    return constant(F32, value)
 
 
 class Builder(OperationBuilder):

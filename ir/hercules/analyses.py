@@ -85,10 +85,6 @@ class Dominators:
         first, last = self.below[above]
         return first <= self.below[below][0] <= last
 
-    def ancestor(self, node: Node, depth: int) -> Node | None:
-        """The dominator of `node` at a depth of the tree."""
-        return None if self.depth.get(node, -1) < depth else self._up(node, depth)
-
     def _up(self, node: Node, depth: int) -> Node:
         while self.depth[node] > depth:
             far = self.jump[node]

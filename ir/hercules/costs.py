@@ -24,7 +24,7 @@ def operation_cost(node: Node) -> int | None:
     if isinstance(node, ConstantNode):
         return 0 if is_scalar(constant_type(node.value)) else None
     if isinstance(node, Intrinsic):
-        return 1 if node.name in _SHORT_FUNCTIONS else None
+        return 1 if node.function in _SHORT_FUNCTIONS else None
     if isinstance(node, Binary) and node.op in (BinaryOp.DIV, BinaryOp.REM):
         return DIVISION
     return 1 if isinstance(node, ScalarNode) else None
