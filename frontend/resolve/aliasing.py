@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from ...ir.builtins import Builtin
 from ...ir.diagnostics import Note
 from ...ir.types import Pointer
-from ...ir.wgsl import ast
 from ...ir.wgsl.program import FunctionInfo, Variable
 from .context import Accesses, Context, Operand
 
@@ -27,7 +26,7 @@ def note_builtin(context: Context, function: Builtin, operands: Sequence[Operand
                 context.function.accesses.written.add(operand.root)
 
 
-def note_call(context: Context, node: ast.Call, function: FunctionInfo, operands: Sequence[Operand]) -> None:
+def note_call(context: Context, function: FunctionInfo, operands: Sequence[Operand]) -> None:
     """Check the pointer arguments of a call against each other and against what the callee accesses by itself."""
     callee = context.accesses.get(function)
     if context.function is None or callee is None:

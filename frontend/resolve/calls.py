@@ -72,7 +72,7 @@ def _user_call(context: Context, node: ast.Call, function: FunctionInfo) -> Oper
     for operand, parameter in zip(operands, function.parameters, strict=True):
         if not buffer_views.pass_buffer(operand, parameter.type):
             convert_to(context, operand, parameter.type, f"argument '{parameter.name}'")
-    aliasing.note_call(context, node, function, operands)
+    aliasing.note_call(context, function, operands)
     context.facts.calls[node] = CallsFunction(function)
     return context.operand(node, function.return_type, Phase.RUNTIME)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from ...ir.diagnostics import Diagnostic, DiagnosticList, Note
 from ...ir.entry_points import missing_entry_point
 from ...ir.interpreter_state import deep_nesting
-from ...ir.layout_sizes import size_of
+from ...ir.layout_sizes import round_up, size_of
 from ...ir.overrides import Number, missing_override, override_value, unknown_override
 from ...ir.scalars import EvaluationError
 from ...ir.schema.runtime import SchemaNode
@@ -176,7 +176,7 @@ class _Pipeline:
 
     def _check_storage(self) -> None:
         shared = [variable for variable in self._function.resources if variable.space is AddressSpace.WORKGROUP]
-        used = sum(_round_up(size_of(variable.type, self._evaluator.counts), 16) for variable in shared)
+        used = sum(round_up(16, size_of(variable.type, self._evaluator.counts)) for variable in shared)
         if used > WORKGROUP_STORAGE:
             message = f"workgroup variables take {used} bytes, but at most {WORKGROUP_STORAGE} are allowed"
             self._error("too-much-workgroup-memory", message, self._function.node.name_span)
@@ -221,7 +221,3 @@ def reachable(function: FunctionInfo) -> list[FunctionInfo]:
 def override_key(variable: Variable) -> str:
     """What a pipeline calls an override: its `@id` if it has one, else its name."""
     return variable.name if variable.override_id is None else str(variable.override_id)
-
-
-def _round_up(value: int, multiple: int) -> int:
-    return -(-value // multiple) * multiple

@@ -113,7 +113,7 @@ class Structure:
             for instruction in following.instructions:
                 self._operands(instruction, instruction)
                 made.append(self._define(instruction))
-            following = self._branch(following, exits, made)
+            following = self._branch(following, exits)
         self._visible.difference_update(made)
 
     def _operands(self, user: User, place: object) -> None:
@@ -125,7 +125,7 @@ class Structure:
     def _is_seen(self, value: Value) -> bool:
         return id(value) in self._visible or (self.function is not None and id(value) in self._root)
 
-    def _branch(self, block: nodes.Block, exits: _Exits, made: list[int]) -> nodes.Block | None:
+    def _branch(self, block: nodes.Block, exits: _Exits) -> nodes.Block | None:
         """The merge that follows, if there is one."""
         branch = block.branch
         if branch is None:

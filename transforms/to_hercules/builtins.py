@@ -13,6 +13,7 @@ from typing import TypeAlias
 from ...ir import types as wgsl
 from ...ir.builtins import componentwise_builtins
 from ...ir.hercules import nodes as h
+from ...ir.scalars import integer_range
 from . import arithmetic as a
 from . import types as t
 from .graph import Graph
@@ -275,19 +276,24 @@ def _bitcast(call: BuiltinCall) -> Tree:
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """How `packNxM…` lays lanes out: `bits` wide; `scale` of a normalised format; `signed`; `clamps` for the integer
-    forms.
+    """How `packNxM…` lays lanes out: `bits` wide, `signed`; `normalized` lanes hold floats whose 1.0 is the largest
+    integer; `clamps` for the integer forms.
     """
 
     bits: int
     signed: bool
-    scale: int | None = None
+    normalized: bool = False
     clamps: bool = False
 
     @property
     def count(self) -> int:
         """Lanes in a word."""
         return 32 // self.bits
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The least and the greatest integer of a lane."""
+        return integer_range(self.bits, signed=self.signed)
 
     def pack(self, call: BuiltinCall) -> Tree:
         """The word of a vector's lanes, the first in the lowest bits."""
@@ -301,15 +307,14 @@ class Packing:
 
     def _encode(self, call: BuiltinCall, value: h.Node) -> h.Node:
         g = call.graph
-        if self.scale is not None:
+        least, most = self.limits
+        if self.normalized:
             low = g.floating(t.F32, -1.0 if self.signed else 0.0)
             clamped = g.intrinsic("clamp", t.F32, value, low, g.floating(t.F32, 1.0))
-            scaled = g.binary(MUL, clamped, g.floating(t.F32, float(self.scale)))
+            scaled = g.binary(MUL, clamped, g.floating(t.F32, float(most)))
             rounded = g.intrinsic("floor", t.F32, g.binary(ADD, scaled, g.floating(t.F32, 0.5)))
             return g.bitcast(t.U32, g.cast(t.I32, rounded))
         if self.clamps:
-            half = 1 << (self.bits - 1)
-            least, most = (-half, half - 1) if self.signed else (0, 2 * half - 1)
             value = call.function("clamp", value, call.number(least), call.number(most))
         return g.bitcast(t.U32, value) if self.signed else value
 
@@ -323,9 +328,9 @@ class Packing:
         top = g.binary(SHIFT_LEFT, word, g.u32(32 - self.bits * (index + 1)))
         top = g.bitcast(t.I32, top) if self.signed else top
         lane = g.binary(SHIFT_RIGHT, top, g.integer(scalar, 32 - self.bits))
-        if self.scale is None:
+        if not self.normalized:
             return lane
-        value = g.binary(DIV, g.cast(t.F32, lane), g.floating(t.F32, float(self.scale)))
+        value = g.binary(DIV, g.cast(t.F32, lane), g.floating(t.F32, float(self.limits[1])))
         return g.intrinsic("max", t.F32, value, g.floating(t.F32, -1.0)) if self.signed else value
 
 
@@ -339,10 +344,10 @@ def _unpack_half(call: BuiltinCall) -> Tree:
 
 
 _PACKINGS = {
-    "4x8snorm": Packing(8, signed=True, scale=127),
-    "4x8unorm": Packing(8, signed=False, scale=255),
-    "2x16snorm": Packing(16, signed=True, scale=32767),
-    "2x16unorm": Packing(16, signed=False, scale=65535),
+    "4x8snorm": Packing(8, signed=True, normalized=True),
+    "4x8unorm": Packing(8, signed=False, normalized=True),
+    "2x16snorm": Packing(16, signed=True, normalized=True),
+    "2x16unorm": Packing(16, signed=False, normalized=True),
     "4xI8": Packing(8, signed=True),
     "4xU8": Packing(8, signed=False),
     "4xI8Clamp": Packing(8, signed=True, clamps=True),
