@@ -249,8 +249,3 @@ def blocks_of(function: nodes.Function) -> Sequence[nodes.Block]:
         found.append(block)
         pending.extend(reversed(list(entered_blocks(block))))
     return found
-
-
-def entry_function(module: nodes.Module, name: str) -> nodes.Function:
-    """The entry point of that name, which the module has."""
-    return next(it for it in module.functions if it.name == name and it.stage is not None)

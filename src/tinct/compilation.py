@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .ir.core.nodes import Constant, Module
-from .ir.core.structure import entry_function
+from .ir.entry_points import entry_point
 from .ir.hercules.entry import EntryPoint
 from .pipeline import (
     BUILD,
@@ -106,7 +106,7 @@ class Compilation:
         """Invocations a workgroup along x, y and z."""
         sizes = self.job.origin.workgroup_size(self.entry)
         if sizes is None:
-            values = entry_function(self.specialised, self.entry).workgroup_size
+            values = entry_point(self.specialised.functions, self.entry).workgroup_size
             constants = [it.value.value for it in values if isinstance(it, Constant)]
             sizes = [it for it in constants if isinstance(it, int)]
         x, y, z = (*sizes, 1, 1, 1)[:3]

@@ -12,6 +12,7 @@ from .ir.core.nodes import Module
 from .ir.core.text import parse
 from .ir.core.verify import VerifyError, verify
 from .ir.diagnostics import Diagnostic, InputError, Severity, ShaderError, render_all
+from .ir.entry_points import entry_point
 from .ir.source import Source
 from .ir.types import Stage
 from .ir.wgsl.program import Program
@@ -66,7 +67,7 @@ class ProgramOrigin:
 
     def workgroup_size(self, entry: str) -> Sequence[int] | None:
         """See `Origin`."""
-        function = next(it for it in self.program.entry_points if it.name == entry)
+        function = entry_point(self.program.entry_points, entry)
         constants = [self.program.facts.expressions[it].constant for it in function.workgroup_size]
         sizes = [it.value for it in constants if it is not None and isinstance(it.value, int)]
         return sizes if len(sizes) == len(constants) else None

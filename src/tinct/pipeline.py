@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .ir.core.nodes import Module
-from .ir.core.structure import entry_function
+from .ir.entry_points import entry_point
 from .ir.hercules.entry import EntryPoint
 from .ir.hercules.nodes import Module as HerculesModule
 from .ir.types import BindingPoint
@@ -104,9 +104,9 @@ def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
 
     do(CHECK, job.origin.check, job.entry, job.constants)
     module = do(BUILD, job.origin.core)
-    do(CHECK_RESOURCES, check_resources, entry_function(module, job.entry))
+    do(CHECK_RESOURCES, check_resources, entry_point(module.functions, job.entry))
     do(SPECIALISE, apply_passes, module, specialising(job.entry, job.constants), CORE)
-    do(CHECK_RUNNABLE, check_runnable, entry_function(module, job.entry))
+    do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
     graph = do(TRANSLATE, translate, module, job.entry)
     do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
     recipe = recipe_for(lambda: graph, options)
@@ -129,7 +129,7 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
 
     do(CHECK, job.origin.check, job.entry, job.constants)
     module = do(BUILD, job.origin.core)
-    do(CHECK_RESOURCES, check_resources, entry_function(module, job.entry))
+    do(CHECK_RESOURCES, check_resources, entry_point(module.functions, job.entry))
     do(SPECIALISE, apply_passes, module, specialising(job.entry, job.constants), CORE)
     do(PREPARE, apply_passes, module, GPU.passes, CORE)
     watch = do(GUARD_LOOPS, guard_loops, module, job.entry, limit=options.loop_limit, effort=options.loop_effort)

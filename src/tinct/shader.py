@@ -23,8 +23,10 @@ from .compilation import Compilation
 from .devices import device_named
 from .dispatch import Dispatch, Timing
 from .ir.diagnostics import Diagnostic, InputError, render_all
+from .ir.entry_points import compute_entry_point, missing_entry_point
 from .ir.hints import unknown_name
 from .ir.layout_numbers import NumberType, number, shown
+from .ir.overrides import override_given_twice, unknown_override
 from .ir.source import Source
 from .ir.types import BindingPoint, Stage
 from .ir.wgsl.program import Program
@@ -137,7 +139,8 @@ class Shader:
     def kernel(self, name: str | None = None) -> Kernel:
         """The compute entry point of that name; without one, the only one there is. Raises InputError."""
         compute = [info.name for info in self.entry_points.values() if info.stage == Stage.COMPUTE.value]
-        name = None if name is None else name_of(name, "an entry point", "main")
+        if name is not None:
+            compute_entry_point(self.program.entry_points, name_of(name, "an entry point", "main"))
         return Kernel(self, self.entry_points[choose_entry(compute, name)])
 
     def compilation(self, entry: str, constants: Constants) -> Compilation:
@@ -154,10 +157,10 @@ class Shader:
         values: dict[str, float] = {}
         for name, value in mapping_of(constants, "constants", self.overrides or ("n",)).items():
             if name not in by_key:
-                raise InputError(unknown_name(f"no override is named {shown(name)}", name, self.overrides))
+                raise InputError(unknown_name(unknown_override(str(name)[:80]), name, self.overrides))
             info = by_key[name]
             if info.key in values:
-                raise InputError(f"override {name!r} is given twice, by name and by id")
+                raise InputError(override_given_twice(name))
             values[info.key] = number(value, _NUMBERS[info.type], f"override {info.name!r}")
         return values
 
@@ -176,7 +179,7 @@ def choose_entry(names: Sequence[str], name: str | None) -> str:
         known = f"{', '.join(names)}: name one" if names else "none"
         raise InputError(f"the shader must have one compute entry point, but has {known}")
     if name not in names:
-        raise InputError(unknown_name(f"no compute entry point is named {name!r}", name, names))
+        raise InputError(unknown_name(missing_entry_point(name), name, names))
     return name
 
 
