@@ -13,7 +13,7 @@ from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from . import _pool, jit
 from .emit import Emitted, Interface, emit_function
-from .gangs.past_caches import NEVER
+from .gangs.memory.past_caches import NEVER
 from .layout import Layout
 from .options import CpuOptions, default_options
 from .threads import shared_pool

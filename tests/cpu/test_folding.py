@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tinct.backend.cpu.folding import folded_binary, folded_conversion
-from tinct.backend.cpu.gangs.slots import Slots
+from tinct.backend.cpu.gangs.values.slots import Slots
 from tinct.backend.cpu.llvm import FunctionText, ModuleText, Ops
 
 

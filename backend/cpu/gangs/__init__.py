@@ -1,6 +1,6 @@
 """Forks as gangs of lanes: one instruction stream for several threads of a fork, each a lane of a vector.
 
-`widen` puts workgroups with short rows side by side. `control` finds the structure of a fork's body, `shapes` what
+`widen` puts workgroups with short rows side by side. `body` finds the structure of a fork's body, `shapes` what
 differs between lanes, `emit` writes the body with masks for what only some lanes do, `memory` and `atomics` its
 accesses. `places` are where indices lead to, `runs` places at even distances, `records` accesses made at once,
 `interleave`, `rows`, `columns` and `moves` how vectors come and go. `spans` are bounds of all lanes' values, from which
@@ -8,9 +8,9 @@ accesses. `places` are where indices lead to, `runs` places at even distances, `
 piece of an array. `ahead` and `past_caches` know how memory is best asked for, and written.
 """
 
-from .choose import NotGanged
+from .choice.choose import NotGanged
+from .choice.plan import GangPlan, plan_gangs
+from .choice.widen import widened
 from .emit import GangEmitter
-from .plan import GangPlan, plan_gangs
-from .widen import widened
 
 __all__ = ["GangEmitter", "GangPlan", "NotGanged", "plan_gangs", "widened"]

@@ -2,7 +2,7 @@
 
 A gang is one or more parts, each a vector of lanes, whose operations are written one after another: chains of
 operations that wait for their operands overlap, and what the parts share is loaded once. Blocks are written in an order
-of the levels (`control`), each under the mask of the lanes that pass it. Scalar values and branches that are the same
+of the levels (`analysis.body`), each under the mask of the lanes that pass it. Scalar values and branches that are the same
 for all lanes stay scalar.
 """
 
@@ -19,23 +19,23 @@ from ....ir.hercules.types import is_collection
 from ....ir.hercules.versions import is_version_projection
 from ..nodes import NodeEmitter, compute
 from ..storage import Storage, StoragePlan
-from .atomics import GangAtomic
-from .choose import Gang, NotGanged
-from .control import Body, find_body
-from .counted import CountedLoops
-from .flow import Flow
-from .homes import Homes
-from .joint import emit_joint_calls, find_joint_calls
-from .masks import Masks
-from .merges import Merges
-from .places import Place, array_steps
-from .prefixes import Operand
-from .records import Record, find_records
-from .shapes import ROW_UNIFORM, UNIFORM, Kind, Shape, Shapes
+from .analysis.body import Body, find_body
+from .analysis.shapes import ROW_UNIFORM, UNIFORM, Kind, Shape, Shapes
+from .choice.choose import Gang, NotGanged
+from .control.counted import CountedLoops
+from .control.flow import Flow
+from .control.homes import Homes
+from .control.masks import Masks
+from .control.merges import Merges
+from .control.walks import Walks
+from .control.whole import Wholes
+from .memory.atomics import GangAtomic
+from .memory.places import Place, array_steps
+from .memory.prefixes import Operand
+from .memory.records import Record, find_records
 from .site import Site
-from .values import GangValues
-from .walks import Walks
-from .whole import Wholes
+from .values.joint import emit_joint_calls, find_joint_calls
+from .values.values import GangValues
 
 
 class GangEmitter:

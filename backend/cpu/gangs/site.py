@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ....ir.hercules import nodes as h
-from .shapes import Key
+from .analysis.shapes import Key
 
 
 @dataclass(frozen=True, slots=True)

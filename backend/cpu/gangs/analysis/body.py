@@ -1,0 +1,209 @@
+"""The structure of a fork's body: blocks, loops and inner forks as a tree of levels, each an acyclic sequence.
+
+A *level* is the body of the gang's fork, of a loop, or of a fork inside; its *items* are blocks and whole inner levels,
+in an order in which every edge but those back to the header goes forward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from .....ir.deadline import check_compile_time
+from .....ir.hercules import nodes as h
+from .....ir.hercules.analyses import Loop, block_leader
+from .....ir.hercules.schedule import Schedule
+
+Container = Loop | h.Fork
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A way from the end of one block to the beginning of another, both named by their leaders."""
+
+    source: h.Node
+    target: h.Node
+
+
+@dataclass(eq=False, slots=True)
+class Item:
+    """A block, or a whole inner level; `leader` is its first block.
+
+    `twin` is an earlier item that the same lanes pass.
+    """
+
+    leader: h.Node
+    level: Level
+    inner: Level | None = None
+    incoming: list[Edge] = field(default_factory=list[Edge])
+    twin: Item | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Level:
+    """`container` is the loop or fork. `back`: the edges to the header; `exits`: those that leave, from any depth."""
+
+    container: Container
+    header: h.Node
+    parent: Level | None
+    items: list[Item] = field(default_factory=list[Item])
+    back: list[Edge] = field(default_factory=list[Edge])
+    exits: list[Edge] = field(default_factory=list[Edge])
+    leaders: set[h.Node] = field(default_factory=set[h.Node])
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether it is a loop of the program; a fork's threads never leave early."""
+        return isinstance(self.container, Loop)
+
+
+@dataclass(eq=False, slots=True)
+class Body:
+    """A fork's body: its levels, outermost first, the level and the successors of every block."""
+
+    fork: h.Fork
+    top: Level
+    levels: list[Level]
+    level_of: dict[h.Node, Level]
+    outgoing: dict[h.Node, list[Edge]]
+
+    def enclosing(self, leader: h.Node) -> list[Level]:
+        """The levels around a block, innermost first; none for one outside."""
+        result: list[Level] = []
+        level = self.level_of.get(leader)
+        while level is not None:
+            result.append(level)
+            level = level.parent
+        return result
+
+
+def find_body(placed: Schedule, forks: Sequence[h.Fork]) -> Body:
+    """The structure of what the threads of perfectly nested forks do, as if they were one fork."""
+    fork = forks[0]
+    leaders = [it for it in placed.blocks if fork in placed.nest.around[it]]
+    inside = set(leaders)
+    flow: dict[h.Node, list[Edge]] = {it: [] for it in leaders}
+    for node in placed.graph.order:
+        leader = block_leader(node)
+        if leader in inside:
+            for following in placed.graph.successors[node]:
+                if block_leader(following) is following:
+                    flow[leader].append(Edge(leader, following))
+    paths = {it: _containers(placed, forks, it) for it in leaders}
+    body = Body(fork, Level(fork, fork, None), [], {}, flow)
+    _build(body, body.top, leaders, paths, 1, placed)
+    return body
+
+
+def _containers(placed: Schedule, own: Sequence[h.Fork], leader: h.Node) -> list[Container]:
+    """The loops and forks inside the gang's fork, that fork included, around a block; outermost first."""
+    fork, around = own[0], placed.nest.around[leader]
+    forks: list[Container] = [fork, *(it for it in around[around.index(fork) :] if it not in own)]
+    loops: list[Container] = [it for it in placed.loops.around[leader] if fork in placed.nest.around[it.header]]
+    return sorted([*forks, *loops], key=lambda it: _depth(placed, it))
+
+
+def _depth(placed: Schedule, container: Container) -> int:
+    header = container if isinstance(container, h.Fork) else container.header
+    return len(placed.nest.around[header]) + len(placed.loops.around[header])
+
+
+def _build(
+    body: Body,
+    level: Level,
+    leaders: Sequence[h.Node],
+    paths: dict[h.Node, list[Container]],
+    depth: int,
+    placed: Schedule,
+) -> None:
+    body.levels.append(level)
+    level.leaders = set(leaders)
+    groups: dict[h.Node | Container, list[h.Node]] = {}
+    for leader in leaders:
+        path = paths[leader]
+        groups.setdefault(path[depth] if len(path) > depth else leader, []).append(leader)
+    items: list[Item] = []
+    item_of: dict[h.Node, Item] = {}
+    for key, members in groups.items():
+        if isinstance(key, (Loop, h.Fork)) and len(paths[members[0]]) > depth:
+            header = key if isinstance(key, h.Fork) else key.header
+            inner = Level(key, header, level)
+            item = Item(header, level, inner)
+            _build(body, inner, members, paths, depth + 1, placed)
+        else:
+            item = Item(members[0], level)
+            body.level_of[members[0]] = level
+        items.append(item)
+        item_of.update(dict.fromkeys(members, item))
+    for leader in leaders:
+        for edge in body.outgoing[leader]:
+            target = item_of.get(edge.target)
+            if target is None:
+                level.exits.append(edge)
+            elif edge.target is level.header:
+                level.back.append(edge)
+            elif target is not item_of[leader]:
+                target.incoming.append(edge)
+    empty = {it for it in items if it.inner is None and not placed.blocks[it.leader]}
+    level.items = _in_order(items, item_of, level.header, empty)
+    _find_twins(level.items, item_of, level)
+
+
+def _in_order(
+    items: Iterable[Item], item_of: dict[h.Node, Item], header: h.Node, empty: Collection[Item]
+) -> list[Item]:
+    """Each after those before it: first what needs nothing, then what needs only that, and so on. Of those that need
+    the same, the empty ones come last.
+    """
+    following: dict[Item, list[Item]] = {it: [] for it in items}
+    missing: dict[Item, int] = {}
+    for item in following:
+        before = {item_of[edge.source] for edge in item.incoming}
+        missing[item] = len(before)
+        for it in before:
+            following[it].append(item)
+    number = {item: index for index, item in enumerate(following)}
+    ready = [it for it in following if not missing[it]]
+    result: list[Item] = []
+    while ready:
+        result += ready
+        freed: list[Item] = []
+        for it in ready:
+            for after in following[it]:
+                missing[after] -= 1
+                freed += [] if missing[after] else [after]
+        ready = sorted(freed, key=lambda it: (it in empty, number[it]))
+    assert len(result) == len(following), "an irreducible loop"
+    assert result[0].leader is header
+    return result
+
+
+def _find_twins(items: list[Item], item_of: dict[h.Node, Item], level: Level) -> None:
+    """Items that dominate one another, and the other way round after: all lanes that pass one pass the other."""
+    number = {item: index for index, item in enumerate(items)}
+    count = len(items)
+    above = [0] * count
+    for index, item in enumerate(items):
+        common = -1
+        for edge in item.incoming:
+            common &= above[number[item_of[edge.source]]]
+        above[index] = (1 << index) | (common if item.incoming else 0)
+    ways: list[set[int]] = [set() for _ in items]
+    for item in items:
+        for edge in item.incoming:
+            ways[number[item_of[edge.source]]].add(number[item])
+    for edge in [*level.exits, *level.back]:
+        ways[number[item_of[edge.source]]].add(count)
+    below = [0] * (count + 1)
+    below[count] = 1 << count
+    for index in reversed(range(count)):
+        check_compile_time()
+        common = -1
+        for following in ways[index]:
+            common &= below[following]
+        below[index] = (1 << index) | (common if ways[index] else 0)
+    for index, item in enumerate(items):
+        for earlier in range(index):
+            if above[index] >> earlier & 1 and below[earlier] >> index & 1:
+                item.twin = items[earlier]
+                break

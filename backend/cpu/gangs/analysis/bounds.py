@@ -1,0 +1,67 @@
+"""What is known of integers from the nodes that compute them alone: constants and upper bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .....ir.hercules import nodes as h
+
+
+def constant_value(node: h.Node) -> int | None:
+    """The value of an integer constant."""
+    match node:
+        case h.ConstantNode(value=h.IntegerConstant(value=value)):
+            return value
+        case h.ConstantNode(value=h.ZeroConstant(type=h.Integer())):
+            return 0
+        case _:
+            return None
+
+
+def greatest(node: h.Node, types: Mapping[h.Node, h.Type], depth: int = 8) -> int | None:
+    """A bound of an unsigned integer, None if none is known."""
+    type = types.get(node)
+    if not isinstance(type, h.Integer) or type.signed:
+        return None
+    limit = (1 << type.bits) - 1
+    if depth == 0:
+        return limit
+    match node:
+        case h.ConstantNode():
+            value = constant_value(node)
+            return limit if value is None else value
+        case h.ThreadID(fork=h.Fork(factor=h.DynamicLiteral(value=factor))):
+            return factor - 1
+        case h.Cast(operand=operand):
+            inner = greatest(operand, types, depth - 1)
+            return inner if inner is not None and inner <= limit else limit
+        case h.Binary(op=op, lhs=lhs, rhs=rhs):
+            left, right = greatest(lhs, types, depth - 1), greatest(rhs, types, depth - 1)
+            if left is None or right is None:
+                return limit
+            return min(_greatest_binary(op, left, right, limit, constant_value(rhs)), limit)
+        case h.Intrinsic(function="min", arguments=arguments):
+            bounds = [greatest(it, types, depth - 1) for it in arguments]
+            return min([it for it in bounds if it is not None], default=limit)
+        case _:
+            return limit
+
+
+def _greatest_binary(op: h.BinaryOp, left: int, right: int, limit: int, constant: int | None) -> int:
+    match op:
+        case h.BinaryOp.ADD:
+            return left + right if left + right <= limit else limit
+        case h.BinaryOp.MUL:
+            return left * right if left * right <= limit else limit
+        case h.BinaryOp.AND:
+            return min(left, right)
+        case h.BinaryOp.DIV:
+            return left // constant if constant else left
+        case h.BinaryOp.REM:
+            return min(left, max(right, 1) - 1) if constant else left
+        case h.BinaryOp.SHIFT_RIGHT:
+            return left >> constant if constant is not None and constant < 32 else left
+        case h.BinaryOp.OR | h.BinaryOp.XOR:
+            return (1 << max(left.bit_length(), right.bit_length())) - 1
+        case _:
+            return limit

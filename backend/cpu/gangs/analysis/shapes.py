@@ -1,0 +1,385 @@
+"""What differs between the lanes of a gang: shapes of values, and which lanes pass which block.
+
+Shapes hold for the lanes that are in the block. A loop that lanes leave at different times is *divergent*: inside it a
+counter is still one number for all lanes that are left, but seen from after the loop it varies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from .....ir.deadline import check_compile_time
+from .....ir.hercules import nodes as h
+from .....ir.hercules.analyses import block_leader
+from .....ir.hercules.schedule import Schedule
+from .....ir.hercules.types import U32, U64, is_collection
+from ...storage import Storage, StoragePlan
+from .body import Body, Edge, Item, Level
+from .bounds import constant_value
+
+
+class Kind(Enum):
+    """How a value differs between lanes."""
+
+    UNIFORM = auto()
+    AFFINE = auto()
+    """Lane i has that of lane 0 plus i times `stride`, modulo 2^bits."""
+    WIDENED = auto()
+    """A u64 from an affine u32: it may wrap at 2^32 somewhere in the gang."""
+    LIKELY = auto()
+    """As affine if a test holds (see `likely`), else varying."""
+    ROWS = auto()
+    """As affine within each row of lanes; from row to row it varies. Of stride 0: one value a row."""
+    WIDENED_ROWS = auto()
+    """As widened within each row."""
+    PERMUTED = auto()
+    """Lane i has that of lane 0 with the bits of i flipped."""
+    VARYING = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A kind and, for affine values, the stride."""
+
+    kind: Kind
+    stride: int = 0
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether each lane's value is at hand, not only that of the first."""
+        return self.kind not in (Kind.UNIFORM, Kind.AFFINE, Kind.WIDENED)
+
+
+UNIFORM = Shape(Kind.UNIFORM)
+ROW_UNIFORM = Shape(Kind.ROWS)
+PERMUTED = Shape(Kind.PERMUTED)
+VARYING = Shape(Kind.VARYING)
+
+
+@dataclass(eq=False, slots=True)
+class Key:
+    """Names a set of lanes: blocks with the same key are passed by the same lanes, whenever they are passed."""
+
+
+class Shapes:
+    """The shapes of all values in a body."""
+
+    def __init__(
+        self,
+        placed: Schedule,
+        body: Body,
+        plan: StoragePlan,
+        private: frozenset[Storage],
+        thread_ids: Mapping[h.Node, Shape],
+        *,
+        lanes: int,
+        has_whole_rows: bool,
+    ) -> None:
+        """`lanes` are those of a part; with whole rows they are all in one row."""
+        self._placed = placed
+        self.body = body
+        self._plan = plan
+        self._private = private
+        self._thread_ids = thread_ids
+        self._lanes = lanes
+        self._rising = (Kind.AFFINE, Kind.LIKELY, Kind.ROWS) if has_whole_rows else (Kind.AFFINE, Kind.LIKELY)
+        """Kinds that rise evenly within a part, if a test holds."""
+        self._known: dict[h.Node, Shape] = {}
+        self.divergent: set[Level] = set()
+        """The loops that lanes leave at different times."""
+        self.keys: dict[h.Node, Key] = {}
+        """For each block, the lanes that pass it."""
+        self._results: dict[h.Node, list[h.Node]] = {}
+        """The Reads of each Call's results."""
+        for node in placed.function.nodes:
+            if isinstance(node, h.Read) and isinstance(node.collection, h.Call) and node in placed.live:
+                self._results.setdefault(node.collection, []).append(node)
+        self.edge_keys: dict[Edge, Key] = {}
+        self.item_keys: dict[Item, Key] = {}
+        self._solve()
+
+    def at(self, node: h.Node, leader: h.Node) -> Shape:
+        """The shape of a value as a block sees it."""
+        if self.divergent and self.is_left_behind(node, leader):
+            return VARYING
+        return self._known.get(node, UNIFORM)
+
+    def is_left_behind(self, node: h.Node, leader: h.Node) -> bool:
+        """Whether the value comes from inside a divergent loop that the block is not in."""
+        home = self._placed.place.get(node)
+        level = None if home is None else self.body.level_of.get(home)
+        while level is not None:
+            if level in self.divergent and leader not in level.leaders:
+                return True
+            level = level.parent
+        return False
+
+    def is_split(self, edges: Iterable[Edge]) -> bool:
+        """Whether different lanes may come by different edges."""
+        return len({self.edge_keys[edge] for edge in edges}) > 1
+
+    def _solve(self) -> None:
+        nodes = [it for it in self._placed.function.nodes if self._placed.place.get(it) in self.body.level_of]
+        nodes += [it for it in self._thread_ids if it not in nodes]
+        while True:
+            self._find_keys()
+            before = dict(self._known)
+            loops = len(self.divergent)
+            changed = True
+            while changed:
+                check_compile_time()
+                changed = False
+                for node in nodes:
+                    shape = self._shape(node)
+                    if shape is not None and shape != self._known.get(node):
+                        is_first = self._known.get(node, UNIFORM) == UNIFORM and shape == ROW_UNIFORM
+                        shape = shape if node not in self._known or is_first else VARYING
+                        changed = changed or self._known.get(node) != shape
+                        self._known[node] = shape
+            if before == self._known and loops == len(self.divergent):
+                return
+
+    # Who passes what
+
+    def _find_keys(self) -> None:
+        again = True
+        while again:
+            count = len(self.divergent)
+            self.keys.clear()
+            self.edge_keys.clear()
+            self._find_keys_of_level(self.body.top, Key())
+            again = len(self.divergent) > count
+
+    def _find_keys_of_level(self, level: Level, entry: Key) -> None:
+        own: dict[Item, Key] = {}
+        for item in level.items:
+            key = own[item] = self.item_keys[item] = self._key(item, level, entry, own)
+            if item.inner is not None:
+                self._find_keys_of_level(item.inner, Key() if item.inner in self.divergent else key)
+                continue
+            self.keys[item.leader] = key
+            is_split = self.splits(item.leader)
+            for edge in self.body.outgoing[item.leader]:
+                self.edge_keys[edge] = Key() if is_split or self._leaves_divergent(edge) else key
+        if level.is_loop and level not in self.divergent and any(self.edge_keys[it] is not entry for it in level.exits):
+            self.divergent.add(level)
+
+    def _key(self, item: Item, level: Level, entry: Key, own: Mapping[Item, Key]) -> Key:
+        if item.leader is level.header:
+            return entry
+        if item.twin is not None:
+            return own[item.twin]
+        keys = {self.edge_keys[edge] for edge in item.incoming}
+        return keys.pop() if len(keys) == 1 else Key()
+
+    def splits(self, leader: h.Node) -> bool:
+        """Whether the block ends with a branch that lanes may take differently."""
+        exit = self._placed.exits[leader]
+        return isinstance(exit, h.If) and self.at(exit.condition, leader) != UNIFORM
+
+    def _leaves_divergent(self, edge: Edge) -> bool:
+        return any(it in self.divergent and edge.target not in it.leaders for it in self.body.enclosing(edge.source))
+
+    # Shapes of values
+
+    def _shape(self, node: h.Node) -> Shape | None:
+        """The shape by the rule of the node; None while nothing is known."""
+        if node in self._thread_ids:
+            return self._thread_ids[node]
+        home = self._placed.place[node]
+        match node:
+            case h.Phi():
+                return self._phi(node)
+            case h.Read(collection=h.Atomic()) | h.Atomic():
+                return VARYING
+            case h.Read(collection=h.Call() as call):
+                return UNIFORM if self.is_uniform_call(call) else VARYING
+            case h.Read(collection=collection, indices=indices):
+                if not isinstance(collection, h.ConstantNode) and self._plan.of(collection) in self._private:
+                    return VARYING
+                positions = [it.position for it in indices if isinstance(it, h.PositionIndex)]
+                return self._all_uniform(positions, home)
+            case h.ThreadID() | h.ConstantNode() | h.DynamicConstantNode() | h.Parameter():
+                return UNIFORM
+            case h.Reduce() | h.Collect() | h.Write() | h.ProductNode():
+                return UNIFORM
+            case h.Binary(op=op, lhs=lhs, rhs=rhs):
+                return self._binary(op, lhs, rhs, home)
+            case h.Cast(type=type, operand=operand):
+                return self._cast(self.at(operand, home), self._placed.types[operand], type)
+            case h.Bitcast(type=type, operand=operand):
+                shape = self.at(operand, home)
+                is_linear = shape.kind in (Kind.AFFINE, Kind.LIKELY, Kind.ROWS) and isinstance(type, h.Integer)
+                return shape if shape in (UNIFORM, ROW_UNIFORM) or is_linear else VARYING
+            case h.Unary(operand=operand):
+                return self._all_uniform([operand], home)
+            case h.Select(condition=condition, if_true=if_true, if_false=if_false):
+                if self.at(condition, home) != UNIFORM:
+                    return self._all_uniform([condition, if_true, if_false], home)
+                return _common([self.at(if_true, home), self.at(if_false, home)])
+            case h.Intrinsic(function="min" | "max" | "clamp", type=h.Integer(), arguments=arguments):
+                return self._limited([self.at(it, home) for it in arguments])
+            case h.Intrinsic(arguments=arguments):
+                return self._all_uniform(arguments, home)
+            case _:
+                return VARYING
+
+    def is_uniform_call(self, call: h.Call) -> bool:
+        """Whether all lanes that make a call give and get the same, and nothing of that is asked for after they have
+        left the call's loop at different times.
+        """
+        home = self._placed.place[call]
+        scalars = [it for it in call.arguments if not is_collection(self._placed.types[it])]
+        is_left = any(self.is_left_behind(call, self._placed.place[it]) for it in self._results[call])
+        return not is_left and all(self.at(it, home) == UNIFORM for it in scalars)
+
+    def _all_uniform(self, operands: Sequence[h.Node], home: h.Node) -> Shape:
+        shapes = [UNIFORM, *(self.at(it, home) for it in operands)]
+        return _common(shapes)
+
+    def _is_fixed(self, shape: Shape) -> bool:
+        """Whether it is one number for the lanes of a part."""
+        return shape == UNIFORM or (shape == ROW_UNIFORM and Kind.ROWS in self._rising)
+
+    def _limited(self, shapes: Sequence[Shape]) -> Shape:
+        """The least or greatest of arguments, which is likely to be the one that differs between lanes."""
+        moving = [it for it in shapes[:2] if not self._is_fixed(it)]
+        is_one = len(moving) == 1 and all(map(self._is_fixed, shapes[2:]))
+        if is_one and moving[0].kind in self._rising and moving[0].stride >= 0:
+            return Shape(Kind.LIKELY, moving[0].stride)
+        return _common([UNIFORM, *shapes])
+
+    def _binary(self, op: h.BinaryOp, lhs: h.Node, rhs: h.Node, home: h.Node) -> Shape:
+        left, right = self.at(lhs, home), self.at(rhs, home)
+        if left == UNIFORM and right == UNIFORM:
+            return UNIFORM
+        if left in (UNIFORM, ROW_UNIFORM) and right in (UNIFORM, ROW_UNIFORM):
+            return ROW_UNIFORM
+        if op is h.BinaryOp.XOR and UNIFORM in (left, right):
+            varying, shape = (lhs, left) if right == UNIFORM else (rhs, right)
+            if shape == PERMUTED or self._is_lane_number(varying):
+                return PERMUTED
+        linear = (Kind.UNIFORM, Kind.AFFINE, Kind.LIKELY, Kind.ROWS)
+        if left.kind not in linear or right.kind not in linear:
+            return VARYING
+        kinds = {left.kind, right.kind}
+        match op:
+            case h.BinaryOp.ADD:
+                return self._linear(left.stride + right.stride, kinds)
+            case h.BinaryOp.SUB:
+                return self._linear(left.stride - right.stride, kinds)
+            case h.BinaryOp.MUL if (factor := constant_value(rhs)) is not None:
+                return self._linear(left.stride * factor, kinds)
+            case h.BinaryOp.MUL if (factor := constant_value(lhs)) is not None:
+                return self._linear(right.stride * factor, kinds)
+            case h.BinaryOp.MUL if left.stride == right.stride == 0:
+                return self._linear(0, kinds)
+            case h.BinaryOp.SHIFT_LEFT if (count := constant_value(rhs)) is not None and count < 16:
+                return self._linear(left.stride << count, kinds)
+            case _:
+                return self._likely(op, left, right, constant_value(rhs))
+
+    def _linear(self, stride: int, kinds: set[Kind]) -> Shape:
+        """Of small strides only: others are of no use."""
+        if abs(stride) >= 1 << 20 or (Kind.LIKELY in kinds and Kind.ROWS in kinds and Kind.ROWS not in self._rising):
+            return VARYING
+        kind = Kind.LIKELY if Kind.LIKELY in kinds else Kind.ROWS if Kind.ROWS in kinds else Kind.AFFINE
+        return UNIFORM if kind is Kind.AFFINE and stride == 0 else Shape(kind, stride)
+
+    def _likely(self, op: h.BinaryOp, left: Shape, right: Shape, constant: int | None) -> Shape:
+        """What all lanes of most gangs do alike, though some gangs lie across a step; `constant` is the right side."""
+        if self._is_fixed(left) and op in _SYMMETRIC:
+            left, right = right, left
+        if left.kind not in self._rising or not self._is_fixed(right) or left.stride < 0:
+            return VARYING
+        stride, span = left.stride, left.stride * (self._lanes - 1)
+        if constant is not None and not _may_hold(op, constant, span):
+            return VARYING
+        match op:
+            case h.BinaryOp.REM | h.BinaryOp.AND | h.BinaryOp.OR | h.BinaryOp.XOR:
+                return Shape(Kind.LIKELY, stride)
+            case h.BinaryOp.DIV | h.BinaryOp.SHIFT_RIGHT:
+                return Shape(Kind.LIKELY)
+            case _:
+                return VARYING
+
+    def _is_lane_number(self, node: h.Node) -> bool:
+        """Whether it is the number of a thread: those of a gang's lanes differ in their lowest bits only."""
+        match node:
+            case h.Cast(type=type, operand=operand) if type in (U32, U64):
+                return self._is_lane_number(operand)
+            case h.Binary(op=h.BinaryOp.ADD, lhs=lhs, rhs=rhs) if constant_value(rhs) == 0:
+                return self._is_lane_number(lhs)
+            case _:
+                return self._thread_ids.get(node) == Shape(Kind.AFFINE, 1)
+
+    @staticmethod
+    def _cast(shape: Shape, source: h.Type, target: h.Type) -> Shape:
+        if shape in (UNIFORM, ROW_UNIFORM) or (shape == PERMUTED and (source, target) == (U32, U64)):
+            return shape
+        if shape.kind is Kind.ROWS and isinstance(source, h.Integer) and isinstance(target, h.Integer):
+            if (source, target) == (U32, U64):
+                return Shape(Kind.WIDENED_ROWS, shape.stride)
+            return shape if target.bits <= source.bits else VARYING
+        if shape.kind is Kind.AFFINE and isinstance(source, h.Integer) and isinstance(target, h.Integer):
+            if target.bits <= source.bits:
+                return shape
+            if source == U32 and target == U64:
+                return Shape(Kind.WIDENED, shape.stride)
+        if shape.kind is Kind.LIKELY and isinstance(source, h.Integer) and isinstance(target, h.Integer):
+            return shape if target.bits <= source.bits or (source, target) == (U32, U64) else VARYING
+        if shape.kind in (Kind.WIDENED, Kind.WIDENED_ROWS) and isinstance(target, h.Integer) and target.bits == 32:
+            return Shape(Kind.AFFINE if shape.kind is Kind.WIDENED else Kind.ROWS, shape.stride)
+        return VARYING
+
+    def _phi(self, node: h.Phi) -> Shape | None:
+        assert isinstance(node.region, h.Region)
+        region = node.region
+        shapes: list[Shape] = []
+        edges: list[Edge] = []
+        values: set[h.Node] = set()
+        for value, before in zip(node.values, region.predecessors, strict=True):
+            if before not in self._placed.live:
+                continue
+            source = block_leader(before)
+            edges.append(Edge(source, region))
+            values.add(value)
+            if value in self._known or self._placed.place.get(value) not in self.body.level_of:
+                shapes.append(VARYING if self.is_left_behind(value, region) else self.at(value, source))
+        level = self.body.level_of[region]
+        if level.header is region:
+            back = [it for it in edges if it in level.back]
+            first = [it for it in edges if it not in level.back]
+            is_split = self.is_split(back) or self.is_split(first)
+        else:
+            is_split = self.is_split(edges)
+        if is_split and len(values) > 1:
+            return VARYING
+        shape = _common(shapes) if shapes else None
+        return VARYING if shape is not None and shape.kind is Kind.LIKELY else shape
+
+
+_SYMMETRIC = (h.BinaryOp.AND, h.BinaryOp.OR, h.BinaryOp.XOR)
+
+
+def _may_hold(op: h.BinaryOp, constant: int, span: int) -> bool:
+    """Whether it is possible at all that lanes that differ by `span` are alike, or go on rising."""
+    match op:
+        case h.BinaryOp.REM | h.BinaryOp.DIV:
+            return constant > span
+        case h.BinaryOp.AND:
+            return constant >= span and constant & (constant + 1) == 0
+        case h.BinaryOp.OR | h.BinaryOp.XOR:
+            return constant & ((1 << span.bit_length()) - 1) == 0
+        case h.BinaryOp.SHIFT_RIGHT:
+            return 1 << min(constant, 64) > span
+        case _:
+            return True
+
+
+def _common(shapes: Sequence[Shape]) -> Shape:
+    if all(it in (UNIFORM, ROW_UNIFORM) for it in shapes) and ROW_UNIFORM in shapes:
+        return ROW_UNIFORM
+    return shapes[0] if all(it == shapes[0] for it in shapes) else VARYING

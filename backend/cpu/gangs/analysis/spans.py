@@ -1,0 +1,250 @@
+"""What the values of a gang's lanes, in all of its parts, lie between: one test tells of all of them.
+
+Bounds are made from those of the operands as the operations of ordinary integers, in i64; tests say that none of the
+results is beyond its type, where it might be: arithmetic then did not wrap round for any lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from .....ir.hercules import nodes as h
+from ...data import llvm_type
+from ...llvm import Ops
+from .bounds import constant_value, greatest
+
+_UNSIGNED = 0, (1 << 32) - 1
+_SIGNED = -(1 << 31), (1 << 31) - 1
+_DEPTH = 24
+
+NEGATED = {
+    h.BinaryOp.LESS: h.BinaryOp.GREATER_EQUAL,
+    h.BinaryOp.LESS_EQUAL: h.BinaryOp.GREATER,
+    h.BinaryOp.GREATER: h.BinaryOp.LESS_EQUAL,
+    h.BinaryOp.GREATER_EQUAL: h.BinaryOp.LESS,
+}
+_LIMITED = ("min", "max", "clamp")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The lanes' values are from `least` to `most`, both i64, as long as all the tests hold; `low` and `high` are what
+    is known of those two while compiling.
+    """
+
+    least: str
+    most: str
+    low: int
+    high: int
+    tests: tuple[str, ...] = ()
+
+
+class Spans:
+    """Finds spans and writes their bounds and tests where code is now; None for what they are not known of."""
+
+    def __init__(
+        self,
+        one: Ops,
+        types: Mapping[h.Node, h.Type],
+        counter: Callable[[h.Node], Span | None],
+        uniform: Callable[[h.Node], str | None],
+    ) -> None:
+        """`counter` is asked for the span of a thread number that differs between lanes, or of a Phi, `uniform` for the
+        value of what is the same for all lanes, if code here can name it.
+        """
+        self._one = one
+        self._types = types
+        self._counter = counter
+        self._uniform = uniform
+        self._known: dict[h.Node, Span | None] = {}
+        self._followed: set[h.Node] = set()
+
+    def of(self, node: h.Node, depth: int = _DEPTH) -> Span | None:
+        """The span of an integer."""
+        if node not in self._known:
+            type = self._types.get(node)
+            is_known = isinstance(type, h.Integer) and type.bits in (32, 64) and depth > 0
+            found = self._find(node, depth - 1) if is_known else None
+            self._known[node] = None if found is None else self._within(found, type)
+        return self._known[node]
+
+    def followed(self, node: h.Node) -> Iterator[h.Node]:
+        """The operations that a value is made from, the tests of whose span say that none of them wraps round."""
+        match node:
+            case h.Cast(operand=operand):
+                yield from self.followed(operand)
+            case h.Binary(lhs=lhs, rhs=rhs) if node in self._followed:
+                yield node
+                yield from self.followed(lhs)
+                yield from self.followed(rhs)
+            case _:
+                pass
+
+    def _within(self, span: Span, type: h.Type | None) -> Span:
+        """Tests that no value is beyond the type, of which 64 bits are used as if they were 32."""
+        assert isinstance(type, h.Integer)
+        low, high = _SIGNED if type.signed else _UNSIGNED
+        tests: list[str] = []
+        if span.low < low:
+            tests.append(self._compare("sge", span.least, str(low)))
+        if span.high > high:
+            tests.append(self._compare("ule" if span.low >= 0 else "sle", span.most, str(high)))
+        return replace(span, low=max(low, span.low), high=min(high, span.high), tests=(*span.tests, *tests))
+
+    def _find(self, node: h.Node, depth: int) -> Span | None:
+        value = constant_value(node)
+        if value is not None:
+            return Span(str(value), str(value), value, value)
+        uniform = self._uniform(node)
+        if uniform is not None:
+            return self._one_value(node, uniform)
+        match node:
+            case h.ThreadID() | h.Phi():
+                return self._counter(node)
+            case h.Cast(operand=operand) | h.Bitcast(operand=operand):
+                return self.of(operand, depth)
+            case h.Select(if_true=if_true, if_false=if_false):
+                return self._either(self.of(if_true, depth), self.of(if_false, depth))
+            case h.Binary(op=op, lhs=lhs, rhs=rhs):
+                self._followed.add(node)
+                left, right = self.of(lhs, depth), self.of(rhs, depth)
+                return None if left is None or right is None else self._binary(op, left, right)
+            case h.Intrinsic(function=name, arguments=arguments) if name in _LIMITED:
+                return self._limited(name, [self.of(it, depth) for it in arguments])
+            case _:
+                return None
+
+    def _one_value(self, node: h.Node, text: str) -> Span:
+        type = self._types[node]
+        assert isinstance(type, h.Integer)
+        wide = self._one.convert("sext" if type.signed else "zext", llvm_type(type), text, "i64")
+        low, high = (-(1 << (type.bits - 1)), (1 << (type.bits - 1)) - 1) if type.signed else (0, (1 << type.bits) - 1)
+        bound = greatest(node, self._types)
+        return Span(wide, wide, low, high if bound is None else min(high, bound))
+
+    def _either(self, left: Span | None, right: Span | None) -> Span | None:
+        if left is None or right is None:
+            return None
+        return self._made(
+            (left, right),
+            self._extreme("smin", left.least, right.least),
+            self._extreme("smax", left.most, right.most),
+            min(left.low, right.low),
+            max(left.high, right.high),
+        )
+
+    def _binary(self, op: h.BinaryOp, left: Span, right: Span) -> Span | None:
+        given = left, right
+        match op:
+            case h.BinaryOp.ADD:
+                least, most = (self._i64("add", *it) for it in ((left.least, right.least), (left.most, right.most)))
+                return self._made(given, least, most, left.low + right.low, left.high + right.high)
+            case h.BinaryOp.SUB:
+                least, most = (self._i64("sub", *it) for it in ((left.least, right.most), (left.most, right.least)))
+                return self._made(given, least, most, left.low - right.high, left.high - right.low)
+            case h.BinaryOp.MUL if left.low >= 0 and right.low >= 0:
+                least, most = (self._i64("mul", *it) for it in ((left.least, right.least), (left.most, right.most)))
+                return self._made(given, least, most, left.low * right.low, left.high * right.high)
+            case h.BinaryOp.SHIFT_LEFT if left.low >= 0 and right.low == right.high < 32:
+                least, most = (self._i64("shl", it, str(right.low)) for it in (left.least, left.most))
+                return self._made(given, least, most, left.low << right.low, left.high << right.low)
+            case h.BinaryOp.SHIFT_RIGHT if left.low >= 0 and right.low == right.high < 32:
+                least, most = (self._i64("lshr", it, str(right.low)) for it in (left.least, left.most))
+                return self._made(given, least, most, left.low >> right.low, left.high >> right.low)
+            case h.BinaryOp.DIV if left.low >= 0 and right.low == right.high > 0:
+                least, most = (self._i64("udiv", it, str(right.low)) for it in (left.least, left.most))
+                return self._made(given, least, most, left.low // right.low, left.high // right.low)
+            case h.BinaryOp.AND if left.low >= 0 and right.low >= 0:
+                return self._made(
+                    given, "0", self._extreme("umin", left.most, right.most), 0, min(left.high, right.high)
+                )
+            case h.BinaryOp.REM if left.low >= 0 and right.low >= 0:
+                rest = self._i64("sub", self._extreme("umax", right.most, "1"), "1")
+                most = self._extreme("umin", left.most, rest)
+                return self._made(given, "0", most, 0, min(left.high, max(right.high - 1, 0)))
+            case _:
+                return None
+
+    def _limited(self, name: str, spans: list[Span | None]) -> Span | None:
+        """Of the least or the greatest of values: that of the bounds."""
+        result, *others = spans
+        names = [name] if name != "clamp" else ["max", "min"]
+        for which, other in zip(names, others, strict=True):
+            if result is None or other is None:
+                return None
+            choose = min if which == "min" else max
+            least, most = (
+                self._extreme(f"s{which}", *it) for it in ((result.least, other.least), (result.most, other.most))
+            )
+            bounds = choose(result.low, other.low), choose(result.high, other.high)
+            result = self._made((result, other), least, most, *bounds)
+        return result
+
+    @staticmethod
+    def _made(given: tuple[Span, Span], least: str, most: str, low: int, high: int) -> Span:
+        return Span(least, most, low, high, tuple(dict.fromkeys([*given[0].tests, *given[1].tests])))
+
+    def _i64(self, instruction: str, left: str, right: str) -> str:
+        return self._one.binary(instruction, "i64", left, right)
+
+    def _compare(self, order: str, left: str, right: str) -> str:
+        return self._i64(f"icmp {order}", left, right)
+
+    def _extreme(self, name: str, left: str, right: str) -> str:
+        return self._one.intrinsic(f"llvm.{name}", "i64", left, right)
+
+    # What holds for all lanes
+
+    def all(self, condition: h.Node, *, truth: bool) -> tuple[str, ...] | None:
+        """Tests that together mean that a condition is so for all lanes; they may fail though it is."""
+        uniform = self._uniform(condition)
+        if uniform is not None:
+            return (uniform if truth else self._one.binary("xor", "i1", uniform, "true"),)
+        match condition:
+            case h.Unary(op=h.UnaryOp.NOT, operand=operand):
+                return self.all(operand, truth=not truth)
+            case h.Binary(op=h.BinaryOp.AND | h.BinaryOp.OR as op, lhs=lhs, rhs=rhs) if truth == (op is h.BinaryOp.AND):
+                left, right = self.all(lhs, truth=truth), self.all(rhs, truth=truth)
+                return None if left is None or right is None else (*left, *right)
+            case h.Binary(op=op, lhs=lhs, rhs=rhs) if op in NEGATED:
+                return self._ordered(op if truth else NEGATED[op], self.of(lhs), self.of(rhs))
+            case _:
+                return None
+
+    def _ordered(self, op: h.BinaryOp, left: Span | None, right: Span | None) -> tuple[str, ...] | None:
+        if left is None or right is None:
+            return None
+        match op:
+            case h.BinaryOp.LESS:
+                test = self._compare("slt", left.most, right.least)
+            case h.BinaryOp.LESS_EQUAL:
+                test = self._compare("sle", left.most, right.least)
+            case h.BinaryOp.GREATER:
+                test = self._compare("sgt", left.least, right.most)
+            case _:
+                test = self._compare("sge", left.least, right.most)
+        return (*left.tests, *right.tests, test)
+
+    def in_range(self, position: h.Node, extent: str) -> tuple[str, ...] | None:
+        """Tests that together mean that all lanes' positions are below an i64."""
+        span = self.of(position)
+        return None if span is None or span.low < 0 else (*span.tests, self._compare("ult", span.most, extent))
+
+    def unlimited(self, node: h.Intrinsic) -> tuple[str, ...] | None:
+        """Tests that together mean that a least, a greatest or a clamped value is what it was before for all lanes."""
+        moving = [it for it in node.arguments if self._uniform(it) is None and constant_value(it) is None]
+        if len(moving) != 1:
+            return None
+        span, tests = self.of(moving[0]), list[str]()
+        for number, limit in enumerate(node.arguments):
+            other = None if limit is moving[0] else self.of(limit)
+            if limit is moving[0]:
+                continue
+            if span is None or other is None:
+                return None
+            if node.function == "min" or (node.function == "clamp" and number == 2):
+                tests += [*other.tests, self._compare("sle", span.most, other.least)]
+            else:
+                tests += [*other.tests, self._compare("sge", span.least, other.most)]
+        return None if span is None else (*span.tests, *tests)

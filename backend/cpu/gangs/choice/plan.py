@@ -1,0 +1,35 @@
+"""The gangs of a function, and which loops around them LLVM is told to unroll."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from .....ir.hercules.analyses import Loop
+from .....ir.hercules.schedule import Schedule
+from .choose import Gang, choose_gangs
+from .unrolling import unrolled_loops
+from .widen import Edge
+
+
+@dataclass(frozen=True, slots=True)
+class GangPlan:
+    """None of either: all forks run a thread at a time."""
+
+    gangs: Sequence[Gang] = ()
+    unrolled: frozenset[Loop] = frozenset()
+
+
+def plan_gangs(placed: Schedule, native: int, edge: Edge | None) -> GangPlan:
+    """`native` is the lanes of a vector register; threads end at the `edge`, if there is one.
+
+    A whole workgroup is one gang where loops around barriers are then unrolled, which keeps the workgroup's memory in
+    registers. It is long code, with nothing to gain elsewhere. Raises NotGanged where there are no gangs at all.
+    """
+    gangs = choose_gangs(placed, native, edge, is_whole=True)
+    loops = unrolled_loops(placed, gangs)
+    if not loops:
+        return GangPlan(choose_gangs(placed, native, edge, is_whole=False))
+    around = placed.loops.around
+    marked = [replace(it, is_in_unrolled=not loops.isdisjoint(around[it.forks[0]])) for it in gangs]
+    return GangPlan(marked, loops)

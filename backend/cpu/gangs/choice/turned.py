@@ -1,0 +1,74 @@
+"""Accesses that turn rows into columns: along the outer of two forks elements follow one another, along the inner not.
+
+A gang of as many rows as a vector has lanes does them by whole vectors (see `columns`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .....ir.hercules import nodes as h
+from .....ir.hercules.schedule import Schedule
+from ..analysis.bounds import constant_value
+
+_DEPTH = 12
+
+
+def turns_rows(placed: Schedule, nest: Sequence[h.Fork], lanes: int) -> bool:
+    """Whether threads of a nest make such an access, outside of loops, and fill as many vectors as one has lanes."""
+    if len(nest) < 2:
+        return False
+    outer, inner = nest[-2:]
+    rows, row = (it.factor.value if isinstance(it.factor, h.DynamicLiteral) else 0 for it in (outer, inner))
+    if row % lanes or rows * row % (lanes * lanes):
+        return False
+    return any(
+        isinstance(node, (h.Read, h.Write)) and _is_turned(node, outer, inner)
+        for node, at in placed.place.items()
+        if inner in placed.nest.around[at] and not placed.loops.around[at]
+    )
+
+
+def _is_turned(node: h.Read | h.Write, outer: h.Fork, inner: h.Fork) -> bool:
+    """By the last index, which is that of scalars in memory, and those before."""
+    positions = [it.position for it in node.indices if isinstance(it, h.PositionIndex)]
+    if not positions or not isinstance(node.indices[-1], h.PositionIndex):
+        return False
+    *before, last = positions
+    follows = coefficient(last, outer) == 1 and all(coefficient(it, outer) == 0 for it in before)
+    return follows and coefficient(last, inner) != 1 and any(coefficient(it, inner) != 0 for it in positions)
+
+
+def coefficient(node: h.Node, fork: h.Fork, depth: int = _DEPTH) -> int | None:
+    """How much a value rises with the thread number of a fork; None if that is not constant."""
+    if depth == 0:
+        return None
+    match node:
+        case h.ThreadID():
+            return int(node.fork is fork)
+        case h.ConstantNode() | h.DynamicConstantNode():
+            return 0
+        case h.Cast(operand=operand) | h.Bitcast(operand=operand):
+            return coefficient(operand, fork, depth - 1)
+        case h.Binary(op=op, lhs=lhs, rhs=rhs):
+            left, right = coefficient(lhs, fork, depth - 1), coefficient(rhs, fork, depth - 1)
+            if left is None or right is None:
+                return None
+            return _combined(op, left, right, constant_value(rhs))
+        case h.Read(collection=h.Parameter(), indices=indices):
+            positions = [it.position for it in indices if isinstance(it, h.PositionIndex)]
+            return 0 if all(coefficient(it, fork, depth - 1) == 0 for it in positions) else None
+        case _:
+            return None
+
+
+def _combined(op: h.BinaryOp, left: int, right: int, constant: int | None) -> int | None:
+    match op:
+        case h.BinaryOp.ADD:
+            return left + right
+        case h.BinaryOp.SUB:
+            return left - right
+        case h.BinaryOp.MUL if constant is not None:
+            return left * constant
+        case _:
+            return 0 if left == right == 0 else None

@@ -1,0 +1,164 @@
+"""Workgroups side by side as one, so that the rows of its threads fill a vector.
+
+Where all that threads know of their place is `workgroup * size + thread` along the innermost fork, and nothing happens
+between the forks, nobody can tell which thread is in which workgroup: several workgroups are one of several times the
+size. The last may then have threads that there are none of, which their gang masks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .....ir.hercules import dynamic
+from .....ir.hercules import nodes as h
+from .....ir.hercules.copying import copied
+from .....ir.hercules.graph import def_use, is_control
+from .....ir.hercules.types import U32
+
+_Users = Mapping[h.Node, Sequence[h.Node]]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Only so many threads are there along two forks, `size` of the inner for each of the outer."""
+
+    outer: h.Fork
+    inner: h.Fork
+    size: int
+    count: h.DynamicConstant
+
+
+def widened(function: h.Function, lanes: int) -> tuple[h.Function, Edge | None]:
+    """A function whose innermost fork has so many threads, and where they end; the function itself if that is not
+    possible, or rows are as long already.
+    """
+    users = def_use(function)
+    nest = _nest(function, users)
+    if nest is None:
+        return function, None
+    forks, joins = nest
+    outer, inner = _pair(forks)
+    if outer is None or not isinstance(inner.factor, h.DynamicLiteral):
+        return function, None
+    size = inner.factor.value
+    numbers = _numbers(function, outer, inner, size, users)
+    at = forks.index(outer)
+    if lanes % size or size >= lanes or not numbers or not _hands_through(function, joins[at:]):
+        return function, None
+    return _copy(function, outer, inner, numbers, lanes)
+
+
+def _nest(function: h.Function, users: _Users) -> tuple[list[h.Fork], list[h.Join]] | None:
+    """The function's forks, outermost first, and their joins, if each is all there is in the one before."""
+    returns = [it for it in function.nodes if isinstance(it, h.Return)]
+    if len(returns) != 1:
+        return None
+    forks: list[h.Fork] = []
+    joins: list[h.Join] = []
+    node, end = function.nodes[0], returns[0].control
+    while isinstance(end, h.Join):
+        after = [it for it in users[node] if is_control(it)]
+        if len(after) != 1 or not isinstance(after[0], h.Fork):
+            break
+        node = after[0]
+        forks.append(node)
+        joins.append(end)
+        end = end.control
+    is_all = len(forks) == sum(isinstance(it, h.Fork) for it in function.nodes)
+    return (forks, joins) if forks and is_all else None
+
+
+def _pair(forks: Sequence[h.Fork]) -> tuple[h.Fork | None, h.Fork]:
+    """The innermost fork over workgroups, and the innermost of all."""
+    outer = [it for it in forks if not isinstance(it.factor, h.DynamicLiteral)]
+    return outer[-1] if outer else None, forks[-1]
+
+
+def _numbers(function: h.Function, outer: h.Fork, inner: h.Fork, size: int, users: _Users) -> list[h.Binary]:
+    """The products in `outer * size + inner`, if that is all that two forks' thread numbers are used for, else none."""
+    products: list[h.Binary] = []
+    sums: set[h.Node] = set()
+    for cast in _casts(function, outer, users):
+        for product in users[cast] if cast is not None else [None]:
+            if not _is_multiple(product, cast, size):
+                return []
+            assert isinstance(product, h.Binary)
+            products.append(product)
+            sums.update(users[product])
+    casts = _casts(function, inner, users)
+    if None in casts or not products:
+        return []
+    added = {user for cast in casts if cast is not None for user in users[cast]}
+    is_all = added == sums and all(
+        isinstance(it, h.Binary) and it.op is h.BinaryOp.ADD and _is_pair(it, products, casts) for it in added
+    )
+    return products if is_all else []
+
+
+def _casts(function: h.Function, fork: h.Fork, users: _Users) -> list[h.Node | None]:
+    """What the fork's thread numbers are as u32; None stands for any other use."""
+    ids = [it for it in function.nodes if isinstance(it, h.ThreadID) and it.fork is fork]
+    return [it if isinstance(it, h.Cast) and it.type == U32 else None for number in ids for it in users[number]]
+
+
+def _is_multiple(node: h.Node | None, factor: h.Node | None, size: int) -> bool:
+    if not isinstance(node, h.Binary) or node.op is not h.BinaryOp.MUL or node.lhs is not factor:
+        return False
+    right = node.rhs
+    return isinstance(right, h.ConstantNode) and right.value == h.IntegerConstant(U32, size)
+
+
+def _is_pair(node: h.Binary, products: Sequence[h.Node], casts: Sequence[h.Node | None]) -> bool:
+    return (node.lhs in products and node.rhs in casts) or (node.rhs in products and node.lhs in casts)
+
+
+def _hands_through(function: h.Function, joins: Sequence[h.Join]) -> bool:
+    """Whether all that the forks carry goes in and out of them at once: nothing is made or changed between them."""
+    for node in function.nodes:
+        if isinstance(node, h.Collect) and node.join in joins:
+            return False
+        if not isinstance(node, h.Reduce) or node.join not in joins:
+            continue
+        at = joins.index(node.join)
+        if at > 0 and not _is_reduce(node.init, joins[at - 1]):
+            return False
+        if at + 1 < len(joins) and not _is_reduce(node.update, joins[at + 1]):
+            return False
+    return True
+
+
+def _is_reduce(node: h.Node, join: h.Join) -> bool:
+    return isinstance(node, h.Reduce) and node.join is join
+
+
+def _copy(
+    function: h.Function, outer: h.Fork, inner: h.Fork, products: Sequence[h.Binary], lanes: int
+) -> tuple[h.Function, Edge]:
+    constants = [h.DynamicParameter(index) for index in range(len(function.dynamic_constants))]
+    nodes = copied(function.nodes, constants)
+    copies = dict(zip(function.nodes, nodes, strict=True))
+    wide, row = copies[outer], copies[inner]
+    assert isinstance(wide, h.Fork)
+    assert isinstance(row, h.Fork)
+    assert isinstance(inner.factor, h.DynamicLiteral)
+    size = inner.factor.value
+    count = dynamic.mul(outer.factor, dynamic.literal(size))
+    together = lanes // size
+    wide.factor = dynamic.div(dynamic.add(outer.factor, dynamic.literal(together - 1)), dynamic.literal(together))
+    row.factor = dynamic.literal(lanes)
+    step = h.ConstantNode(h.IntegerConstant(U32, lanes))
+    for product in products:
+        copy = copies[product]
+        assert isinstance(copy, h.Binary)
+        copy.rhs = step
+    nodes.insert(1, step)
+    made = h.Function(
+        name=function.name,
+        dynamic_constants=list(function.dynamic_constants),
+        parameter_types=list(function.parameter_types),
+        parameter_names=list(function.parameter_names),
+        return_type=function.return_type,
+        nodes=nodes,
+    )
+    return made, Edge(wide, row, lanes, count)

@@ -1,0 +1,89 @@
+"""Lane-private collections that need no mask where they are written.
+
+A collection begins where it is filled for the first time. If all that is ever done with it is done by lanes that pass
+that block then, what is in it for the other lanes is of no interest, and blocks that the same lanes pass write whole
+vectors. Of a collection that begins in a loop which lanes leave at different times, all uses must be in the loop: lanes
+that have left it could ask for what they had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from .....ir.hercules import nodes as h
+from .....ir.hercules.analyses import block_leader
+from .....ir.hercules.schedule import Schedule
+from .....ir.hercules.types import is_collection
+from .....ir.hercules.versions import is_version_projection, taken_over, version_of
+from ...storage import Storage, StoragePlan
+from ..analysis.shapes import Key, Shapes
+from ..site import Site
+from .masks import Masks
+
+
+class Homes:
+    """The masks of writes to lane-private collections."""
+
+    def __init__(
+        self,
+        placed: Schedule,
+        plan: StoragePlan,
+        private: frozenset[Storage],
+        shapes: Shapes,
+        users: Mapping[h.Node, Sequence[h.Node]],
+        masks: Masks,
+        site: Site,
+    ) -> None:
+        self._placed = placed
+        self._shapes = shapes
+        self._users = users
+        self._masks = masks
+        self._site = site
+        members: dict[Storage, list[h.Node]] = {}
+        for node in filter(self._is_version, placed.function.nodes):
+            members.setdefault(plan.of(node), []).append(node)
+        self._keys: dict[Storage, Key] = {}
+        for storage, versions in members.items():
+            if storage not in private:
+                continue
+            home = self._home(versions)
+            if home is not None and self._stays(versions, home):
+                self._keys[storage] = shapes.keys[home]
+
+    def mask(self, storage: Storage) -> str | None:
+        """The mask of a write here, in the current part; None for all lanes."""
+        is_home = self._keys.get(storage) is self._site.key
+        return None if is_home else self._masks.here()
+
+    def _is_version(self, node: h.Node) -> bool:
+        is_made = not isinstance(node, (h.ConstantNode, h.ProductNode)) and not is_version_projection(node)
+        is_kept = isinstance(node, h.Atomic) or is_collection(self._placed.types.get(node))
+        return node in self._placed.live and is_made and is_kept
+
+    def _home(self, versions: Sequence[h.Node]) -> h.Node | None:
+        """The block where a collection begins, if it is one."""
+        own = set(versions)
+        sources = [it for it in versions if not own.issuperset(taken_over(it)) or not any(taken_over(it))]
+        blocks = {self._placed.place.get(it) for it in sources}
+        block = blocks.pop() if len(blocks) == 1 else None
+        return block if block in self._shapes.keys else None
+
+    def _stays(self, versions: Sequence[h.Node], home: h.Node) -> bool:
+        """Whether a collection is not looked at after a loop that it begins in and that lanes leave one by one."""
+        used = {at for version in versions for at in self._used_in(version)}
+        around = [it for it in self._shapes.body.enclosing(home) if it in self._shapes.divergent]
+        return all(used <= it.leaders for it in around)
+
+    def _used_in(self, version: h.Node) -> Iterator[h.Node]:
+        yield self._placed.place[version]
+        for user in self._users[version]:
+            if user not in self._placed.live:
+                continue
+            if version_of(user) is not user:
+                yield from self._used_in(user)
+            elif isinstance(user, h.Phi) and isinstance(user.region, h.Region):
+                yield from (block_leader(it) for it in user.region.predecessors if it in self._placed.live)
+            elif user in self._placed.place:
+                yield self._placed.place[user]
+            else:
+                yield self._placed.graph.order[0]

@@ -1,0 +1,220 @@
+"""Which lanes pass the block that is written, and which take which edge from its end: a mask for each part of a gang.
+
+A mask is a vector of i1. Masks and whether any lane takes an edge live in slots, which LLVM turns into registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+
+from .....ir.hercules import nodes as h
+from .....ir.hercules.schedule import Schedule
+from ... import data
+from ...llvm import Ops
+from ..analysis.body import Body, Edge, Item
+from ..analysis.bounds import greatest
+from ..analysis.shapes import Key, Kind, Shape, Shapes
+from ..site import Site
+from ..values.values import GangValues
+
+_ALL = "splat (i1 true)"
+
+
+class Masks:
+    """The masks of keys (see `shapes.Key`) and edges."""
+
+    def __init__(self, placed: Schedule, body: Body, shapes: Shapes, values: GangValues, site: Site) -> None:
+        self._placed = placed
+        self._body = body
+        self._shapes = shapes
+        self._values = values
+        self._site = site
+        self._vec, self._one, self._slots = values.vec, values.one, values.slots
+        self._type = self._vec.type("i1")
+        self._is_all: dict[tuple[Key, int], bool] = {}
+        self._whole: dict[Key, tuple[str, ...] | None] = {}
+        self._edges: dict[Edge, tuple[str, list[str]]] = {}
+
+    def set(self, key: Key, masks: Sequence[str | None]) -> None:
+        """The masks of the parts; None is all lanes."""
+        for part, mask in enumerate(masks):
+            self._is_all[key, part] = mask is None
+            if mask is not None:
+                self._slots.define((key, part), mask, self._type)
+
+    def set_whole(self, key: Key, tests: tuple[str, ...] | None) -> None:
+        """Tests that together mean that the masks of a key have all lanes; None if there are none."""
+        self._whole[key] = tests
+
+    def whole(self, key: Key) -> tuple[str, ...] | None:
+        """Those tests, if they are known."""
+        return self._whole.get(key)
+
+    def is_partial(self, key: Key) -> bool:
+        """Whether the masks of a key may lack lanes, as far as is known."""
+        return any(not self._is_all.get((key, part), False) for part in range(self._site.count))
+
+    @contextmanager
+    def assumed_whole(self, key: Key) -> Generator[None]:
+        """What is written meanwhile runs only where the masks of a key have all lanes."""
+        parts = range(self._site.count)
+        before = [self._is_all[key, part] for part in parts]
+        self._is_all.update({(key, part): True for part in parts})
+        yield
+        self._is_all.update({(key, part): before[part] for part in parts})
+
+    def is_known(self, key: Key) -> bool:
+        """Whether the masks have been set."""
+        return (key, 0) in self._is_all
+
+    def here(self) -> str | None:
+        """The mask of the current block and part; None for all lanes."""
+        return self._of(self._site.key)
+
+    def all_here(self) -> list[str | None]:
+        """The masks of the current block of all parts; None for all lanes."""
+        return [self.here() for _ in self._site.parts()]
+
+    def _of(self, key: Key) -> str | None:
+        name = key, self._site.part
+        return None if self._is_all[name] else self._slots.use(name)
+
+    def texts(self, key: Key) -> list[str]:
+        """The masks of all parts."""
+        return [self._of(key) or _ALL for _ in self._site.parts()]
+
+    def any(self, masks: Sequence[str]) -> str:
+        """Whether any part's mask has a lane."""
+        return self._values.memory.any(self.either(self._vec, masks))
+
+    @staticmethod
+    def either(ops: Ops, values: Sequence[str]) -> str:
+        """The union."""
+        result, *others = values
+        for other in others:
+            result = ops.binary("or", "i1", result, other)
+        return result
+
+    # Edges
+
+    def _depth(self, edge: Edge) -> int:
+        """The number of the level in which it is asked who took an edge."""
+        level = self._body.level_of[edge.target]
+        if edge.target is level.header and edge not in level.back:
+            assert level.parent is not None
+            level = level.parent
+        return len(self._body.enclosing(level.header)) - 1
+
+    def _slots_of(self, edge: Edge) -> tuple[str, list[str]]:
+        """Where it is kept whether any lane takes an edge, and which of each part, if they do so at different times."""
+        if edge not in self._edges:
+            depth = self._depth(edge)
+            masks = [self._slots.make(self._type, depth) for _ in range(self._site.count)]
+            self._edges[edge] = self._slots.make("i1", depth), masks
+        return self._edges[edge]
+
+    def act(self, edges: Sequence[Edge]) -> str:
+        """Whether any lane takes one of the edges."""
+        return self.either(self._one, [self._act(it) for it in edges])
+
+    def _act(self, edge: Edge) -> str:
+        if self.leaves_divergent(edge):
+            return self._slots.load("i1", self._slots_of(edge)[0])
+        return self._slots.use((edge, "act")) if (edge, "act") in self._slots else "false"
+
+    def taken(self, edges: Sequence[Edge]) -> list[str]:
+        """Which lanes of each part take one of the edges."""
+        return [self.either(self._vec, [self._taken(it, part) for it in edges]) for part in range(self._site.count)]
+
+    def _taken(self, edge: Edge, part: int) -> str:
+        if self.leaves_divergent(edge):
+            return self._slots.load(self._type, self._slots_of(edge)[1][part])
+        return self._slots.use((edge, part)) if (edge, part) in self._slots else "zeroinitializer"
+
+    def take_edges(self, leader: h.Node) -> None:
+        """At the end of a block, who goes where."""
+        masks, exit = self.texts(self._site.key), self._placed.exits[leader]
+        for edge in self._body.outgoing[leader]:
+            if edge.target not in self._body.level_of:
+                continue
+            act, taken = self._site.act, masks
+            leaves = self.leaves_divergent(edge)
+            if isinstance(exit, h.If):
+                act, taken = self._branch(exit, edge, masks)
+                if self._shapes.edge_keys[edge] is not self._site.key and not leaves:
+                    self.set(self._shapes.edge_keys[edge], taken)
+            self._take(edge, act, taken)
+
+    def take_only(self, edge: Edge) -> None:
+        """All lanes take one edge from the end of a block with a branch."""
+        for other in self._body.outgoing[edge.source]:
+            if other.target in self._body.level_of:
+                act, mask = ("true", _ALL) if other == edge else ("false", "zeroinitializer")
+                taken = [mask] * self._site.count
+                self.set(self._shapes.edge_keys[other], taken)
+                self._take(other, act, taken)
+
+    def _take(self, edge: Edge, act: str, taken: Sequence[str]) -> None:
+        if self.leaves_divergent(edge):
+            self._add(edge, act, taken)
+        else:
+            self._put(edge, act, taken)
+
+    def _put(self, edge: Edge, act: str, taken: Sequence[str]) -> None:
+        depth = self._depth(edge)
+        self._slots.define((edge, "act"), act, "i1", depth=depth)
+        for part, mask in enumerate(taken):
+            self._slots.define((edge, part), mask, self._type, depth=depth)
+
+    def _add(self, edge: Edge, act: str, taken: Sequence[str]) -> None:
+        """Lanes leave a loop at different times."""
+        slots, load = self._slots, self._slots.load
+        act_slot, mask_slots = self._slots_of(edge)
+        slots.store("i1", self._one.binary("or", "i1", act, load("i1", act_slot)), act_slot)
+        for mask, slot in zip(taken, mask_slots, strict=True):
+            slots.store(self._type, self._vec.binary("or", "i1", mask, load(self._type, slot)), slot)
+
+    def _branch(self, branch: h.If, edge: Edge, masks: Sequence[str]) -> tuple[str, list[str]]:
+        """Whether any lane takes a way out of a branch, and which."""
+        is_true = isinstance(edge.target, h.Read) and edge.target.indices == [h.ControlIndex(1)]
+        if self._values.is_uniform(branch.condition):
+            act, type = self._values.scalar(branch.condition), self._type
+            if not is_true:
+                act = self._one.binary("xor", "i1", act, "true")
+            out = self._values.out
+            taken = [out.pure(f"select i1 {act}, {type} {mask}, {type} zeroinitializer") for mask in masks]
+            return act if self._site.act == "true" else self._one.binary("and", "i1", act, self._site.act), taken
+        taken = [self._wanted(branch.condition, masks[part], is_true=is_true) for part in self._site.parts()]
+        is_rising = is_true and all(it == _ALL for it in masks)
+        first = self._first_is_below(branch.condition) if is_rising else None
+        return first or self.any(taken), taken
+
+    def _wanted(self, condition: h.Node, mask: str, *, is_true: bool) -> str:
+        wanted = self._values.vector(condition)
+        if not is_true:
+            wanted = self._vec.binary("xor", "i1", wanted, _ALL)
+        return wanted if mask == _ALL else self._vec.select(mask, "i1", wanted, "zeroinitializer")
+
+    def _first_is_below(self, condition: h.Node) -> str | None:
+        """Whether any lane's number is below a limit, where only that of the first needs to be asked."""
+        match condition:
+            case h.Binary(op=h.BinaryOp.LESS, lhs=lhs, rhs=rhs) if self._values.is_uniform(rhs):
+                type, bound = self._placed.types[lhs], greatest(lhs, self._placed.types)
+                shape = self._shapes.at(lhs, self._site.here)
+                is_rising = shape == Shape(Kind.AFFINE, 1) and bound is not None and bound < 1 << 31
+                if not is_rising or not self._values.is_usable(lhs) or not self._values.is_usable(rhs):
+                    return None
+                lowest, limit = self._values.scalar(lhs), self._values.scalar(rhs)
+                return self._one.binary("icmp ult", data.llvm_type(type), lowest, limit)
+            case _:
+                return None
+
+    def leaves_divergent(self, edge: Edge) -> bool:
+        """Whether the edge leaves a loop that lanes leave at different times."""
+        levels = self._body.enclosing(edge.source)
+        return any(it in self._shapes.divergent and edge.target not in it.leaders for it in levels)
+
+    def is_own(self, item: Item) -> bool:
+        """Whether the mask of an item comes from one branch right before it."""
+        return len(item.incoming) == 1 and self._shapes.splits(item.incoming[0].source)

@@ -1,0 +1,222 @@
+"""What blocks hand on: to the Phis of the regions after them, and to Collects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from .....ir.hercules import dynamic
+from .....ir.hercules import nodes as h
+from .....ir.hercules.analyses import block_leader
+from .....ir.hercules.schedule import Schedule
+from .....ir.hercules.types import is_collection
+from ... import data
+from ...layout import ArrayLayout, ScalarLayout, natural_layout
+from ...memory import Address, Memory
+from ...storage import Storage, StoragePlan
+from ..analysis.body import Body, Edge
+from ..analysis.shapes import Shapes
+from ..choice.choose import Gang, NotGanged
+from ..memory.places import Place
+from ..site import Site
+from ..values.values import GangValues
+from .homes import Homes
+from .masks import Masks
+
+
+class Merges:
+    """The Phis, Reduces and Collects of a gang's body. Raises NotGanged for those that gangs cannot do."""
+
+    def __init__(
+        self,
+        placed: Schedule,
+        gang: Gang,
+        body: Body,
+        plan: StoragePlan,
+        private: frozenset[Storage],
+        shapes: Shapes,
+        memory: Memory,
+        values: GangValues,
+        masks: Masks,
+        homes: Homes,
+        site: Site,
+    ) -> None:
+        self._placed = placed
+        self._gang = gang
+        self._body = body
+        self._plan = plan
+        self._private = private
+        self._shapes = shapes
+        self._memory = memory
+        self._values = values
+        self._masks = masks
+        self._homes = homes
+        self._site = site
+        self._types = placed.types
+        self._phis: dict[h.Node, list[h.Phi]] = {}
+        self._endings: dict[h.Node, list[h.Phi]] = {}
+        self._collects: dict[h.Node, list[h.Collect]] = {}
+        self._openings: dict[h.Node, list[h.Reduce]] = {}
+        """The Reduces of the fork that follows a block, whose collections begin as copies."""
+        self._phi_slots: dict[h.Phi, tuple[str, list[str]]] = {}
+        self._first: dict[tuple[h.Phi, bool], h.Node] = {}
+        for node in placed.function.nodes:
+            if node in placed.live:
+                self._find(node)
+
+    def _find(self, node: h.Node) -> None:
+        match node:
+            case h.Phi(region=h.Region() as region) if region in self._body.level_of:
+                self._phis.setdefault(region, []).append(node)
+                for before in dict.fromkeys(region.predecessors):
+                    if before in self._placed.live:
+                        self._endings.setdefault(block_leader(before), []).append(node)
+            case h.Reduce(join=h.Join() as join):
+                self._check_reduce(node, self._placed.nest.forks[join])
+            case h.Collect(join=h.Join() as join):
+                self._check_collect(node, self._placed.nest.forks[join])
+                if self._placed.nest.forks[join] is self._gang.forks[-1]:
+                    self._collects.setdefault(block_leader(join.control), []).append(node)
+            case _:
+                pass
+
+    def _check_reduce(self, node: h.Reduce, fork: h.Fork) -> None:
+        is_own = fork is self._body.fork
+        if not is_own and fork not in self._body.level_of:
+            return
+        if not is_collection(self._types[node]):
+            raise NotGanged("a number reduced over lanes")
+        is_copied = not is_own and self._plan.needs_transfer(node.init, node)
+        if (is_copied and self._plan.of(node) not in self._private) or self._plan.needs_transfer(node.update, node):
+            raise NotGanged("a collection copied in a fork")
+        if is_copied:
+            self._openings.setdefault(block_leader(fork.control), []).append(node)
+
+    def _check_collect(self, node: h.Collect, fork: h.Fork) -> None:
+        forks = self._gang.forks
+        if fork not in forks and fork in self._body.level_of:
+            raise NotGanged("a fork inside that collects")
+        if fork in forks[:-1]:
+            inner = node.value
+            if not isinstance(inner, h.Collect) or self._plan.of(inner).parent is not self._plan.of(node):
+                raise NotGanged("a collection collected over several forks")
+        elif fork is forks[-1] and is_collection(self._types[node.value]):
+            raise NotGanged("collections that are collected")
+
+    def has_copies(self, leader: h.Node) -> bool:
+        """Whether a block hands collections on into other storage."""
+        return leader in self._openings or any(
+            is_collection(self._types[phi])
+            and any(self._plan.needs_transfer(it, phi) for it in self._taken(phi, leader))
+            for phi in self._endings.get(leader, ())
+        )
+
+    # At the beginning of a region
+
+    def begin(self, region: h.Node) -> None:
+        """What came in."""
+        if region not in self._phis:
+            return
+        site = self._site
+        before = site.here, site.key
+        site.here, site.key = region, self._shapes.keys[region]
+        for phi in self._phis[region]:
+            if not is_collection(self._types[phi]):
+                type, slots = self._slots_of(phi)
+                for _ in self._values.parts_of(phi):
+                    self._values.define(phi, self._values.slots.load(type, slots[site.part]))
+                self._values.keep_if_left_behind(phi, self._masks.here)
+        site.here, site.key = before
+
+    def _slots_of(self, phi: h.Phi) -> tuple[str, list[str]]:
+        if phi not in self._phi_slots:
+            assert isinstance(phi.region, h.Region)
+            type = self._values.type_of(phi, phi.region)
+            level = self._body.level_of[phi.region]
+            is_header = level.header is phi.region
+            depth = None if is_header else len(self._body.enclosing(phi.region)) - 1
+            count = 1 if self._values.is_common_at(phi, phi.region) else self._site.count
+            self._phi_slots[phi] = type, [self._values.slots.make(type, depth) for _ in range(count)]
+        return self._phi_slots[phi]
+
+    # At the end of a block
+
+    def hand_on(self, leader: h.Node) -> None:
+        """What comes out."""
+        pending = [(value, phi) for phi in self._endings.get(leader, ()) for value in self._taken(phi, leader)]
+        for value, phi in pending:
+            if is_collection(self._types[phi]):
+                self._copy_to_phi(value, phi, pending)
+            else:
+                self._store_phi(phi, value, leader)
+        for reduce in self._openings.get(leader, ()):
+            self.transfer(reduce.init, reduce)
+        for collect in self._collects.get(leader, ()):
+            self._collect(collect)
+
+    def _taken(self, phi: h.Phi, leader: h.Node) -> list[h.Node]:
+        assert isinstance(phi.region, h.Region)
+        pairs = zip(phi.region.predecessors, phi.values, strict=True)
+        return [value for it, value in pairs if it in self._placed.live and block_leader(it) is leader]
+
+    def _store_phi(self, phi: h.Phi, value: h.Node, leader: h.Node) -> None:
+        region = phi.region
+        assert isinstance(region, h.Region)
+        type, slots = self._slots_of(phi)
+        values, edge = self._values, Edge(leader, region)
+        is_back = edge in self._body.level_of[region].back
+        is_first = self._first.setdefault((phi, is_back), leader) is leader
+        is_kept = self._masks.leaves_divergent(edge) or not is_first
+        is_vector = values.is_vector_at(phi, region)
+        for part in self._parts(len(slots)):
+            mask = self._masks.here()
+            stored = values.vector(value) if is_vector else values.scalar(value)
+            if is_vector and mask is not None and is_kept:
+                scalar = data.llvm_type(self._types[phi])
+                stored = values.vec.select(mask, scalar, stored, values.slots.load(type, slots[part]))
+            values.slots.store(type, stored, slots[part])
+
+    def _parts(self, count: int) -> Iterator[int]:
+        yield from self._site.parts() if count > 1 else (0,)
+
+    def _copy_to_phi(self, value: h.Node, phi: h.Phi, all: Sequence[tuple[h.Node, h.Phi]]) -> None:
+        """A collection handed on into other storage."""
+        if not self._plan.needs_transfer(value, phi):
+            return
+        target = self._plan.of(phi)
+        for other, _ in all:
+            is_array = is_collection(self._types[other]) and not isinstance(other, h.ConstantNode)
+            if is_array and other is not value and self._plan.of(other) is target:
+                raise NotGanged("private arrays that change places")
+        self.transfer(value, phi)
+
+    def transfer(self, source: h.Node, target: h.Node) -> None:
+        """Bring a lane-private collection to where the version that continues it lives."""
+        if not self._plan.needs_transfer(source, target):
+            return
+        storage = self._plan.of(target)
+        if storage not in self._private:
+            raise NotGanged("a shared collection copied by lanes")
+        if isinstance(source, h.ConstantNode):
+            if not isinstance(source.value, h.ZeroConstant):
+                raise NotGanged("a private array that begins with a table")
+        elif self._plan.of(source) not in self._private:
+            raise NotGanged("a private copy of a shared collection")
+        for _ in self._site.parts():
+            if isinstance(source, h.ConstantNode):
+                self._values.memory.fill_zero(storage, self._homes.mask(storage))
+            else:
+                self._values.memory.copy(self._plan.of(source), storage, self._homes.mask(storage))
+
+    def _collect(self, node: h.Collect) -> None:
+        storage = self._plan.of(node)
+        for _ in self._gang.forks[1:]:
+            if storage.parent is None:
+                raise NotGanged("a collection collected over several forks")
+            storage = storage.parent
+        leaf = natural_layout(self._types[node.value])
+        assert isinstance(leaf, ScalarLayout)
+        first = Address(self._memory.address(storage).pointer, ArrayLayout(leaf, dynamic.ZERO, leaf.size))
+        for _ in self._site.parts():
+            target = self._memory.slot(first, self._values.first_number())
+            place = Place(target.pointer, (), leaf, is_private=False)
+            self._values.memory.store_lanes(self._values.vector(node.value), place, self._masks.here())

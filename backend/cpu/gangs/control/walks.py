@@ -1,0 +1,79 @@
+"""Lanes that walk through adjacent segments of an array, as through the rows of a compressed sparse matrix.
+
+The segments of all lanes together are one piece of memory, but each lane takes its next element from another line of it
+at every turn, which processors do not foresee. So each turn asks for as many bytes as it takes, from behind the gang's
+own segments on: those are the next gang's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from .....ir.hercules import nodes as h
+from .....ir.hercules.schedule import Schedule
+from ...layout import ArrayLayout
+from ...storage import Storage, StoragePlan
+from ..analysis.body import Level
+from ..analysis.segments import walker
+from ..memory.ahead import ask_for
+from ..site import Site
+from ..values.values import GangValues
+
+
+class Walks:
+    """Finds walks in loops, and asks for the memory of the next ones."""
+
+    def __init__(
+        self,
+        placed: Schedule,
+        plan: StoragePlan,
+        users: Mapping[h.Node, Sequence[h.Node]],
+        values: GangValues,
+        site: Site,
+    ) -> None:
+        self._placed = placed
+        self._plan = plan
+        self._users = users
+        self._values = values
+        self._site = site
+
+    def begin(self, level: Level) -> str | None:
+        """Before a loop: where its turns are counted, if it is a walk."""
+        if walker(self._placed, level.header) is None:
+            return None
+        turns = self._values.slots.make("i64")
+        self._values.slots.store("i64", "0", turns)
+        return turns
+
+    def turn(self, level: Level, turns: str) -> None:
+        """At the start of each turn, where all that the loop's header is handed is known."""
+        values, site, out = self._values, self._site, self._values.out
+        counter = walker(self._placed, level.header)
+        assert counter is not None
+        here, site.here, site.part = site.here, level.header, site.count - 1
+        last = values.memory.lane("i32", values.vector(counter), str(site.lanes - 1))
+        site.here, site.part = here, 0
+        threads = site.lanes * site.count
+        turn = values.slots.load("i64", turns)
+        values.slots.store("i64", values.one.binary("add", "i64", turn, "1"), turns)
+        behind = values.one.binary("mul", "i64", turn, str(threads - 1))
+        position = values.one.binary("add", "i64", behind, values.one.convert("zext", "i32", last, "i64"))
+        for storage, stride in dict.fromkeys(self._walked(level, counter)):
+            start = values.base(storage)
+            first = out.value(f"getelementptr [{stride} x i8], ptr {start}, i64 {position}")
+            ask_for(out, first, threads * stride)
+
+    def _walked(self, level: Level, counter: h.Phi) -> Iterator[tuple[Storage, int]]:
+        """The bindings of which each turn reads the element at the counter's position, and the bytes of an element."""
+        positions: list[h.Node] = [counter, *(it for it in self._users[counter] if isinstance(it, h.Cast))]
+        for position in positions:
+            for node in self._users[position]:
+                match node:
+                    case h.Read(collection=collection, indices=[h.PositionIndex(position=at), *_]) if at is position:
+                        is_inside = self._placed.place.get(node) in level.leaders
+                        storage = None if isinstance(collection, h.ConstantNode) else self._plan.of(collection)
+                        if is_inside and storage is not None and storage.is_binding:
+                            assert isinstance(storage.layout, ArrayLayout)
+                            yield storage, storage.layout.stride
+                    case _:
+                        pass

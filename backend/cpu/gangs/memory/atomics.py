@@ -1,0 +1,200 @@
+"""Atomic operations of a gang.
+
+The lanes of a gang are interleaved in any order that WGSL allows ("Atomic Operations" are relaxed), and here that order
+is the lanes' own. At one place for all lanes there is one operation with what the lanes combine to; what each finds is
+what was there before, combined with the operands of the lanes before it. Memory that no other thread sees is accessed
+by vectors where lanes are sure to be apart. All else is done lane after lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .....ir.hercules import nodes as h
+from ...data import llvm_type
+from ...memory import Address, Memory, updated
+from .memory import GangMemory
+from .moves import Lanes
+from .places import Place
+from .prefixes import Operand, combine, total_and_prefixes
+
+_COMBINED = (
+    h.AtomicOp.ADD,
+    h.AtomicOp.SUB,
+    h.AtomicOp.AND,
+    h.AtomicOp.OR,
+    h.AtomicOp.XOR,
+    h.AtomicOp.MIN,
+    h.AtomicOp.MAX,
+)
+
+_SETTLING = (h.AtomicOp.AND, h.AtomicOp.OR, h.AtomicOp.MIN, h.AtomicOp.MAX)
+"""Done again, they change nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class GangAtomic:
+    """An operation of the lanes of a mask, which is not empty; None is all lanes. `is_shared`: other threads may see
+    the memory. `is_used`: somebody asks for old values.
+    """
+
+    gang: GangMemory
+    memory: Memory
+    op: h.AtomicOp
+    place: Place
+    operands: Sequence[Operand]
+    mask: str | None
+    is_shared: bool
+    is_used: bool
+
+    def emit(self) -> str | None:
+        """The old values as a vector, if they are used."""
+        if not self.place.parts:
+            return self._at_one_place()
+        if self.is_shared:
+            return self._lane_by_lane(self.gang.lanes_of(self.place))
+        if self.op is h.AtomicOp.LOAD:
+            return self.gang.load(self.place, self.mask)[0]
+        if self.op is h.AtomicOp.STORE:
+            self.gang.store_lanes(self.operands[0].lanes, self.place, self.mask)
+            return None
+        return self._in_own_memory()
+
+    # One place for all lanes
+
+    def _at_one_place(self) -> str | None:
+        scalar, gang = llvm_type(self.place.leaf.type), self.gang
+        match self.op:
+            case h.AtomicOp.LOAD:
+                return gang.splat(self._once([]), scalar)
+            case h.AtomicOp.STORE:
+                self._once([gang.a_lane(scalar, self.operands[0].lanes, self.mask)])
+                return None
+            case op if op in _COMBINED:
+                total, prefixes = total_and_prefixes(
+                    gang, op, self.place.leaf, self.operands[0], self.mask, with_prefixes=self.is_used
+                )
+                if prefixes is None:
+                    self._unused(total)
+                    return None
+                before = self._once([total])
+                return combine(gang.vec, op, self.place.leaf, gang.splat(before, scalar), prefixes)
+            case _:
+                return self._lane_by_lane(None)
+
+    def _unused(self, total: str) -> None:
+        """The operation whose old value nobody asks for.
+
+        Where it would leave what it finds, as a minimum mostly does, a load stands for it: the line of memory is then
+        shared by all processors, not taken by each in turn.
+        """
+        if not self.is_shared or self.op not in _SETTLING:
+            self._once([total])
+            return
+        out, one, leaf = self.gang.out, self.gang.one, self.place.leaf
+        found = self.memory.atomic(h.AtomicOp.LOAD, Address(self.place.pointer, leaf), [], is_shared=True)
+        stays = one.binary("icmp eq", llvm_type(leaf.type), updated(one, self.op, leaf, found, [total]), found)
+        change, done = out.fresh_block("change"), out.fresh_block("settled")
+        before = out.current
+        out.do(f"br i1 {stays}, label %{done}, label %{change}, !prof !1")
+        out.open_arm(change, before)
+        self._once([total])
+        out.do(f"br label %{done}")
+        out.open_merge(done, before)
+
+    def _once(self, operands: Sequence[str]) -> str:
+        address = Address(self.place.pointer, self.place.leaf)
+        return self.memory.atomic(self.op, address, operands, is_shared=self.is_shared)
+
+    # Places that differ, in memory of this thread alone
+
+    def _in_own_memory(self) -> str | None:
+        """Vectors where the places follow one another, else lane by lane."""
+        scalars = [llvm_type(self.place.leaf.type)] if self.is_used else []
+
+        def by_lane() -> list[str]:
+            old = self._lane_by_lane(self.gang.lanes_of(self.place))
+            return [] if old is None else [old]
+
+        def as_vector(pointer: str) -> list[str]:
+            return [self._as_vector(pointer)][: len(scalars)]
+
+        results = self.gang.where_consecutive(self.place, scalars, as_vector, by_lane)
+        return results[0] if results else None
+
+    def _as_vector(self, pointer: str) -> str:
+        vec, leaf = self.gang.vec, self.place.leaf
+        old = self.gang.load_vector(pointer, leaf, self.mask)
+        new = updated(vec, self.op, leaf, old, [it.lanes for it in self.operands])
+        self.gang.store_lanes(new, Place(pointer, (), leaf, is_private=False), self.mask)
+        return old
+
+    # Lane after lane
+
+    def _lane_by_lane(self, lanes: Lanes | None) -> str | None:
+        """At the lanes' places; None is one for all."""
+        mask = self.mask
+        if mask is None:
+            return self._unrolled(lanes)
+        out = self.gang.vec.out
+        every, some, done = (out.fresh_block(name) for name in ("every", "some", "atomics.done"))
+        is_full = self.gang.one.binary("icmp eq", f"i{self.gang.lanes}", self.gang.bits(mask), "-1")
+        before = out.current
+        out.do(f"br i1 {is_full}, label %{every}, label %{some}")
+        ways: list[tuple[str, str]] = []
+        for block in (every, some):
+            out.open_arm(block, before)
+            old = self._unrolled(lanes) if block is every else self._loop(lanes, mask)
+            ways.append((old or "", out.current))
+            out.do(f"br label %{done}")
+        out.open_merge(done, before)
+        if not self.is_used:
+            return None
+        return out.phi(self.gang.vec.type(llvm_type(self.place.leaf.type)), lambda: ways)
+
+    def _of_lane(self, lanes: Lanes | None, number: str, old: str) -> str:
+        """The operation of a lane; puts what it found into the vector `old`."""
+        gang, out = self.gang, self.gang.vec.out
+        scalar, pointer = llvm_type(self.place.leaf.type), self.place.pointer
+        if lanes is not None:
+            index = gang.lane(lanes.index_type, lanes.index, number)
+            pointer = out.pure(f"getelementptr [{lanes.unit} x i8], ptr {pointer}, {lanes.index_type} {index}")
+        mine = [it.one or gang.lane(scalar, it.lanes, number) for it in self.operands]
+        found = self.memory.atomic(self.op, Address(pointer, self.place.leaf), mine, is_shared=self.is_shared)
+        if not self.is_used:
+            return old
+        return out.pure(f"insertelement {gang.vec.type(scalar)} {old}, {scalar} {found}, i64 {number}")
+
+    def _unrolled(self, lanes: Lanes | None) -> str | None:
+        """All lanes, one after another."""
+        old = "zeroinitializer"
+        for number in range(self.gang.lanes):
+            old = self._of_lane(lanes, str(number), old)
+        return old if self.is_used else None
+
+    def _loop(self, lanes: Lanes | None, mask: str) -> str | None:
+        """A loop over the lanes of a mask that is not empty."""
+        gang = self.gang
+        vec, one, out = gang.vec, gang.one, gang.vec.out
+        width = f"i{gang.lanes}"
+        bits = gang.bits(mask)
+        before, loop, done = out.current, out.fresh_block("lane"), out.fresh_block("lanes.done")
+        out.do(f"br label %{loop}")
+        out.open_arm(loop, before)
+        turns = [(bits, before)]
+        old_values = [("zeroinitializer", before)]
+        left = out.phi(width, lambda: turns)
+        old = "zeroinitializer"
+        if self.is_used:
+            old = out.phi(vec.type(llvm_type(self.place.leaf.type)), lambda: old_values)
+        number = one.intrinsic("llvm.cttz", width, left, flags=("true",))
+        if gang.lanes < 64:
+            number = one.convert("zext", width, number, "i64")
+        after = self._of_lane(lanes, number, old)
+        rest = one.binary("and", width, left, one.binary("sub", width, left, "1"))
+        turns.append((rest, out.current))
+        old_values.append((after, out.current))
+        out.do(f"br i1 {one.binary('icmp ne', width, rest, '0')}, label %{loop}, label %{done}")
+        out.open_merge(done, before)
+        return after if self.is_used else None

@@ -1,0 +1,59 @@
+"""Accesses of parts whose elements follow one another: as matrices are transposed.
+
+Where the parts of a gang access, for each lane, elements side by side, a lane's elements of several parts are one
+vector in memory: such rows are loaded and stored whole, and turned into the parts' vectors in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...layout import ScalarLayout
+from ...llvm import Ops
+from ..values.vectors import LaneVectors
+from .interleave import Interleaved
+from .moves import Moves, memory_type
+
+
+class Columns:
+    """Loads and stores of as many parts at a time as `group` says; all lanes access memory."""
+
+    def __init__(self, vectors: LaneVectors, moves: Moves, interleaved: Interleaved) -> None:
+        self._vectors = vectors
+        self._moves = moves
+        self._interleaved = interleaved
+        self._lanes = vectors.lanes
+        self._out = vectors.out
+
+    def group(self, parts: int) -> int:
+        """How many parts are loaded at a time; 0 if there are not enough."""
+        size = self._lanes
+        while parts % size:
+            size //= 2
+        return size if size >= _FEWEST else 0
+
+    def load(self, leaf: ScalarLayout, group: int, pointer: Callable[[int], str]) -> list[str]:
+        """The vectors of a group; `pointer` is where a lane's element of the first part is."""
+        row = LaneVectors(Ops(self._out, group))
+        pieces = [self._moves.load(pointer(lane), leaf, None, row.vec) for lane in range(self._lanes)]
+        while row.lanes < self._lanes:
+            pairs = zip(pieces[::2], pieces[1::2], strict=True)
+            numbers = range(2 * row.lanes)
+            pieces = [row.shuffle(memory_type(leaf), left, right, numbers) for left, right in pairs]
+            row = LaneVectors(Ops(self._out, 2 * row.lanes))
+        return self._interleaved.split(memory_type(leaf), pieces)
+
+    def store(self, leaf: ScalarLayout, data: Sequence[str], pointer: Callable[[int], str]) -> None:
+        """Put the vectors of a group into memory."""
+        group, scalar = len(data), memory_type(leaf)
+        row = Ops(self._out, group)
+        in_one = self._lanes // group
+        for number, piece in enumerate(self._interleaved.join(scalar, data)):
+            for at in range(in_one):
+                numbers = range(at * group, (at + 1) * group)
+                values = self._vectors.shuffle(scalar, piece, "poison", numbers) if in_one > 1 else piece
+                self._moves.store(values, pointer(number * in_one + at), leaf, None, row)
+
+
+_FEWEST = 4
+"""Rows of fewer elements are not worth the shuffles."""

@@ -1,0 +1,139 @@
+"""Records that follow one another in memory, one for each lane: their scalars as vectors, by wide moves and shuffles.
+
+The *words* of the lanes' records are numbered through: word `o` of lane `i` is number `i * period + o`. Memory holds
+them as `period` vectors in a row; the lanes want, for each `o`, the vector of all words `o`. Periods halve as long as
+they are even, by one shuffle of two vectors for each half; what is left takes from each vector in turn. LLVM drops the
+shuffles whose results nobody uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...layout import ScalarLayout
+from ..values.vectors import LaneVectors, mask_text
+from .moves import Moves, memory_type
+
+MOST_WORDS = 16
+"""Longer records are gathered word by word."""
+
+
+class Interleaved:
+    """Loads and stores of records."""
+
+    def __init__(self, vectors: LaneVectors, moves: Moves) -> None:
+        self._vectors = vectors
+        self._moves = moves
+        self._lanes = vectors.lanes
+
+    def load(
+        self, pointer: str, period: int, words: Mapping[int, ScalarLayout], mask: str | None, *, is_whole: bool
+    ) -> list[str]:
+        """Each of the `words` as a vector, in their order; `pointer` is at word 0 of lane 0.
+
+        Other memory of the records of the lanes in the mask may be read, too; if they are not `is_whole`, none behind
+        the last wanted word.
+        """
+        leaf = next(iter(words.values()))
+        scalar = memory_type(leaf)
+        end = self._lanes * period if is_whole else (self._lanes - 1) * period + max(words) + 1
+        found = [self._load_part(pointer, leaf, number, end, mask, period) for number in range(period)]
+        parts = self.split(scalar, found)
+        return [self._cast(parts[word], scalar, memory_type(layout)) for word, layout in words.items()]
+
+    def _load_part(self, pointer: str, leaf: ScalarLayout, number: int, end: int, mask: str | None, period: int) -> str:
+        wanted = [it < end for it in _numbers(number, self._lanes)]
+        if not any(wanted):
+            return "poison"
+        return self._moves.load(self._part_of(pointer, leaf, number), leaf, self._masked(wanted, number, mask, period))
+
+    def _masked(self, wanted: Sequence[bool], number: int, mask: str | None, period: int) -> str | None:
+        """The mask of the wanted elements of a part, of lanes in the mask; None for all."""
+        constant = None if all(wanted) else mask_text(wanted)
+        if mask is None:
+            return constant
+        lanes = mask
+        if period > 1:
+            numbers = (it // period for it in _numbers(number, self._lanes))
+            lanes = self._vectors.shuffle("i1", mask, "poison", numbers)
+        return lanes if constant is None else self._vectors.vec.binary("and", "i1", lanes, constant)
+
+    def store(self, pointer: str, period: int, words: Mapping[int, tuple[ScalarLayout, str]], mask: str | None) -> None:
+        """Put vectors of memory's type to the words of the lanes in the mask; other memory is not touched."""
+        leaf, _ = next(iter(words.values()))
+        for number, (part, start) in enumerate(self.rows(pointer, period, words)):
+            wanted = [it % period in words for it in _numbers(number, self._lanes)]
+            if any(wanted):
+                self._moves.store(part, start, leaf, self._masked(wanted, number, mask, period))
+
+    def rows(self, pointer: str, period: int, words: Mapping[int, tuple[ScalarLayout, str]]) -> list[tuple[str, str]]:
+        """Vectors in memory's order, and where each of them goes; what is no word of the records is poison."""
+        leaf, _ = next(iter(words.values()))
+        scalar = memory_type(leaf)
+        given = ["poison"] * period
+        for word, (layout, data) in words.items():
+            given[word] = self._cast(data, memory_type(layout), scalar)
+        parts = self.join(scalar, given)
+        return [(part, self._part_of(pointer, leaf, number)) for number, part in enumerate(parts)]
+
+    def _part_of(self, pointer: str, leaf: ScalarLayout, number: int) -> str:
+        offset = number * self._lanes * leaf.size
+        return self._vectors.out.pure(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
+
+    def _cast(self, data: str, source: str, target: str) -> str:
+        return self._vectors.vec.convert("bitcast", source, data, target)
+
+    def split(self, scalar: str, parts: Sequence[str]) -> list[str]:
+        """From memory's order to a vector for each word of the period."""
+        period, lanes = len(parts), self._lanes
+        if period == 1:
+            return list(parts)
+        if period % 2 == 0:
+            halves = [
+                self.split(scalar, [self._shuffle(scalar, *pair, range(odd, 2 * lanes, 2)) for pair in _pairs(parts)])
+                for odd in (0, 1)
+            ]
+            return [halves[word % 2][word // 2] for word in range(period)]
+        return [
+            self._collected(scalar, parts, [divmod(lane * period + word, lanes) for lane in range(lanes)])
+            for word in range(period)
+        ]
+
+    def join(self, scalar: str, words: Sequence[str]) -> list[str]:
+        """The inverse of `split`."""
+        period, lanes = len(words), self._lanes
+        if period == 1:
+            return list(words)
+        if period % 2 == 0:
+            parts: list[str] = []
+            for pair in zip(self.join(scalar, words[::2]), self.join(scalar, words[1::2]), strict=True):
+                for first in (0, lanes // 2):
+                    numbers = [it for lane in range(first, first + lanes // 2) for it in (lane, lane + lanes)]
+                    parts.append(self._shuffle(scalar, *pair, numbers))
+            return parts
+        return [
+            self._collected(scalar, words, [(number % period, number // period) for number in _numbers(part, lanes)])
+            for part in range(period)
+        ]
+
+    def _collected(self, scalar: str, sources: Sequence[str], wanted: Sequence[tuple[int, int]]) -> str:
+        """The vector of elements given by (source, lane)."""
+        result = "poison"
+        for number, source in enumerate(sources):
+            if any(it == number for it, _ in wanted) and source != "poison":
+                numbers = [self._lanes + lane if it == number else here for here, (it, lane) in enumerate(wanted)]
+                result = self._shuffle(scalar, result, source, numbers)
+        return result
+
+    def _shuffle(self, scalar: str, left: str, right: str, numbers: Sequence[int]) -> str:
+        if left == right == "poison":
+            return "poison"
+        return self._vectors.shuffle(scalar, left, right, numbers)
+
+
+def _pairs(parts: Sequence[str]) -> list[tuple[str, str]]:
+    return list(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _numbers(part: int, lanes: int) -> range:
+    return range(part * lanes, (part + 1) * lanes)

@@ -1,0 +1,162 @@
+"""Moving vectors between registers and memory: consecutive scalars at once, others by gathers and scatters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .....ir.hercules import nodes as h
+from ...data import llvm_type
+from ...layout import ScalarLayout
+from ...llvm import FunctionText, Ops
+from ..values.vectors import LaneVectors, vector_text
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Scalars at `pointer` + index of each lane, in units of `unit` bytes; the index is a vector of i32 or i64."""
+
+    pointer: str
+    index: str
+    index_type: str
+    unit: int
+
+
+class Moves:
+    """Loads and stores of a leaf's scalars as they lie in memory, where a bool is a byte.
+
+    Lanes that are not in the mask do not access memory; what is loaded for them is zero.
+    """
+
+    def __init__(self, vectors: LaneVectors) -> None:
+        self._vec = vectors.vec
+        self._out = vectors.out
+
+    def load(self, pointer: str, leaf: ScalarLayout, mask: str | None, part: Ops | None = None) -> str:
+        """Consecutive scalars, as many as a gang has lanes or as `part` says."""
+        scalar, vec = memory_type(leaf), self._vec if part is None else part
+        type = vec.type(scalar)
+        if mask is None:
+            return self._out.value(f"load {type}, ptr {pointer}, align {leaf.align}")
+        name = f"llvm.masked.load.{vec.suffix(scalar)}.p0"
+        masks = vec.type("i1")
+        self._out.module.declare(f"{type} @{name}(ptr, {masks}, {type})")
+        return self._out.value(
+            f"call {type} @{name}(ptr align {leaf.align} {pointer}, {masks} {mask}, {type} zeroinitializer)"
+        )
+
+    def store(self, data: str, pointer: str, leaf: ScalarLayout, mask: str | None, part: Ops | None = None) -> None:
+        """Consecutive scalars, as many as a gang has lanes or as `part` says."""
+        scalar, vec = memory_type(leaf), self._vec if part is None else part
+        type = vec.type(scalar)
+        if mask is None:
+            self._out.do(f"store {type} {data}, ptr {pointer}, align {leaf.align}")
+            return
+        name = f"llvm.masked.store.{vec.suffix(scalar)}.p0"
+        masks = vec.type("i1")
+        self._out.module.declare(f"void @{name}({type}, ptr, {masks})")
+        self._out.do(f"call void @{name}({type} {data}, ptr align {leaf.align} {pointer}, {masks} {mask})")
+
+    def gather(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> str:
+        """A scalar for each lane."""
+        return self._gather(memory_type(leaf), lanes, leaf.align, mask)
+
+    def _gather(self, scalar: str, lanes: Lanes, align: int, mask: str | None) -> str:
+        type, masks, pointers = (self._vec.type(it) for it in (scalar, "i1", "ptr"))
+        name = f"llvm.masked.gather.{self._vec.suffix(scalar)}.v{self._vec.lanes}p0"
+        self._out.module.declare(f"{type} @{name}({pointers}, {masks}, {type})")
+        return self._out.value(
+            f"call {type} @{name}({pointers} align {align} {self._pointers(lanes)}, {masks} {mask or _ALL}, "
+            f"{type} zeroinitializer)"
+        )
+
+    def gather_pairs(
+        self, lanes: Lanes, leaves: tuple[ScalarLayout, ScalarLayout], mask: str | None
+    ) -> tuple[str, str]:
+        """For each lane two words of 32 bits side by side: gathers take as long for 64 bits as for 32."""
+        count = self._vec.lanes
+        pairs = self._gather("i64", lanes, leaves[0].align, mask)
+        words = self._out.value(f"bitcast {self._vec.type('i64')} {pairs} to <{2 * count} x i32>")
+        found: list[str] = []
+        for number, leaf in enumerate(leaves):
+            chosen = vector_text("i32", range(number, 2 * count, 2))
+            word = self._out.value(
+                f"shufflevector <{2 * count} x i32> {words}, <{2 * count} x i32> poison, <{count} x i32> {chosen}"
+            )
+            found.append(self._vec.convert("bitcast", "i32", word, memory_type(leaf)))
+        return found[0], found[1]
+
+    def scatter(self, data: str, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> None:
+        """A scalar from each lane; of lanes with one address the last one wins."""
+        scalar = memory_type(leaf)
+        type, masks, pointers = (self._vec.type(it) for it in (scalar, "i1", "ptr"))
+        name = f"llvm.masked.scatter.{self._vec.suffix(scalar)}.v{self._vec.lanes}p0"
+        self._out.module.declare(f"void @{name}({type}, {pointers}, {masks})")
+        self._out.do(
+            f"call void @{name}({type} {data}, {pointers} align {leaf.align} {self._pointers(lanes)}, "
+            f"{masks} {mask or _ALL})"
+        )
+
+    def rare_gather(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> str:
+        """A gather that is seldom done: a call where the machine has no such instruction, since that is long code."""
+        if leaf.size >= _LEAST_GATHERED:
+            return self.gather(lanes, leaf, mask)
+        type = self._vec.type(memory_type(leaf))
+        return self._out.value(f"call {type} {self._rare(lanes, leaf, mask, None)}")
+
+    def rare_scatter(self, data: str, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> None:
+        """A scatter that is seldom done, likewise."""
+        if leaf.size >= _LEAST_GATHERED:
+            self.scatter(data, lanes, leaf, mask)
+            return
+        self._out.do(f"call void {self._rare(lanes, leaf, mask, data)}")
+
+    def _rare(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None, data: str | None) -> str:
+        """The helper function that gathers, or scatters the data, with its arguments."""
+        vec, scalar, is_load = self._vec, memory_type(leaf), data is None
+        name = f"{'gather' if is_load else 'scatter'}.{vec.suffix(scalar)}.{lanes.index_type}.{lanes.unit}.{leaf.align}"
+        given = [("ptr", lanes.pointer), (vec.type(lanes.index_type), lanes.index), (vec.type("i1"), mask or _ALL)]
+        if data is not None:
+            given.append((vec.type(scalar), data))
+        parameters = ", ".join(f"{type} %p{number}" for number, (type, _) in enumerate(given))
+        result = vec.type(scalar) if is_load else "void"
+        head = f"define internal {result} @{name}({parameters}) noinline cold nounwind"
+        own = Lanes("%p0", "%p1", lanes.index_type, lanes.unit)
+        self._out.module.helper(name, lambda: f"{head} {{\n{self._rare_body(own, leaf, is_load=is_load)}\n}}\n")
+        return f"@{name}({', '.join(f'{type} {value}' for type, value in given)})"
+
+    def _rare_body(self, lanes: Lanes, leaf: ScalarLayout, *, is_load: bool) -> str:
+        """What the helper function does with its parameters: pointer, index, mask and data."""
+        out = FunctionText(self._out.module)
+        out.open("entry")
+        moves = Moves(LaneVectors(Ops(out, self._vec.lanes)))
+        if is_load:
+            out.do(f"ret {self._vec.type(memory_type(leaf))} {moves.gather(lanes, leaf, '%p2')}")
+        else:
+            moves.scatter("%p3", lanes, leaf, "%p2")
+            out.do("ret void")
+        return out.text()
+
+    def _pointers(self, lanes: Lanes) -> str:
+        return self._out.pure(
+            f"getelementptr [{lanes.unit} x i8], ptr {lanes.pointer}, {self._vec.type(lanes.index_type)} {lanes.index}"
+        )
+
+    def from_memory(self, leaf: ScalarLayout, data: str) -> str:
+        """A vector of registers' type."""
+        if isinstance(leaf.type, h.Bool):
+            return self._vec.binary("icmp ne", "i8", data, self._vec.constant("i8", 0))
+        return data
+
+    def to_memory(self, leaf: ScalarLayout, value: str) -> str:
+        """A vector of memory's type."""
+        return self._vec.convert("zext", "i1", value, "i8") if isinstance(leaf.type, h.Bool) else value
+
+
+_ALL = "splat (i1 true)"
+_LEAST_GATHERED = 4
+"""The bytes of the smallest scalars for which processors have gathers and scatters."""
+
+
+def memory_type(leaf: ScalarLayout) -> str:
+    """The LLVM type of a scalar in memory."""
+    return "i8" if isinstance(leaf.type, h.Bool) else llvm_type(leaf.type)

@@ -1,0 +1,59 @@
+"""Stores past the caches, of what nobody will look at soon.
+
+A store to a line that is not in the caches reads it first, and leaves it there for a while. Where a dispatch works on
+more than the caches hold, a line that is written as a whole, once, and not looked at, had better go to memory at once.
+That spares a third to a half of the traffic, and the conflicts between lines at powers of two: transposing 2048²
+numbers takes half as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .....ir.hercules import nodes as h
+from ...layout import ScalarLayout
+from ...memory import Memory
+from ..values.vectors import LaneVectors
+from .moves import Moves, memory_type
+
+NEVER = 64
+"""No remainder of an address by the size of a vector."""
+
+
+def caches_constant(function: h.Function) -> h.DynamicConstant:
+    """A number behind the function's own dynamic constants: 0 where a dispatch works on more than the caches hold, else
+    NEVER.
+    """
+    return h.DynamicParameter(len(function.dynamic_constants))
+
+
+class PastCaches:
+    """Writes such stores, with the test whether they are wanted and possible."""
+
+    def __init__(self, vectors: LaneVectors, moves: Moves, memory: Memory, wanted: h.DynamicConstant) -> None:
+        """`wanted`: see `caches_constant`."""
+        self._vectors = vectors
+        self._moves = moves
+        self._memory = memory
+        self._wanted = wanted
+
+    def store(self, rows: Sequence[tuple[str, str]], leaf: ScalarLayout) -> None:
+        """Put whole vectors into memory, each behind the one before; each comes with its address."""
+        out, one = self._vectors.out, self._vectors.one
+        size = self._vectors.lanes * leaf.size
+        address = out.value(f"ptrtoint ptr {rows[0][1]} to i64")
+        off = one.binary("and", "i64", address, str(size - 1))
+        test = one.binary("icmp eq", "i64", off, self._memory.dynamic(self._wanted))
+        past, normal, done = (out.fresh_block(name) for name in ("past.caches", "to.caches", "stored"))
+        before = out.current
+        out.do(f"br i1 {test}, label %{past}, label %{normal}")
+        for block, is_past in ((past, True), (normal, False)):
+            out.open_arm(block, before)
+            for data, pointer in rows:
+                if is_past:
+                    type = self._vectors.vec.type(memory_type(leaf))
+                    out.do(f"store {type} {data}, ptr {pointer}, align {size}, !nontemporal !3")
+                else:
+                    self._moves.store(data, pointer, leaf, None)
+            out.do(f"br label %{done}")
+        out.open_merge(done, before)

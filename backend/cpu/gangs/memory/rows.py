@@ -1,0 +1,76 @@
+"""Accesses of a gang whose lanes are several rows: each row's elements follow one another, rows lie apart."""
+
+from __future__ import annotations
+
+from ...layout import ScalarLayout
+from ...llvm import Ops
+from ..values.vectors import LaneVectors, vector_text
+from .moves import Lanes, Moves, memory_type
+
+
+class Rows:
+    """Loads and stores of rows of `row` lanes. All indices of the lanes are in range."""
+
+    def __init__(self, vectors: LaneVectors, moves: Moves, row: int) -> None:
+        self._vectors = vectors
+        self._moves = moves
+        self._row = row
+        self._lanes = vectors.lanes
+        self._out = vectors.out
+
+    def follows(self, lanes: Lanes) -> str:
+        """Whether the lanes of each row access elements that follow one another."""
+        vectors, type = self._vectors, lanes.index_type
+        firsts = [lane // self._row * self._row for lane in range(self._lanes)]
+        first = vectors.shuffle(type, lanes.index, "poison", firsts)
+        numbers = vector_text(type, (lane % self._row for lane in range(self._lanes)))
+        expected = vectors.vec.binary("add", type, first, numbers)
+        return vectors.is_full(vectors.vec.binary("icmp eq", type, lanes.index, expected))
+
+    def load_one_each(self, lanes: Lanes, leaf: ScalarLayout) -> str:
+        """One element for each row; all are in range, so that it need not be asked who wants it."""
+        scalar, vector = memory_type(leaf), "poison"
+        type = self._vectors.vec.type(scalar)
+        for row, pointer in enumerate(self._pointers(lanes)):
+            element = self._out.value(f"load {scalar}, ptr {pointer}, align {leaf.align}")
+            vector = self._out.pure(f"insertelement {type} {vector}, {scalar} {element}, i64 {row}")
+        return self._vectors.shuffle(scalar, vector, "poison", (lane // self._row for lane in range(self._lanes)))
+
+    def load(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> str:
+        """A vector for each row, put together."""
+        pointers, scalar = self._pointers(lanes), memory_type(leaf)
+        if len(pointers) == 1:
+            return self._moves.load(pointers[0], leaf, mask)
+        part = LaneVectors(Ops(self._out, self._row))
+        rows = [
+            self._moves.load(pointer, leaf, self._mask_of(mask, row), part.vec) for row, pointer in enumerate(pointers)
+        ]
+        while len(rows) > 1:
+            pairs = zip(rows[::2], rows[1::2], strict=True)
+            rows = [part.shuffle(scalar, left, right, range(2 * part.lanes)) for left, right in pairs]
+            part = LaneVectors(Ops(self._out, 2 * part.lanes))
+        return rows[0]
+
+    def store(self, data: str, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> None:
+        """Each row as a vector."""
+        part = Ops(self._out, self._row)
+        for row, pointer in enumerate(self._pointers(lanes)):
+            piece = self._row_of(memory_type(leaf), data, row)
+            self._moves.store(piece, pointer, leaf, self._mask_of(mask, row), part)
+
+    def _pointers(self, lanes: Lanes) -> list[str]:
+        """The address of the first lane of each row."""
+        pointers: list[str] = []
+        for first in range(0, self._lanes, self._row):
+            index = self._vectors.lane(lanes.index_type, lanes.index, str(first))
+            pointers.append(
+                self._out.pure(f"getelementptr [{lanes.unit} x i8], ptr {lanes.pointer}, {lanes.index_type} {index}")
+            )
+        return pointers
+
+    def _mask_of(self, mask: str | None, row: int) -> str | None:
+        return None if mask is None else self._row_of("i1", mask, row)
+
+    def _row_of(self, scalar: str, vector: str, row: int) -> str:
+        first = row * self._row
+        return self._vectors.shuffle(scalar, vector, "poison", range(first, first + self._row))

@@ -1,0 +1,73 @@
+"""Calls of one float function that are made together, on vectors as long as all of theirs.
+
+A function of `backend/cpu/math` is one long chain of operations, each of which waits for the one before. On a vector of
+twice the lanes LLVM writes each operation twice in a row, so that two chains overlap; what a lane gets is the same
+however many there are. Calls go together, if none needs the result of another, where the last of them is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .....ir.hercules import nodes as h
+from .....ir.hercules.graph import predecessors
+from ... import intrinsics, math
+from ...data import llvm_type
+from ...llvm import Ops
+from .vectors import LaneVectors
+
+TOGETHER = 2
+"""How many vectors are one call: a pair, since there are registers for so many chains."""
+
+
+def find_joint_calls(
+    nodes: Sequence[h.Node], is_vector: Callable[[h.Node], bool], parts: int
+) -> dict[h.Node, tuple[h.Intrinsic, ...]]:
+    """The calls that each call of a block is made with, itself among them, in the order of the block."""
+    found: dict[h.Node, tuple[h.Intrinsic, ...]] = {}
+    waiting: dict[tuple[str, h.Type], list[h.Intrinsic]] = {}
+
+    def close(group: list[h.Intrinsic]) -> None:
+        found.update(dict.fromkeys(group, tuple(group)))
+        group.clear()
+
+    for node in nodes:
+        needed = list(predecessors(node))
+        for group in waiting.values():
+            if any(it in needed for it in group):
+                close(group)
+        if isinstance(node, h.Intrinsic) and math.is_transcendental(node.function) and is_vector(node):
+            group = waiting.setdefault((node.function, node.type), [])
+            group.append(node)
+            if len(group) * parts >= TOGETHER:
+                close(group)
+    for group in waiting.values():
+        close(group)
+    return found
+
+
+def emit_joint_calls(vectors: LaneVectors, function: str, type: h.Type, calls: Sequence[Sequence[str]]) -> list[str]:
+    """The results of calls on operands that are vectors of the type, as many at a time as go TOGETHER."""
+    results: list[str] = []
+    for start in range(0, len(calls), TOGETHER):
+        some = calls[start : start + TOGETHER]
+        joined = tuple(_join(vectors, llvm_type(type), operands) for operands in zip(*some, strict=True))
+        result = intrinsics.emit(Ops(vectors.out, vectors.lanes * len(some)), function, type, joined)
+        results += _take_apart(vectors, llvm_type(type), result, len(some))
+    return results
+
+
+def _join(vectors: LaneVectors, scalar: str, parts: Sequence[str]) -> str:
+    """One vector after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    first, second = parts
+    return vectors.shuffle(scalar, first, second, range(2 * vectors.lanes))
+
+
+def _take_apart(vectors: LaneVectors, scalar: str, joined: str, count: int) -> list[str]:
+    if count == 1:
+        return [joined]
+    lanes = vectors.lanes
+    wide = LaneVectors(Ops(vectors.out, count * lanes))
+    return [wide.shuffle(scalar, joined, "poison", range(at * lanes, (at + 1) * lanes)) for at in range(count)]

@@ -1,0 +1,134 @@
+"""Values that outlive the jump over the code that makes them.
+
+Code that is sure to come after what makes a value, in the same guarded piece of code or an inner one, uses it directly.
+Where code beyond asks for it, it is kept in a stack slot as well, which LLVM turns into registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Hashable
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from ...llvm import FunctionText, Gap
+
+
+@dataclass(slots=True)
+class _Definition:
+    text: str
+    type: str
+    site: tuple[int, ...]
+    is_local: bool
+    places: list[tuple[Gap, str]]
+    """Where which value can be put into the slot."""
+    reset: str | None
+    """The block where the slot is to become zero again, if there is one."""
+    slot: str | None
+
+
+class Slots:
+    """Definitions by key, and where code is now: the guards around it."""
+
+    def __init__(self, out: FunctionText) -> None:
+        self._out = out
+        self._site: tuple[int, ...] = ()
+        self._guards = 0
+        self._known: dict[Hashable, _Definition] = {}
+        self._resets: list[str] = []
+
+    @contextmanager
+    def guarded(self) -> Generator[None]:
+        """What is written meanwhile may be jumped over."""
+        before = self._site
+        self._guards += 1
+        self._site = (*before, self._guards)
+        yield
+        self._site = before
+
+    @contextmanager
+    def level(self) -> Generator[None]:
+        """Slots made for what is written meanwhile are zero again each time control passes here."""
+        out = self._out
+        before, reset, begin = out.current, out.fresh_block("reset"), out.fresh_block("begin")
+        out.do(f"br label %{reset}")
+        out.open(reset)
+        out.do(f"br label %{begin}")
+        out.open_merge(begin, before)
+        self._resets.append(reset)
+        yield
+        self._resets.pop()
+
+    @property
+    def depth(self) -> int:
+        """How many levels are open."""
+        return len(self._resets)
+
+    def make(self, type: str, depth: int | None = None) -> str:
+        """A new slot, zero at first, and again at the beginning of the level of that number, if one is given."""
+        return self._make(type, None if depth is None else self._resets[depth])
+
+    def _make(self, type: str, reset: str | None) -> str:
+        out = self._out
+        current = out.current
+        out.open("entry")
+        slot = out.value(f"alloca {type}")
+        zero = f"store {type} zeroinitializer, ptr {slot}"
+        out.do(zero)
+        if reset is not None:
+            out.begin_with(reset, zero)
+        out.open(current)
+        return slot
+
+    def load(self, type: str, slot: str) -> str:
+        """What a slot holds."""
+        return self._out.value(f"load {type}, ptr {slot}")
+
+    def store(self, type: str, value: str, slot: str) -> None:
+        """Put a value into a slot."""
+        self._out.do(f"store {type} {value}, ptr {slot}")
+
+    def define(self, key: Hashable, text: str, type: str, *, is_local: bool = False, depth: int | None = None) -> None:
+        """A value made here; a local one is not used beyond the guards around it. It may be made in several places, of
+        which control passes one.
+
+        Elsewhere it is zero where it was not made since the beginning of the level of that number, which is the
+        innermost if none is given.
+        """
+        before = self._known.get(key)
+        slot, places = None, list[tuple[Gap, str]]()
+        if before is not None and before.type == type:
+            slot, places = before.slot, before.places
+        gap = self._out.gap()
+        places.append((gap, text))
+        if slot is not None:
+            gap.fill(f"store {type} {text}, ptr {slot}")
+        reset = self._resets[-1 if depth is None else depth] if self._resets else None
+        self._known[key] = _Definition(text, type, self._site, is_local, places, reset, slot)
+
+    @contextmanager
+    def replaced(self, key: Hashable, text: str) -> Generator[None]:
+        """Meanwhile, and not afterwards, another name stands for a value."""
+        before = self._known[key]
+        self._known[key] = replace(before, text=text, site=self._site, is_local=True)
+        yield
+        self._known[key] = before
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._known
+
+    def is_usable(self, key: Hashable) -> bool:
+        """Whether code here can name the value, if it is one of these."""
+        known = self._known.get(key)
+        return known is None or not known.is_local or self._site[: len(known.site)] == known.site
+
+    def use(self, key: Hashable) -> str:
+        """The value as code here can name it."""
+        known = self._known[key]
+        if self._site[: len(known.site)] == known.site:
+            return known.text
+        assert not known.is_local, f"{key} is used beyond its guards"
+        if known.slot is None:
+            known.slot = self._make(known.type, known.reset)
+            for gap, text in known.places:
+                gap.fill(f"store {known.type} {text}, ptr {known.slot}")
+        return self.load(known.type, known.slot)

@@ -1,0 +1,473 @@
+"""The values of a gang's nodes as LLVM IR, for the part of the gang that code is written for (see `site`).
+
+What is the same for all lanes, or affine over all of them, is one scalar for the gang; what is so within each row, and
+rows are whole vectors, a scalar for each part; all else is a vector for each part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from .....ir.hercules import nodes as h
+from .....ir.hercules.analyses import block_leader
+from .....ir.hercules.graph import predecessors
+from .....ir.hercules.schedule import Schedule
+from ... import data
+from ...layout import constant_size
+from ...llvm import FunctionText, Ops
+from ...memory import STORAGE_ALIGN
+from ...nodes import NodeEmitter, compute
+from ...storage import Storage
+from ..analysis.bounds import constant_value
+from ..analysis.shapes import UNIFORM, Kind, Shape, Shapes
+from ..analysis.spans import Span
+from ..choice.choose import Gang, NotGanged
+from ..memory.memory import GangMemory
+from ..memory.past_caches import caches_constant
+from ..site import Site
+from .likely import LikelyEmitter
+from .slots import Slots
+
+_PRIVATE_LIMIT = 1 << 17
+"""The most bytes of a collection that each lane has for itself, on the stack."""
+_WIDENED = {h.BinaryOp.ADD: "add", h.BinaryOp.MUL: "mul"}
+_WITHIN_A_ROW = {Kind.ROWS: Kind.AFFINE, Kind.WIDENED_ROWS: Kind.WIDENED}
+
+
+class GangValues:
+    """Definitions and uses of values; what memory accesses ask about them (see `places.Values`)."""
+
+    def __init__(
+        self,
+        placed: Schedule,
+        gang: Gang,
+        shapes: Shapes,
+        private: frozenset[Storage],
+        nodes: NodeEmitter,
+        users: Mapping[h.Node, Sequence[h.Node]],
+        site: Site,
+    ) -> None:
+        self._placed = placed
+        self._gang = gang
+        self._shapes = shapes
+        self._private = private
+        self._nodes = nodes
+        self._users = users
+        self._site = site
+        self._types = placed.types
+        self.out: FunctionText = nodes.memory.ops.out
+        self.vec = Ops(self.out, gang.lanes)
+        self.one = Ops(self.out)
+        self.slots = Slots(self.out)
+        self._out_slots: dict[tuple[h.Node, int], str] = {}
+        self._private_at: dict[tuple[Storage, int], str] = {}
+        self._likely = LikelyEmitter(self.one, gang.lanes, placed.types, self.shape, self.scalar, self.holds)
+        self._again: dict[tuple[h.Node, int, str], str] = {}
+        """Vectors of likely values, by the LLVM block in which they were needed."""
+        self._part_steps: dict[h.Node, int | None] = {}
+        self._used_in: dict[h.Node, frozenset[h.Node]] = {}
+        row = min(gang.row, gang.lanes)
+        caches = caches_constant(placed.function)
+        self.memory = GangMemory(self.vec, nodes.memory, placed.types, self, self._private_pointer, row, caches)
+
+    # Shapes
+
+    def shape(self, node: h.Node) -> Shape:
+        """As the current block sees it, within the current part."""
+        return self._within_a_part(self._shapes.at(node, self._site.here))
+
+    def _within_a_part(self, shape: Shape) -> Shape:
+        if not self._gang.has_whole_rows or shape.kind not in _WITHIN_A_ROW:
+            return shape
+        return Shape(_WITHIN_A_ROW[shape.kind], shape.stride) if shape.stride else UNIFORM
+
+    def is_common_at(self, node: h.Node, leader: h.Node) -> bool:
+        """Whether one scalar stands for all parts, as a block sees it."""
+        return self._shapes.at(node, leader).kind in (Kind.UNIFORM, Kind.AFFINE, Kind.WIDENED)
+
+    def is_vector_at(self, node: h.Node, leader: h.Node) -> bool:
+        """Whether a vector stands for it in each part, as a block sees it."""
+        return self._within_a_part(self._shapes.at(node, leader)).is_vector
+
+    def is_uniform(self, node: h.Node) -> bool:
+        """Whether all lanes of all parts have one value."""
+        return self._shapes.at(node, self._site.here) == UNIFORM
+
+    def parts_of(self, node: h.Node) -> Iterator[None]:
+        """Code is written for each scalar or vector that stands for the node."""
+        for _ in [0] if self.is_common_at(node, self._site.here) else self._site.parts():
+            yield
+
+    def type_of(self, node: h.Node, leader: h.Node) -> str:
+        """The LLVM type of what stands for a node in each part, as a block sees it."""
+        scalar = data.llvm_type(self._types[node])
+        return self.vec.type(scalar) if self.is_vector_at(node, leader) else scalar
+
+    def is_almost_affine(self, node: h.Node, depth: int = 10) -> bool:
+        """See `places.Values`."""
+        shape = self._shapes.at(node, self._placed.place.get(node, self._gang.forks[0]))
+        if shape.kind not in (Kind.UNIFORM, Kind.VARYING):
+            return shape.stride == 1
+        if shape == UNIFORM or depth == 0:
+            return False
+        match node:
+            case h.Cast(operand=operand) | h.Bitcast(operand=operand):
+                return self.is_almost_affine(operand, depth - 1)
+            case h.Binary(op=h.BinaryOp.ADD, lhs=lhs, rhs=rhs):
+                return self.is_almost_affine(lhs, depth - 1) or self.is_almost_affine(rhs, depth - 1)
+            case h.Binary(op=h.BinaryOp.SUB | h.BinaryOp.REM, lhs=lhs):
+                return self.is_almost_affine(lhs, depth - 1)
+            case h.Intrinsic(function="clamp" | "min" | "max", arguments=arguments):
+                return any(self.is_almost_affine(it, depth - 1) for it in arguments)
+            case h.Select(if_true=if_true, if_false=if_false):
+                return self.is_almost_affine(if_true, depth - 1) and self.is_almost_affine(if_false, depth - 1)
+            case h.Phi(values=values):
+                return any(self.is_almost_affine(it, depth - 5) for it in values if depth > 5)
+            case _:
+                return False
+
+    # Thread numbers
+
+    def thread_span(self, node: h.Node) -> Span | None:
+        """What the numbers of the gang's threads in one of its forks lie between."""
+        if not isinstance(node, h.ThreadID) or node.fork not in self._gang.forks:
+            return None
+        factor, inner, is_outermost = self._gang.steps(node.fork)
+        threads, period, base = self._gang.threads, factor * inner, self._site.base
+        if threads >= period or (period % threads and not is_outermost):
+            return Span("0", str(factor - 1), 0, factor - 1)
+        last = self.one.binary("add", "i64", base, str(threads - 1))
+        ends = [self.one.binary("udiv", "i64", it, str(inner)) for it in (base, last)]
+        if not is_outermost:
+            ends = [self.one.binary("urem", "i64", it, str(factor)) for it in ends]
+        return Span(ends[0], ends[1], 0, factor - 1)
+
+    def define_thread_ids(self, thread_ids: Sequence[h.ThreadID]) -> None:
+        """The lanes' indices in each fork, from their number in all."""
+        if len(self._gang.forks) == 1:
+            self._nodes.indices[self._gang.forks[0]] = self._site.base
+            return
+        for _ in self._site.parts():
+            for thread_id in thread_ids:
+                if self._gang.has_whole_rows:
+                    self.slots.define(self._name(thread_id), self._index_of_row(thread_id), "i64")
+                else:
+                    self.slots.define(self._name(thread_id), self._indices(thread_id), self.vec.type("i64"))
+
+    def part_step(self, node: h.Node) -> int | None:
+        """How much the values of each part are above those of the part before, None if they do not rise so; as long as
+        nothing that an integer is made from wraps round.
+        """
+        if node not in self._part_steps:
+            self._part_steps[node] = self._find_part_step(node)
+        return self._part_steps[node]
+
+    def _find_part_step(self, node: h.Node) -> int | None:
+        shape = self._shapes.at(node, self._site.here)
+        if shape.kind in (Kind.UNIFORM, Kind.AFFINE, Kind.WIDENED):
+            return shape.stride * self.vec.lanes
+        match node:
+            case h.ThreadID():
+                return self._thread_step(node)
+            case h.Read() | h.Atomic() | h.Phi():
+                return None
+            case _:
+                steps = [self.part_step(it) for it in predecessors(node)]
+                return 0 if all(it == 0 for it in steps) else self._linear_step(node, steps)
+
+    def _linear_step(self, node: h.Node, steps: Sequence[int | None]) -> int | None:
+        first = steps[0]
+        match node:
+            case h.Cast() | h.Bitcast():
+                return first
+            case h.Binary(op=h.BinaryOp.ADD) if first is not None and steps[1] is not None:
+                return first + steps[1]
+            case h.Binary(op=h.BinaryOp.SUB) if first is not None and steps[1] is not None:
+                return first - steps[1]
+            case h.Binary(op=h.BinaryOp.MUL, rhs=rhs) if first is not None and (factor := constant_value(rhs)):
+                return first * factor
+            case _:
+                return None
+
+    def _thread_step(self, node: h.ThreadID) -> int | None:
+        if node.fork not in self._gang.forks:
+            return None
+        factor, inner, is_outermost = self._gang.steps(node.fork)
+        lanes, period = self.vec.lanes, factor * inner
+        if lanes % period == 0:
+            return 0
+        is_rising = is_outermost or period % self._gang.threads == 0
+        return lanes // inner if lanes % inner == 0 and is_rising else None
+
+    def lane_numbers(self) -> str:
+        """The numbers of the part's lanes among the fork's threads."""
+        numbers = self.memory.lane_numbers("i64")
+        first = self.first_number()
+        return numbers if first == "0" else self.vec.binary("add", "i64", self.memory.splat(first, "i64"), numbers)
+
+    def first_number(self) -> str:
+        """The number of the part's first lane."""
+        base, first = self._site.base, self._site.first
+        if base.isdigit():
+            return str(int(base) + first)
+        return base if first == 0 else self.one.binary("add", "i64", base, str(first))
+
+    def _index_of_row(self, thread_id: h.ThreadID) -> str:
+        """The index of the part's first lane."""
+        factor, inner, is_outermost = self._gang.steps(thread_id.fork)
+        number = self.first_number()
+        if number.isdigit():
+            return str(int(number) // inner % factor)
+        if inner > 1:
+            number = self.one.binary("udiv", "i64", number, str(inner))
+        return number if is_outermost else self.one.binary("urem", "i64", number, str(factor))
+
+    def _indices(self, thread_id: h.ThreadID) -> str:
+        factor, inner, is_outermost = self._gang.steps(thread_id.fork)
+        if inner == 1:  # parts begin with whole rows
+            return f"<{', '.join(f'i64 {lane % factor}' for lane in range(self.vec.lanes))}>"
+        value = self.vec.binary("udiv", "i64", self.lane_numbers(), self.vec.constant("i64", inner))
+        return value if is_outermost else self.vec.binary("urem", "i64", value, self.vec.constant("i64", factor))
+
+    def within(self, mask: str | None, room: str | None) -> str | None:
+        """The lanes in a mask that are among so many at the beginning of their row; None for all."""
+        if room is None:
+            return mask
+        inner = self.vec.binary("icmp ult", "i64", self._numbers_in_row(), self.memory.splat(room, "i64"))
+        return inner if mask is None else self.vec.binary("and", "i1", inner, mask)
+
+    def _numbers_in_row(self) -> str:
+        numbers, row = self.lane_numbers(), self._gang.factors[-1]
+        return (
+            numbers
+            if len(self._gang.forks) == 1
+            else self.vec.binary("urem", "i64", numbers, self.vec.constant("i64", row))
+        )
+
+    # Definitions
+
+    def _name(self, node: h.Node) -> tuple[h.Node, int]:
+        return node, self._site.part
+
+    def define(self, node: h.Node, text: str) -> None:
+        """What stands for a node in the current part."""
+        blocks = self.use_blocks(node)
+        site = self._site
+        self.slots.define(self._name(node), text, self.type_of(node, site.here), is_local=blocks <= {site.here})
+
+    def define_likely(self, node: h.Node) -> None:
+        """Of a value that is likely affine, that of the part's first lane, and whether the others follow."""
+        first, holds = self._likely.emit(node, is_proved=node in self._site.proved.linear)
+        is_local = self.use_blocks(node) <= {self._site.here}
+        self.slots.define((node, self._site.part, "first"), first, data.llvm_type(self._types[node]), is_local=is_local)
+        self.slots.define((node, self._site.part, "holds"), holds, "i1", is_local=is_local)
+
+    def is_needed(self, node: h.Node) -> bool:
+        """Whether all lanes' values of one that is likely affine are wanted for more than places in memory."""
+        return not all(self._leads_to_place(node, it) for it in self._users[node] if it in self._placed.live)
+
+    def _leads_to_place(self, node: h.Node, user: h.Node) -> bool:
+        home = self._placed.place.get(user)
+        if home is None or self._shapes.is_left_behind(node, home):
+            return False
+        match user:
+            case h.Read():
+                return True
+            case h.Write(value=value):
+                return value is not node
+            case _:
+                return self._shapes.at(user, home).kind is Kind.LIKELY
+
+    def keep_if_left_behind(self, node: h.Node, mask: Callable[[], str | None]) -> None:
+        """For a value just defined: what each lane had last is kept for after a loop that lanes leave at different
+        times.
+        """
+        if self.is_left_behind(node):
+            for _ in self._site.parts():
+                self.keep(node, self.vector(node), mask())
+
+    def keep(self, node: h.Node, lanes: str, mask: str | None) -> None:
+        """Keep what the lanes of a mask have."""
+        scalar = data.llvm_type(self._out_type(node))
+        type, name = self.vec.type(scalar), self._name(node)
+        if name not in self._out_slots:
+            self._out_slots[name] = self.slots.make(type)
+        slot = self._out_slots[name]
+        if mask is not None:
+            lanes = self.vec.select(mask, scalar, lanes, self.slots.load(type, slot))
+        self.slots.store(type, lanes, slot)
+
+    def _out_type(self, node: h.Node) -> h.Type:
+        type = self._types[node]
+        if not isinstance(node, h.Atomic):
+            return type
+        assert isinstance(type, h.Product)
+        return type.fields[1]
+
+    def use_blocks(self, node: h.Node) -> frozenset[h.Node]:
+        """The blocks that use a value, those too where vectors of likely values are made from it."""
+        if node not in self._used_in:
+            self._used_in[node] = frozenset(self._find_use_blocks(node))
+        return self._used_in[node]
+
+    def _find_use_blocks(self, node: h.Node) -> Iterator[h.Node]:
+        for user in self._users[node]:
+            if user not in self._placed.live:
+                continue
+            match user:
+                case h.Phi(region=h.Region() as region, values=values):
+                    for value, at in zip(values, region.predecessors, strict=True):
+                        if value is node and at in self._placed.live:
+                            yield block_leader(at)
+                case h.Collect(join=h.Join() as join):
+                    yield block_leader(join.control)
+                case h.If(control=control) | h.Return(control=control):
+                    yield block_leader(control)
+                case _:
+                    home = self._placed.place[user]
+                    yield home
+                    if self._shapes.at(user, home).kind is Kind.LIKELY:
+                        yield from self.use_blocks(user)
+
+    # Uses
+
+    def is_usable(self, node: h.Node) -> bool:
+        """See `places.Values`."""
+        name = (node, 0)
+        if self._shapes.is_left_behind(node, self._site.here):
+            return name in self._out_slots
+        if self.shape(node).kind is Kind.LIKELY and name not in self.slots:
+            return all(self.is_usable(it) for it in predecessors(node))
+        return self.slots.is_usable(name)
+
+    def is_named(self, node: h.Node) -> bool:
+        """Whether code here can name a value that is the same for all lanes."""
+        name = (node, 0)
+        return self.slots.is_usable(name) if name in self.slots else self._is_outside(node)
+
+    def _is_outside(self, node: h.Node) -> bool:
+        return self._placed.place.get(node) not in self._shapes.body.level_of
+
+    def is_rare(self) -> bool:
+        """See `places.Values`."""
+        return self._site.is_rare
+
+    def is_passed_once(self) -> bool:
+        """See `places.Values`."""
+        level = self._shapes.body.level_of[self._site.here]
+        return level.parent is None and not self._placed.loops.around[self._gang.forks[0]]
+
+    def is_streaming(self) -> bool:
+        """See `Values`."""
+        return self._site.proved.streaming
+
+    def is_proved(self, position: h.Node, extent: h.DynamicConstant) -> bool:
+        """See `places.Values`."""
+        return (position, extent) in self._site.proved.in_range
+
+    def base(self, storage: Storage) -> str:
+        """Where a binding begins."""
+        return self._nodes.memory.address(storage).pointer
+
+    def dynamic(self, constant: h.DynamicConstant) -> str:
+        """The value of a dynamic constant, an i64."""
+        return self._nodes.memory.dynamic(constant)
+
+    def scalar(self, node: h.Node) -> str:
+        """The value of what does not vary in the part; of what is, or likely is, affine that of the first lane."""
+        shape = self.shape(node)
+        if shape.kind is Kind.LIKELY:
+            return self.slots.use((node, self._site.part, "first"))
+        assert not shape.is_vector, f"{node} varies"
+        if not self.is_common_at(node, self._site.here):
+            return self.slots.use(self._name(node))
+        value = self.slots.use((node, 0)) if (node, 0) in self.slots else self._nodes.value(node)
+        offset = shape.stride * self._site.first
+        return value if offset == 0 else self._moved(value, data.llvm_type(self._types[node]), shape, offset)
+
+    def _moved(self, value: str, scalar: str, shape: Shape, offset: int) -> str:
+        if value == "0" and offset > 0 and shape.kind is Kind.AFFINE:
+            return str(offset)
+        if shape.kind is Kind.AFFINE:
+            return self.one.binary("add", scalar, value, str(offset))
+        narrow = self.one.convert("trunc", "i64", value, "i32")
+        return self.one.convert("zext", "i32", self.one.binary("add", "i32", narrow, str(offset)), "i64")
+
+    def wide(self, node: h.Node) -> str:
+        """The scalar of a u32 as an i64. What does not wrap round is computed so: LLVM then finds that places in memory
+        rise evenly from turn to turn.
+        """
+        if isinstance(node, h.Binary) and node.op in _WIDENED and node in self._site.proved.exact:
+            return self.one.binary(_WIDENED[node.op], "i64", self.wide(node.lhs), self.wide(node.rhs))
+        return self.one.convert("zext", "i32", self.scalar(node), "i64")
+
+    def vector(self, node: h.Node) -> str:
+        """The value in all lanes of the part."""
+        shape, scalar = self.shape(node), data.llvm_type(self._types[node])
+        if self._shapes.is_left_behind(node, self._site.here):
+            return self._kept(node, scalar)
+        if shape.kind is Kind.LIKELY and self._name(node) not in self.slots:
+            return self._vector_of_likely(node)
+        if shape.is_vector:
+            return self.slots.use(self._name(node))
+        if shape == UNIFORM:
+            return self.memory.splat(self.scalar(node), scalar)
+        if shape.kind is Kind.WIDENED:
+            first = self.one.convert("trunc", "i64", self.scalar(node), "i32")
+            return self.vec.convert("zext", "i32", self._affine(first, "i32", shape.stride), "i64")
+        return self._affine(self.scalar(node), scalar, shape.stride)
+
+    def _vector_of_likely(self, node: h.Node) -> str:
+        """Made where it is needed, since that is seldom."""
+        at = node, self._site.part, self.out.current
+        if at not in self._again:
+            self._again[at] = compute(self.vec, node, self._types, self._apart)
+        return self._again[at]
+
+    def _apart(self, node: h.Node) -> str:
+        """A vector that LLVM does not make elsewhere."""
+        shape, scalar = self.shape(node), data.llvm_type(self._types[node])
+        if shape.kind is not Kind.AFFINE:
+            return self.vector(node)
+        return self._affine(self.memory.hidden(self.scalar(node), scalar), scalar, shape.stride)
+
+    def holds(self, node: h.Node) -> str:
+        """See `places.Values`."""
+        return self.slots.use((node, self._site.part, "holds"))
+
+    def old_value(self, atomic: h.Atomic) -> str:
+        """What an atomic operation found in memory."""
+        if not self._shapes.is_left_behind(atomic, self._site.here):
+            return self.slots.use(self._name(atomic))
+        return self._kept(atomic, data.llvm_type(self._out_type(atomic)))
+
+    def define_old_value(self, atomic: h.Atomic, text: str) -> None:
+        """What an atomic operation found in memory."""
+        self.slots.define(self._name(atomic), text, self.vec.type(data.llvm_type(self._out_type(atomic))))
+
+    def is_left_behind(self, node: h.Node) -> bool:
+        """Whether the value is used after a loop it comes from, which lanes leave at different times."""
+        return any(self._shapes.is_left_behind(node, it) for it in self.use_blocks(node))
+
+    def _kept(self, node: h.Node, scalar: str) -> str:
+        return self.slots.load(self.vec.type(scalar), self._out_slots[self._name(node)])
+
+    def _affine(self, first: str, scalar: str, stride: int) -> str:
+        numbers = self.memory.lane_numbers(scalar, stride)
+        return numbers if first == "0" else self.vec.binary("add", scalar, self.memory.splat(first, scalar), numbers)
+
+    # Lane-private memory
+
+    def _private_pointer(self, storage: Storage) -> str | None:
+        if storage not in self._private:
+            return None
+        name = storage, self._site.part
+        if name not in self._private_at:
+            size = constant_size(storage.layout)
+            if size is None or size * self._gang.threads > _PRIVATE_LIMIT:
+                raise NotGanged("a large private array")
+            with self._nodes.memory.at_entry():
+                self._private_at[name] = self.out.value(
+                    f"alloca [{max(size, 1) * self.vec.lanes} x i8], align {STORAGE_ALIGN}"
+                )
+        return self._private_at[name]

@@ -1,0 +1,79 @@
+"""Vectors with one scalar for each lane of a gang."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...llvm import Ops
+
+
+class LaneVectors:
+    """Makes and takes apart vectors of `vec.lanes` lanes. A mask is a vector of i1, None for all lanes."""
+
+    def __init__(self, ops: Ops) -> None:
+        self.vec = ops
+        self.one = Ops(ops.out)
+        self.out = ops.out
+        self.lanes = ops.lanes
+
+    def splat(self, value: str, scalar: str) -> str:
+        """One value in all lanes."""
+        if not value.startswith("%"):
+            return f"splat ({scalar} {value})"
+        first = self.out.pure(f"insertelement {self.vec.type(scalar)} poison, {scalar} {value}, i64 0")
+        return self.shuffle(scalar, first, "poison", [0] * self.lanes)
+
+    def hidden(self, value: str, scalar: str) -> str:
+        """The same integer, though LLVM cannot know: empty assembly code makes it.
+
+        What is computed from it stays where it is. LLVM would move it out of a loop, even if it is seldom needed there,
+        or needed in another form.
+        """
+        return self.out.value(f'call {scalar} asm sideeffect "", "=r,0"({scalar} {value})')
+
+    def lane_numbers(self, scalar: str, stride: int = 1) -> str:
+        """The constant of the lanes' numbers times a stride."""
+        bits = int(scalar[1:])
+        return vector_text(scalar, ((lane * stride) & ((1 << bits) - 1) for lane in range(self.lanes)))
+
+    def shuffle(self, scalar: str, left: str, right: str, numbers: Iterable[int]) -> str:
+        """Elements of two vectors by their numbers, those of the second after those of the first."""
+        type, wanted = self.vec.type(scalar), list(numbers)
+        mask = vector_text("i32", wanted)
+        return self.out.pure(f"shufflevector {type} {left}, {type} {right}, <{len(wanted)} x i32> {mask}")
+
+    def any(self, mask: str) -> str:
+        """Whether a mask has a lane."""
+        return self.one.binary("icmp ne", f"i{self.lanes}", self.bits(mask), "0")
+
+    def is_full(self, mask: str) -> str:
+        """Whether a mask has all lanes."""
+        return self.one.binary("icmp eq", f"i{self.lanes}", self.bits(mask), "-1")
+
+    def bits(self, mask: str) -> str:
+        """A mask as an integer, lane 0 lowest."""
+        return self.out.pure(f"bitcast {self.vec.type('i1')} {mask} to i{self.lanes}")
+
+    def lane(self, scalar: str, vector: str, number: str) -> str:
+        """One lane of a vector."""
+        return self.out.pure(f"extractelement {self.vec.type(scalar)} {vector}, i64 {number}")
+
+    def a_lane(self, scalar: str, vector: str, mask: str | None) -> str:
+        """The value of the last lane that is in the mask, which is not empty."""
+        if mask is None:
+            return self.lane(scalar, vector, str(self.lanes - 1))
+        bits = self.bits(mask)
+        zeros = self.one.intrinsic("llvm.ctlz", f"i{self.lanes}", bits, flags=("true",))
+        last = self.one.binary("sub", f"i{self.lanes}", str(self.lanes - 1), zeros)
+        wide = "zext" if self.lanes < 64 else "bitcast"
+        return self.lane(scalar, vector, self.one.convert(wide, f"i{self.lanes}", last, "i64"))
+
+
+def vector_text(scalar: str, values: Iterable[int]) -> str:
+    """A constant vector of integers."""
+    return f"<{', '.join(f'{scalar} {it}' for it in values)}>"
+
+
+def mask_text(lanes: Iterable[bool]) -> str:
+    """A constant mask."""
+    return f"<{', '.join('i1 true' if it else 'i1 false' for it in lanes)}>"
