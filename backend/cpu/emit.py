@@ -28,13 +28,13 @@ from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .called import CalledFunctions, Passing
 from .fork_loops import ForkLoops
-from .gangs import GangEmitter, GangPlan, NotGanged, plan_gangs, widened
+from .gangs import GangChoice, GangEmitter, NotGanged, choose_gangs, widened
 from .half import CONVERSIONS
-from .handing_on import HandingOn
 from .layout import Layout, dynamic_size
 from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
 from .nodes import NodeEmitter
 from .options import CpuOptions, Tier
+from .parallel_copies import ParallelCopies
 from .passes import Passes
 from .privatise import Private, private_bindings
 from .scratch import assign_scratch
@@ -85,14 +85,14 @@ def emit_function(function: h.Function, bindings: Mapping[int, Layout], options:
     if options.tier == "gang":
         try:
             lanes = current_target().vector_bytes // 4
-            wide, edge = widened(function, lanes)
+            wide, limit = widened(function, lanes)
             placed = _placed(wide)
-            return _emit(placed, bindings, options, plan_gangs(placed, lanes, edge), "")
+            return _emit(placed, bindings, options, choose_gangs(placed, lanes, limit), "")
         except NotGanged as obstacle:
             options, reason = replace(options, tier="lane"), str(obstacle)
     if options.tier == "baseline":
         options = replace(options, private_copies=False)
-    return _emit(_placed(function), bindings, options, GangPlan(), reason)
+    return _emit(_placed(function), bindings, options, GangChoice(), reason)
 
 
 def _placed(function: h.Function) -> Schedule:
@@ -104,7 +104,7 @@ def _placed(function: h.Function) -> Schedule:
 
 
 def _emit(
-    placed: Schedule, bindings: Mapping[int, Layout], options: CpuOptions, gangs: GangPlan, reason: str
+    placed: Schedule, bindings: Mapping[int, Layout], options: CpuOptions, gangs: GangChoice, reason: str
 ) -> Emitted:
     def emitter(forks: tuple[h.Fork, ...]) -> _FunctionEmitter:
         return _FunctionEmitter(placed, bindings, forks, gangs, _Module(options), private_copies=options.private_copies)
@@ -137,12 +137,12 @@ class _Module:
         placed = _placed(kernel)
         if self.tier == "gang" and way.lanes > 1:
             try:
-                plan = plan_gangs(placed, way.lanes, None)
+                plan = choose_gangs(placed, way.lanes, None)
                 _FunctionEmitter(placed, layouts, (), plan, self, private_copies=False).emit_called(name)
                 return name
             except NotGanged:
                 pass
-        _FunctionEmitter(placed, layouts, (), GangPlan(), self, private_copies=False).emit_called(name)
+        _FunctionEmitter(placed, layouts, (), GangChoice(), self, private_copies=False).emit_called(name)
         return name
 
 
@@ -193,7 +193,7 @@ class _FunctionEmitter:
         placed: Schedule,
         bindings: Mapping[int, Layout],
         forks: tuple[h.Fork, ...],
-        gangs: GangPlan,
+        gangs: GangChoice,
         module: _Module,
         *,
         private_copies: bool,
@@ -225,7 +225,7 @@ class _FunctionEmitter:
         self._ends: dict[h.Node, str] = {}
         """The last LLVM block of each block."""
         self._loops = ForkLoops(self._ops, self._nodes, self._types, self._joins, forks, self._ends)
-        self._handing_on = HandingOn(self._nodes, self._plan, placed.live, self._fork_of)
+        self._parallel_copies = ParallelCopies(self._nodes, self._plan, placed.live, self._fork_of)
         self._phis: dict[h.Node, list[h.Phi]] = {}
         self._reduces: dict[h.Node, list[h.Reduce]] = {}
         self._endings: dict[h.Node, list[h.Node]] = {}
@@ -293,7 +293,7 @@ class _FunctionEmitter:
                 case h.Reduce(join=h.Join() as join) if not is_collection(self._types[node]):
                     self._reduces.setdefault(self._fork_of[join], []).append(node)
                 case _:
-                    for leader in dict.fromkeys(self._handing_on.blocks(node)):
+                    for leader in dict.fromkeys(self._parallel_copies.blocks(node)):
                         self._endings.setdefault(leader, []).append(node)
 
     def _add_function(self, name: str, common: str) -> None:
@@ -331,7 +331,7 @@ class _FunctionEmitter:
         for node in self._placed.blocks[leader]:
             check_compile_time()
             self._nodes.emit(node)
-        self._handing_on.at_end(leader, self._endings.get(leader, ()))
+        self._parallel_copies.at_end(leader, self._endings.get(leader, ()))
         self._ends[leader] = self._out.current
         self._out.do(self._terminator(self._placed.exits[leader]) + self._unrolled(leader))
 

@@ -13,7 +13,7 @@ from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from . import _pool, jit
 from .emit import Emitted, Interface, emit_function
-from .gangs.memory.past_caches import NEVER
+from .gangs.memory.non_temporal import NEVER
 from .layout import Layout
 from .options import CpuOptions, default_options
 from .threads import shared_pool
@@ -122,8 +122,8 @@ class Recipe:
 @dataclass(slots=True)
 class Extent:
     """What follows from the dynamic constants of a run. `numbers` has them for the machine code, with what
-    `caches_constant` is; `copied` bytes are in each worker's private copies. `each` is the seconds that a thread takes,
-    once there was a run.
+    `non_temporal_constant` is; `copied` bytes are in each worker's private copies. `each` is the seconds that a thread
+    takes, once there was a run.
     """
 
     constants: Sequence[int]

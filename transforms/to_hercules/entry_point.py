@@ -20,13 +20,13 @@ from . import memory
 from . import types as t
 from .calls import Calls
 from .cleanup import clean_up
+from .divergent_exits import fill_unmet
 from .effects import EffectsAnalysis
 from .forks import ForkNest
 from .graph import Graph
 from .instructions import Globals, Instructions
 from .machine import Machine
 from .outline import called_functions
-from .partings import fill_unmet
 from .subgroups import invocation_id, local_index, subgroup_count, subgroup_id
 from .values import Cell, Designator, Tree, node_of, place_for
 from .walk import LoopValue, Restart, Walk

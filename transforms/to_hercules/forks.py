@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.graph import predecessors
+from .divergent_exits import DivergentExits
 from .graph import Graph, is_cheap_to_repeat
-from .partings import Parting
 from .values import Cell, PerLane
 
 CHEAP = 12
@@ -90,7 +90,7 @@ class LaneFork:
         self._reduces: dict[Cell, list[h.Reduce]] = {}
         self._imports: dict[h.Node, h.Node] = {}
         self._collects: dict[h.Node, h.Node] = {}
-        self.parting: Parting | None = None
+        self.divergent_exits: DivergentExits | None = None
 
     def thread_id(self, axis: int) -> h.Node:
         """The lane's u64 index along x, y or z."""
@@ -139,7 +139,7 @@ class LaneFork:
 
     def collect_anew(self, node: h.Node) -> h.Node:
         """`collect` into an array of its own, which a Phi may take over."""
-        array = node if self.parting is None else self.parting.at_join(node, self)
+        array = node if self.divergent_exits is None else self.divergent_exits.at_join(node, self)
         for join in reversed(self.nest.joins):
             array = self.graph.add_outside(h.Collect(join, array, label=node.label))
         return array

@@ -14,8 +14,8 @@ from ...ir.hercules.graph import predecessors
 from . import types as t
 
 if TYPE_CHECKING:
+    from .divergent_exits import Unmet
     from .forks import LaneFork
-    from .partings import Unmet
 
 N = TypeVar("N", bound=h.Node)
 

@@ -27,11 +27,11 @@ from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
 from ...ir.source import Span
 from . import subgroups
+from .divergent_exits import DivergentExits
 from .effects import EffectsAnalysis, blocks_in
 from .instructions import Globals, Instructions, is_barrier, is_exchange, unsupported, zero_tree
 from .machine import Edge, Machine, State
 from .memory import copy, declare, load
-from .partings import Parting
 from .types import scalar_constant
 from .values import (
     Cell,
@@ -332,7 +332,7 @@ class Walk:
             ways.append((None, self.machine.edge()))
         choice, arguments = self._merge_ways(labels, ways)
         if isinstance(self.machine.control, h.Region):
-            lane.parting = Parting(self.machine.control, tuple(edge.left for _, edge in ways))
+            lane.divergent_exits = DivergentExits(self.machine.control, tuple(edge.left for _, edge in ways))
         self.machine.join_lanes()
         self._part(labels, choice, arguments)
 

@@ -8,9 +8,9 @@ accesses. `places` are where indices lead to, `runs` places at even distances, `
 piece of an array. `ahead` and `past_caches` know how memory is best asked for, and written.
 """
 
-from .choice.choose import NotGanged
-from .choice.plan import GangPlan, plan_gangs
+from .choice.choose import GangChoice, choose_gangs
+from .choice.sizing import NotGanged
 from .choice.widen import widened
 from .emit import GangEmitter
 
-__all__ = ["GangEmitter", "GangPlan", "NotGanged", "plan_gangs", "widened"]
+__all__ = ["GangChoice", "GangEmitter", "NotGanged", "choose_gangs", "widened"]

@@ -2,8 +2,8 @@
 
 A gang is one or more parts, each a vector of lanes, whose operations are written one after another: chains of
 operations that wait for their operands overlap, and what the parts share is loaded once. Blocks are written in an order
-of the levels (`analysis.body`), each under the mask of the lanes that pass it. Scalar values and branches that are the same
-for all lanes stay scalar.
+of the levels (`analysis.body`), each under the mask of the lanes that pass it. Scalar values and branches that are the
+same for all lanes stay scalar.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from ..nodes import NodeEmitter, compute
 from ..storage import Storage, StoragePlan
 from .analysis.body import Body, find_body
 from .analysis.shapes import ROW_UNIFORM, UNIFORM, Kind, Shape, Shapes
-from .choice.choose import Gang, NotGanged
-from .control.counted import CountedLoops
+from .choice.sizing import Gang, NotGanged
+from .control.counted_loops import CountedLoops
 from .control.flow import Flow
-from .control.homes import Homes
 from .control.masks import Masks
 from .control.merges import Merges
-from .control.walks import Walks
-from .control.whole import Wholes
+from .control.private_writes import PrivateWrites
+from .control.segment_prefetch import SegmentPrefetch
+from .control.versions import BlockVersions
+from .memory.addresses import LaneAddress, array_steps
 from .memory.atomics import GangAtomic
-from .memory.places import Place, array_steps
 from .memory.prefixes import Operand
 from .memory.records import Record, find_records
 from .site import Site
-from .values.joint import emit_joint_calls, find_joint_calls
+from .values.paired_calls import emit_paired_calls, find_paired_calls
 from .values.values import GangValues
 
 
@@ -67,12 +67,16 @@ class GangEmitter:
         self._site = site = Site(fork, shapes.keys[fork], gang.lanes, gang.parts)
         self._values = values = GangValues(placed, gang, shapes, private, nodes, users, site)
         self._masks = masks = Masks(placed, self.body, shapes, values, site)
-        self._homes = homes = Homes(placed, plan, private, shapes, users, masks, site)
-        self._merges = Merges(placed, gang, self.body, plan, private, shapes, nodes.memory, values, masks, homes, site)
-        wholes = Wholes(placed, gang, self.body, plan, private, shapes, values, masks, site, users, self._emit_early)
-        walks = Walks(placed, plan, users, values, site)
+        self._private_writes = private_writes = PrivateWrites(placed, plan, private, shapes, users, masks, site)
+        self._merges = Merges(
+            placed, gang, self.body, plan, private, shapes, nodes.memory, values, masks, private_writes, site
+        )
+        versions = BlockVersions(
+            placed, gang, self.body, plan, private, shapes, values, masks, site, users, self._emit_early
+        )
+        segment_prefetch = SegmentPrefetch(placed, plan, users, values, site)
         self._records: dict[h.Node, Record] = {}
-        self._joint_calls: dict[h.Node, tuple[h.Intrinsic, ...]] = {}
+        self._paired_calls: dict[h.Node, tuple[h.Intrinsic, ...]] = {}
         """Both are those of the block that is written."""
         counted = CountedLoops(placed, plan, private, shapes, values, site, self._emit_early)
         self._flow = Flow(
@@ -82,8 +86,8 @@ class GangEmitter:
             values,
             masks,
             self._merges,
-            wholes,
-            walks,
+            versions,
+            segment_prefetch,
             counted,
             site,
             self._emit_block,
@@ -119,7 +123,7 @@ class GangEmitter:
         masks = [self._values.within(self._tail(count), room) for _ in self._site.parts()]
         key = self._shapes.keys[self._fork]
         self._masks.set(key, masks)
-        self._masks.set_whole(key, self._all_threads(count, room))
+        self._masks.set_full_tests(key, self._all_threads(count, room))
         self._flow.emit_level(self.body.top)
 
     def _tail(self, count: int) -> str | None:
@@ -132,12 +136,12 @@ class GangEmitter:
 
     def _room(self) -> str | None:
         """How many threads there are in each row."""
-        edge = self._gang.edge
-        if edge is None:
+        limit = self._gang.limit
+        if limit is None:
             return None
         one, memory = self._values.one, self._nodes.memory
-        before = one.binary("mul", "i64", self._nodes.indices[edge.outer], str(edge.size))
-        return one.binary("sub", "i64", memory.dynamic(edge.count), before)
+        before = one.binary("mul", "i64", self._nodes.indices[limit.outer], str(limit.size))
+        return one.binary("sub", "i64", memory.dynamic(limit.count), before)
 
     def _all_threads(self, count: int, room: str | None) -> tuple[str, ...] | None:
         """Tests that all lanes are threads; None if some never are."""
@@ -156,15 +160,15 @@ class GangEmitter:
         nodes = self._placed.blocks[leader]
         self._records = find_records(nodes, self._shared_storage, self._is_uniform, self._users)
         left = [it for it in nodes if it not in self._early and it not in omitted]
-        self._joint_calls = find_joint_calls(left, self._is_computed_by_lane, self._site.count)
+        self._paired_calls = find_paired_calls(left, self._is_computed_by_lane, self._site.count)
         for node in self._in_order(left):
             self._emit_node(node)
-        self._merges.hand_on(leader)
+        self._merges.leave_block(leader)
 
     def _emit_nodes(self, leader: h.Node, nodes: Sequence[h.Node]) -> None:
         """Some of a block that were left out."""
         self._site.here, self._site.key = leader, self._shapes.keys[leader]
-        self._joint_calls = find_joint_calls(nodes, self._is_computed_by_lane, self._site.count)
+        self._paired_calls = find_paired_calls(nodes, self._is_computed_by_lane, self._site.count)
         for node in nodes:
             self._emit_node(node)
 
@@ -220,11 +224,11 @@ class GangEmitter:
                     raise NotGanged("a copy of a collection")
                 if node in self._records:
                     self._load_record(node, self._records[node])
-                elif not self._load_columns(node):
+                elif not self._load_transposed(node):
                     self._define(node, lambda: self._loaded(node))
             case h.Write():
                 self._merges.transfer(node.collection, node)
-                if node not in self._records and self._store_columns(node):
+                if node not in self._records and self._store_transposed(node):
                     return
                 for _ in self._site.parts():
                     if node in self._records:
@@ -236,12 +240,12 @@ class GangEmitter:
                 for _ in self._site.parts():
                     with self._if_any_lane():
                         self._emit_atomic(node)
-            case h.Intrinsic() if node in self._joint_calls:
-                if node is self._joint_calls[node][-1]:
-                    self._call_together(self._joint_calls[node])
-            case _ if self._values.shape(node).kind is Kind.LIKELY:
+            case h.Intrinsic() if node in self._paired_calls:
+                if node is self._paired_calls[node][-1]:
+                    self._call_together(self._paired_calls[node])
+            case _ if self._values.shape(node).kind is Kind.SPECULATED:
                 for _ in self._site.parts():
-                    self._values.define_likely(node)
+                    self._values.define_speculated(node)
                 if self._values.is_needed(node):
                     self._define(node, lambda: compute(self._values.vec, node, self._types, self._values.vector))
             case _ if self._values.shape(node).is_vector:
@@ -263,14 +267,14 @@ class GangEmitter:
     def _loaded(self, node: h.Read) -> str:
         memory = self._values.memory
         if isinstance(node.collection, h.ConstantNode):
-            place = memory.place_from(self._nodes.memory.constant(node.collection.value), node.indices)
+            place = memory.address_beyond(self._nodes.memory.constant(node.collection.value), node.indices)
         else:
-            place = memory.place(self._plan.of(node.collection), node.indices)
+            place = memory.address_of(self._plan.of(node.collection), node.indices)
         value, is_vector = memory.load(place, self._masks.here())
         assert is_vector == self._values.shape(node).is_vector
         return value
 
-    def _columns(self, node: h.Read | h.Write) -> int:
+    def _transposed_group(self, node: h.Read | h.Write) -> int:
         """How many parts' scalars are accessed at once, since they follow one another in memory; 0 if each apart."""
         storage = self._shared_storage(node)
         if self._site.count == 1 or storage is None or any(it is not None for it in self._masks.all_here()):
@@ -281,36 +285,36 @@ class GangEmitter:
             if step is None or (step and not self._values.is_proved(position, extent)):
                 return 0
             total += step * stride
-        place = self._values.memory.place(storage, node.indices)
-        return self._values.memory.columns(place, self._site.count) if total == place.leaf.size else 0
+        place = self._values.memory.address_of(storage, node.indices)
+        return self._values.memory.transposed_group(place, self._site.count) if total == place.leaf.size else 0
 
-    def _load_columns(self, node: h.Read) -> bool:
-        group = self._columns(node)
+    def _load_transposed(self, node: h.Read) -> bool:
+        group = self._transposed_group(node)
         if group == 0:
             return False
         memory, found = self._values.memory, list[str]()
         for part in self._site.parts():
             if part % group == 0:
-                found += memory.load_columns(memory.place(self._plan.of(node.collection), node.indices), group)
+                found += memory.load_transposed(memory.address_of(self._plan.of(node.collection), node.indices), group)
         for part in self._site.parts():
             self._values.define(node, found[part])
         self._values.keep_if_left_behind(node, self._masks.here)
         return True
 
-    def _store_columns(self, node: h.Write) -> bool:
-        group = self._columns(node)
+    def _store_transposed(self, node: h.Write) -> bool:
+        group = self._transposed_group(node)
         if group == 0:
             return False
         memory, data = self._values.memory, [self._values.vector(node.value) for _ in self._site.parts()]
         for part in self._site.parts():
             if part % group == 0:
-                memory.store_columns(data[part : part + group], memory.place(self._plan.of(node), node.indices))
+                memory.store_transposed(data[part : part + group], memory.address_of(self._plan.of(node), node.indices))
         return True
 
     def _store(self, node: h.Write) -> None:
         memory, storage = self._values.memory, self._plan.of(node)
-        mask = self._homes.mask(storage) if storage in self._private else self._masks.here()
-        place = memory.place(storage, node.indices)
+        mask = self._private_writes.mask(storage) if storage in self._private else self._masks.here()
+        place = memory.address_of(storage, node.indices)
         with self._if_any_lane() if self._is_one_element(place) else nullcontext():
             memory.store(node.value, place, mask)
 
@@ -344,7 +348,7 @@ class GangEmitter:
 
     def _is_computed_by_lane(self, node: h.Node) -> bool:
         shape = self._values.shape(node)
-        return shape.is_vector and shape.kind is not Kind.LIKELY
+        return shape.is_vector and shape.kind is not Kind.SPECULATED
 
     def _call(self, node: h.Call) -> None:
         """Arguments and results are in memory; what is the same for all lanes is passed, or computed, once."""
@@ -383,7 +387,7 @@ class GangEmitter:
         values = self._values
         places = [(node, part) for node in nodes for part in self._site.parts()]
         operands = [[values.vector(it) for it in node.arguments] for node in nodes for _ in self._site.parts()]
-        results = emit_joint_calls(values.memory, nodes[0].function, nodes[0].type, operands)
+        results = emit_paired_calls(values.memory, nodes[0].function, nodes[0].type, operands)
         for node in nodes:
             for part in self._site.parts():
                 values.define(node, results[places.index((node, part))])
@@ -395,7 +399,7 @@ class GangEmitter:
             return
         memory = self._values.memory
         for _ in self._site.parts():
-            places = [memory.place(record.storage, it.node.indices) for it in record.members]
+            places = [memory.address_of(record.storage, it.node.indices) for it in record.members]
             vectors = memory.load_record(places, self._masks.here())
             for member, vector in zip(record.members, vectors, strict=True):
                 self._values.define(member.node, vector)
@@ -407,21 +411,21 @@ class GangEmitter:
         if node is not record.members[-1].node:
             return
         memory = self._values.memory
-        places = [memory.place(record.storage, it.node.indices) for it in record.members]
+        places = [memory.address_of(record.storage, it.node.indices) for it in record.members]
         values = [self._values.vector(it.node.value) for it in record.members if isinstance(it.node, h.Write)]
         memory.store_record(values, places, self._masks.here())
 
     @staticmethod
-    def _is_one_element(place: Place) -> bool:
+    def _is_one_element(place: LaneAddress) -> bool:
         """Whether the lanes of a part store into one place, for which there must be one."""
-        return not place.parts and not place.is_private
+        return not place.varying and not place.is_private
 
     def _scalar_if_uniform(self, node: h.Node) -> str | None:
         return self._values.scalar(node) if self._is_uniform(node) else None
 
     def _emit_atomic(self, node: h.Atomic) -> None:
         memory, storage, values = self._values.memory, self._plan.of(node), self._values
-        place = memory.place(storage, node.indices)
+        place = memory.address_of(storage, node.indices)
         operands = [Operand(values.vector(it), self._scalar_if_uniform(it)) for it in node.operands]
         old = [it for it in self._users[node] if it in self._placed.live and not is_version_projection(it)]
         result = GangAtomic(

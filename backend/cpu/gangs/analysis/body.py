@@ -18,7 +18,7 @@ Container = Loop | h.Fork
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class BlockEdge:
     """A way from the end of one block to the beginning of another, both named by their leaders."""
 
     source: h.Node
@@ -35,7 +35,7 @@ class Item:
     leader: h.Node
     level: Level
     inner: Level | None = None
-    incoming: list[Edge] = field(default_factory=list[Edge])
+    incoming: list[BlockEdge] = field(default_factory=list[BlockEdge])
     twin: Item | None = None
 
 
@@ -47,8 +47,8 @@ class Level:
     header: h.Node
     parent: Level | None
     items: list[Item] = field(default_factory=list[Item])
-    back: list[Edge] = field(default_factory=list[Edge])
-    exits: list[Edge] = field(default_factory=list[Edge])
+    back: list[BlockEdge] = field(default_factory=list[BlockEdge])
+    exits: list[BlockEdge] = field(default_factory=list[BlockEdge])
     leaders: set[h.Node] = field(default_factory=set[h.Node])
 
     @property
@@ -65,7 +65,7 @@ class Body:
     top: Level
     levels: list[Level]
     level_of: dict[h.Node, Level]
-    outgoing: dict[h.Node, list[Edge]]
+    outgoing: dict[h.Node, list[BlockEdge]]
 
     def enclosing(self, leader: h.Node) -> list[Level]:
         """The levels around a block, innermost first; none for one outside."""
@@ -82,13 +82,13 @@ def find_body(placed: Schedule, forks: Sequence[h.Fork]) -> Body:
     fork = forks[0]
     leaders = [it for it in placed.blocks if fork in placed.nest.around[it]]
     inside = set(leaders)
-    flow: dict[h.Node, list[Edge]] = {it: [] for it in leaders}
+    flow: dict[h.Node, list[BlockEdge]] = {it: [] for it in leaders}
     for node in placed.graph.order:
         leader = block_leader(node)
         if leader in inside:
             for following in placed.graph.successors[node]:
                 if block_leader(following) is following:
-                    flow[leader].append(Edge(leader, following))
+                    flow[leader].append(BlockEdge(leader, following))
     paths = {it: _containers(placed, forks, it) for it in leaders}
     body = Body(fork, Level(fork, fork, None), [], {}, flow)
     _build(body, body.top, leaders, paths, 1, placed)

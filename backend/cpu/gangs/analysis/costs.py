@@ -6,7 +6,7 @@ from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
 from .....ir.hercules.schedule import Schedule
 from ... import math
-from ...turns import HALVINGS, most_turns
+from ...trip_counts import HALVINGS, max_trip_count
 from .body import Level
 from .shapes import Shapes
 
@@ -42,7 +42,7 @@ def is_short(placed: Schedule, shapes: Shapes, level: Level, parts: int) -> bool
     """
     if not isinstance(level.container, Loop) or level in shapes.divergent:
         return False
-    turns = most_turns(placed, level.container)
+    turns = max_trip_count(placed, level.container)
     size = sum(len(placed.blocks[it]) for it in level.leaders) * parts
     is_counted = turns < HALVINGS and [edge.source for edge in level.exits] == [level.header]
     is_plain = not any(_is_uniform_branch(placed, shapes, it) for it in level.leaders if not _is_header(level, it))

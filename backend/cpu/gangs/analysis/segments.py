@@ -7,7 +7,7 @@ from .....ir.hercules.schedule import Schedule
 from .bounds import constant_value
 
 
-def walker(placed: Schedule, header: h.Node) -> h.Phi | None:
+def segment_counter(placed: Schedule, header: h.Node) -> h.Phi | None:
     """The counter of the loop with this header if it goes, in steps of 1, from an element of an array to the next
     element of that array.
     """

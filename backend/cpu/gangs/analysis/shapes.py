@@ -16,7 +16,7 @@ from .....ir.hercules.analyses import block_leader
 from .....ir.hercules.schedule import Schedule
 from .....ir.hercules.types import U32, U64, is_collection
 from ...storage import Storage, StoragePlan
-from .body import Body, Edge, Item, Level
+from .body import BlockEdge, Body, Item, Level
 from .bounds import constant_value
 
 
@@ -28,7 +28,7 @@ class Kind(Enum):
     """Lane i has that of lane 0 plus i times `stride`, modulo 2^bits."""
     WIDENED = auto()
     """A u64 from an affine u32: it may wrap at 2^32 somewhere in the gang."""
-    LIKELY = auto()
+    SPECULATED = auto()
     """As affine if a test holds (see `likely`), else varying."""
     ROWS = auto()
     """As affine within each row of lanes; from row to row it varies. Of stride 0: one value a row."""
@@ -84,7 +84,7 @@ class Shapes:
         self._private = private
         self._thread_ids = thread_ids
         self._lanes = lanes
-        self._rising = (Kind.AFFINE, Kind.LIKELY, Kind.ROWS) if has_whole_rows else (Kind.AFFINE, Kind.LIKELY)
+        self._rising = (Kind.AFFINE, Kind.SPECULATED, Kind.ROWS) if has_whole_rows else (Kind.AFFINE, Kind.SPECULATED)
         """Kinds that rise evenly within a part, if a test holds."""
         self._known: dict[h.Node, Shape] = {}
         self.divergent: set[Level] = set()
@@ -96,7 +96,7 @@ class Shapes:
         for node in placed.function.nodes:
             if isinstance(node, h.Read) and isinstance(node.collection, h.Call) and node in placed.live:
                 self._results.setdefault(node.collection, []).append(node)
-        self.edge_keys: dict[Edge, Key] = {}
+        self.edge_keys: dict[BlockEdge, Key] = {}
         self.item_keys: dict[Item, Key] = {}
         self._solve()
 
@@ -116,7 +116,7 @@ class Shapes:
             level = level.parent
         return False
 
-    def is_split(self, edges: Iterable[Edge]) -> bool:
+    def is_split(self, edges: Iterable[BlockEdge]) -> bool:
         """Whether different lanes may come by different edges."""
         return len({self.edge_keys[edge] for edge in edges}) > 1
 
@@ -179,7 +179,7 @@ class Shapes:
         exit = self._placed.exits[leader]
         return isinstance(exit, h.If) and self.at(exit.condition, leader) != UNIFORM
 
-    def _leaves_divergent(self, edge: Edge) -> bool:
+    def _leaves_divergent(self, edge: BlockEdge) -> bool:
         return any(it in self.divergent and edge.target not in it.leaders for it in self.body.enclosing(edge.source))
 
     # Shapes of values
@@ -211,7 +211,7 @@ class Shapes:
                 return self._cast(self.at(operand, home), self._placed.types[operand], type)
             case h.Bitcast(type=type, operand=operand):
                 shape = self.at(operand, home)
-                is_linear = shape.kind in (Kind.AFFINE, Kind.LIKELY, Kind.ROWS) and isinstance(type, h.Integer)
+                is_linear = shape.kind in (Kind.AFFINE, Kind.SPECULATED, Kind.ROWS) and isinstance(type, h.Integer)
                 return shape if shape in (UNIFORM, ROW_UNIFORM) or is_linear else VARYING
             case h.Unary(operand=operand):
                 return self._all_uniform([operand], home)
@@ -248,7 +248,7 @@ class Shapes:
         moving = [it for it in shapes[:2] if not self._is_fixed(it)]
         is_one = len(moving) == 1 and all(map(self._is_fixed, shapes[2:]))
         if is_one and moving[0].kind in self._rising and moving[0].stride >= 0:
-            return Shape(Kind.LIKELY, moving[0].stride)
+            return Shape(Kind.SPECULATED, moving[0].stride)
         return _common([UNIFORM, *shapes])
 
     def _binary(self, op: h.BinaryOp, lhs: h.Node, rhs: h.Node, home: h.Node) -> Shape:
@@ -261,7 +261,7 @@ class Shapes:
             varying, shape = (lhs, left) if right == UNIFORM else (rhs, right)
             if shape == PERMUTED or self._is_lane_number(varying):
                 return PERMUTED
-        linear = (Kind.UNIFORM, Kind.AFFINE, Kind.LIKELY, Kind.ROWS)
+        linear = (Kind.UNIFORM, Kind.AFFINE, Kind.SPECULATED, Kind.ROWS)
         if left.kind not in linear or right.kind not in linear:
             return VARYING
         kinds = {left.kind, right.kind}
@@ -279,16 +279,18 @@ class Shapes:
             case h.BinaryOp.SHIFT_LEFT if (count := constant_value(rhs)) is not None and count < 16:
                 return self._linear(left.stride << count, kinds)
             case _:
-                return self._likely(op, left, right, constant_value(rhs))
+                return self._speculated(op, left, right, constant_value(rhs))
 
     def _linear(self, stride: int, kinds: set[Kind]) -> Shape:
         """Of small strides only: others are of no use."""
-        if abs(stride) >= 1 << 20 or (Kind.LIKELY in kinds and Kind.ROWS in kinds and Kind.ROWS not in self._rising):
+        if abs(stride) >= 1 << 20 or (
+            Kind.SPECULATED in kinds and Kind.ROWS in kinds and Kind.ROWS not in self._rising
+        ):
             return VARYING
-        kind = Kind.LIKELY if Kind.LIKELY in kinds else Kind.ROWS if Kind.ROWS in kinds else Kind.AFFINE
+        kind = Kind.SPECULATED if Kind.SPECULATED in kinds else Kind.ROWS if Kind.ROWS in kinds else Kind.AFFINE
         return UNIFORM if kind is Kind.AFFINE and stride == 0 else Shape(kind, stride)
 
-    def _likely(self, op: h.BinaryOp, left: Shape, right: Shape, constant: int | None) -> Shape:
+    def _speculated(self, op: h.BinaryOp, left: Shape, right: Shape, constant: int | None) -> Shape:
         """What all lanes of most gangs do alike, though some gangs lie across a step; `constant` is the right side."""
         if self._is_fixed(left) and op in _SYMMETRIC:
             left, right = right, left
@@ -299,9 +301,9 @@ class Shapes:
             return VARYING
         match op:
             case h.BinaryOp.REM | h.BinaryOp.AND | h.BinaryOp.OR | h.BinaryOp.XOR:
-                return Shape(Kind.LIKELY, stride)
+                return Shape(Kind.SPECULATED, stride)
             case h.BinaryOp.DIV | h.BinaryOp.SHIFT_RIGHT:
-                return Shape(Kind.LIKELY)
+                return Shape(Kind.SPECULATED)
             case _:
                 return VARYING
 
@@ -328,7 +330,7 @@ class Shapes:
                 return shape
             if source == U32 and target == U64:
                 return Shape(Kind.WIDENED, shape.stride)
-        if shape.kind is Kind.LIKELY and isinstance(source, h.Integer) and isinstance(target, h.Integer):
+        if shape.kind is Kind.SPECULATED and isinstance(source, h.Integer) and isinstance(target, h.Integer):
             return shape if target.bits <= source.bits or (source, target) == (U32, U64) else VARYING
         if shape.kind in (Kind.WIDENED, Kind.WIDENED_ROWS) and isinstance(target, h.Integer) and target.bits == 32:
             return Shape(Kind.AFFINE if shape.kind is Kind.WIDENED else Kind.ROWS, shape.stride)
@@ -338,13 +340,13 @@ class Shapes:
         assert isinstance(node.region, h.Region)
         region = node.region
         shapes: list[Shape] = []
-        edges: list[Edge] = []
+        edges: list[BlockEdge] = []
         values: set[h.Node] = set()
         for value, before in zip(node.values, region.predecessors, strict=True):
             if before not in self._placed.live:
                 continue
             source = block_leader(before)
-            edges.append(Edge(source, region))
+            edges.append(BlockEdge(source, region))
             values.add(value)
             if value in self._known or self._placed.place.get(value) not in self.body.level_of:
                 shapes.append(VARYING if self.is_left_behind(value, region) else self.at(value, source))
@@ -358,7 +360,7 @@ class Shapes:
         if is_split and len(values) > 1:
             return VARYING
         shape = _common(shapes) if shapes else None
-        return VARYING if shape is not None and shape.kind is Kind.LIKELY else shape
+        return VARYING if shape is not None and shape.kind is Kind.SPECULATED else shape
 
 
 _SYMMETRIC = (h.BinaryOp.AND, h.BinaryOp.OR, h.BinaryOp.XOR)

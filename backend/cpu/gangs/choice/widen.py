@@ -20,7 +20,7 @@ _Users = Mapping[h.Node, Sequence[h.Node]]
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class ThreadLimit:
     """Only so many threads are there along two forks, `size` of the inner for each of the outer."""
 
     outer: h.Fork
@@ -29,7 +29,7 @@ class Edge:
     count: h.DynamicConstant
 
 
-def widened(function: h.Function, lanes: int) -> tuple[h.Function, Edge | None]:
+def widened(function: h.Function, lanes: int) -> tuple[h.Function, ThreadLimit | None]:
     """A function whose innermost fork has so many threads, and where they end; the function itself if that is not
     possible, or rows are as long already.
     """
@@ -134,7 +134,7 @@ def _is_reduce(node: h.Node, join: h.Join) -> bool:
 
 def _copy(
     function: h.Function, outer: h.Fork, inner: h.Fork, products: Sequence[h.Binary], lanes: int
-) -> tuple[h.Function, Edge]:
+) -> tuple[h.Function, ThreadLimit]:
     constants = [h.DynamicParameter(index) for index in range(len(function.dynamic_constants))]
     nodes = copied(function.nodes, constants)
     copies = dict(zip(function.nodes, nodes, strict=True))
@@ -161,4 +161,4 @@ def _copy(
         return_type=function.return_type,
         nodes=nodes,
     )
-    return made, Edge(wide, row, lanes, count)
+    return made, ThreadLimit(wide, row, lanes, count)

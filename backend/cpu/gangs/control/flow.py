@@ -16,14 +16,14 @@ from ...nodes import NodeEmitter
 from ..analysis.body import Item, Level
 from ..analysis.costs import SMALL, block_cost, is_short
 from ..analysis.shapes import Shapes
-from ..choice.choose import NotGanged
+from ..choice.sizing import NotGanged
 from ..site import Proved, Site
 from ..values.values import GangValues
-from .counted import CountedLoops
+from .counted_loops import CountedLoops
 from .masks import Masks
 from .merges import Merges
-from .walks import Walks
-from .whole import Undecided, Whole, Wholes
+from .segment_prefetch import SegmentPrefetch
+from .versions import BlockVersions, DeferredBranch, FastVersion
 
 _MANY = 4
 """Of so many parts, what is done if not all lanes are in range is done lane by lane."""
@@ -40,8 +40,8 @@ class Flow:
         values: GangValues,
         masks: Masks,
         merges: Merges,
-        wholes: Wholes,
-        walks: Walks,
+        versions: BlockVersions,
+        segment_prefetch: SegmentPrefetch,
         counted: CountedLoops,
         site: Site,
         emit_block: Callable[[h.Node, Collection[h.Node]], None],
@@ -54,16 +54,16 @@ class Flow:
         self._one, self._vec, self._slots = values.one, values.vec, values.slots
         self._masks = masks
         self._merges = merges
-        self._wholes = wholes
-        self._walks = walks
+        self._versions = versions
+        self._segment_prefetch = segment_prefetch
         self._counted = counted
         self._site = site
         self._emit_block = emit_block
         self._emit_nodes = emit_nodes
-        self._before: Undecided | None = None
+        self._before: DeferredBranch | None = None
         """A block that is written but for who goes where from its end."""
-        self._undecided: dict[Item, Undecided] = {}
-        self._in_turns: dict[Item, Whole] = {}
+        self._deferred: dict[Item, DeferredBranch] = {}
+        self._loop_versions: dict[Item, FastVersion] = {}
         """What is tested before a loop for its blocks."""
         self._waiting: set[h.Node] = set()
         self._acts: dict[Item, bool] = {}
@@ -71,47 +71,47 @@ class Flow:
 
     def emit_level(self, level: Level) -> None:
         """All items of a level."""
-        self._undecided.update(self._wholes.undecided(level))
-        self._waiting.update(node for it in self._undecided.values() for node in it.nodes)
+        self._deferred.update(self._versions.deferred_branches(level))
+        self._waiting.update(node for it in self._deferred.values() for node in it.nodes)
         with self._slots.level():
             for item in level.items:
                 self._emit_item(item, level)
 
     def _emit_item(self, item: Item, level: Level) -> None:
-        whole = None if self._merges.has_copies(item.leader) else self._wholes.find(item)
+        version = None if self._merges.has_copies(item.leader) else self._versions.find(item)
         before, self._before = self._before, None
-        if whole is not None:
-            self._emit_versions(item, level, whole, before)
+        if version is not None:
+            self._emit_versions(item, level, version, before)
             return
         if before is not None:
             self._emit_branch(before)
         act = self._enter(item, level)
-        if item in self._undecided:
+        if item in self._deferred:
             self._emit_block(item.leader, self._waiting)
-            self._before = self._undecided[item]
+            self._before = self._deferred[item]
         else:
             self._emit_guarded(item, act)
 
-    def _emit_branch(self, undecided: Undecided) -> None:
+    def _emit_branch(self, deferred: DeferredBranch) -> None:
         """What was left out at the end of a block: who goes where."""
-        self._emit_nodes(undecided.leader, undecided.nodes)
-        self._masks.take_edges(undecided.leader)
+        self._emit_nodes(deferred.leader, deferred.nodes)
+        self._masks.take_edges(deferred.leader)
 
-    def _emit_versions(self, item: Item, level: Level, whole: Whole, before: Undecided | None) -> None:
+    def _emit_versions(self, item: Item, level: Level, version: FastVersion, before: DeferredBranch | None) -> None:
         """A block twice, once for when all lanes are known to pass it."""
         out, slots = self._out, self._slots
         act = None if before is not None else self._enter(item, level)
-        if whole.test == "true":
-            self._emit_whole(item, whole)
+        if version.test == "true":
+            self._emit_fast(item, version)
             return
         start, (all, some, after) = out.current, map(out.fresh_block, ("whole", "partly", "done"))
-        out.do(f"br i1 {whole.test}, label %{all}, label %{some}, !prof !1")
+        out.do(f"br i1 {version.test}, label %{all}, label %{some}, !prof !1")
         out.open_arm(all, start)
         with slots.guarded():
             if before is not None:
                 self._masks.take_only(item.incoming[0])
                 slots.define(item, "true", "i1")
-            self._emit_whole(item, whole)
+            self._emit_fast(item, version)
         out.do(f"br label %{after}")
         out.open_arm(some, start)
         with slots.guarded():
@@ -124,11 +124,11 @@ class Flow:
         out.do(f"br label %{after}")
         out.open_merge(after, start)
 
-    def _emit_whole(self, item: Item, whole: Whole) -> None:
+    def _emit_fast(self, item: Item, version: FastVersion) -> None:
         """The version for when all lanes pass."""
         site = self._site
-        with self._masks.assumed_whole(self._shapes.item_keys[item]):
-            act, site.act, site.proved = site.act, "true", whole.proved
+        with self._masks.assume_full(self._shapes.item_keys[item]):
+            act, site.act, site.proved = site.act, "true", version.proved
             self._emit_inside(item)
             site.act, site.proved = act, Proved()
 
@@ -183,21 +183,21 @@ class Flow:
 
     def _emit_turn(self, item: Item) -> None:
         """A block; in a loop maybe twice, once for when its positions are known to be in range in all turns."""
-        whole = self._in_turns.get(item)
-        if whole is None:
+        version = self._loop_versions.get(item)
+        if version is None:
             self._emit_block(item.leader, self._waiting)
             self._masks.take_edges(item.leader)
             return
         out, site, act = self._out, self._site, self._site.act
         self._counted.begin_turn(item)
         before, fast, slow, after = out.current, *(out.fresh_block(it) for it in ("in.range", "tested", "turned"))
-        out.do(f"br i1 {whole.test}, label %{fast}, label %{slow}, !prof !1")
-        for label, proved, version in (
-            (fast, whole.proved, nullcontext()),
+        out.do(f"br i1 {version.test}, label %{fast}, label %{slow}, !prof !1")
+        for label, proved, hidden in (
+            (fast, version.proved, nullcontext()),
             (slow, Proved(), self._counted.tested(item)),
         ):
             out.open_arm(label, before)
-            with self._slots.guarded(), version:
+            with self._slots.guarded(), hidden:
                 site.act, site.proved = act, proved
                 self._emit_block(item.leader, self._waiting)
                 self._masks.take_edges(item.leader)
@@ -206,13 +206,13 @@ class Flow:
         out.open_merge(after, before)
 
     def _emit_loop(self, item: Item, level: Level) -> None:
-        self._in_turns.update(self._counted.find(level))
+        self._loop_versions.update(self._counted.find(level))
         out, slots, masks = self._out, self._slots, self._vec.type("i1")
         live: list[str] = []
         if level in self._shapes.divergent:
             live = [slots.make(masks) for _ in range(self._site.count)]
             self._put(live, self._masks.texts(self._shapes.item_keys[item]))
-        turns = self._walks.begin(level) if live else None
+        turns = self._segment_prefetch.begin(level) if live else None
         before, head, done = out.current, out.fresh_block("loop"), out.fresh_block("left")
         out.do(f"br label %{head}")
         out.open_arm(head, before)
@@ -220,7 +220,7 @@ class Flow:
             self._masks.set(self._shapes.keys[level.header], [slots.load(masks, it) for it in live])
         self._merges.begin(level.header)
         if turns is not None:
-            self._walks.turn(level, turns)
+            self._segment_prefetch.turn(level, turns)
         self.emit_level(level)
         act = self._masks.act(level.back)
         if live:

@@ -12,7 +12,7 @@ from .....ir.hercules import nodes as h
 from .....ir.hercules.schedule import Schedule
 from ... import data
 from ...llvm import Ops
-from ..analysis.body import Body, Edge, Item
+from ..analysis.body import BlockEdge, Body, Item
 from ..analysis.bounds import greatest
 from ..analysis.shapes import Key, Kind, Shape, Shapes
 from ..site import Site
@@ -33,8 +33,8 @@ class Masks:
         self._vec, self._one, self._slots = values.vec, values.one, values.slots
         self._type = self._vec.type("i1")
         self._is_all: dict[tuple[Key, int], bool] = {}
-        self._whole: dict[Key, tuple[str, ...] | None] = {}
-        self._edges: dict[Edge, tuple[str, list[str]]] = {}
+        self._full_tests: dict[Key, tuple[str, ...] | None] = {}
+        self._edges: dict[BlockEdge, tuple[str, list[str]]] = {}
 
     def set(self, key: Key, masks: Sequence[str | None]) -> None:
         """The masks of the parts; None is all lanes."""
@@ -43,20 +43,20 @@ class Masks:
             if mask is not None:
                 self._slots.define((key, part), mask, self._type)
 
-    def set_whole(self, key: Key, tests: tuple[str, ...] | None) -> None:
+    def set_full_tests(self, key: Key, tests: tuple[str, ...] | None) -> None:
         """Tests that together mean that the masks of a key have all lanes; None if there are none."""
-        self._whole[key] = tests
+        self._full_tests[key] = tests
 
-    def whole(self, key: Key) -> tuple[str, ...] | None:
+    def full_tests(self, key: Key) -> tuple[str, ...] | None:
         """Those tests, if they are known."""
-        return self._whole.get(key)
+        return self._full_tests.get(key)
 
     def is_partial(self, key: Key) -> bool:
         """Whether the masks of a key may lack lanes, as far as is known."""
         return any(not self._is_all.get((key, part), False) for part in range(self._site.count))
 
     @contextmanager
-    def assumed_whole(self, key: Key) -> Generator[None]:
+    def assume_full(self, key: Key) -> Generator[None]:
         """What is written meanwhile runs only where the masks of a key have all lanes."""
         parts = range(self._site.count)
         before = [self._is_all[key, part] for part in parts]
@@ -98,7 +98,7 @@ class Masks:
 
     # Edges
 
-    def _depth(self, edge: Edge) -> int:
+    def _depth(self, edge: BlockEdge) -> int:
         """The number of the level in which it is asked who took an edge."""
         level = self._body.level_of[edge.target]
         if edge.target is level.header and edge not in level.back:
@@ -106,7 +106,7 @@ class Masks:
             level = level.parent
         return len(self._body.enclosing(level.header)) - 1
 
-    def _slots_of(self, edge: Edge) -> tuple[str, list[str]]:
+    def _slots_of(self, edge: BlockEdge) -> tuple[str, list[str]]:
         """Where it is kept whether any lane takes an edge, and which of each part, if they do so at different times."""
         if edge not in self._edges:
             depth = self._depth(edge)
@@ -114,20 +114,20 @@ class Masks:
             self._edges[edge] = self._slots.make("i1", depth), masks
         return self._edges[edge]
 
-    def act(self, edges: Sequence[Edge]) -> str:
+    def act(self, edges: Sequence[BlockEdge]) -> str:
         """Whether any lane takes one of the edges."""
         return self.either(self._one, [self._act(it) for it in edges])
 
-    def _act(self, edge: Edge) -> str:
+    def _act(self, edge: BlockEdge) -> str:
         if self.leaves_divergent(edge):
             return self._slots.load("i1", self._slots_of(edge)[0])
         return self._slots.use((edge, "act")) if (edge, "act") in self._slots else "false"
 
-    def taken(self, edges: Sequence[Edge]) -> list[str]:
+    def taken(self, edges: Sequence[BlockEdge]) -> list[str]:
         """Which lanes of each part take one of the edges."""
         return [self.either(self._vec, [self._taken(it, part) for it in edges]) for part in range(self._site.count)]
 
-    def _taken(self, edge: Edge, part: int) -> str:
+    def _taken(self, edge: BlockEdge, part: int) -> str:
         if self.leaves_divergent(edge):
             return self._slots.load(self._type, self._slots_of(edge)[1][part])
         return self._slots.use((edge, part)) if (edge, part) in self._slots else "zeroinitializer"
@@ -146,7 +146,7 @@ class Masks:
                     self.set(self._shapes.edge_keys[edge], taken)
             self._take(edge, act, taken)
 
-    def take_only(self, edge: Edge) -> None:
+    def take_only(self, edge: BlockEdge) -> None:
         """All lanes take one edge from the end of a block with a branch."""
         for other in self._body.outgoing[edge.source]:
             if other.target in self._body.level_of:
@@ -155,19 +155,19 @@ class Masks:
                 self.set(self._shapes.edge_keys[other], taken)
                 self._take(other, act, taken)
 
-    def _take(self, edge: Edge, act: str, taken: Sequence[str]) -> None:
+    def _take(self, edge: BlockEdge, act: str, taken: Sequence[str]) -> None:
         if self.leaves_divergent(edge):
             self._add(edge, act, taken)
         else:
             self._put(edge, act, taken)
 
-    def _put(self, edge: Edge, act: str, taken: Sequence[str]) -> None:
+    def _put(self, edge: BlockEdge, act: str, taken: Sequence[str]) -> None:
         depth = self._depth(edge)
         self._slots.define((edge, "act"), act, "i1", depth=depth)
         for part, mask in enumerate(taken):
             self._slots.define((edge, part), mask, self._type, depth=depth)
 
-    def _add(self, edge: Edge, act: str, taken: Sequence[str]) -> None:
+    def _add(self, edge: BlockEdge, act: str, taken: Sequence[str]) -> None:
         """Lanes leave a loop at different times."""
         slots, load = self._slots, self._slots.load
         act_slot, mask_slots = self._slots_of(edge)
@@ -175,7 +175,7 @@ class Masks:
         for mask, slot in zip(taken, mask_slots, strict=True):
             slots.store(self._type, self._vec.binary("or", "i1", mask, load(self._type, slot)), slot)
 
-    def _branch(self, branch: h.If, edge: Edge, masks: Sequence[str]) -> tuple[str, list[str]]:
+    def _branch(self, branch: h.If, edge: BlockEdge, masks: Sequence[str]) -> tuple[str, list[str]]:
         """Whether any lane takes a way out of a branch, and which."""
         is_true = isinstance(edge.target, h.Read) and edge.target.indices == [h.ControlIndex(1)]
         if self._values.is_uniform(branch.condition):
@@ -210,7 +210,7 @@ class Masks:
             case _:
                 return None
 
-    def leaves_divergent(self, edge: Edge) -> bool:
+    def leaves_divergent(self, edge: BlockEdge) -> bool:
         """Whether the edge leaves a loop that lanes leave at different times."""
         levels = self._body.enclosing(edge.source)
         return any(it in self._shapes.divergent and edge.target not in it.leaders for it in levels)

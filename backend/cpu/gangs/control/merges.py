@@ -13,14 +13,14 @@ from ... import data
 from ...layout import ArrayLayout, ScalarLayout, natural_layout
 from ...memory import Address, Memory
 from ...storage import Storage, StoragePlan
-from ..analysis.body import Body, Edge
+from ..analysis.body import BlockEdge, Body
 from ..analysis.shapes import Shapes
-from ..choice.choose import Gang, NotGanged
-from ..memory.places import Place
+from ..choice.sizing import Gang, NotGanged
+from ..memory.addresses import LaneAddress
 from ..site import Site
 from ..values.values import GangValues
-from .homes import Homes
 from .masks import Masks
+from .private_writes import PrivateWrites
 
 
 class Merges:
@@ -37,7 +37,7 @@ class Merges:
         memory: Memory,
         values: GangValues,
         masks: Masks,
-        homes: Homes,
+        private_writes: PrivateWrites,
         site: Site,
     ) -> None:
         self._placed = placed
@@ -49,7 +49,7 @@ class Merges:
         self._memory = memory
         self._values = values
         self._masks = masks
-        self._homes = homes
+        self._private_writes = private_writes
         self._site = site
         self._types = placed.types
         self._phis: dict[h.Node, list[h.Phi]] = {}
@@ -140,7 +140,7 @@ class Merges:
 
     # At the end of a block
 
-    def hand_on(self, leader: h.Node) -> None:
+    def leave_block(self, leader: h.Node) -> None:
         """What comes out."""
         pending = [(value, phi) for phi in self._endings.get(leader, ()) for value in self._taken(phi, leader)]
         for value, phi in pending:
@@ -162,7 +162,7 @@ class Merges:
         region = phi.region
         assert isinstance(region, h.Region)
         type, slots = self._slots_of(phi)
-        values, edge = self._values, Edge(leader, region)
+        values, edge = self._values, BlockEdge(leader, region)
         is_back = edge in self._body.level_of[region].back
         is_first = self._first.setdefault((phi, is_back), leader) is leader
         is_kept = self._masks.leaves_divergent(edge) or not is_first
@@ -186,7 +186,7 @@ class Merges:
         for other, _ in all:
             is_array = is_collection(self._types[other]) and not isinstance(other, h.ConstantNode)
             if is_array and other is not value and self._plan.of(other) is target:
-                raise NotGanged("private arrays that change places")
+                raise NotGanged("private arrays that change addresses")
         self.transfer(value, phi)
 
     def transfer(self, source: h.Node, target: h.Node) -> None:
@@ -203,9 +203,9 @@ class Merges:
             raise NotGanged("a private copy of a shared collection")
         for _ in self._site.parts():
             if isinstance(source, h.ConstantNode):
-                self._values.memory.fill_zero(storage, self._homes.mask(storage))
+                self._values.memory.fill_zero(storage, self._private_writes.mask(storage))
             else:
-                self._values.memory.copy(self._plan.of(source), storage, self._homes.mask(storage))
+                self._values.memory.copy(self._plan.of(source), storage, self._private_writes.mask(storage))
 
     def _collect(self, node: h.Collect) -> None:
         storage = self._plan.of(node)
@@ -218,5 +218,5 @@ class Merges:
         first = Address(self._memory.address(storage).pointer, ArrayLayout(leaf, dynamic.ZERO, leaf.size))
         for _ in self._site.parts():
             target = self._memory.slot(first, self._values.first_number())
-            place = Place(target.pointer, (), leaf, is_private=False)
-            self._values.memory.store_lanes(self._values.vector(node.value), place, self._masks.here())
+            address = LaneAddress(target.pointer, (), leaf, is_private=False)
+            self._values.memory.store_lanes(self._values.vector(node.value), address, self._masks.here())

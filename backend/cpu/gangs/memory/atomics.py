@@ -1,9 +1,9 @@
 """Atomic operations of a gang.
 
 The lanes of a gang are interleaved in any order that WGSL allows ("Atomic Operations" are relaxed), and here that order
-is the lanes' own. At one place for all lanes there is one operation with what the lanes combine to; what each finds is
-what was there before, combined with the operands of the lanes before it. Memory that no other thread sees is accessed
-by vectors where lanes are sure to be apart. All else is done lane after lane.
+is the lanes' own. At one address for all lanes there is one operation with what the lanes combine to; what each finds
+is what was there before, combined with the operands of the lanes before it. Memory that no other thread sees is
+accessed by vectors where lanes are sure to be apart. All else is done lane after lane.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from .....ir.hercules import nodes as h
 from ...data import llvm_type
 from ...memory import Address, Memory, updated
-from .memory import GangMemory
-from .moves import Lanes
-from .places import Place
+from .accesses import GangMemory
+from .addresses import LaneAddress
 from .prefixes import Operand, combine, total_and_prefixes
+from .vector_memory import LaneIndices
 
 _COMBINED = (
     h.AtomicOp.ADD,
@@ -42,7 +42,7 @@ class GangAtomic:
     gang: GangMemory
     memory: Memory
     op: h.AtomicOp
-    place: Place
+    address: LaneAddress
     operands: Sequence[Operand]
     mask: str | None
     is_shared: bool
@@ -50,21 +50,21 @@ class GangAtomic:
 
     def emit(self) -> str | None:
         """The old values as a vector, if they are used."""
-        if not self.place.parts:
+        if not self.address.varying:
             return self._at_one_place()
         if self.is_shared:
-            return self._lane_by_lane(self.gang.lanes_of(self.place))
+            return self._lane_by_lane(self.gang.lanes_of(self.address))
         if self.op is h.AtomicOp.LOAD:
-            return self.gang.load(self.place, self.mask)[0]
+            return self.gang.load(self.address, self.mask)[0]
         if self.op is h.AtomicOp.STORE:
-            self.gang.store_lanes(self.operands[0].lanes, self.place, self.mask)
+            self.gang.store_lanes(self.operands[0].lanes, self.address, self.mask)
             return None
         return self._in_own_memory()
 
-    # One place for all lanes
+    # One address for all lanes
 
     def _at_one_place(self) -> str | None:
-        scalar, gang = llvm_type(self.place.leaf.type), self.gang
+        scalar, gang = llvm_type(self.address.leaf.type), self.gang
         match self.op:
             case h.AtomicOp.LOAD:
                 return gang.splat(self._once([]), scalar)
@@ -73,13 +73,13 @@ class GangAtomic:
                 return None
             case op if op in _COMBINED:
                 total, prefixes = total_and_prefixes(
-                    gang, op, self.place.leaf, self.operands[0], self.mask, with_prefixes=self.is_used
+                    gang, op, self.address.leaf, self.operands[0], self.mask, with_prefixes=self.is_used
                 )
                 if prefixes is None:
                     self._unused(total)
                     return None
                 before = self._once([total])
-                return combine(gang.vec, op, self.place.leaf, gang.splat(before, scalar), prefixes)
+                return combine(gang.vec, op, self.address.leaf, gang.splat(before, scalar), prefixes)
             case _:
                 return self._lane_by_lane(None)
 
@@ -92,8 +92,8 @@ class GangAtomic:
         if not self.is_shared or self.op not in _SETTLING:
             self._once([total])
             return
-        out, one, leaf = self.gang.out, self.gang.one, self.place.leaf
-        found = self.memory.atomic(h.AtomicOp.LOAD, Address(self.place.pointer, leaf), [], is_shared=True)
+        out, one, leaf = self.gang.out, self.gang.one, self.address.leaf
+        found = self.memory.atomic(h.AtomicOp.LOAD, Address(self.address.pointer, leaf), [], is_shared=True)
         stays = one.binary("icmp eq", llvm_type(leaf.type), updated(one, self.op, leaf, found, [total]), found)
         change, done = out.fresh_block("change"), out.fresh_block("settled")
         before = out.current
@@ -104,36 +104,36 @@ class GangAtomic:
         out.open_merge(done, before)
 
     def _once(self, operands: Sequence[str]) -> str:
-        address = Address(self.place.pointer, self.place.leaf)
+        address = Address(self.address.pointer, self.address.leaf)
         return self.memory.atomic(self.op, address, operands, is_shared=self.is_shared)
 
     # Places that differ, in memory of this thread alone
 
     def _in_own_memory(self) -> str | None:
-        """Vectors where the places follow one another, else lane by lane."""
-        scalars = [llvm_type(self.place.leaf.type)] if self.is_used else []
+        """Vectors where the addresses follow one another, else lane by lane."""
+        scalars = [llvm_type(self.address.leaf.type)] if self.is_used else []
 
         def by_lane() -> list[str]:
-            old = self._lane_by_lane(self.gang.lanes_of(self.place))
+            old = self._lane_by_lane(self.gang.lanes_of(self.address))
             return [] if old is None else [old]
 
         def as_vector(pointer: str) -> list[str]:
             return [self._as_vector(pointer)][: len(scalars)]
 
-        results = self.gang.where_consecutive(self.place, scalars, as_vector, by_lane)
+        results = self.gang.where_consecutive(self.address, scalars, as_vector, by_lane)
         return results[0] if results else None
 
     def _as_vector(self, pointer: str) -> str:
-        vec, leaf = self.gang.vec, self.place.leaf
+        vec, leaf = self.gang.vec, self.address.leaf
         old = self.gang.load_vector(pointer, leaf, self.mask)
         new = updated(vec, self.op, leaf, old, [it.lanes for it in self.operands])
-        self.gang.store_lanes(new, Place(pointer, (), leaf, is_private=False), self.mask)
+        self.gang.store_lanes(new, LaneAddress(pointer, (), leaf, is_private=False), self.mask)
         return old
 
     # Lane after lane
 
-    def _lane_by_lane(self, lanes: Lanes | None) -> str | None:
-        """At the lanes' places; None is one for all."""
+    def _lane_by_lane(self, lanes: LaneIndices | None) -> str | None:
+        """At the lanes' addresses; None is one for all."""
         mask = self.mask
         if mask is None:
             return self._unrolled(lanes)
@@ -151,29 +151,29 @@ class GangAtomic:
         out.open_merge(done, before)
         if not self.is_used:
             return None
-        return out.phi(self.gang.vec.type(llvm_type(self.place.leaf.type)), lambda: ways)
+        return out.phi(self.gang.vec.type(llvm_type(self.address.leaf.type)), lambda: ways)
 
-    def _of_lane(self, lanes: Lanes | None, number: str, old: str) -> str:
+    def _of_lane(self, lanes: LaneIndices | None, number: str, old: str) -> str:
         """The operation of a lane; puts what it found into the vector `old`."""
         gang, out = self.gang, self.gang.vec.out
-        scalar, pointer = llvm_type(self.place.leaf.type), self.place.pointer
+        scalar, pointer = llvm_type(self.address.leaf.type), self.address.pointer
         if lanes is not None:
             index = gang.lane(lanes.index_type, lanes.index, number)
             pointer = out.pure(f"getelementptr [{lanes.unit} x i8], ptr {pointer}, {lanes.index_type} {index}")
         mine = [it.one or gang.lane(scalar, it.lanes, number) for it in self.operands]
-        found = self.memory.atomic(self.op, Address(pointer, self.place.leaf), mine, is_shared=self.is_shared)
+        found = self.memory.atomic(self.op, Address(pointer, self.address.leaf), mine, is_shared=self.is_shared)
         if not self.is_used:
             return old
         return out.pure(f"insertelement {gang.vec.type(scalar)} {old}, {scalar} {found}, i64 {number}")
 
-    def _unrolled(self, lanes: Lanes | None) -> str | None:
+    def _unrolled(self, lanes: LaneIndices | None) -> str | None:
         """All lanes, one after another."""
         old = "zeroinitializer"
         for number in range(self.gang.lanes):
             old = self._of_lane(lanes, str(number), old)
         return old if self.is_used else None
 
-    def _loop(self, lanes: Lanes | None, mask: str) -> str | None:
+    def _loop(self, lanes: LaneIndices | None, mask: str) -> str | None:
         """A loop over the lanes of a mask that is not empty."""
         gang = self.gang
         vec, one, out = gang.vec, gang.one, gang.vec.out
@@ -187,7 +187,7 @@ class GangAtomic:
         left = out.phi(width, lambda: turns)
         old = "zeroinitializer"
         if self.is_used:
-            old = out.phi(vec.type(llvm_type(self.place.leaf.type)), lambda: old_values)
+            old = out.phi(vec.type(llvm_type(self.address.leaf.type)), lambda: old_values)
         number = one.intrinsic("llvm.cttz", width, left, flags=("true",))
         if gang.lanes < 64:
             number = one.convert("zext", width, number, "i64")

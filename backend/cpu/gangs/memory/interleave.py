@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from ...layout import ScalarLayout
 from ..values.vectors import LaneVectors, mask_text
-from .moves import Moves, memory_type
+from .vector_memory import VectorMemory, memory_type
 
 MOST_WORDS = 16
 """Longer records are gathered word by word."""
@@ -21,22 +21,22 @@ MOST_WORDS = 16
 class Interleaved:
     """Loads and stores of records."""
 
-    def __init__(self, vectors: LaneVectors, moves: Moves) -> None:
+    def __init__(self, vectors: LaneVectors, vector_memory: VectorMemory) -> None:
         self._vectors = vectors
-        self._moves = moves
+        self._vector_memory = vector_memory
         self._lanes = vectors.lanes
 
     def load(
-        self, pointer: str, period: int, words: Mapping[int, ScalarLayout], mask: str | None, *, is_whole: bool
+        self, pointer: str, period: int, words: Mapping[int, ScalarLayout], mask: str | None, *, is_dense: bool
     ) -> list[str]:
         """Each of the `words` as a vector, in their order; `pointer` is at word 0 of lane 0.
 
-        Other memory of the records of the lanes in the mask may be read, too; if they are not `is_whole`, none behind
+        Other memory of the records of the lanes in the mask may be read, too; if they are not `is_dense`, none behind
         the last wanted word.
         """
         leaf = next(iter(words.values()))
         scalar = memory_type(leaf)
-        end = self._lanes * period if is_whole else (self._lanes - 1) * period + max(words) + 1
+        end = self._lanes * period if is_dense else (self._lanes - 1) * period + max(words) + 1
         found = [self._load_part(pointer, leaf, number, end, mask, period) for number in range(period)]
         parts = self.split(scalar, found)
         return [self._cast(parts[word], scalar, memory_type(layout)) for word, layout in words.items()]
@@ -45,7 +45,9 @@ class Interleaved:
         wanted = [it < end for it in _numbers(number, self._lanes)]
         if not any(wanted):
             return "poison"
-        return self._moves.load(self._part_of(pointer, leaf, number), leaf, self._masked(wanted, number, mask, period))
+        return self._vector_memory.load(
+            self._part_of(pointer, leaf, number), leaf, self._masked(wanted, number, mask, period)
+        )
 
     def _masked(self, wanted: Sequence[bool], number: int, mask: str | None, period: int) -> str | None:
         """The mask of the wanted elements of a part, of lanes in the mask; None for all."""
@@ -64,7 +66,7 @@ class Interleaved:
         for number, (part, start) in enumerate(self.rows(pointer, period, words)):
             wanted = [it % period in words for it in _numbers(number, self._lanes)]
             if any(wanted):
-                self._moves.store(part, start, leaf, self._masked(wanted, number, mask, period))
+                self._vector_memory.store(part, start, leaf, self._masked(wanted, number, mask, period))
 
     def rows(self, pointer: str, period: int, words: Mapping[int, tuple[ScalarLayout, str]]) -> list[tuple[str, str]]:
         """Vectors in memory's order, and where each of them goes; what is no word of the records is poison."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from .....ir.hercules import nodes as h
 from ...layout import ArrayLayout, Layout, ProductLayout, ScalarLayout
 from ...storage import Storage
-from .places import constant_offset
+from .addresses import constant_offset
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from ...layout import ScalarLayout
 from ...llvm import Ops
 from ..values.vectors import LaneVectors, vector_text
-from .moves import Lanes, Moves, memory_type
+from .vector_memory import LaneIndices, VectorMemory, memory_type
 
 
 class Rows:
     """Loads and stores of rows of `row` lanes. All indices of the lanes are in range."""
 
-    def __init__(self, vectors: LaneVectors, moves: Moves, row: int) -> None:
+    def __init__(self, vectors: LaneVectors, vector_memory: VectorMemory, row: int) -> None:
         self._vectors = vectors
-        self._moves = moves
+        self._vector_memory = vector_memory
         self._row = row
         self._lanes = vectors.lanes
         self._out = vectors.out
 
-    def follows(self, lanes: Lanes) -> str:
+    def follows(self, lanes: LaneIndices) -> str:
         """Whether the lanes of each row access elements that follow one another."""
         vectors, type = self._vectors, lanes.index_type
         firsts = [lane // self._row * self._row for lane in range(self._lanes)]
@@ -27,7 +27,7 @@ class Rows:
         expected = vectors.vec.binary("add", type, first, numbers)
         return vectors.is_full(vectors.vec.binary("icmp eq", type, lanes.index, expected))
 
-    def load_one_each(self, lanes: Lanes, leaf: ScalarLayout) -> str:
+    def load_one_each(self, lanes: LaneIndices, leaf: ScalarLayout) -> str:
         """One element for each row; all are in range, so that it need not be asked who wants it."""
         scalar, vector = memory_type(leaf), "poison"
         type = self._vectors.vec.type(scalar)
@@ -36,14 +36,15 @@ class Rows:
             vector = self._out.pure(f"insertelement {type} {vector}, {scalar} {element}, i64 {row}")
         return self._vectors.shuffle(scalar, vector, "poison", (lane // self._row for lane in range(self._lanes)))
 
-    def load(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> str:
+    def load(self, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> str:
         """A vector for each row, put together."""
         pointers, scalar = self._pointers(lanes), memory_type(leaf)
         if len(pointers) == 1:
-            return self._moves.load(pointers[0], leaf, mask)
+            return self._vector_memory.load(pointers[0], leaf, mask)
         part = LaneVectors(Ops(self._out, self._row))
         rows = [
-            self._moves.load(pointer, leaf, self._mask_of(mask, row), part.vec) for row, pointer in enumerate(pointers)
+            self._vector_memory.load(pointer, leaf, self._mask_of(mask, row), part.vec)
+            for row, pointer in enumerate(pointers)
         ]
         while len(rows) > 1:
             pairs = zip(rows[::2], rows[1::2], strict=True)
@@ -51,14 +52,14 @@ class Rows:
             part = LaneVectors(Ops(self._out, 2 * part.lanes))
         return rows[0]
 
-    def store(self, data: str, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> None:
+    def store(self, data: str, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> None:
         """Each row as a vector."""
         part = Ops(self._out, self._row)
         for row, pointer in enumerate(self._pointers(lanes)):
             piece = self._row_of(memory_type(leaf), data, row)
-            self._moves.store(piece, pointer, leaf, self._mask_of(mask, row), part)
+            self._vector_memory.store(piece, pointer, leaf, self._mask_of(mask, row), part)
 
-    def _pointers(self, lanes: Lanes) -> list[str]:
+    def _pointers(self, lanes: LaneIndices) -> list[str]:
         """The address of the first lane of each row."""
         pointers: list[str] = []
         for first in range(0, self._lanes, self._row):

@@ -21,12 +21,12 @@ from ...storage import Storage
 from ..analysis.bounds import constant_value
 from ..analysis.shapes import UNIFORM, Kind, Shape, Shapes
 from ..analysis.spans import Span
-from ..choice.choose import Gang, NotGanged
-from ..memory.memory import GangMemory
-from ..memory.past_caches import caches_constant
+from ..choice.sizing import Gang, NotGanged
+from ..memory.accesses import GangMemory
+from ..memory.non_temporal import non_temporal_constant
 from ..site import Site
-from .likely import LikelyEmitter
 from .slots import Slots
+from .speculation import SpeculationEmitter
 
 _PRIVATE_LIMIT = 1 << 17
 """The most bytes of a collection that each lane has for itself, on the stack."""
@@ -35,7 +35,7 @@ _WITHIN_A_ROW = {Kind.ROWS: Kind.AFFINE, Kind.WIDENED_ROWS: Kind.WIDENED}
 
 
 class GangValues:
-    """Definitions and uses of values; what memory accesses ask about them (see `places.Values`)."""
+    """Definitions and uses of values; what memory accesses ask about them (see `addresses.ValueQueries`)."""
 
     def __init__(
         self,
@@ -61,14 +61,14 @@ class GangValues:
         self.slots = Slots(self.out)
         self._out_slots: dict[tuple[h.Node, int], str] = {}
         self._private_at: dict[tuple[Storage, int], str] = {}
-        self._likely = LikelyEmitter(self.one, gang.lanes, placed.types, self.shape, self.scalar, self.holds)
+        self._speculation = SpeculationEmitter(self.one, gang.lanes, placed.types, self.shape, self.scalar, self.holds)
         self._again: dict[tuple[h.Node, int, str], str] = {}
         """Vectors of likely values, by the LLVM block in which they were needed."""
         self._part_steps: dict[h.Node, int | None] = {}
         self._used_in: dict[h.Node, frozenset[h.Node]] = {}
         row = min(gang.row, gang.lanes)
-        caches = caches_constant(placed.function)
-        self.memory = GangMemory(self.vec, nodes.memory, placed.types, self, self._private_pointer, row, caches)
+        non_temporal = non_temporal_constant(placed.function)
+        self.memory = GangMemory(self.vec, nodes.memory, placed.types, self, self._private_pointer, row, non_temporal)
 
     # Shapes
 
@@ -104,7 +104,7 @@ class GangValues:
         return self.vec.type(scalar) if self.is_vector_at(node, leader) else scalar
 
     def is_almost_affine(self, node: h.Node, depth: int = 10) -> bool:
-        """See `places.Values`."""
+        """See `addresses.ValueQueries`."""
         shape = self._shapes.at(node, self._placed.place.get(node, self._gang.forks[0]))
         if shape.kind not in (Kind.UNIFORM, Kind.VARYING):
             return shape.stride == 1
@@ -255,9 +255,9 @@ class GangValues:
         site = self._site
         self.slots.define(self._name(node), text, self.type_of(node, site.here), is_local=blocks <= {site.here})
 
-    def define_likely(self, node: h.Node) -> None:
+    def define_speculated(self, node: h.Node) -> None:
         """Of a value that is likely affine, that of the part's first lane, and whether the others follow."""
-        first, holds = self._likely.emit(node, is_proved=node in self._site.proved.linear)
+        first, holds = self._speculation.emit(node, is_proved=node in self._site.proved.linear)
         is_local = self.use_blocks(node) <= {self._site.here}
         self.slots.define((node, self._site.part, "first"), first, data.llvm_type(self._types[node]), is_local=is_local)
         self.slots.define((node, self._site.part, "holds"), holds, "i1", is_local=is_local)
@@ -276,7 +276,7 @@ class GangValues:
             case h.Write(value=value):
                 return value is not node
             case _:
-                return self._shapes.at(user, home).kind is Kind.LIKELY
+                return self._shapes.at(user, home).kind is Kind.SPECULATED
 
     def keep_if_left_behind(self, node: h.Node, mask: Callable[[], str | None]) -> None:
         """For a value just defined: what each lane had last is kept for after a loop that lanes leave at different
@@ -326,17 +326,17 @@ class GangValues:
                 case _:
                     home = self._placed.place[user]
                     yield home
-                    if self._shapes.at(user, home).kind is Kind.LIKELY:
+                    if self._shapes.at(user, home).kind is Kind.SPECULATED:
                         yield from self.use_blocks(user)
 
     # Uses
 
     def is_usable(self, node: h.Node) -> bool:
-        """See `places.Values`."""
+        """See `addresses.ValueQueries`."""
         name = (node, 0)
         if self._shapes.is_left_behind(node, self._site.here):
             return name in self._out_slots
-        if self.shape(node).kind is Kind.LIKELY and name not in self.slots:
+        if self.shape(node).kind is Kind.SPECULATED and name not in self.slots:
             return all(self.is_usable(it) for it in predecessors(node))
         return self.slots.is_usable(name)
 
@@ -349,11 +349,11 @@ class GangValues:
         return self._placed.place.get(node) not in self._shapes.body.level_of
 
     def is_rare(self) -> bool:
-        """See `places.Values`."""
+        """See `addresses.ValueQueries`."""
         return self._site.is_rare
 
     def is_passed_once(self) -> bool:
-        """See `places.Values`."""
+        """See `addresses.ValueQueries`."""
         level = self._shapes.body.level_of[self._site.here]
         return level.parent is None and not self._placed.loops.around[self._gang.forks[0]]
 
@@ -362,7 +362,7 @@ class GangValues:
         return self._site.proved.streaming
 
     def is_proved(self, position: h.Node, extent: h.DynamicConstant) -> bool:
-        """See `places.Values`."""
+        """See `addresses.ValueQueries`."""
         return (position, extent) in self._site.proved.in_range
 
     def base(self, storage: Storage) -> str:
@@ -376,7 +376,7 @@ class GangValues:
     def scalar(self, node: h.Node) -> str:
         """The value of what does not vary in the part; of what is, or likely is, affine that of the first lane."""
         shape = self.shape(node)
-        if shape.kind is Kind.LIKELY:
+        if shape.kind is Kind.SPECULATED:
             return self.slots.use((node, self._site.part, "first"))
         assert not shape.is_vector, f"{node} varies"
         if not self.is_common_at(node, self._site.here):
@@ -406,8 +406,8 @@ class GangValues:
         shape, scalar = self.shape(node), data.llvm_type(self._types[node])
         if self._shapes.is_left_behind(node, self._site.here):
             return self._kept(node, scalar)
-        if shape.kind is Kind.LIKELY and self._name(node) not in self.slots:
-            return self._vector_of_likely(node)
+        if shape.kind is Kind.SPECULATED and self._name(node) not in self.slots:
+            return self._vector_of_speculated(node)
         if shape.is_vector:
             return self.slots.use(self._name(node))
         if shape == UNIFORM:
@@ -417,7 +417,7 @@ class GangValues:
             return self.vec.convert("zext", "i32", self._affine(first, "i32", shape.stride), "i64")
         return self._affine(self.scalar(node), scalar, shape.stride)
 
-    def _vector_of_likely(self, node: h.Node) -> str:
+    def _vector_of_speculated(self, node: h.Node) -> str:
         """Made where it is needed, since that is seldom."""
         at = node, self._site.part, self.out.current
         if at not in self._again:
@@ -432,7 +432,7 @@ class GangValues:
         return self._affine(self.memory.hidden(self.scalar(node), scalar), scalar, shape.stride)
 
     def holds(self, node: h.Node) -> str:
-        """See `places.Values`."""
+        """See `addresses.ValueQueries`."""
         return self.slots.use((node, self._site.part, "holds"))
 
     def old_value(self, atomic: h.Atomic) -> str:

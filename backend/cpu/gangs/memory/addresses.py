@@ -12,13 +12,13 @@ from ...memory import Address, Memory
 from ...storage import Storage
 from ..analysis.bounds import constant_value, greatest
 from ..analysis.shapes import UNIFORM, Shape
-from ..choice.choose import NotGanged
+from ..choice.sizing import NotGanged
 from ..values.vectors import LaneVectors
-from .moves import Lanes
+from .vector_memory import LaneIndices
 
 
-class Values(Protocol):
-    """What memory accesses ask about values at the place where code is written."""
+class ValueQueries(Protocol):
+    """What memory accesses ask about values at the current site."""
 
     def shape(self, node: h.Node) -> Shape:
         """Its shape."""
@@ -62,7 +62,7 @@ class Values(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class VaryingIndex:
     """A position that differs between lanes, in an array of `extent` elements, `stride` bytes apart."""
 
     position: h.Node
@@ -71,15 +71,15 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where the lanes' scalars are: at a pointer, plus what each part adds.
+class LaneAddress:
+    """Where the lanes' scalars are: at a pointer, plus what each index adds.
 
-    `offset`: how many bytes from the beginning of the last part's element, None if that is not constant. `is_binding`:
+    `offset`: how many bytes from the beginning of the last index's element, None if that is not constant. `is_binding`:
     whether it is in a buffer; `is_only_written`, whether nothing there is looked at.
     """
 
     pointer: str
-    parts: tuple[Part, ...]
+    varying: tuple[VaryingIndex, ...]
     leaf: ScalarLayout
     is_private: bool
     offset: int | None = None
@@ -87,7 +87,7 @@ class Place:
     is_only_written: bool = False
 
 
-class Places:
+class LaneAddresses:
     """Finds places, and what they are for each lane."""
 
     def __init__(
@@ -95,7 +95,7 @@ class Places:
         vectors: LaneVectors,
         memory: Memory,
         types: Mapping[h.Node, h.Type],
-        values: Values,
+        values: ValueQueries,
         private: Callable[[Storage], str | None],
     ) -> None:
         self._vectors = vectors
@@ -105,20 +105,20 @@ class Places:
         self._values = values
         self._private = private
 
-    def of(self, storage: Storage, indices: Sequence[h.Index]) -> Place:
+    def of(self, storage: Storage, indices: Sequence[h.Index]) -> LaneAddress:
         """Where indices lead to in a storage."""
         private = self._private(storage)
         if private is not None:
             return self._walk(Address(private, storage.layout), indices, is_private=True)
-        place = self.beyond(self._memory.address(storage), indices)
-        return replace(place, is_binding=storage.is_binding, is_only_written=storage.is_only_written)
+        found = self.beyond(self._memory.address(storage), indices)
+        return replace(found, is_binding=storage.is_binding, is_only_written=storage.is_only_written)
 
-    def beyond(self, address: Address, indices: Sequence[h.Index]) -> Place:
+    def beyond(self, address: Address, indices: Sequence[h.Index]) -> LaneAddress:
         """Where indices lead to from the address of a collection that the lanes share."""
         return self._walk(address, indices, is_private=False)
 
-    def _walk(self, address: Address, indices: Sequence[h.Index], *, is_private: bool) -> Place:
-        pointer, layout, parts = address.pointer, address.layout, list[Part]()
+    def _walk(self, address: Address, indices: Sequence[h.Index], *, is_private: bool) -> LaneAddress:
+        pointer, layout, varying = address.pointer, address.layout, list[VaryingIndex]()
         scale = self._vectors.lanes if is_private else 1
         element_layout, rest = layout, list[h.Index]()
         for index in indices:
@@ -131,14 +131,14 @@ class Places:
                     if self._values.shape(position) == UNIFORM:
                         pointer = self._at(pointer, position, extent, stride * scale)
                     else:
-                        parts.append(Part(position, stride * scale, extent))
+                        varying.append(VaryingIndex(position, stride * scale, extent))
                         element_layout, rest = layout, []
                 case _:
                     raise TypeError(f"the index {index} does not fit {layout}")
         if not isinstance(layout, ScalarLayout):
             raise NotGanged("an access to a whole collection")
         offset = constant_offset(element_layout, rest)
-        return Place(pointer, tuple(parts), layout, is_private, None if offset is None else offset[0])
+        return LaneAddress(pointer, tuple(varying), layout, is_private, None if offset is None else offset[0])
 
     def moved(self, pointer: str, offset: int) -> str:
         """A pointer some bytes on, in the same storage."""
@@ -162,30 +162,30 @@ class Places:
         fork = position.fork if isinstance(position, h.ThreadID) else None
         return isinstance(fork, h.Fork) and fork.factor == extent
 
-    def lanes_of(self, place: Place) -> Lanes:
+    def lanes_of(self, address: LaneAddress) -> LaneIndices:
         """The clamped index of each lane."""
-        vec, size = self._vectors.vec, place.leaf.size
-        unit = size if all(part.stride % size == 0 for part in place.parts) else 1
+        vec, size = self._vectors.vec, address.leaf.size
+        unit = size if all(index.stride % size == 0 for index in address.varying) else 1
         type = "i32" if unit == size else "i64"
-        index = self._vectors.lane_numbers(type) if place.is_private else None
-        for part in place.parts:
-            value, factor = self._clamped(part, type), part.stride // unit
+        index = self._vectors.lane_numbers(type) if address.is_private else None
+        for varying in address.varying:
+            value, factor = self._clamped(varying, type), varying.stride // unit
             if factor != 1:
                 value = vec.binary("mul", type, value, vec.constant(type, factor))
             index = value if index is None else vec.binary("add", type, index, value)
         assert index is not None
-        return Lanes(place.pointer, index, type, unit)
+        return LaneIndices(address.pointer, index, type, unit)
 
-    def _clamped(self, part: Part, type: str) -> str:
+    def _clamped(self, index: VaryingIndex, type: str) -> str:
         """A position as a vector of i32 or i64 (arrays have less than 2^31 elements)."""
-        vec, values, position = self._vectors.vec, self._values, part.position
+        vec, values, position = self._vectors.vec, self._values, index.position
         width = "i64"
         is_widened = isinstance(position, h.Cast) and self._types[position.operand] == h.Integer(32, signed=False)
         if isinstance(position, h.Cast) and is_widened and values.is_usable(position.operand):
             position, width = position.operand, "i32"
         value = values.vector(position)
-        if not self.is_in_range(part.position, part.extent):
-            value = vec.intrinsic("llvm.umin", width, value, self._last(part.extent, width))
+        if not self.is_in_range(index.position, index.extent):
+            value = vec.intrinsic("llvm.umin", width, value, self._last(index.extent, width))
         if width == type:
             return value
         return vec.convert("zext" if type == "i64" else "trunc", width, value, type)

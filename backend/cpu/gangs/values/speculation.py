@@ -18,7 +18,7 @@ from ..analysis.shapes import UNIFORM, Kind, Shape
 
 
 @dataclass(frozen=True, slots=True)
-class LikelyEmitter:
+class SpeculationEmitter:
     """Writes tests for gangs of so many lanes; `one` computes with scalars."""
 
     one: Ops
@@ -35,7 +35,7 @@ class LikelyEmitter:
         first = compute(self.one, node, self.types, self.scalar)
         if is_proved:
             return first, "true"
-        tests = [self.holds(it) for it in dict.fromkeys(predecessors(node)) if self.shape(it).kind is Kind.LIKELY]
+        tests = [self.holds(it) for it in dict.fromkeys(predecessors(node)) if self.shape(it).kind is Kind.SPECULATED]
         tests += self._tests(node, first)
         result, *others = tests
         for other in others:

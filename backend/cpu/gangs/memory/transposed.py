@@ -12,15 +12,15 @@ from ...layout import ScalarLayout
 from ...llvm import Ops
 from ..values.vectors import LaneVectors
 from .interleave import Interleaved
-from .moves import Moves, memory_type
+from .vector_memory import VectorMemory, memory_type
 
 
-class Columns:
+class TransposedAccess:
     """Loads and stores of as many parts at a time as `group` says; all lanes access memory."""
 
-    def __init__(self, vectors: LaneVectors, moves: Moves, interleaved: Interleaved) -> None:
+    def __init__(self, vectors: LaneVectors, vector_memory: VectorMemory, interleaved: Interleaved) -> None:
         self._vectors = vectors
-        self._moves = moves
+        self._vector_memory = vector_memory
         self._interleaved = interleaved
         self._lanes = vectors.lanes
         self._out = vectors.out
@@ -35,7 +35,7 @@ class Columns:
     def load(self, leaf: ScalarLayout, group: int, pointer: Callable[[int], str]) -> list[str]:
         """The vectors of a group; `pointer` is where a lane's element of the first part is."""
         row = LaneVectors(Ops(self._out, group))
-        pieces = [self._moves.load(pointer(lane), leaf, None, row.vec) for lane in range(self._lanes)]
+        pieces = [self._vector_memory.load(pointer(lane), leaf, None, row.vec) for lane in range(self._lanes)]
         while row.lanes < self._lanes:
             pairs = zip(pieces[::2], pieces[1::2], strict=True)
             numbers = range(2 * row.lanes)
@@ -52,7 +52,7 @@ class Columns:
             for at in range(in_one):
                 numbers = range(at * group, (at + 1) * group)
                 values = self._vectors.shuffle(scalar, piece, "poison", numbers) if in_one > 1 else piece
-                self._moves.store(values, pointer(number * in_one + at), leaf, None, row)
+                self._vector_memory.store(values, pointer(number * in_one + at), leaf, None, row)
 
 
 _FEWEST = 4

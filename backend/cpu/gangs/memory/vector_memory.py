@@ -12,7 +12,7 @@ from ..values.vectors import LaneVectors, vector_text
 
 
 @dataclass(frozen=True, slots=True)
-class Lanes:
+class LaneIndices:
     """Scalars at `pointer` + index of each lane, in units of `unit` bytes; the index is a vector of i32 or i64."""
 
     pointer: str
@@ -21,7 +21,7 @@ class Lanes:
     unit: int
 
 
-class Moves:
+class VectorMemory:
     """Loads and stores of a leaf's scalars as they lie in memory, where a bool is a byte.
 
     Lanes that are not in the mask do not access memory; what is loaded for them is zero.
@@ -56,11 +56,11 @@ class Moves:
         self._out.module.declare(f"void @{name}({type}, ptr, {masks})")
         self._out.do(f"call void @{name}({type} {data}, ptr align {leaf.align} {pointer}, {masks} {mask})")
 
-    def gather(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> str:
+    def gather(self, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> str:
         """A scalar for each lane."""
         return self._gather(memory_type(leaf), lanes, leaf.align, mask)
 
-    def _gather(self, scalar: str, lanes: Lanes, align: int, mask: str | None) -> str:
+    def _gather(self, scalar: str, lanes: LaneIndices, align: int, mask: str | None) -> str:
         type, masks, pointers = (self._vec.type(it) for it in (scalar, "i1", "ptr"))
         name = f"llvm.masked.gather.{self._vec.suffix(scalar)}.v{self._vec.lanes}p0"
         self._out.module.declare(f"{type} @{name}({pointers}, {masks}, {type})")
@@ -70,7 +70,7 @@ class Moves:
         )
 
     def gather_pairs(
-        self, lanes: Lanes, leaves: tuple[ScalarLayout, ScalarLayout], mask: str | None
+        self, lanes: LaneIndices, leaves: tuple[ScalarLayout, ScalarLayout], mask: str | None
     ) -> tuple[str, str]:
         """For each lane two words of 32 bits side by side: gathers take as long for 64 bits as for 32."""
         count = self._vec.lanes
@@ -85,7 +85,7 @@ class Moves:
             found.append(self._vec.convert("bitcast", "i32", word, memory_type(leaf)))
         return found[0], found[1]
 
-    def scatter(self, data: str, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> None:
+    def scatter(self, data: str, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> None:
         """A scalar from each lane; of lanes with one address the last one wins."""
         scalar = memory_type(leaf)
         type, masks, pointers = (self._vec.type(it) for it in (scalar, "i1", "ptr"))
@@ -96,21 +96,21 @@ class Moves:
             f"{masks} {mask or _ALL})"
         )
 
-    def rare_gather(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> str:
+    def rare_gather(self, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> str:
         """A gather that is seldom done: a call where the machine has no such instruction, since that is long code."""
         if leaf.size >= _LEAST_GATHERED:
             return self.gather(lanes, leaf, mask)
         type = self._vec.type(memory_type(leaf))
         return self._out.value(f"call {type} {self._rare(lanes, leaf, mask, None)}")
 
-    def rare_scatter(self, data: str, lanes: Lanes, leaf: ScalarLayout, mask: str | None) -> None:
+    def rare_scatter(self, data: str, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> None:
         """A scatter that is seldom done, likewise."""
         if leaf.size >= _LEAST_GATHERED:
             self.scatter(data, lanes, leaf, mask)
             return
         self._out.do(f"call void {self._rare(lanes, leaf, mask, data)}")
 
-    def _rare(self, lanes: Lanes, leaf: ScalarLayout, mask: str | None, data: str | None) -> str:
+    def _rare(self, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None, data: str | None) -> str:
         """The helper function that gathers, or scatters the data, with its arguments."""
         vec, scalar, is_load = self._vec, memory_type(leaf), data is None
         name = f"{'gather' if is_load else 'scatter'}.{vec.suffix(scalar)}.{lanes.index_type}.{lanes.unit}.{leaf.align}"
@@ -120,23 +120,23 @@ class Moves:
         parameters = ", ".join(f"{type} %p{number}" for number, (type, _) in enumerate(given))
         result = vec.type(scalar) if is_load else "void"
         head = f"define internal {result} @{name}({parameters}) noinline cold nounwind"
-        own = Lanes("%p0", "%p1", lanes.index_type, lanes.unit)
+        own = LaneIndices("%p0", "%p1", lanes.index_type, lanes.unit)
         self._out.module.helper(name, lambda: f"{head} {{\n{self._rare_body(own, leaf, is_load=is_load)}\n}}\n")
         return f"@{name}({', '.join(f'{type} {value}' for type, value in given)})"
 
-    def _rare_body(self, lanes: Lanes, leaf: ScalarLayout, *, is_load: bool) -> str:
+    def _rare_body(self, lanes: LaneIndices, leaf: ScalarLayout, *, is_load: bool) -> str:
         """What the helper function does with its parameters: pointer, index, mask and data."""
         out = FunctionText(self._out.module)
         out.open("entry")
-        moves = Moves(LaneVectors(Ops(out, self._vec.lanes)))
+        vector_memory = VectorMemory(LaneVectors(Ops(out, self._vec.lanes)))
         if is_load:
-            out.do(f"ret {self._vec.type(memory_type(leaf))} {moves.gather(lanes, leaf, '%p2')}")
+            out.do(f"ret {self._vec.type(memory_type(leaf))} {vector_memory.gather(lanes, leaf, '%p2')}")
         else:
-            moves.scatter("%p3", lanes, leaf, "%p2")
+            vector_memory.scatter("%p3", lanes, leaf, "%p2")
             out.do("ret void")
         return out.text()
 
-    def _pointers(self, lanes: Lanes) -> str:
+    def _pointers(self, lanes: LaneIndices) -> str:
         return self._out.pure(
             f"getelementptr [{lanes.unit} x i8], ptr {lanes.pointer}, {self._vec.type(lanes.index_type)} {lanes.index}"
         )

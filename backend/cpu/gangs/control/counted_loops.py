@@ -20,7 +20,7 @@ from ..analysis.shapes import UNIFORM, Shapes
 from ..analysis.spans import NEGATED, Span, Spans
 from ..site import Proved, Site
 from ..values.values import GangValues
-from .whole import Whole, accessed, all_of
+from .versions import FastVersion, accessed, all_of
 
 _MOST = 160
 """Blocks of more operations, those of all parts counted, have one version."""
@@ -61,19 +61,19 @@ class CountedLoops:
         self._emit_early = emit_early
         self._counters: dict[Item, h.Phi] = {}
 
-    def find(self, level: Level) -> dict[Item, Whole]:
+    def find(self, level: Level) -> dict[Item, FastVersion]:
         """For blocks that are worth two versions the test, and what is proved in one; of masks, nothing is."""
         counter = self._counter(level)
         if counter is None or level in self._shapes.divergent or any(it.inner is not None for it in level.items):
             return {}
-        found: dict[Item, Whole] = {}
+        found: dict[Item, FastVersion] = {}
         for item in level.items:
             if item.leader is not level.header and len(self._placed.blocks[item.leader]) * self._site.count <= _MOST:
                 before, self._site.here = self._site.here, item.leader
-                whole = self._find(item.leader, level, counter)
+                version = self._find(item.leader, level, counter)
                 self._site.here = before
-                if whole is not None:
-                    found[item] = whole
+                if version is not None:
+                    found[item] = version
                     self._counters[item] = counter.phi
         return found
 
@@ -94,7 +94,7 @@ class CountedLoops:
             yield
         values.out.do('call void asm sideeffect "", ""()')
 
-    def _find(self, leader: h.Node, level: Level, counter: _Counter) -> Whole | None:
+    def _find(self, leader: h.Node, level: Level, counter: _Counter) -> FastVersion | None:
         values = self._values
         counted: dict[h.Node, Span] = {}
         spans = Spans(
@@ -116,7 +116,7 @@ class CountedLoops:
         if len(proved) < _FEWEST:
             return None
         exact = frozenset(node for position, _ in proved for node in spans.followed(position))
-        return Whole(all_of(values.one, tests), Proved(frozenset(proved), exact=exact))
+        return FastVersion(all_of(values.one, tests), Proved(frozenset(proved), exact=exact))
 
     def _outside(self, level: Level) -> Callable[[h.Node], str | None]:
         """Names what is the same for all lanes and made before the loop."""

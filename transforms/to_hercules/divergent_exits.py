@@ -23,7 +23,7 @@ _FLOATING = (h.ConstantNode, h.DynamicConstantNode, h.ScalarNode, h.Read, h.Thre
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
+class DivergentExits:
     """Where the ways of a lane fork merge: its region, and how many nodes were made when each way left."""
 
     region: h.Region
@@ -66,7 +66,7 @@ class Unmet:
 
 
 def fill_unmet(graph: Graph, function: h.Function) -> None:
-    """Give the Phis of partings their zeros."""
+    """Give the Phis of divergent exits their zeros."""
     if not graph.unmet:
         return
     types = infer_types(function)

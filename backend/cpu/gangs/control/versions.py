@@ -23,8 +23,8 @@ from ...storage import Storage, StoragePlan
 from ..analysis.body import Body, Item, Level
 from ..analysis.shapes import UNIFORM, Kind, Shapes
 from ..analysis.spans import Spans
-from ..choice.choose import Gang
-from ..memory.places import array_steps
+from ..choice.sizing import Gang
+from ..memory.addresses import array_steps
 from ..site import Proved, Site
 from ..values.values import GangValues
 from .masks import Masks
@@ -39,7 +39,7 @@ _LIGHT = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class FastVersion:
     """If `test` holds, all lanes pass the block, and what is `proved` is so."""
 
     test: str
@@ -47,14 +47,14 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Undecided:
+class DeferredBranch:
     """A block with a branch at its end, and what is made only for that; in the order in which it is made."""
 
     leader: h.Node
     nodes: tuple[h.Node, ...]
 
 
-class Wholes:
+class BlockVersions:
     """Finds the tests of items and writes them where code is now."""
 
     def __init__(
@@ -85,7 +85,7 @@ class Wholes:
         self._users = users
         self._emit_early = emit_early
 
-    def find(self, item: Item) -> Whole | None:
+    def find(self, item: Item) -> FastVersion | None:
         """The test of a block outside of loops; None where it has none or it is not worth the code."""
         if not self._is_worth(item):
             return None
@@ -105,20 +105,20 @@ class Wholes:
         is_light = len(nodes) <= _LIGHT * accesses and len(nodes) * count <= _MOST
         return is_light and tested > 0 and (tested + is_masked) * count >= _FEWEST and not any(map(_is_heavy, nodes))
 
-    def undecided(self, level: Level) -> dict[Item, Undecided]:
+    def deferred_branches(self, level: Level) -> dict[Item, DeferredBranch]:
         """For blocks that are sure to be passed, with the item whose version for all lanes could come next, what is
         computed for each lane only to decide whether it is passed: there, and in blocks before.
         """
         if level.parent is not None:
             return {}
-        found: dict[Item, Undecided] = {}
+        found: dict[Item, DeferredBranch] = {}
         sure: list[Item] = []
         for item, following in pairwise(level.items):
             if item.inner is not None or not (item.leader is level.header or item.twin in sure):
                 continue
             sure.append(item)
             if not self._is_worth(item) and self._decides(item, following):
-                found[item] = Undecided(item.leader, self._only_for(item.leader, sure))
+                found[item] = DeferredBranch(item.leader, self._only_for(item.leader, sure))
         return found
 
     def _decides(self, item: Item, following: Item) -> bool:
@@ -139,7 +139,7 @@ class Wholes:
                 found.append(node)
         return tuple(reversed(found))
 
-    def _find(self, item: Item) -> Whole | None:
+    def _find(self, item: Item) -> FastVersion | None:
         accesses = list(self._accesses(item.leader))
         is_masked = self._masks.is_partial(self._shapes.item_keys[item])
         spans = Spans(self._values.one, self._placed.types, self._values.thread_span, self._uniform)
@@ -163,7 +163,9 @@ class Wholes:
         exit = self._placed.exits[item.leader]
         if isinstance(exit, h.If):
             spans.all(exit.condition, truth=True)  # what it needs is defined where later tests can name it
-        return Whole(all_of(self._values.one, tests), Proved(frozenset(proved), frozenset(linear), streaming=True))
+        return FastVersion(
+            all_of(self._values.one, tests), Proved(frozenset(proved), frozenset(linear), streaming=True)
+        )
 
     def _uniform(self, node: h.Node) -> str | None:
         if self._shapes.at(node, self._site.here) != UNIFORM or isinstance(node, h.ProductNode):
@@ -177,7 +179,7 @@ class Wholes:
     def _passed(self, item: Item, spans: Spans) -> tuple[str, ...] | None:
         """Tests that together mean that all lanes come to an item."""
         if item.leader is item.level.header:
-            return self._masks.whole(self._shapes.item_keys[item])
+            return self._masks.full_tests(self._shapes.item_keys[item])
         if item.twin is not None:
             return self._passed(item.twin, spans)
         if len(item.incoming) != 1:
@@ -235,7 +237,7 @@ class Wholes:
 
     def _linear(self, node: h.Node, spans: Spans) -> tuple[tuple[str, ...], frozenset[h.Node]] | None:
         """Tests that together mean that a value that is likely affine is that, and all likely ones it is made from."""
-        if self._shapes.at(node, self._site.here).kind is not Kind.LIKELY:
+        if self._shapes.at(node, self._site.here).kind is not Kind.SPECULATED:
             return (), frozenset()
         tests = self._own_tests(node, spans)
         if tests is None:

@@ -13,7 +13,7 @@ from .nodes import NodeEmitter
 from .storage import Storage, StoragePlan
 
 
-class HandingOn:
+class ParallelCopies:
     """Writes what Phis, Reduces and Collects of collections take in at the ends of blocks."""
 
     def __init__(

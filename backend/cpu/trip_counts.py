@@ -28,7 +28,7 @@ _OPPOSITE = {
 }
 
 
-def most_turns(placed: Schedule, loop: Loop) -> float:
+def max_trip_count(placed: Schedule, loop: Loop) -> float:
     """A bound of how often a loop turns each time it is entered."""
     body = frozenset(loop.body)
     branches = (node for node in loop.body if isinstance(node, h.If))

@@ -21,7 +21,7 @@ from ..site import Site
 from .masks import Masks
 
 
-class Homes:
+class PrivateWrites:
     """The masks of writes to lane-private collections."""
 
     def __init__(

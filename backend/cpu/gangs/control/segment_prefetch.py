@@ -14,13 +14,13 @@ from .....ir.hercules.schedule import Schedule
 from ...layout import ArrayLayout
 from ...storage import Storage, StoragePlan
 from ..analysis.body import Level
-from ..analysis.segments import walker
-from ..memory.ahead import ask_for
+from ..analysis.segments import segment_counter
+from ..memory.prefetch import prefetch
 from ..site import Site
 from ..values.values import GangValues
 
 
-class Walks:
+class SegmentPrefetch:
     """Finds walks in loops, and asks for the memory of the next ones."""
 
     def __init__(
@@ -39,7 +39,7 @@ class Walks:
 
     def begin(self, level: Level) -> str | None:
         """Before a loop: where its turns are counted, if it is a walk."""
-        if walker(self._placed, level.header) is None:
+        if segment_counter(self._placed, level.header) is None:
             return None
         turns = self._values.slots.make("i64")
         self._values.slots.store("i64", "0", turns)
@@ -48,7 +48,7 @@ class Walks:
     def turn(self, level: Level, turns: str) -> None:
         """At the start of each turn, where all that the loop's header is handed is known."""
         values, site, out = self._values, self._site, self._values.out
-        counter = walker(self._placed, level.header)
+        counter = segment_counter(self._placed, level.header)
         assert counter is not None
         here, site.here, site.part = site.here, level.header, site.count - 1
         last = values.memory.lane("i32", values.vector(counter), str(site.lanes - 1))
@@ -61,7 +61,7 @@ class Walks:
         for storage, stride in dict.fromkeys(self._walked(level, counter)):
             start = values.base(storage)
             first = out.value(f"getelementptr [{stride} x i8], ptr {start}, i64 {position}")
-            ask_for(out, first, threads * stride)
+            prefetch(out, first, threads * stride)
 
     def _walked(self, level: Level, counter: h.Phi) -> Iterator[tuple[Storage, int]]:
         """The bindings of which each turn reads the element at the counter's position, and the bytes of an element."""

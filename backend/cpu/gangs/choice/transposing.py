@@ -14,7 +14,7 @@ from ..analysis.bounds import constant_value
 _DEPTH = 12
 
 
-def turns_rows(placed: Schedule, nest: Sequence[h.Fork], lanes: int) -> bool:
+def transposes_rows(placed: Schedule, nest: Sequence[h.Fork], lanes: int) -> bool:
     """Whether threads of a nest make such an access, outside of loops, and fill as many vectors as one has lanes."""
     if len(nest) < 2:
         return False
@@ -23,13 +23,13 @@ def turns_rows(placed: Schedule, nest: Sequence[h.Fork], lanes: int) -> bool:
     if row % lanes or rows * row % (lanes * lanes):
         return False
     return any(
-        isinstance(node, (h.Read, h.Write)) and _is_turned(node, outer, inner)
+        isinstance(node, (h.Read, h.Write)) and _is_transposed(node, outer, inner)
         for node, at in placed.place.items()
         if inner in placed.nest.around[at] and not placed.loops.around[at]
     )
 
 
-def _is_turned(node: h.Read | h.Write, outer: h.Fork, inner: h.Fork) -> bool:
+def _is_transposed(node: h.Read | h.Write, outer: h.Fork, inner: h.Fork) -> bool:
     """By the last index, which is that of scalars in memory, and those before."""
     positions = [it.position for it in node.indices if isinstance(it, h.PositionIndex)]
     if not positions or not isinstance(node.indices[-1], h.PositionIndex):

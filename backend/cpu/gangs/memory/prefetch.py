@@ -14,7 +14,7 @@ good as the last, and better than the first.
 """
 
 
-def ask_for(out: FunctionText, pointer: str, size: int) -> None:
+def prefetch(out: FunctionText, pointer: str, size: int) -> None:
     """Ask for so many bytes from a pointer on."""
     out.module.declare("void @llvm.prefetch.p0(ptr, i32 immarg, i32 immarg, i32 immarg)")
     for line in range(min(-(-size // _LINE), _MOST_LINES)):

@@ -16,11 +16,11 @@ from ...data import llvm_type
 from ...llvm import Ops
 from .vectors import LaneVectors
 
-TOGETHER = 2
+PAIR = 2
 """How many vectors are one call: a pair, since there are registers for so many chains."""
 
 
-def find_joint_calls(
+def find_paired_calls(
     nodes: Sequence[h.Node], is_vector: Callable[[h.Node], bool], parts: int
 ) -> dict[h.Node, tuple[h.Intrinsic, ...]]:
     """The calls that each call of a block is made with, itself among them, in the order of the block."""
@@ -39,18 +39,18 @@ def find_joint_calls(
         if isinstance(node, h.Intrinsic) and math.is_transcendental(node.function) and is_vector(node):
             group = waiting.setdefault((node.function, node.type), [])
             group.append(node)
-            if len(group) * parts >= TOGETHER:
+            if len(group) * parts >= PAIR:
                 close(group)
     for group in waiting.values():
         close(group)
     return found
 
 
-def emit_joint_calls(vectors: LaneVectors, function: str, type: h.Type, calls: Sequence[Sequence[str]]) -> list[str]:
-    """The results of calls on operands that are vectors of the type, as many at a time as go TOGETHER."""
+def emit_paired_calls(vectors: LaneVectors, function: str, type: h.Type, calls: Sequence[Sequence[str]]) -> list[str]:
+    """The results of calls on operands that are vectors of the type, PAIR at a time."""
     results: list[str] = []
-    for start in range(0, len(calls), TOGETHER):
-        some = calls[start : start + TOGETHER]
+    for start in range(0, len(calls), PAIR):
+        some = calls[start : start + PAIR]
         joined = tuple(_join(vectors, llvm_type(type), operands) for operands in zip(*some, strict=True))
         result = intrinsics.emit(Ops(vectors.out, vectors.lanes * len(some)), function, type, joined)
         results += _take_apart(vectors, llvm_type(type), result, len(some))

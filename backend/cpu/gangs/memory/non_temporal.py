@@ -14,26 +14,28 @@ from .....ir.hercules import nodes as h
 from ...layout import ScalarLayout
 from ...memory import Memory
 from ..values.vectors import LaneVectors
-from .moves import Moves, memory_type
+from .vector_memory import VectorMemory, memory_type
 
 NEVER = 64
 """No remainder of an address by the size of a vector."""
 
 
-def caches_constant(function: h.Function) -> h.DynamicConstant:
+def non_temporal_constant(function: h.Function) -> h.DynamicConstant:
     """A number behind the function's own dynamic constants: 0 where a dispatch works on more than the caches hold, else
     NEVER.
     """
     return h.DynamicParameter(len(function.dynamic_constants))
 
 
-class PastCaches:
+class NonTemporalStores:
     """Writes such stores, with the test whether they are wanted and possible."""
 
-    def __init__(self, vectors: LaneVectors, moves: Moves, memory: Memory, wanted: h.DynamicConstant) -> None:
-        """`wanted`: see `caches_constant`."""
+    def __init__(
+        self, vectors: LaneVectors, vector_memory: VectorMemory, memory: Memory, wanted: h.DynamicConstant
+    ) -> None:
+        """`wanted`: see `non_temporal_constant`."""
         self._vectors = vectors
-        self._moves = moves
+        self._vector_memory = vector_memory
         self._memory = memory
         self._wanted = wanted
 
@@ -54,6 +56,6 @@ class PastCaches:
                     type = self._vectors.vec.type(memory_type(leaf))
                     out.do(f"store {type} {data}, ptr {pointer}, align {size}, !nontemporal !3")
                 else:
-                    self._moves.store(data, pointer, leaf, None)
+                    self._vector_memory.store(data, pointer, leaf, None)
             out.do(f"br label %{done}")
         out.open_merge(done, before)

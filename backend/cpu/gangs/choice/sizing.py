@@ -1,0 +1,242 @@
+"""Which forks run as gangs, and of how many lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from math import gcd, prod
+
+from .....ir.hercules import nodes as h
+from .....ir.hercules.analyses import Loop
+from .....ir.hercules.schedule import Schedule
+from ..analysis.segments import segment_counter
+from .transposing import transposes_rows
+from .widen import ThreadLimit
+
+_FEW = 20
+"""So many operations in a loop leave most registers free."""
+_FEWEST = 4
+"""The lanes of the smallest vectors."""
+_MOST_PARTS = 16
+"""More vectors than this, half of what there are registers for, are not one gang."""
+_UNROLLED = 600
+"""How many operations of all parts may be one gang so that values stay in registers."""
+
+
+class NotGanged(Exception):
+    """A function that gangs cannot run yet; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """Forks, perfectly nested, outermost first, whose threads are numbered together, the innermost's fastest, and run
+    as gangs of so many parts, each a vector of so many lanes. No part is without threads. If there is a `limit`, some
+    threads are beyond it.
+    """
+
+    forks: tuple[h.Fork, ...]
+    lanes: int
+    parts: int = 1
+    limit: ThreadLimit | None = None
+    is_in_unrolled: bool = False
+    """Whether loops around it are unrolled."""
+
+    @property
+    def threads(self) -> int:
+        """The lanes of all parts."""
+        return self.lanes * self.parts
+
+    @property
+    def count(self) -> int:
+        """The threads of all forks."""
+        return prod(self.factors)
+
+    @property
+    def factors(self) -> tuple[int, ...]:
+        """The number of threads of each fork."""
+        return tuple(fork.factor.value for fork in self.forks if isinstance(fork.factor, h.DynamicLiteral))
+
+    @property
+    def row(self) -> int:
+        """How many lanes follow one another in the innermost fork."""
+        return self.lanes if len(self.forks) == 1 else self.factors[-1]
+
+    @property
+    def has_whole_rows(self) -> bool:
+        """Whether all lanes of a part are in one row of the innermost of several forks."""
+        return len(self.forks) > 1 and self.row % self.lanes == 0
+
+    def steps(self, fork: h.Node) -> tuple[int, int, bool]:
+        """The factor of a fork, the number of threads for each of its own, and whether it is the outermost."""
+        at = next(number for number, it in enumerate(self.forks) if it is fork)
+        return self.factors[at], prod(self.factors[at + 1 :]), at == 0
+
+
+def size_gangs(placed: Schedule, native: int, limit: ThreadLimit | None, *, as_one_gang: bool) -> list[Gang]:
+    """For each nest of forks over literal factors, those that become gangs; `native` is the lanes of a vector register.
+
+    That is the innermost, and if gangs can be larger, those around it. Threads end at the `limit`, if there is one. Of
+    a kernel with barriers, a workgroup that is not too much for that may be one gang, if it is to be whole. Raises
+    NotGanged where there is nothing to gain.
+    """
+    nests = _nests(placed)
+    gangs = [_of_nest(placed, nest, native, as_one_gang=as_one_gang and len(nests) > 1) for nest in nests]
+    chosen = [gang for gang in gangs if gang.lanes > 1]
+    if not chosen:
+        raise NotGanged("the workgroups have one invocation")
+    return [replace(gang, limit=limit) if limit is not None and limit.inner in gang.forks else gang for gang in chosen]
+
+
+def _nests(placed: Schedule) -> list[list[h.Fork]]:
+    """The outermost forks over literal factors, each with those perfectly inside it."""
+    nests: list[list[h.Fork]] = []
+    for fork, join in placed.nest.joins.items():
+        outer = placed.nest.around[fork][:-1]
+        if not isinstance(fork.factor, h.DynamicLiteral) or any(
+            isinstance(it.factor, h.DynamicLiteral) for it in outer
+        ):
+            continue
+        nest = [fork]
+        while (inner := _perfectly_inside(placed, fork, join)) is not None:
+            fork, join = inner
+            nest.append(fork)
+        nests.append(nest)
+    return nests
+
+
+def _of_nest(placed: Schedule, nest: list[h.Fork], native: int, *, as_one_gang: bool) -> Gang:
+    """The forks from the inside on whose threads fill a gang; each but the outermost a power of two, so that rows are
+    whole. Where loops access memory, a part has one row, which is one access.
+    """
+    if _iterates_segments(placed, nest[-1]):
+        native = max(native // 2, min(native, _FEWEST))
+    wanted = native * (native if transposes_rows(placed, nest, native) else _parts(placed, nest[-1]))
+    if as_one_gang and _is_small(placed, nest, native):
+        wanted = Gang(tuple(nest), 1).count
+    forks = nest[-1:]
+    count = row = Gang(tuple(forks), 1).count
+    for fork in reversed(nest[:-1]):
+        if count >= wanted or count & (count - 1):
+            break
+        forks.insert(0, fork)
+        count *= Gang((fork,), 1).count
+    is_row = row & (row - 1) == 0 and row >= native // 2 and _accesses_in_loops(placed, nest[-1])
+    lanes = min(native, row if is_row else 1 << (count - 1).bit_length())
+    return Gang(tuple(forks), lanes, gcd(max(wanted // lanes, 1), -(-count // lanes)))
+
+
+def _is_small(placed: Schedule, nest: list[h.Fork], native: int) -> bool:
+    """Whether all threads may be one gang, so that what lives across barriers is in registers."""
+    inside = [it for it, at in placed.place.items() if nest[-1] in placed.nest.around[at]]
+    vectors = Gang(tuple(nest), 1).count // native
+    is_plain = not _loop_nodes(placed, nest[-1]) and not _has_atomics(inside) and not _has_calls(inside)
+    return is_plain and vectors <= _MOST_PARTS and vectors * len(inside) <= _UNROLLED
+
+
+def _perfectly_inside(placed: Schedule, fork: h.Fork, join: h.Join) -> tuple[h.Fork, h.Join] | None:
+    """The fork that is all there is in another."""
+    for following in placed.graph.successors[fork]:
+        if isinstance(following, h.Fork) and placed.nest.joins[following] is join.control:
+            inner = placed.nest.joins[following]
+            return (following, inner) if isinstance(following.factor, h.DynamicLiteral) else None
+    return None
+
+
+def _loop_nodes(placed: Schedule, fork: h.Fork) -> list[h.Node]:
+    """What the threads of a fork do in loops of their own."""
+    found: list[h.Node] = []
+    for node, at in placed.place.items():
+        if any(fork in placed.nest.around[loop.header] for loop in placed.loops.around[at]):
+            found.append(node)
+    return found
+
+
+def _accesses_in_loops(placed: Schedule, fork: h.Fork) -> bool:
+    return any(isinstance(it, (h.Read, h.Write, h.Atomic)) for it in _loop_nodes(placed, fork))
+
+
+def _has_atomics(nodes: Iterable[h.Node]) -> bool:
+    return any(isinstance(it, h.Atomic) for it in nodes)
+
+
+def _has_calls(nodes: Iterable[h.Node]) -> bool:
+    return any(isinstance(it, h.Call) for it in nodes)
+
+
+def _parts(placed: Schedule, fork: h.Fork) -> int:
+    """How many vectors a value of a gang should be: several chains of operations at a time, where each waits for the
+    one before, as long as there are registers for what a loop holds.
+    """
+    nodes = _loop_nodes(placed, fork)
+    inside = [it for it, at in placed.place.items() if fork in placed.nest.around[at]]
+    if not nodes and any(_meets_others(it) for it in inside):
+        return 4
+    if not nodes or _has_atomics(inside) or _has_calls(inside) or _iterates_segments(placed, fork):
+        return 1
+    if len(nodes) <= _FEW and not _has_divergent_branches(placed, fork):
+        return 4 if _leaves_apart(placed, fork) else max(4, _MOST_PARTS // (_carried(placed, fork) or _MOST_PARTS))
+    return 2 if len(nodes) <= 2 * _FEW else 1
+
+
+def _iterates_segments(placed: Schedule, fork: h.Fork) -> bool:
+    """Whether each thread walks through a segment of its own: the fewer do at a time, the less they wait for each other
+    and for memory.
+    """
+    loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
+    return any(segment_counter(placed, it.header) is not None for it in loops)
+
+
+def _meets_others(node: h.Node) -> bool:
+    """Whether it is an atomic operation at one place for all lanes: the more lanes, the fewer operations."""
+    return isinstance(node, h.Atomic) and all(
+        isinstance(it, h.FieldIndex) or (isinstance(it, h.PositionIndex) and isinstance(it.position, h.ConstantNode))
+        for it in node.indices
+    )
+
+
+def _has_divergent_branches(placed: Schedule, fork: h.Fork) -> bool:
+    """Whether threads that are in a loop together may part in it: the more of them, the more often both ways run."""
+    loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
+    branches = [(loop, node) for loop in loops for node in loop.body if isinstance(node, h.If)]
+    return any(
+        all(it in loop.body for it in placed.graph.successors[branch]) and _varies(branch.condition, loop)
+        for loop, branch in branches
+    )
+
+
+def _leaves_apart(placed: Schedule, fork: h.Fork) -> bool:
+    """Whether threads may leave a loop in different turns: the more of them, the longer they wait for the last."""
+    loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
+    branches = [(loop, node) for loop in loops for node in loop.body if isinstance(node, h.If)]
+    return any(
+        not all(it in loop.body for it in placed.graph.successors[branch]) and _varies(branch.condition, loop)
+        for loop, branch in branches
+    )
+
+
+def _carried(placed: Schedule, fork: h.Fork) -> int:
+    """How many values, not counters, loops carry from turn to turn; rounded up to a power of two."""
+    loops = {it.header: it for it in placed.loops.loops if fork in placed.nest.around[it.header]}
+    phis = [it for it in _loop_nodes(placed, fork) if isinstance(it, h.Phi)]
+    count = sum(it.region in loops and _varies(it, loops[it.region]) for it in phis)
+    return 1 << (count - 1).bit_length() if count else 0
+
+
+def _varies(node: h.Node, loop: Loop, depth: int = 6) -> bool:
+    """Whether a value may differ between threads that have turned equally often: it is made from more than counters."""
+    match node:
+        case h.ConstantNode() | h.DynamicConstantNode():
+            return False
+        case h.Phi(region=region, values=values) if region is loop.header:
+            steps = [it for it in values if isinstance(it, h.Binary) and node in (it.lhs, it.rhs)]
+            others = {other for it in steps for other in (it.lhs, it.rhs) if other is not node}
+            return not steps or any(not isinstance(it, h.ConstantNode) for it in others)
+        case h.Binary(lhs=lhs, rhs=rhs) if depth > 0:
+            return _varies(lhs, loop, depth - 1) or _varies(rhs, loop, depth - 1)
+        case h.Unary(operand=operand) | h.Cast(operand=operand) if depth > 0:
+            return _varies(operand, loop, depth - 1)
+        case h.Read(indices=indices) if depth > 0:
+            positions = [it.position for it in indices if isinstance(it, h.PositionIndex)]
+            return any(_varies(it, loop, depth - 1) for it in positions)
+        case _:
+            return True

@@ -1,0 +1,461 @@
+"""The memory accesses of a gang.
+
+Positions that rise evenly from lane to lane are a *run*: after a test once a gang, that they are in range and, where it
+is not sure, that they do rise, vectors are loaded and stored whole, with shuffles where records lie side by side. What
+fails the test, and what is no run, is clamped lane by lane, and gathered or scattered; but positions that seem to
+follow one another are compared first. A lane-private collection has the lanes' copies of each scalar side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from .....ir.hercules import nodes as h
+from ...data import llvm_type
+from ...layout import ArrayLayout, Layout, ProductLayout, ScalarLayout
+from ...llvm import Ops
+from ...memory import Address, Memory
+from ...storage import Storage
+from ..analysis.shapes import ROW_UNIFORM, UNIFORM, Kind
+from ..choice.sizing import NotGanged
+from ..values.vectors import LaneVectors
+from .addresses import LaneAddress, LaneAddresses, ValueQueries
+from .interleave import MOST_WORDS, Interleaved
+from .non_temporal import NonTemporalStores
+from .permuted import Permuted
+from .prefetch import DISTANCE, prefetch
+from .rows import Rows
+from .runs import Run, Runs
+from .transposed import TransposedAccess
+from .vector_memory import LaneIndices, VectorMemory, memory_type
+
+_WORD = 4
+_WORDS_FOR_EACH = 4
+"""A record is moved whole if it has at most so many words for each that is wanted."""
+
+
+class GangMemory(LaneVectors):
+    """Writes the accesses of a gang. `mask` arguments are vectors of i1, None for all lanes."""
+
+    def __init__(
+        self,
+        ops: Ops,
+        memory: Memory,
+        types: Mapping[h.Node, h.Type],
+        values: ValueQueries,
+        private: Callable[[Storage], str | None],
+        row: int,
+        non_temporal: h.DynamicConstant,
+    ) -> None:
+        """`row`: how many lanes may follow one another. `non_temporal`: see `NonTemporalStores`."""
+        super().__init__(ops)
+        self._memory = memory
+        self._values = values
+        self._private = private
+        self._addresses = LaneAddresses(self, memory, types, values, private)
+        self._runs = Runs(self, self._addresses, memory, values)
+        self._vector_memory = VectorMemory(self)
+        self._rows = Rows(self, self._vector_memory, row)
+        self._interleaved = Interleaved(self, self._vector_memory)
+        self._transposed = TransposedAccess(self, self._vector_memory, self._interleaved)
+        self._non_temporal = NonTemporalStores(self, self._vector_memory, memory, non_temporal)
+        self._permuted = Permuted(self, self._vector_memory, memory, values)
+        self.address_of = self._addresses.of
+        self.address_beyond = self._addresses.beyond
+        self.lanes_of = self._addresses.lanes_of
+        self.is_in_range = self._addresses.is_in_range
+
+    # Loads
+
+    def load(self, address: LaneAddress, mask: str | None) -> tuple[str, bool]:
+        """The lanes' values, or one for all; and whether it is a vector."""
+        if address.varying:
+            return self.load_record([address], mask)[0], True
+        if address.is_private:
+            return self._vector_memory.from_memory(
+                address.leaf, self._vector_memory.load(address.pointer, address.leaf, None)
+            ), True
+        return self._memory.load(Address(address.pointer, address.leaf)), False
+
+    def load_record(self, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
+        """The vectors of one scalar, or of several of one size at constant offsets in the same element."""
+        run = self._runs.of(addresses[0])
+        if run is None:
+            data = self._load_apart(addresses, mask)
+        else:
+            data = self._tested(
+                self._runs.test(run),
+                [memory_type(address.leaf) for address in addresses],
+                lambda: self._load_run(run, addresses, mask),
+                lambda: [
+                    self._vector_memory.rare_gather(self.lanes_of(address), address.leaf, mask) for address in addresses
+                ],
+            )
+        return [self._vector_memory.from_memory(address.leaf, it) for address, it in zip(addresses, data, strict=True)]
+
+    def _load_apart(self, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
+        """Scalars of elements that lie anywhere: two words side by side are gathered as one."""
+        found: dict[LaneAddress, str] = {}
+        for address in addresses:
+            if address in found:
+                continue
+            following = None if address.is_private or self._is_row_uniform(address) else _word_after(address, addresses)
+            if following is None or following in found:
+                found[address] = self._load_by_lane(address, mask)
+            else:
+                leaves = address.leaf, following.leaf
+                found[address], found[following] = self._vector_memory.gather_pairs(
+                    self.lanes_of(address), leaves, mask
+                )
+        return [found[address] for address in addresses]
+
+    def _load_run(self, run: Run, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
+        if self._runs.is_range_tested(run):
+            mask = None
+        if run.step == 0:
+            return [self._load_one(run, address) for address in addresses]
+        if not _is_interleaved(run, addresses):
+            return [
+                self._vector_memory.gather(self._strided(run, address), address.leaf, mask) for address in addresses
+            ]
+        first, words = _words(addresses)
+        start, is_dense = self._runs.pointer(first.pointer, run), run.is_dense and first.offset == 0
+        if first.is_binding and self._values.is_streaming():
+            prefetch(self.out, self.out.value(f"getelementptr i8, ptr {start}, i64 {DISTANCE}"), run.step * self.lanes)
+        period, leaves = run.step // first.leaf.size, [address.leaf for address in addresses]
+        wanted = dict(zip(words, leaves, strict=True))
+        return self._interleaved.load(start, period, wanted, mask, is_dense=is_dense)
+
+    def _load_one(self, run: Run, address: LaneAddress) -> str:
+        scalar, pointer = memory_type(address.leaf), self._runs.pointer(address.pointer, run)
+        return self.splat(self.out.value(f"load {scalar}, ptr {pointer}, align {address.leaf.align}"), scalar)
+
+    def _strided(self, run: Run, address: LaneAddress) -> LaneIndices:
+        """Elements at even distances, which need not be computed from the lanes' positions.
+
+        The index looks as if it varied: outside of a loop it would be made into pointers, which take twice the space.
+        """
+        size = address.leaf.size
+        unit = size if run.step % size == 0 else 1
+        pointer = self._runs.pointer(address.pointer, run)
+        zero = self.splat(self.hidden("0", "i32"), "i32")
+        index = self.vec.binary("or", "i32", zero, self.lane_numbers("i32", run.step // unit))
+        return LaneIndices(pointer, index, "i32", unit)
+
+    def _load_by_lane(self, address: LaneAddress, mask: str | None) -> str:
+        if self._permuted.is_one(address):
+            first = self._permuted.first(address)
+            return self._tested(
+                self._permuted.test(address, first),
+                [memory_type(address.leaf)],
+                lambda: [self._permuted.load(address, first)],
+                lambda: [self._vector_memory.gather(self.lanes_of(address), address.leaf, mask)],
+            )[0]
+        lanes, leaf = self.lanes_of(address), address.leaf
+        if self._is_row_uniform(address):
+            return self._rows.load_one_each(lanes, leaf)
+        if self._is_in_rows(address):
+            return self._rows.load(lanes, leaf, mask)
+        if not self._may_follow(address):
+            return self._vector_memory.gather(lanes, leaf, mask)
+        return self._tested(
+            self._rows.follows(lanes),
+            [memory_type(leaf)],
+            lambda: [self._rows.load(lanes, leaf, mask)],
+            lambda: [self._vector_memory.gather(lanes, leaf, mask)],
+        )[0]
+
+    def _tested(
+        self,
+        test: str | None,
+        scalars: Sequence[str],
+        fast: Callable[[], Sequence[str]],
+        slow: Callable[[], Sequence[str]],
+    ) -> list[str]:
+        """Vectors made one way if a test holds, which is likely, and else another way; None: it is sure to hold.
+
+        Rare code has only the other way.
+        """
+        if test is None:
+            return list(fast())
+        if self._values.is_rare():
+            return list(slow())
+        out, ways = self.out, list[tuple[Sequence[str], str]]()
+        blocks = [out.fresh_block(name) for name in ("as.expected", "otherwise")]
+        done = out.fresh_block("accessed")
+        before = out.current
+        out.do(f"br i1 {test}, label %{blocks[0]}, label %{blocks[1]}, !prof !1")
+        for block, make in zip(blocks, (fast, slow), strict=True):
+            out.open_arm(block, before)
+            ways.append((make(), out.current))
+            out.do(f"br label %{done}")
+        out.open_merge(done, before)
+        return [self._phi(scalar, [(it[number], block) for it, block in ways]) for number, scalar in enumerate(scalars)]
+
+    def _phi(self, scalar: str, ways: Sequence[tuple[str, str]]) -> str:
+        return self.out.phi(self.vec.type(scalar), lambda: ways)
+
+    # Stores
+
+    def store(self, value: h.Node, address: LaneAddress, mask: str | None) -> None:
+        """Put a value into its address, on the lanes of a mask that is not empty."""
+        if address.varying or address.is_private:
+            self.store_lanes(self._values.vector(value), address, mask)
+            return
+        scalar = llvm_type(address.leaf.type)
+        is_uniform = self._values.shape(value) == UNIFORM
+        one = self._values.scalar(value) if is_uniform else self.a_lane(scalar, self._values.vector(value), mask)
+        self._memory.store(one, Address(address.pointer, address.leaf))
+
+    def store_lanes(self, lanes: str, address: LaneAddress, mask: str | None) -> None:
+        """Put lanes into addresses that differ."""
+        if address.varying:
+            self.store_record([lanes], [address], mask)
+        else:
+            self._vector_memory.store(
+                self._vector_memory.to_memory(address.leaf, lanes), address.pointer, address.leaf, mask
+            )
+
+    def store_private(self, lanes: str, address: Address) -> None:
+        """Put lanes side by side at an address."""
+        assert isinstance(address.layout, ScalarLayout)
+        self._vector_memory.store(
+            self._vector_memory.to_memory(address.layout, lanes), address.pointer, address.layout, None
+        )
+
+    def private_pointer(self, storage: Storage) -> str:
+        """Where a lane-private collection is."""
+        pointer = self._private(storage)
+        assert pointer is not None
+        return pointer
+
+    def store_record(self, lanes: Sequence[str], addresses: Sequence[LaneAddress], mask: str | None) -> None:
+        """Put vectors into one scalar, or into several of one size at constant offsets in the same element."""
+        data = [self._vector_memory.to_memory(address.leaf, it) for address, it in zip(addresses, lanes, strict=True)]
+        run = self._runs.of(addresses[0])
+        if run is None or run.step == 0:
+            for it, address in zip(data, addresses, strict=True):
+                self._store_by_lane(it, address, mask)
+            return
+        self._tested(
+            self._runs.test(run),
+            (),
+            lambda: self._store_run(data, run, addresses, mask),
+            lambda: self._scatter_rarely(data, addresses, mask),
+        )
+
+    def _scatter_all(
+        self, data: Sequence[str], lanes: Sequence[LaneIndices], addresses: Sequence[LaneAddress], mask: str | None
+    ) -> Sequence[str]:
+        for it, at, address in zip(data, lanes, addresses, strict=True):
+            self._vector_memory.scatter(it, at, address.leaf, mask)
+        return ()
+
+    def _scatter_rarely(self, data: Sequence[str], addresses: Sequence[LaneAddress], mask: str | None) -> Sequence[str]:
+        for it, address in zip(data, addresses, strict=True):
+            self._vector_memory.rare_scatter(it, self.lanes_of(address), address.leaf, mask)
+        return ()
+
+    def _store_run(
+        self, data: Sequence[str], run: Run, addresses: Sequence[LaneAddress], mask: str | None
+    ) -> Sequence[str]:
+        if not _is_interleaved(run, addresses):
+            return self._scatter_all(data, [self._strided(run, address) for address in addresses], addresses, mask)
+        first, words = _words(addresses)
+        leaves = [address.leaf for address in addresses]
+        given = dict(zip(words, zip(leaves, data, strict=True), strict=True))
+        start, period = self._runs.pointer(first.pointer, run), run.step // first.leaf.size
+        is_past = first.is_only_written and self._values.is_passed_once() and len(given) == period
+
+        def store(mask: str | None) -> None:
+            if mask is None and is_past:
+                self._non_temporal.store(self._interleaved.rows(start, period, given), first.leaf)
+            else:
+                self._interleaved.store(start, period, given, mask)
+
+        if mask is None or period == 1:
+            store(mask)
+        else:
+            self._if_full(mask, store)
+        return ()
+
+    def _if_full(self, mask: str, store: Callable[[str | None], None]) -> None:
+        """Stores with a mask that is often full."""
+        out = self.out
+        full, some, done = (out.fresh_block(name) for name in ("full", "partial", "stored"))
+        before = out.current
+        out.do(f"br i1 {self.is_full(mask)}, label %{full}, label %{some}")
+        for block, it in ((full, None), (some, mask)):
+            out.open_arm(block, before)
+            store(it)
+            out.do(f"br label %{done}")
+        out.open_merge(done, before)
+
+    def _store_by_lane(self, data: str, address: LaneAddress, mask: str | None) -> None:
+        lanes, leaf = self.lanes_of(address), address.leaf
+        if self._is_in_rows(address):
+            self._rows.store(data, lanes, leaf, mask)
+        elif not self._may_follow(address):
+            self._vector_memory.scatter(data, lanes, leaf, mask)
+        else:
+            self._tested(
+                self._rows.follows(lanes),
+                (),
+                lambda: self._store_rows(data, lanes, leaf, mask),
+                lambda: self._scatter_all([data], [lanes], [address], mask),
+            )
+
+    def _store_rows(self, data: str, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> Sequence[str]:
+        self._rows.store(data, lanes, leaf, mask)
+        return ()
+
+    # Both
+
+    def where_consecutive(
+        self,
+        address: LaneAddress,
+        scalars: Sequence[str],
+        fast: Callable[[str], Sequence[str]],
+        slow: Callable[[], Sequence[str]],
+    ) -> list[str]:
+        """Vectors of these types: where the lanes' elements follow one another, what is made from a pointer to them."""
+        run = self._runs.of(address)
+        if run is None or run.step != address.leaf.size:
+            return list(slow())
+        return self._tested(self._runs.test(run), scalars, lambda: fast(self._runs.pointer(address.pointer, run)), slow)
+
+    def load_vector(self, pointer: str, leaf: ScalarLayout, mask: str | None) -> str:
+        """The elements that follow one another from a pointer on; zeros in lanes that are not in the mask."""
+        return self._vector_memory.from_memory(leaf, self._vector_memory.load(pointer, leaf, mask))
+
+    # All parts at once
+
+    def transposed_group(self, address: LaneAddress, parts: int) -> int:
+        """How many parts, the first of which has this address, are accessed at a time if their elements follow one
+        another and all lanes are in range; 0 if they need not be.
+        """
+        run = self._runs.of(address)
+        is_wide = run is not None and (run.step <= address.leaf.size or self._runs.test(run) is not None)
+        return 0 if address.is_private or not address.varying or is_wide else self._transposed.group(parts)
+
+    def load_transposed(self, address: LaneAddress, group: int) -> list[str]:
+        """The vectors of so many parts, the first of which has this address."""
+        data = self._transposed.load(address.leaf, group, self._pointers(address))
+        return [self._vector_memory.from_memory(address.leaf, it) for it in data]
+
+    def store_transposed(self, lanes: Sequence[str], address: LaneAddress) -> None:
+        """Put the vectors of several parts into memory; the first has this address."""
+        data = [self._vector_memory.to_memory(address.leaf, it) for it in lanes]
+        self._transposed.store(address.leaf, data, self._pointers(address))
+
+    def _pointers(self, address: LaneAddress) -> Callable[[int], str]:
+        """Where each lane's element is."""
+        run = self._runs.of(address)
+        if run is not None:
+            start = self._runs.pointer(address.pointer, run)
+            return lambda lane: self._addresses.moved(start, lane * run.step)
+        lanes = self.lanes_of(address)
+
+        def pointer(lane: int) -> str:
+            index = self.lane(lanes.index_type, lanes.index, str(lane))
+            return self.out.value(f"getelementptr [{lanes.unit} x i8], ptr {lanes.pointer}, {lanes.index_type} {index}")
+
+        return pointer
+
+    # Places that are no runs
+
+    def _may_follow(self, address: LaneAddress) -> bool:
+        """Whether it is likely that lanes access elements that follow one another, though that is not sure."""
+        return (
+            not address.is_private
+            and len(address.varying) == 1
+            and address.varying[0].stride == address.leaf.size
+            and self._values.is_almost_affine(address.varying[0].position)
+        )
+
+    def _is_row_uniform(self, address: LaneAddress) -> bool:
+        """Whether each row of lanes accesses one element."""
+        return not address.is_private and all(
+            self._values.shape(index.position) == ROW_UNIFORM for index in address.varying
+        )
+
+    def _is_in_rows(self, address: LaneAddress) -> bool:
+        """Whether the lanes of a row are sure to access elements that follow one another."""
+        shapes = [self._values.shape(index.position) for index in address.varying]
+        if address.is_private or any(it.kind not in (Kind.ROWS, Kind.WIDENED_ROWS) for it in shapes):
+            return False
+        moving = [index for index, shape in zip(address.varying, shapes, strict=True) if shape != ROW_UNIFORM]
+        return (
+            len(moving) == 1
+            and self._values.shape(moving[0].position).stride == 1
+            and moving[0].stride == address.leaf.size
+            and self._addresses.is_in_range(moving[0].position, moving[0].extent)
+        )
+
+    # Whole collections, private to the lanes
+
+    def fill_zero(self, storage: Storage, mask: str | None) -> None:
+        """Zeros in a lane-private collection."""
+        pointer = self._private(storage)
+        assert pointer is not None
+        for leaf_pointer, leaf in self._leaves(pointer, storage.layout):
+            self._vector_memory.store("zeroinitializer", leaf_pointer, leaf, mask)
+
+    def copy(self, source: Storage, target: Storage, mask: str | None) -> None:
+        """Copy between lane-private collections of one layout."""
+        start, end = self._private(source), self._private(target)
+        assert start is not None
+        assert end is not None
+        pairs = zip(self._leaves(start, source.layout), self._leaves(end, target.layout), strict=True)
+        for (from_pointer, leaf), (to_pointer, _) in pairs:
+            self._vector_memory.store(self._vector_memory.load(from_pointer, leaf, None), to_pointer, leaf, mask)
+
+    def _leaves(self, pointer: str, layout: Layout) -> list[tuple[str, ScalarLayout]]:
+        found: list[tuple[int, ScalarLayout]] = []
+        _find_leaves(layout, 0, found)
+        if len(found) > _MOST_LEAVES:
+            raise NotGanged("a large private array")
+        return [(self._addresses.moved(pointer, offset * self.lanes), leaf) for offset, leaf in found]
+
+
+def _word_after(address: LaneAddress, addresses: Sequence[LaneAddress]) -> LaneAddress | None:
+    """The address of the word behind one of 32 bits."""
+    if address.leaf.size != _WORD or address.offset is None:
+        return None
+    return next((it for it in addresses if it.offset == address.offset + _WORD), None)
+
+
+def _words(addresses: Sequence[LaneAddress]) -> tuple[LaneAddress, list[int]]:
+    """The first scalar of a record, and how many scalars each of them is behind it."""
+    offsets = [address.offset or 0 for address in addresses]
+    start = min(offsets)
+    return addresses[offsets.index(start)], [(it - start) // addresses[0].leaf.size for it in offsets]
+
+
+def _is_interleaved(run: Run, addresses: Sequence[LaneAddress]) -> bool:
+    """Whether whole vectors and shuffles do."""
+    size = addresses[0].leaf.size
+    offsets = [address.offset or 0 for address in addresses]
+    return (
+        run.step % size == 0
+        and all((it - offsets[0]) % size == 0 for it in offsets)
+        and max(offsets) - min(offsets) < run.step
+        and run.step // size <= min(MOST_WORDS, _WORDS_FOR_EACH * len(addresses))
+    )
+
+
+_MOST_LEAVES = 1024
+
+
+def _find_leaves(layout: Layout, offset: int, found: list[tuple[int, ScalarLayout]]) -> None:
+    match layout:
+        case ScalarLayout():
+            found.append((offset, layout))
+        case ArrayLayout(element=element, extent=h.DynamicLiteral(value=count), stride=stride):
+            for index in range(count):
+                _find_leaves(element, offset + index * stride, found)
+        case ProductLayout(fields=fields, offsets=offsets):
+            for field, at in zip(fields, offsets, strict=True):
+                _find_leaves(field, offset + at, found)
+        case _:
+            raise NotGanged("a private array of unknown size")
