@@ -28,7 +28,7 @@ from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .called import CalledFunctions, Passing
 from .fork_loops import ForkLoops
-from .gangs import GangChoice, GangEmitter, NotGanged, choose_gangs, widened
+from .gangs import GangChoice, GangEmitter, NotGanged, analyse_gang, choose_gangs, widened
 from .half import CONVERSIONS
 from .layout import Layout, dynamic_size
 from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
@@ -137,8 +137,8 @@ class _Module:
         placed = _placed(kernel)
         if self.tier == "gang" and way.lanes > 1:
             try:
-                plan = choose_gangs(placed, way.lanes, None)
-                _FunctionEmitter(placed, layouts, (), plan, self, private_copies=False).emit_called(name)
+                gangs = choose_gangs(placed, way.lanes, None)
+                _FunctionEmitter(placed, layouts, (), gangs, self, private_copies=False).emit_called(name)
                 return name
             except NotGanged:
                 pass
@@ -230,7 +230,10 @@ class _FunctionEmitter:
         self._reduces: dict[h.Node, list[h.Reduce]] = {}
         self._endings: dict[h.Node, list[h.Node]] = {}
         self._find_pinned()
-        self._gangs = {gang.forks[0]: GangEmitter(placed, gang, self._nodes, self._plan, users) for gang in gangs.gangs}
+        self._gangs = {
+            gang.forks[0]: GangEmitter(analyse_gang(placed, gang, self._plan, users), self._nodes)
+            for gang in gangs.gangs
+        }
         self._unrolled_loops = gangs.unrolled
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ....ir.hercules import nodes as h
@@ -12,7 +13,7 @@ from .analysis.shapes import Key
 @dataclass(frozen=True, slots=True)
 class Proved:
     """What is known in one version of a block: `in_range` are positions that all lanes have inside arrays of an extent,
-    `linear` values likely to be affine that are, and `exact` sums and products of u32 that do not wrap round. If it is
+    `linear` speculated values that are affine, and `exact` sums and products of u32 that do not wrap round. If it is
     `streaming`, gangs pass the block once each, and access much for what they compute.
     """
 
@@ -24,30 +25,70 @@ class Proved:
 
 @dataclass(slots=True)
 class Site:
-    """A place in the body of a gang of `count` parts, each a vector of `lanes` lanes.
+    """A place in the body of a gang of `count` parts, each a vector of `lanes` lanes: in the block `here`.
 
-    `base` is the number of the gang's first lane. `act` says whether any lane passes the block that is written, where
-    there is no jump around it.
+    `keys` are those of the blocks. `base` is the number of the gang's first lane. `act` says whether any lane passes
+    the block that is written, where there is no jump around it. Code that is rarely run `is_rare`.
     """
 
-    here: h.Node
-    key: Key
     lanes: int
     count: int
+    keys: Mapping[h.Node, Key]
+    here: h.Node
     base: str = "0"
     part: int = 0
     act: str = "true"
     proved: Proved = field(default_factory=Proved)
     is_rare: bool = False
 
-    def parts(self) -> Iterator[int]:
-        """Code is written for each part in turn."""
-        for part in range(self.count):
-            self.part = part
-            yield part
-        self.part = 0
+    @property
+    def key(self) -> Key:
+        """That of the block."""
+        return self.keys[self.here]
 
     @property
     def first(self) -> int:
         """How many lanes of the gang come before the part."""
         return self.part * self.lanes
+
+    def parts(self) -> Iterator[int]:
+        """Iterates over the parts and sets `part`."""
+        for part in range(self.count):
+            self.part = part
+            yield part
+        self.part = 0
+
+    @contextmanager
+    def at(self, leader: h.Node) -> Generator[None]:
+        """Write to another block."""
+        before, self.here = self.here, leader
+        yield
+        self.here = before
+
+    @contextmanager
+    def in_part(self, part: int) -> Generator[None]:
+        """Write for one part only."""
+        before, self.part = self.part, part
+        yield
+        self.part = before
+
+    @contextmanager
+    def active_if(self, act: str) -> Generator[None]:
+        """Write code without a jump around it, which a lane passes if `act` is true."""
+        before, self.act = self.act, act
+        yield
+        self.act = before
+
+    @contextmanager
+    def proving(self, proved: Proved) -> Generator[None]:
+        """Write a version of a block in which something is proved."""
+        before, self.proved = self.proved, proved
+        yield
+        self.proved = before
+
+    @contextmanager
+    def rarely(self, *, is_rare: bool) -> Generator[None]:
+        """Write code that is rarely run, which is to be short."""
+        before, self.is_rare = self.is_rare, is_rare
+        yield
+        self.is_rare = before

@@ -16,6 +16,7 @@ from .....ir.hercules.analyses import block_leader
 from .....ir.hercules.schedule import Schedule
 from .....ir.hercules.types import U32, U64, is_collection
 from ...storage import Storage, StoragePlan
+from ..gang import Gang
 from .body import BlockEdge, Body, Item, Level
 from .bounds import constant_value
 
@@ -69,22 +70,22 @@ class Shapes:
     def __init__(
         self,
         placed: Schedule,
+        gang: Gang,
         body: Body,
         plan: StoragePlan,
         private: frozenset[Storage],
-        thread_ids: Mapping[h.Node, Shape],
-        *,
-        lanes: int,
-        has_whole_rows: bool,
     ) -> None:
-        """`lanes` are those of a part; with whole rows they are all in one row."""
         self._placed = placed
         self.body = body
         self._plan = plan
         self._private = private
-        self._thread_ids = thread_ids
-        self._lanes = lanes
-        self._rising = (Kind.AFFINE, Kind.SPECULATED, Kind.ROWS) if has_whole_rows else (Kind.AFFINE, Kind.SPECULATED)
+        ids = (it for it in placed.function.nodes if isinstance(it, h.ThreadID) and it.fork in gang.forks)
+        self.thread_ids = tuple(ids)
+        """The thread numbers in the gang's forks."""
+        self._thread_ids: dict[h.Node, Shape] = {it: _shape_of_thread_id(gang, it) for it in self.thread_ids}
+        self._lanes = gang.lanes
+        rows = (Kind.ROWS,) if gang.has_whole_rows else ()
+        self._rising = (Kind.AFFINE, Kind.SPECULATED, *rows)
         """Kinds that rise evenly within a part, if a test holds."""
         self._known: dict[h.Node, Shape] = {}
         self.divergent: set[Level] = set()
@@ -361,6 +362,12 @@ class Shapes:
             return VARYING
         shape = _common(shapes) if shapes else None
         return VARYING if shape is not None and shape.kind is Kind.SPECULATED else shape
+
+
+def _shape_of_thread_id(gang: Gang, thread_id: h.ThreadID) -> Shape:
+    if len(gang.forks) == 1:
+        return Shape(Kind.AFFINE, 1)
+    return Shape(Kind.ROWS, 1) if thread_id.fork is gang.forks[-1] else ROW_UNIFORM
 
 
 _SYMMETRIC = (h.BinaryOp.AND, h.BinaryOp.OR, h.BinaryOp.XOR)

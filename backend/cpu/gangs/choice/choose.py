@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from .....ir.hercules.analyses import Loop
 from .....ir.hercules.schedule import Schedule
-from .sizing import Gang, size_gangs
+from ..gang import Gang
+from .sizing import size_gangs
 from .unrolling import unrolled_loops
 from .widen import ThreadLimit
 

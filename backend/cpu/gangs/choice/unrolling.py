@@ -14,7 +14,7 @@ from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop, block_leader
 from .....ir.hercules.schedule import Schedule
 from ..analysis.bounds import constant_value
-from .sizing import Gang
+from ..gang import Gang
 
 _MOST_OPERATIONS = 6000
 """How many operations of all parts there may be, once a nest of loops is unrolled."""

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop, block_leader
-from .....ir.hercules.schedule import Schedule
-from ...storage import Storage, StoragePlan
 from ..analysis.body import Item, Level
 from ..analysis.bounds import constant_value
-from ..analysis.shapes import UNIFORM, Shapes
+from ..analysis.shapes import UNIFORM
 from ..analysis.spans import NEGATED, Span, Spans
-from ..site import Proved, Site
+from ..context import GangContext
+from ..site import Proved
 from ..values.values import GangValues
 from .versions import FastVersion, accessed, all_of
 
@@ -41,23 +40,12 @@ class _Counter:
 class CountedLoops:
     """Finds the tests of the blocks of a loop and writes them where code is now, which is before the loop."""
 
-    def __init__(
-        self,
-        placed: Schedule,
-        plan: StoragePlan,
-        private: frozenset[Storage],
-        shapes: Shapes,
-        values: GangValues,
-        site: Site,
-        emit_early: Callable[[h.Node], bool],
-    ) -> None:
+    def __init__(self, context: GangContext, values: GangValues, emit_early: Callable[[h.Node], bool]) -> None:
         """`emit_early` writes a value of the site's block before all else there, if that is possible."""
-        self._placed = placed
-        self._plan = plan
-        self._private = private
-        self._shapes = shapes
+        self._placed, self._plan, self._private = context.placed, context.plan, context.private
+        self._shapes = context.shapes
+        self._site = context.site
         self._values = values
-        self._site = site
         self._emit_early = emit_early
         self._counters: dict[Item, h.Phi] = {}
 
@@ -69,17 +57,15 @@ class CountedLoops:
         found: dict[Item, FastVersion] = {}
         for item in level.items:
             if item.leader is not level.header and len(self._placed.blocks[item.leader]) * self._site.count <= _MOST:
-                before, self._site.here = self._site.here, item.leader
-                version = self._find(item.leader, level, counter)
-                self._site.here = before
+                with self._site.at(item.leader):
+                    version = self._find(item.leader, level, counter)
                 if version is not None:
                     found[item] = version
                     self._counters[item] = counter.phi
         return found
 
     def begin_turn(self, item: Item) -> None:
-        """Count before the versions part, so that LLVM sees one counter."""
-        self._site.here = item.leader
+        """Count before the versions branch off, so that LLVM sees one counter. The site is at the item."""
         for value in self._counters[item].values:
             if self._placed.place.get(value) is item.leader:
                 self._emit_early(value)

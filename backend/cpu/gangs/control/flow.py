@@ -6,22 +6,17 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
-from .....ir.hercules.schedule import Schedule
-from ...llvm import FunctionText
-from ...nodes import NodeEmitter
 from ..analysis.body import Item, Level
 from ..analysis.costs import SMALL, block_cost, is_short
-from ..analysis.shapes import Shapes
 from ..choice.sizing import NotGanged
-from ..site import Proved, Site
-from ..values.values import GangValues
+from ..context import GangContext
+from ..site import Proved
+from .blocks import BlockEmitter
 from .counted_loops import CountedLoops
-from .masks import Masks
-from .merges import Merges
 from .segment_prefetch import SegmentPrefetch
 from .versions import BlockVersions, DeferredBranch, FastVersion
 
@@ -29,44 +24,37 @@ _MANY = 4
 """Of so many parts, what is done if not all lanes are in range is done lane by lane."""
 
 
-class Flow:
-    """Writes levels; `emit_block` writes what is in a block, but for some nodes, and `emit_nodes` some of a block."""
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """`act`, an i1, says whether any lane passes an item; where none does, one that is `guarded` is jumped over."""
 
-    def __init__(
-        self,
-        placed: Schedule,
-        shapes: Shapes,
-        nodes: NodeEmitter,
-        values: GangValues,
-        masks: Masks,
-        merges: Merges,
-        versions: BlockVersions,
-        segment_prefetch: SegmentPrefetch,
-        counted: CountedLoops,
-        site: Site,
-        emit_block: Callable[[h.Node, Collection[h.Node]], None],
-        emit_nodes: Callable[[h.Node, Sequence[h.Node]], None],
-    ) -> None:
-        self._placed = placed
-        self._shapes = shapes
-        self._nodes = nodes
-        self._out: FunctionText = values.out
-        self._one, self._vec, self._slots = values.one, values.vec, values.slots
-        self._masks = masks
-        self._merges = merges
-        self._versions = versions
-        self._segment_prefetch = segment_prefetch
-        self._counted = counted
-        self._site = site
-        self._emit_block = emit_block
-        self._emit_nodes = emit_nodes
+    act: str
+    guarded: bool
+
+
+_SURE = _Entry("true", guarded=False)
+
+
+class Flow:
+    """Writes levels; `blocks` writes what is in a block."""
+
+    def __init__(self, context: GangContext, blocks: BlockEmitter) -> None:
+        self._placed, self._shapes = context.placed, context.shapes
+        self._nodes = context.nodes
+        self._site = context.site
+        self._out, self._one, self._vec, self._slots = context.out, context.one, context.vec, context.slots
+        self._blocks, self._masks, self._merges = blocks, blocks.masks, blocks.merges
+        self._versions = BlockVersions(context, blocks.values, blocks.masks, blocks.emit_early)
+        self._counted = CountedLoops(context, blocks.values, blocks.emit_early)
+        self._segment_prefetch = SegmentPrefetch(context, blocks.values)
         self._before: DeferredBranch | None = None
         """A block that is written but for who goes where from its end."""
         self._deferred: dict[Item, DeferredBranch] = {}
         self._loop_versions: dict[Item, FastVersion] = {}
         """What is tested before a loop for its blocks."""
         self._waiting: set[h.Node] = set()
-        self._acts: dict[Item, bool] = {}
+        self._is_sure: dict[Item, bool] = {}
+        """Whether a lane is sure to pass an item."""
         self._is_exact: dict[Item, bool] = {}
 
     def emit_level(self, level: Level) -> None:
@@ -85,22 +73,24 @@ class Flow:
             return
         if before is not None:
             self._emit_branch(before)
-        act = self._enter(item, level)
+        entry = self._enter(item, level)
         if item in self._deferred:
-            self._emit_block(item.leader, self._waiting)
+            with self._site.at(item.leader):
+                self._blocks.emit(item.leader, self._waiting)
             self._before = self._deferred[item]
         else:
-            self._emit_guarded(item, act)
+            self._emit_guarded(item, entry)
 
     def _emit_branch(self, deferred: DeferredBranch) -> None:
         """What was left out at the end of a block: who goes where."""
-        self._emit_nodes(deferred.leader, deferred.nodes)
-        self._masks.take_edges(deferred.leader)
+        with self._site.at(deferred.leader):
+            self._blocks.emit_some(deferred.nodes)
+            self._masks.take_edges(deferred.leader)
 
     def _emit_versions(self, item: Item, level: Level, version: FastVersion, before: DeferredBranch | None) -> None:
         """A block twice, once for when all lanes are known to pass it."""
         out, slots = self._out, self._slots
-        act = None if before is not None else self._enter(item, level)
+        entry = None if before is not None else self._enter(item, level)
         if version.test == "true":
             self._emit_fast(item, version)
             return
@@ -117,78 +107,73 @@ class Flow:
         with slots.guarded():
             if before is not None:
                 self._emit_branch(before)
-                act = self._enter(item, level)
-            self._site.is_rare = self._site.count >= _MANY
-            self._emit_guarded(item, act)
-            self._site.is_rare = False
+            with self._site.rarely(is_rare=self._site.count >= _MANY):
+                self._emit_guarded(item, entry or self._enter(item, level))
         out.do(f"br label %{after}")
         out.open_merge(after, start)
 
     def _emit_fast(self, item: Item, version: FastVersion) -> None:
         """The version for when all lanes pass."""
-        site = self._site
-        with self._masks.assume_full(self._shapes.item_keys[item]):
-            act, site.act, site.proved = site.act, "true", version.proved
+        with self._masks.assume_full(self._shapes.item_keys[item]), self._site.proving(version.proved):
             self._emit_inside(item)
-            site.act, site.proved = act, Proved()
 
-    def _emit_guarded(self, item: Item, act: str | None) -> None:
+    def _emit_guarded(self, item: Item, entry: _Entry) -> None:
         """An item with a jump around it, if there is something that says when."""
-        if act is None:
-            self._emit_inside(item)
+        if not entry.guarded:
+            with self._site.active_if(entry.act):
+                self._emit_inside(item)
             return
         out = self._out
         before, inside, after = out.current, out.fresh_block("some"), out.fresh_block("after")
-        out.do(f"br i1 {act}, label %{inside}, label %{after}")
+        out.do(f"br i1 {entry.act}, label %{inside}, label %{after}")
         out.open_arm(inside, before)
         with self._slots.guarded():
             self._emit_inside(item)
         out.do(f"br label %{after}")
         out.open_merge(after, before)
 
-    def _enter(self, item: Item, level: Level) -> str | None:
-        """Whether any lane passes an item; None if that is sure, or the item needs no jump around it."""
+    def _enter(self, item: Item, level: Level) -> _Entry:
+        """Sets the masks of an item, and says whether any lane passes it."""
         key = self._shapes.item_keys[item]
         if item.leader is level.header:
-            self._acts[item], self._is_exact[item], self._site.act = True, False, "true"
-            return None
+            self._is_sure[item], self._is_exact[item] = True, False
+            return _SURE
         if item.twin is not None:
-            self._acts[item], self._is_exact[item] = self._acts[item.twin], self._is_exact[item.twin]
-            if self._acts[item]:
-                self._site.act = "true"
-                return None
+            self._is_sure[item], self._is_exact[item] = self._is_sure[item.twin], self._is_exact[item.twin]
+            if self._is_sure[item]:
+                return _SURE
             act = self._slots.use(item.twin)
         else:
             is_new = not self._masks.is_known(key)
             self._is_exact[item] = is_new or self._masks.is_own(item)
             if is_new:
                 self._masks.set(key, self._masks.taken(item.incoming))
-            self._acts[item] = False
+            self._is_sure[item] = False
             act = self._masks.act(item.incoming)
         self._slots.define(item, act, "i1")
         is_small = item.inner is None and self._is_exact[item] and self._cost(item.leader) <= SMALL
-        self._site.act = act if is_small else "true"
-        return None if is_small else act
+        return _Entry(act, guarded=not is_small)
 
     def _cost(self, leader: h.Node) -> float:
         return float("inf") if self._merges.has_copies(leader) else block_cost(self._placed, leader)
 
     def _emit_inside(self, item: Item) -> None:
         if item.inner is None:
-            self._emit_turn(item)
+            with self._site.at(item.leader):
+                self._emit_block(item)
         elif item.inner.is_loop:
             self._emit_loop(item, item.inner)
         else:
             self._emit_inner_fork(item.inner)
 
-    def _emit_turn(self, item: Item) -> None:
+    def _emit_block(self, item: Item) -> None:
         """A block; in a loop maybe twice, once for when its positions are known to be in range in all turns."""
         version = self._loop_versions.get(item)
         if version is None:
-            self._emit_block(item.leader, self._waiting)
+            self._blocks.emit(item.leader, self._waiting)
             self._masks.take_edges(item.leader)
             return
-        out, site, act = self._out, self._site, self._site.act
+        out, site = self._out, self._site
         self._counted.begin_turn(item)
         before, fast, slow, after = out.current, *(out.fresh_block(it) for it in ("in.range", "tested", "turned"))
         out.do(f"br i1 {version.test}, label %{fast}, label %{slow}, !prof !1")
@@ -197,11 +182,9 @@ class Flow:
             (slow, Proved(), self._counted.tested(item)),
         ):
             out.open_arm(label, before)
-            with self._slots.guarded(), hidden:
-                site.act, site.proved = act, proved
-                self._emit_block(item.leader, self._waiting)
+            with self._slots.guarded(), hidden, site.proving(proved):
+                self._blocks.emit(item.leader, self._waiting)
                 self._masks.take_edges(item.leader)
-                site.proved = Proved()
             out.do(f"br label %{after}")
         out.open_merge(after, before)
 

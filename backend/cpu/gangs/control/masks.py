@@ -9,13 +9,12 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from .....ir.hercules import nodes as h
-from .....ir.hercules.schedule import Schedule
 from ... import data
 from ...llvm import Ops
-from ..analysis.body import BlockEdge, Body, Item
+from ..analysis.body import BlockEdge, Item
 from ..analysis.bounds import greatest
-from ..analysis.shapes import Key, Kind, Shape, Shapes
-from ..site import Site
+from ..analysis.shapes import Key, Kind, Shape
+from ..context import GangContext
 from ..values.values import GangValues
 
 _ALL = "splat (i1 true)"
@@ -24,13 +23,11 @@ _ALL = "splat (i1 true)"
 class Masks:
     """The masks of keys (see `shapes.Key`) and edges."""
 
-    def __init__(self, placed: Schedule, body: Body, shapes: Shapes, values: GangValues, site: Site) -> None:
-        self._placed = placed
-        self._body = body
-        self._shapes = shapes
+    def __init__(self, context: GangContext, values: GangValues) -> None:
+        self._placed, self._body, self._shapes = context.placed, context.body, context.shapes
+        self._site = context.site
+        self._vec, self._one, self._slots = context.vec, context.one, context.slots
         self._values = values
-        self._site = site
-        self._vec, self._one, self._slots = values.vec, values.one, values.slots
         self._type = self._vec.type("i1")
         self._is_all: dict[tuple[Key, int], bool] = {}
         self._full_tests: dict[Key, tuple[str, ...] | None] = {}
@@ -58,11 +55,11 @@ class Masks:
     @contextmanager
     def assume_full(self, key: Key) -> Generator[None]:
         """What is written meanwhile runs only where the masks of a key have all lanes."""
-        parts = range(self._site.count)
-        before = [self._is_all[key, part] for part in parts]
-        self._is_all.update({(key, part): True for part in parts})
+        names = [(key, part) for part in range(self._site.count)]
+        before = {name: self._is_all[name] for name in names}
+        self._is_all.update(dict.fromkeys(names, True))
         yield
-        self._is_all.update({(key, part): before[part] for part in parts})
+        self._is_all.update(before)
 
     def is_known(self, key: Key) -> bool:
         """Whether the masks have been set."""
@@ -84,9 +81,30 @@ class Masks:
         """The masks of all parts."""
         return [self._of(key) or _ALL for _ in self._site.parts()]
 
+    def text(self) -> str:
+        """The mask of the current block and part."""
+        return self.here() or _ALL
+
     def any(self, masks: Sequence[str]) -> str:
         """Whether any part's mask has a lane."""
         return self._values.memory.any(self.either(self._vec, masks))
+
+    @contextmanager
+    def if_any_lane(self) -> Generator[None]:
+        """What is written meanwhile is for parts of which a lane passes the block: of several, one may have none."""
+        mask = self.here()
+        if self._site.count == 1 or mask is None:
+            yield
+            return
+        out = self._values.out
+        before = out.current
+        some, none = out.fresh_block("part"), out.fresh_block("part.done")
+        out.do(f"br i1 {self._values.memory.any(mask)}, label %{some}, label %{none}")
+        out.open_arm(some, before)
+        with self._slots.guarded():
+            yield
+        out.do(f"br label %{none}")
+        out.open_merge(none, before)
 
     @staticmethod
     def either(ops: Ops, values: Sequence[str]) -> str:

@@ -7,17 +7,14 @@ from collections.abc import Iterator, Sequence
 from .....ir.hercules import dynamic
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
-from .....ir.hercules.schedule import Schedule
 from .....ir.hercules.types import is_collection
 from ... import data
 from ...layout import ArrayLayout, ScalarLayout, natural_layout
-from ...memory import Address, Memory
-from ...storage import Storage, StoragePlan
-from ..analysis.body import BlockEdge, Body
-from ..analysis.shapes import Shapes
-from ..choice.sizing import Gang, NotGanged
+from ...memory import Address
+from ..analysis.body import BlockEdge
+from ..choice.sizing import NotGanged
+from ..context import GangContext
 from ..memory.addresses import LaneAddress
-from ..site import Site
 from ..values.values import GangValues
 from .masks import Masks
 from .private_writes import PrivateWrites
@@ -26,32 +23,15 @@ from .private_writes import PrivateWrites
 class Merges:
     """The Phis, Reduces and Collects of a gang's body. Raises NotGanged for those that gangs cannot do."""
 
-    def __init__(
-        self,
-        placed: Schedule,
-        gang: Gang,
-        body: Body,
-        plan: StoragePlan,
-        private: frozenset[Storage],
-        shapes: Shapes,
-        memory: Memory,
-        values: GangValues,
-        masks: Masks,
-        private_writes: PrivateWrites,
-        site: Site,
-    ) -> None:
-        self._placed = placed
-        self._gang = gang
-        self._body = body
-        self._plan = plan
-        self._private = private
-        self._shapes = shapes
-        self._memory = memory
+    def __init__(self, context: GangContext, values: GangValues, masks: Masks, private_writes: PrivateWrites) -> None:
+        self._placed, self._gang, self._body = context.placed, context.gang, context.body
+        self._plan, self._private, self._shapes = context.plan, context.private, context.shapes
+        self._types = context.types
+        self._memory = context.nodes.memory
+        self._site = context.site
         self._values = values
         self._masks = masks
         self._private_writes = private_writes
-        self._site = site
-        self._types = placed.types
         self._phis: dict[h.Node, list[h.Phi]] = {}
         self._endings: dict[h.Node, list[h.Phi]] = {}
         self._collects: dict[h.Node, list[h.Collect]] = {}
@@ -59,8 +39,8 @@ class Merges:
         """The Reduces of the fork that follows a block, whose collections begin as copies."""
         self._phi_slots: dict[h.Phi, tuple[str, list[str]]] = {}
         self._first: dict[tuple[h.Phi, bool], h.Node] = {}
-        for node in placed.function.nodes:
-            if node in placed.live:
+        for node in context.placed.function.nodes:
+            if node in context.placed.live:
                 self._find(node)
 
     def _find(self, node: h.Node) -> None:
@@ -116,16 +96,16 @@ class Merges:
         """What came in."""
         if region not in self._phis:
             return
-        site = self._site
-        before = site.here, site.key
-        site.here, site.key = region, self._shapes.keys[region]
-        for phi in self._phis[region]:
-            if not is_collection(self._types[phi]):
-                type, slots = self._slots_of(phi)
-                for _ in self._values.parts_of(phi):
-                    self._values.define(phi, self._values.slots.load(type, slots[site.part]))
-                self._values.keep_if_left_behind(phi, self._masks.here)
-        site.here, site.key = before
+        with self._site.at(region):
+            for phi in self._phis[region]:
+                if not is_collection(self._types[phi]):
+                    self._load_phi(phi)
+
+    def _load_phi(self, phi: h.Phi) -> None:
+        type, slots = self._slots_of(phi)
+        for _ in self._values.parts_of(phi):
+            self._values.define(phi, self._values.slots.load(type, slots[self._site.part]))
+        self._values.keep_if_left_behind(phi, self._masks.here)
 
     def _slots_of(self, phi: h.Phi) -> tuple[str, list[str]]:
         if phi not in self._phi_slots:
@@ -186,7 +166,7 @@ class Merges:
         for other, _ in all:
             is_array = is_collection(self._types[other]) and not isinstance(other, h.ConstantNode)
             if is_array and other is not value and self._plan.of(other) is target:
-                raise NotGanged("private arrays that change addresses")
+                raise NotGanged("private arrays that change places")
         self.transfer(value, phi)
 
     def transfer(self, source: h.Node, target: h.Node) -> None:

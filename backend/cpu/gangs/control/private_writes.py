@@ -8,43 +8,32 @@ that have left it could ask for what they had.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
-from .....ir.hercules.schedule import Schedule
 from .....ir.hercules.types import is_collection
 from .....ir.hercules.versions import is_version_projection, taken_over, version_of
-from ...storage import Storage, StoragePlan
-from ..analysis.shapes import Key, Shapes
-from ..site import Site
+from ...storage import Storage
+from ..analysis.shapes import Key
+from ..context import GangContext
 from .masks import Masks
 
 
 class PrivateWrites:
     """The masks of writes to lane-private collections."""
 
-    def __init__(
-        self,
-        placed: Schedule,
-        plan: StoragePlan,
-        private: frozenset[Storage],
-        shapes: Shapes,
-        users: Mapping[h.Node, Sequence[h.Node]],
-        masks: Masks,
-        site: Site,
-    ) -> None:
-        self._placed = placed
-        self._shapes = shapes
-        self._users = users
+    def __init__(self, context: GangContext, masks: Masks) -> None:
+        self._placed, self._shapes, self._users = context.placed, context.shapes, context.users
+        self._site = context.site
         self._masks = masks
-        self._site = site
+        plan, shapes = context.plan, context.shapes
         members: dict[Storage, list[h.Node]] = {}
-        for node in filter(self._is_version, placed.function.nodes):
+        for node in filter(self._is_version, self._placed.function.nodes):
             members.setdefault(plan.of(node), []).append(node)
         self._keys: dict[Storage, Key] = {}
         for storage, versions in members.items():
-            if storage not in private:
+            if storage not in context.private:
                 continue
             home = self._home(versions)
             if home is not None and self._stays(versions, home):

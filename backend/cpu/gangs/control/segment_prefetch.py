@@ -7,35 +7,25 @@ own segments on: those are the next gang's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from .....ir.hercules import nodes as h
-from .....ir.hercules.schedule import Schedule
 from ...layout import ArrayLayout
-from ...storage import Storage, StoragePlan
+from ...storage import Storage
 from ..analysis.body import Level
 from ..analysis.segments import segment_counter
+from ..context import GangContext
 from ..memory.prefetch import prefetch
-from ..site import Site
 from ..values.values import GangValues
 
 
 class SegmentPrefetch:
     """Finds walks in loops, and asks for the memory of the next ones."""
 
-    def __init__(
-        self,
-        placed: Schedule,
-        plan: StoragePlan,
-        users: Mapping[h.Node, Sequence[h.Node]],
-        values: GangValues,
-        site: Site,
-    ) -> None:
-        self._placed = placed
-        self._plan = plan
-        self._users = users
+    def __init__(self, context: GangContext, values: GangValues) -> None:
+        self._placed, self._plan, self._users = context.placed, context.plan, context.users
+        self._site = context.site
         self._values = values
-        self._site = site
 
     def begin(self, level: Level) -> str | None:
         """Before a loop: where its turns are counted, if it is a walk."""
@@ -50,9 +40,8 @@ class SegmentPrefetch:
         values, site, out = self._values, self._site, self._values.out
         counter = segment_counter(self._placed, level.header)
         assert counter is not None
-        here, site.here, site.part = site.here, level.header, site.count - 1
-        last = values.memory.lane("i32", values.vector(counter), str(site.lanes - 1))
-        site.here, site.part = here, 0
+        with site.at(level.header), site.in_part(site.count - 1):
+            last = values.memory.lane("i32", values.vector(counter), str(site.lanes - 1))
         threads = site.lanes * site.count
         turn = values.slots.load("i64", turns)
         values.slots.store("i64", values.one.binary("add", "i64", turn, "1"), turns)

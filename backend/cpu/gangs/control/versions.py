@@ -6,7 +6,7 @@ range test of every access. Where it holds, a version of the block runs that has
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeGuard
@@ -20,12 +20,12 @@ from .....ir.hercules.versions import is_version_projection
 from ...llvm import Ops
 from ...math import is_transcendental
 from ...storage import Storage, StoragePlan
-from ..analysis.body import Body, Item, Level
-from ..analysis.shapes import UNIFORM, Kind, Shapes
+from ..analysis.body import Item, Level
+from ..analysis.shapes import UNIFORM, Kind
 from ..analysis.spans import Spans
-from ..choice.sizing import Gang
+from ..context import GangContext
 from ..memory.addresses import array_steps
-from ..site import Proved, Site
+from ..site import Proved
 from ..values.values import GangValues
 from .masks import Masks
 
@@ -58,42 +58,25 @@ class BlockVersions:
     """Finds the tests of items and writes them where code is now."""
 
     def __init__(
-        self,
-        placed: Schedule,
-        gang: Gang,
-        body: Body,
-        plan: StoragePlan,
-        private: frozenset[Storage],
-        shapes: Shapes,
-        values: GangValues,
-        masks: Masks,
-        site: Site,
-        users: Mapping[h.Node, Sequence[h.Node]],
-        emit_early: Callable[[h.Node], bool],
+        self, context: GangContext, values: GangValues, masks: Masks, emit_early: Callable[[h.Node], bool]
     ) -> None:
         """`emit_early` writes a value of the site's block before all else there, if that is possible."""
-        self._placed = placed
-        self._has_versions = not gang.is_in_unrolled and not any(it.is_loop for it in body.levels)
+        self._placed, self._plan, self._private = context.placed, context.plan, context.private
+        self._shapes, self._users = context.shapes, context.users
+        self._site = context.site
+        self._has_versions = not context.gang.is_in_unrolled and not any(it.is_loop for it in context.body.levels)
         """Where lanes turn in loops, these are what takes time; where loops around them are unrolled, most positions
         are constants then."""
-        self._plan = plan
-        self._private = private
-        self._shapes = shapes
         self._values = values
         self._masks = masks
-        self._site = site
-        self._users = users
         self._emit_early = emit_early
 
     def find(self, item: Item) -> FastVersion | None:
         """The test of a block outside of loops; None where it has none or it is not worth the code."""
         if not self._is_worth(item):
             return None
-        site = self._site
-        before, site.here = site.here, item.leader
-        found = self._find(item)
-        site.here = before
-        return found
+        with self._site.at(item.leader):
+            return self._find(item)
 
     def _is_worth(self, item: Item) -> bool:
         """Whether accesses are much of what a block does, and tests of each would be several."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from .....ir.hercules import nodes as h
 from ...layout import ArrayLayout, Layout, ProductLayout, ScalarLayout
-from ...memory import Address, Memory
+from ...memory import Address
 from ...storage import Storage
 from ..analysis.bounds import constant_value, greatest
 from ..analysis.shapes import UNIFORM, Shape
 from ..choice.sizing import NotGanged
+from ..context import GangContext
 from ..values.vectors import LaneVectors
 from .vector_memory import LaneIndices
 
@@ -56,6 +57,10 @@ class ValueQueries(Protocol):
         """Whether code here waits for memory, and the next gang likely accesses what follows."""
         ...
 
+    def private_pointer(self, storage: Storage) -> str | None:
+        """Where a lane-private collection is, in the current part; None for one that lanes share."""
+        ...
+
     def is_proved(self, position: h.Node, extent: h.DynamicConstant) -> bool:
         """Whether code here runs only where all lanes have a position in range."""
         ...
@@ -90,24 +95,16 @@ class LaneAddress:
 class LaneAddresses:
     """Finds places, and what they are for each lane."""
 
-    def __init__(
-        self,
-        vectors: LaneVectors,
-        memory: Memory,
-        types: Mapping[h.Node, h.Type],
-        values: ValueQueries,
-        private: Callable[[Storage], str | None],
-    ) -> None:
+    def __init__(self, context: GangContext, vectors: LaneVectors, values: ValueQueries) -> None:
         self._vectors = vectors
-        self._out = vectors.out
-        self._memory = memory
-        self._types = types
+        self._out = context.out
+        self._memory = context.nodes.memory
+        self._types = context.types
         self._values = values
-        self._private = private
 
     def of(self, storage: Storage, indices: Sequence[h.Index]) -> LaneAddress:
         """Where indices lead to in a storage."""
-        private = self._private(storage)
+        private = self._values.private_pointer(storage)
         if private is not None:
             return self._walk(Address(private, storage.layout), indices, is_private=True)
         found = self.beyond(self._memory.address(storage), indices)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from .....ir.hercules import nodes as h
 from ...data import llvm_type
 from ...memory import Address, Memory, updated
-from .accesses import GangMemory
 from .addresses import LaneAddress
+from .gang_memory import GangMemory
 from .prefixes import Operand, combine, total_and_prefixes
 from .vector_memory import LaneIndices
 

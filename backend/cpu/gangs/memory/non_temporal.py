@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from .....ir.hercules import nodes as h
 from ...layout import ScalarLayout
-from ...memory import Memory
+from ..context import GangContext
 from ..values.vectors import LaneVectors
 from .vector_memory import VectorMemory, memory_type
 
@@ -30,14 +30,11 @@ def non_temporal_constant(function: h.Function) -> h.DynamicConstant:
 class NonTemporalStores:
     """Writes such stores, with the test whether they are wanted and possible."""
 
-    def __init__(
-        self, vectors: LaneVectors, vector_memory: VectorMemory, memory: Memory, wanted: h.DynamicConstant
-    ) -> None:
-        """`wanted`: see `non_temporal_constant`."""
+    def __init__(self, context: GangContext, vectors: LaneVectors, vector_memory: VectorMemory) -> None:
         self._vectors = vectors
         self._vector_memory = vector_memory
-        self._memory = memory
-        self._wanted = wanted
+        self._memory = context.nodes.memory
+        self._wanted = non_temporal_constant(context.placed.function)
 
     def store(self, rows: Sequence[tuple[str, str]], leaf: ScalarLayout) -> None:
         """Put whole vectors into memory, each behind the one before; each comes with its address."""

@@ -10,7 +10,7 @@ from ...data import llvm_type
 from ...layout import ScalarLayout
 from ...llvm import Ops
 from ...memory import updated
-from .accesses import GangMemory
+from .gang_memory import GangMemory
 
 _REDUCTIONS = {
     h.AtomicOp.ADD: "add",

@@ -6,40 +6,38 @@ lanes lie between two multiples, or on one side of the limit. The first lane's v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-
 from .....ir.hercules import nodes as h
 from .....ir.hercules.graph import predecessors
 from ...data import llvm_type
-from ...llvm import Ops
 from ...nodes import compute
-from ..analysis.shapes import UNIFORM, Kind, Shape
+from ..analysis.shapes import UNIFORM, Kind
+from ..context import GangContext
+from ..memory.addresses import ValueQueries
 
 
-@dataclass(frozen=True, slots=True)
 class SpeculationEmitter:
-    """Writes tests for gangs of so many lanes; `one` computes with scalars."""
+    """Writes the values of first lanes and the tests; `values` has those of operands."""
 
-    one: Ops
-    lanes: int
-    types: Mapping[h.Node, h.Type]
-    shape: Callable[[h.Node], Shape]
-    scalar: Callable[[h.Node], str]
-    """The value of a node in the first lane."""
-    holds: Callable[[h.Node], str]
-    """Whether a node that is likely affine is that."""
+    def __init__(self, context: GangContext, values: ValueQueries) -> None:
+        self._one = context.one
+        self._lanes = context.gang.lanes
+        self._types = context.types
+        self._values = values
 
     def emit(self, node: h.Node, *, is_proved: bool) -> tuple[str, str]:
         """The value of a likely node in the first lane, and whether the other lanes' follow by its stride."""
-        first = compute(self.one, node, self.types, self.scalar)
+        first = compute(self._one, node, self._types, self._values.scalar)
         if is_proved:
             return first, "true"
-        tests = [self.holds(it) for it in dict.fromkeys(predecessors(node)) if self.shape(it).kind is Kind.SPECULATED]
+        tests = [
+            self._values.holds(it)
+            for it in dict.fromkeys(predecessors(node))
+            if self._values.shape(it).kind is Kind.SPECULATED
+        ]
         tests += self._tests(node, first)
         result, *others = tests
         for other in others:
-            result = self.one.binary("and", "i1", result, other)
+            result = self._one.binary("and", "i1", result, other)
         return first, result
 
     def _tests(self, node: h.Node, first: str) -> list[str]:
@@ -48,7 +46,7 @@ class SpeculationEmitter:
             case h.Cast(type=h.Integer(bits=64), operand=operand):
                 return self._no_wrap(operand)
             case h.Binary(op=op, lhs=lhs, rhs=rhs):
-                moving, fixed = (rhs, lhs) if self.shape(lhs) == UNIFORM else (lhs, rhs)
+                moving, fixed = (rhs, lhs) if self._values.shape(lhs) == UNIFORM else (lhs, rhs)
                 return self._binary(node, op, moving, fixed, first)
             case h.Intrinsic(function=name, arguments=arguments):
                 return self._limited(name, arguments)
@@ -56,25 +54,25 @@ class SpeculationEmitter:
                 return []
 
     def _binary(self, node: h.Node, op: h.BinaryOp, moving: h.Node, fixed: h.Node, first: str) -> list[str]:
-        one, type, span = self.one, llvm_type(self.types[moving]), self._span(moving)
+        one, type, span = self._one, llvm_type(self._types[moving]), self._span(moving)
         match op:
             case h.BinaryOp.REM:
                 return [*self._natural(moving), *self._before_step(type, first, fixed, span)]
             case h.BinaryOp.DIV:
-                below = one.binary("mul", type, first, self.scalar(fixed))
-                rest = one.binary("sub", type, self.scalar(moving), below)
+                below = one.binary("mul", type, first, self._values.scalar(fixed))
+                rest = one.binary("sub", type, self._values.scalar(moving), below)
                 return [*self._natural(moving), *self._before_step(type, rest, fixed, span)]
             case h.BinaryOp.SHIFT_RIGHT:
                 last = self._last(moving)
-                other = compute(one, node, self.types, lambda it: last if it is moving else self.scalar(it))
+                other = compute(one, node, self._types, lambda it: last if it is moving else self._values.scalar(it))
                 return [*self._no_wrap(moving), one.binary("icmp eq", type, first, other)]
             case h.BinaryOp.AND:
-                mask = self.scalar(fixed)
+                mask = self._values.scalar(fixed)
                 above = one.binary("and", type, mask, one.binary("add", type, mask, "1"))
                 left = one.binary("sub", type, mask, first)
                 return [one.binary("icmp eq", type, above, "0"), one.binary("icmp uge", type, left, str(span))]
             case h.BinaryOp.OR | h.BinaryOp.XOR:
-                bits = one.binary("or", type, self.scalar(moving), self.scalar(fixed))
+                bits = one.binary("or", type, self._values.scalar(moving), self._values.scalar(fixed))
                 low = one.binary("and", type, bits, str((1 << span.bit_length()) - 1))
                 return [one.binary("icmp eq", type, low, "0")]
             case _:
@@ -85,44 +83,46 @@ class SpeculationEmitter:
 
         A divisor that is not positive is none of these: its `rest` need not be below it.
         """
-        value = self.scalar(divisor)
-        left = self.one.binary("sub", type, value, rest)
-        tests = [self.one.binary("icmp ugt", type, left, str(span))]
+        value = self._values.scalar(divisor)
+        left = self._one.binary("sub", type, value, rest)
+        tests = [self._one.binary("icmp ugt", type, left, str(span))]
         if self._is_signed(divisor):
-            tests.append(self.one.binary("icmp sgt", type, value, "0"))
+            tests.append(self._one.binary("icmp sgt", type, value, "0"))
         else:
-            tests.append(self.one.binary("icmp ne", type, value, "0"))
+            tests.append(self._one.binary("icmp ne", type, value, "0"))
         return tests
 
     def _limited(self, name: str, arguments: list[h.Node]) -> list[str]:
         """Whether no lane is beyond the limits."""
-        moving = next(it for it in arguments if self.shape(it) != UNIFORM)
-        type, sign = llvm_type(self.types[moving]), "s" if self._is_signed(moving) else "u"
+        moving = next(it for it in arguments if self._values.shape(it) != UNIFORM)
+        type, sign = llvm_type(self._types[moving]), "s" if self._is_signed(moving) else "u"
         tests = self._no_wrap(moving)
         for number, limit in enumerate(arguments):
             if limit is moving:
                 continue
             if name == "min" or (name == "clamp" and number == 2):
-                tests.append(self.one.binary(f"icmp {sign}le", type, self._last(moving), self.scalar(limit)))
+                tests.append(self._one.binary(f"icmp {sign}le", type, self._last(moving), self._values.scalar(limit)))
             else:
-                tests.append(self.one.binary(f"icmp {sign}ge", type, self.scalar(moving), self.scalar(limit)))
+                tests.append(
+                    self._one.binary(f"icmp {sign}ge", type, self._values.scalar(moving), self._values.scalar(limit))
+                )
         return tests
 
     def _span(self, node: h.Node) -> int:
         """How much the last lane's value is above the first's."""
-        return self.shape(node).stride * (self.lanes - 1)
+        return self._values.shape(node).stride * (self._lanes - 1)
 
     def _last(self, node: h.Node) -> str:
         """The last lane's value, modulo 2^bits."""
-        return self.one.binary("add", llvm_type(self.types[node]), self.scalar(node), str(self._span(node)))
+        return self._one.binary("add", llvm_type(self._types[node]), self._values.scalar(node), str(self._span(node)))
 
     def _is_signed(self, node: h.Node) -> bool:
-        type = self.types[node]
+        type = self._types[node]
         return isinstance(type, h.Integer) and type.signed
 
     def _most(self, node: h.Node) -> int:
         """The greatest value of the first lane with which the last lane's is still in the type."""
-        type = self.types[node]
+        type = self._types[node]
         assert isinstance(type, h.Integer)
         return (1 << (type.bits - type.signed)) - 1 - self._span(node)
 
@@ -131,10 +131,16 @@ class SpeculationEmitter:
         if self._span(node) == 0:
             return []
         order = "sle" if self._is_signed(node) else "ule"
-        return [self.one.binary(f"icmp {order}", llvm_type(self.types[node]), self.scalar(node), str(self._most(node)))]
+        return [
+            self._one.binary(
+                f"icmp {order}", llvm_type(self._types[node]), self._values.scalar(node), str(self._most(node))
+            )
+        ]
 
     def _natural(self, node: h.Node) -> list[str]:
         """Whether they rise so and are not negative."""
         if not self._is_signed(node):
             return self._no_wrap(node)
-        return [self.one.binary("icmp ule", llvm_type(self.types[node]), self.scalar(node), str(self._most(node)))]
+        return [
+            self._one.binary("icmp ule", llvm_type(self._types[node]), self._values.scalar(node), str(self._most(node)))
+        ]

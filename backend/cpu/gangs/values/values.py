@@ -6,26 +6,22 @@ rows are whole vectors, a scalar for each part; all else is a vector for each pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
 from .....ir.hercules.graph import predecessors
-from .....ir.hercules.schedule import Schedule
 from ... import data
 from ...layout import constant_size
-from ...llvm import FunctionText, Ops
 from ...memory import STORAGE_ALIGN
-from ...nodes import NodeEmitter, compute
+from ...nodes import compute
 from ...storage import Storage
 from ..analysis.bounds import constant_value
-from ..analysis.shapes import UNIFORM, Kind, Shape, Shapes
+from ..analysis.shapes import UNIFORM, Kind, Shape
 from ..analysis.spans import Span
-from ..choice.sizing import Gang, NotGanged
-from ..memory.accesses import GangMemory
-from ..memory.non_temporal import non_temporal_constant
-from ..site import Site
-from .slots import Slots
+from ..choice.sizing import NotGanged
+from ..context import GangContext
+from ..memory.gang_memory import GangMemory
 from .speculation import SpeculationEmitter
 
 _PRIVATE_LIMIT = 1 << 17
@@ -37,38 +33,22 @@ _WITHIN_A_ROW = {Kind.ROWS: Kind.AFFINE, Kind.WIDENED_ROWS: Kind.WIDENED}
 class GangValues:
     """Definitions and uses of values; what memory accesses ask about them (see `addresses.ValueQueries`)."""
 
-    def __init__(
-        self,
-        placed: Schedule,
-        gang: Gang,
-        shapes: Shapes,
-        private: frozenset[Storage],
-        nodes: NodeEmitter,
-        users: Mapping[h.Node, Sequence[h.Node]],
-        site: Site,
-    ) -> None:
-        self._placed = placed
-        self._gang = gang
-        self._shapes = shapes
-        self._private = private
-        self._nodes = nodes
-        self._users = users
-        self._site = site
-        self._types = placed.types
-        self.out: FunctionText = nodes.memory.ops.out
-        self.vec = Ops(self.out, gang.lanes)
-        self.one = Ops(self.out)
-        self.slots = Slots(self.out)
+    def __init__(self, context: GangContext) -> None:
+        self._placed, self._gang, self._shapes = context.placed, context.gang, context.shapes
+        self._private = context.private
+        self._nodes = context.nodes
+        self._users = context.users
+        self._site = context.site
+        self._types = context.types
+        self.out, self.one, self.vec, self.slots = context.out, context.one, context.vec, context.slots
         self._out_slots: dict[tuple[h.Node, int], str] = {}
         self._private_at: dict[tuple[Storage, int], str] = {}
-        self._speculation = SpeculationEmitter(self.one, gang.lanes, placed.types, self.shape, self.scalar, self.holds)
+        self._speculation = SpeculationEmitter(context, self)
         self._again: dict[tuple[h.Node, int, str], str] = {}
         """Vectors of likely values, by the LLVM block in which they were needed."""
         self._part_steps: dict[h.Node, int | None] = {}
         self._used_in: dict[h.Node, frozenset[h.Node]] = {}
-        row = min(gang.row, gang.lanes)
-        non_temporal = non_temporal_constant(placed.function)
-        self.memory = GangMemory(self.vec, nodes.memory, placed.types, self, self._private_pointer, row, non_temporal)
+        self.memory = GangMemory(context, self)
 
     # Shapes
 
@@ -92,6 +72,10 @@ class GangValues:
     def is_uniform(self, node: h.Node) -> bool:
         """Whether all lanes of all parts have one value."""
         return self._shapes.at(node, self._site.here) == UNIFORM
+
+    def is_uniform_in_part(self, node: h.Node) -> bool:
+        """Whether all lanes of each part have one value."""
+        return self.shape(node) == UNIFORM
 
     def parts_of(self, node: h.Node) -> Iterator[None]:
         """Code is written for each scalar or vector that stands for the node."""
@@ -458,7 +442,8 @@ class GangValues:
 
     # Lane-private memory
 
-    def _private_pointer(self, storage: Storage) -> str | None:
+    def private_pointer(self, storage: Storage) -> str | None:
+        """See `addresses.ValueQueries`."""
         if storage not in self._private:
             return None
         name = storage, self._site.part

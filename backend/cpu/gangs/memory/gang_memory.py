@@ -8,16 +8,16 @@ follow one another are compared first. A lane-private collection has the lanes' 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from .....ir.hercules import nodes as h
 from ...data import llvm_type
 from ...layout import ArrayLayout, Layout, ProductLayout, ScalarLayout
-from ...llvm import Ops
-from ...memory import Address, Memory
+from ...memory import Address
 from ...storage import Storage
 from ..analysis.shapes import ROW_UNIFORM, UNIFORM, Kind
 from ..choice.sizing import NotGanged
+from ..context import GangContext
 from ..values.vectors import LaneVectors
 from .addresses import LaneAddress, LaneAddresses, ValueQueries
 from .interleave import MOST_WORDS, Interleaved
@@ -37,28 +37,17 @@ _WORDS_FOR_EACH = 4
 class GangMemory(LaneVectors):
     """Writes the accesses of a gang. `mask` arguments are vectors of i1, None for all lanes."""
 
-    def __init__(
-        self,
-        ops: Ops,
-        memory: Memory,
-        types: Mapping[h.Node, h.Type],
-        values: ValueQueries,
-        private: Callable[[Storage], str | None],
-        row: int,
-        non_temporal: h.DynamicConstant,
-    ) -> None:
-        """`row`: how many lanes may follow one another. `non_temporal`: see `NonTemporalStores`."""
-        super().__init__(ops)
-        self._memory = memory
+    def __init__(self, context: GangContext, values: ValueQueries) -> None:
+        super().__init__(context.vec)
+        self._memory = memory = context.nodes.memory
         self._values = values
-        self._private = private
-        self._addresses = LaneAddresses(self, memory, types, values, private)
+        self._addresses = LaneAddresses(context, self, values)
         self._runs = Runs(self, self._addresses, memory, values)
         self._vector_memory = VectorMemory(self)
-        self._rows = Rows(self, self._vector_memory, row)
+        self._rows = Rows(self, self._vector_memory, min(context.gang.row, context.gang.lanes))
         self._interleaved = Interleaved(self, self._vector_memory)
         self._transposed = TransposedAccess(self, self._vector_memory, self._interleaved)
-        self._non_temporal = NonTemporalStores(self, self._vector_memory, memory, non_temporal)
+        self._non_temporal = NonTemporalStores(context, self, self._vector_memory)
         self._permuted = Permuted(self, self._vector_memory, memory, values)
         self.address_of = self._addresses.of
         self.address_beyond = self._addresses.beyond
@@ -225,7 +214,7 @@ class GangMemory(LaneVectors):
 
     def private_pointer(self, storage: Storage) -> str:
         """Where a lane-private collection is."""
-        pointer = self._private(storage)
+        pointer = self._values.private_pointer(storage)
         assert pointer is not None
         return pointer
 
@@ -396,16 +385,12 @@ class GangMemory(LaneVectors):
 
     def fill_zero(self, storage: Storage, mask: str | None) -> None:
         """Zeros in a lane-private collection."""
-        pointer = self._private(storage)
-        assert pointer is not None
-        for leaf_pointer, leaf in self._leaves(pointer, storage.layout):
+        for leaf_pointer, leaf in self._leaves(self.private_pointer(storage), storage.layout):
             self._vector_memory.store("zeroinitializer", leaf_pointer, leaf, mask)
 
     def copy(self, source: Storage, target: Storage, mask: str | None) -> None:
         """Copy between lane-private collections of one layout."""
-        start, end = self._private(source), self._private(target)
-        assert start is not None
-        assert end is not None
+        start, end = self.private_pointer(source), self.private_pointer(target)
         pairs = zip(self._leaves(start, source.layout), self._leaves(end, target.layout), strict=True)
         for (from_pointer, leaf), (to_pointer, _) in pairs:
             self._vector_memory.store(self._vector_memory.load(from_pointer, leaf, None), to_pointer, leaf, mask)

@@ -1,0 +1,84 @@
+"""What everything that writes the code of one gang works with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ....ir.hercules import nodes as h
+from ....ir.hercules.schedule import Schedule
+from ..llvm import FunctionText, Ops
+from ..nodes import NodeEmitter
+from ..storage import Storage, StoragePlan
+from .analysis.analyse import GangAnalysis
+from .analysis.body import Body
+from .analysis.shapes import Shapes
+from .gang import Gang
+from .site import Site
+from .values.slots import Slots
+
+
+@dataclass(frozen=True, slots=True)
+class GangContext:
+    """The analysis of a gang, the place where its code is being written, and what writes instructions there: `one` for
+    scalars, `vec` for vectors of a part's lanes. `nodes` writes what is outside of gangs.
+    """
+
+    analysis: GangAnalysis
+    nodes: NodeEmitter
+    site: Site
+    one: Ops
+    vec: Ops
+    slots: Slots
+
+    @staticmethod
+    def of(analysis: GangAnalysis, nodes: NodeEmitter) -> GangContext:
+        """The context of a gang of which nothing is written yet."""
+        gang, out = analysis.gang, nodes.memory.ops.out
+        site = Site(gang.lanes, gang.parts, analysis.shapes.keys, gang.forks[0])
+        return GangContext(analysis, nodes, site, Ops(out), Ops(out, gang.lanes), Slots(out))
+
+    @property
+    def out(self) -> FunctionText:
+        """The text of the function."""
+        return self.one.out
+
+    @property
+    def placed(self) -> Schedule:
+        """The function."""
+        return self.analysis.placed
+
+    @property
+    def types(self) -> Mapping[h.Node, h.Type]:
+        """The types of the function's nodes."""
+        return self.analysis.placed.types
+
+    @property
+    def users(self) -> Mapping[h.Node, Sequence[h.Node]]:
+        """The users of the function's nodes."""
+        return self.analysis.users
+
+    @property
+    def gang(self) -> Gang:
+        """The gang."""
+        return self.analysis.gang
+
+    @property
+    def plan(self) -> StoragePlan:
+        """The storages of the function's collections."""
+        return self.analysis.plan
+
+    @property
+    def private(self) -> frozenset[Storage]:
+        """The storages of which each lane has its own copy."""
+        return self.analysis.private
+
+    @property
+    def body(self) -> Body:
+        """The structure of the forks' body."""
+        return self.analysis.body
+
+    @property
+    def shapes(self) -> Shapes:
+        """How values differ between lanes."""
+        return self.analysis.shapes

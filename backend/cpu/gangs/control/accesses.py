@@ -1,0 +1,176 @@
+"""The Reads, Writes and Atomics of a block: which of them are made at once, and under which mask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+
+from .....ir.hercules import nodes as h
+from .....ir.hercules.types import is_collection
+from .....ir.hercules.versions import is_version_projection
+from ...storage import Storage
+from ..context import GangContext
+from ..memory.addresses import LaneAddress, array_steps
+from ..memory.atomics import GangAtomic
+from ..memory.prefixes import Operand
+from ..memory.records import Record, find_records
+from ..values.values import GangValues
+from .masks import Masks
+from .private_writes import PrivateWrites
+
+
+class AccessEmitter:
+    """Writes the accesses of a block."""
+
+    def __init__(self, context: GangContext, values: GangValues, masks: Masks, private_writes: PrivateWrites) -> None:
+        self._placed, self._types, self._users = context.placed, context.types, context.users
+        self._plan, self._private = context.plan, context.private
+        self._memory = context.nodes.memory
+        self._site = context.site
+        self._values = values
+        self._masks = masks
+        self._private_writes = private_writes
+        self._records: dict[h.Node, Record] = {}
+        """Those of the block that is written."""
+
+    def begin(self, nodes: Sequence[h.Node]) -> None:
+        """Find what is accessed at once in a block with these nodes."""
+        self._records = find_records(nodes, self._shared_storage, self._values.is_uniform_in_part, self._users)
+
+    def is_in_record(self, node: h.Node) -> bool:
+        """Whether an access is made together with others of its record."""
+        return node in self._records
+
+    # Loads
+
+    def loaded(self, node: h.Read) -> str:
+        """What stands for a Read in the current part."""
+        memory = self._values.memory
+        if isinstance(node.collection, h.ConstantNode):
+            address = memory.address_beyond(self._memory.constant(node.collection.value), node.indices)
+        else:
+            address = memory.address_of(self._plan.of(node.collection), node.indices)
+        value, is_vector = memory.load(address, self._masks.here())
+        assert is_vector == self._values.shape(node).is_vector
+        return value
+
+    def load_with_others(self, node: h.Read) -> bool:
+        """Define a Read together with others of its record, or in several parts at once; false if that is not so."""
+        record = self._records.get(node)
+        if record is None:
+            return self._load_transposed(node)
+        if node is record.members[0].node:
+            self._load_record(record)
+        return True
+
+    def _load_record(self, record: Record) -> None:
+        memory = self._values.memory
+        for _ in self._site.parts():
+            addresses = [memory.address_of(record.storage, it.node.indices) for it in record.members]
+            vectors = memory.load_record(addresses, self._masks.here())
+            for member, vector in zip(record.members, vectors, strict=True):
+                self._values.define(member.node, vector)
+        for member in record.members:
+            self._values.keep_if_left_behind(member.node, self._masks.here)
+
+    def _load_transposed(self, node: h.Read) -> bool:
+        group = self._transposed_group(node)
+        if group == 0:
+            return False
+        memory, found = self._values.memory, list[str]()
+        for part in self._site.parts():
+            if part % group == 0:
+                found += memory.load_transposed(memory.address_of(self._plan.of(node.collection), node.indices), group)
+        for part in self._site.parts():
+            self._values.define(node, found[part])
+        self._values.keep_if_left_behind(node, self._masks.here)
+        return True
+
+    def _transposed_group(self, node: h.Read | h.Write) -> int:
+        """How many parts' scalars are accessed at once, since they follow one another in memory; 0 if each apart."""
+        storage = self._shared_storage(node)
+        if self._site.count == 1 or storage is None or any(it is not None for it in self._masks.all_here()):
+            return 0
+        total = 0
+        for position, extent, stride in array_steps(storage.layout, node.indices):
+            step = self._values.part_step(position)
+            if step is None or (step and not self._values.is_proved(position, extent)):
+                return 0
+            total += step * stride
+        address = self._values.memory.address_of(storage, node.indices)
+        return self._values.memory.transposed_group(address, self._site.count) if total == address.leaf.size else 0
+
+    # Stores
+
+    def store(self, node: h.Write) -> None:
+        """A Write in all parts; where it is the last of a record, all of them."""
+        record = self._records.get(node)
+        if record is None and self._store_transposed(node):
+            return
+        for _ in self._site.parts():
+            if record is None:
+                self._store(node)
+            elif node is record.members[-1].node:
+                self._store_record(record)
+
+    def _store_record(self, record: Record) -> None:
+        memory = self._values.memory
+        addresses = [memory.address_of(record.storage, it.node.indices) for it in record.members]
+        values = [self._values.vector(it.node.value) for it in record.members if isinstance(it.node, h.Write)]
+        memory.store_record(values, addresses, self._masks.here())
+
+    def _store_transposed(self, node: h.Write) -> bool:
+        group = self._transposed_group(node)
+        if group == 0:
+            return False
+        memory, data = self._values.memory, [self._values.vector(node.value) for _ in self._site.parts()]
+        for part in self._site.parts():
+            if part % group == 0:
+                memory.store_transposed(data[part : part + group], memory.address_of(self._plan.of(node), node.indices))
+        return True
+
+    def _store(self, node: h.Write) -> None:
+        memory, storage = self._values.memory, self._plan.of(node)
+        mask = self._private_writes.mask(storage) if storage in self._private else self._masks.here()
+        address = memory.address_of(storage, node.indices)
+        with self._masks.if_any_lane() if _is_one_element(address) else nullcontext():
+            memory.store(node.value, address, mask)
+
+    def _shared_storage(self, node: h.Read | h.Write) -> Storage | None:
+        """The storage that an access to a scalar is to, if the lanes share it."""
+        collection = node.collection if isinstance(node, h.Read) else node
+        if isinstance(collection, (h.ConstantNode, h.Atomic)) or is_version_projection(node):
+            return None
+        storage = None if is_collection(self._types[node]) and node is not collection else self._plan.of(collection)
+        return None if storage in self._private else storage
+
+    # Atomics
+
+    def atomic(self, node: h.Atomic) -> None:
+        """An atomic operation of the current part, of which a lane passes the block."""
+        memory, storage, values = self._values.memory, self._plan.of(node), self._values
+        address = memory.address_of(storage, node.indices)
+        operands = [Operand(values.vector(it), self._scalar_if_uniform(it)) for it in node.operands]
+        old = [it for it in self._users[node] if it in self._placed.live and not is_version_projection(it)]
+        result = GangAtomic(
+            memory,
+            self._memory,
+            node.op,
+            address,
+            operands,
+            self._masks.here(),
+            is_shared=storage.is_shared,
+            is_used=any(isinstance(it, h.Read) and it.indices == [h.FieldIndex(1)] for it in old),
+        ).emit()
+        if result is not None:
+            values.define_old_value(node, result)
+            if values.is_left_behind(node):
+                values.keep(node, result, self._masks.here())
+
+    def _scalar_if_uniform(self, node: h.Node) -> str | None:
+        return self._values.scalar(node) if self._values.is_uniform_in_part(node) else None
+
+
+def _is_one_element(address: LaneAddress) -> bool:
+    """Whether the lanes of a part store into one place, for which there must be a lane."""
+    return not address.varying and not address.is_private
