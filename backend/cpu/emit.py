@@ -22,13 +22,13 @@ from ...ir.deadline import check_compile_time
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import block_leader
-from ...ir.hercules.graph import def_use
-from ...ir.hercules.schedule import Schedule, schedule
+from ...ir.hercules.schedule import Schedule
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
+from .analysed import AnalysedFunction, analyse, analyse_for_gangs, with_gangs
 from .called import CalledFunctions, Passing
 from .fork_loops import ForkLoops
-from .gangs import GangChoice, GangEmitter, NotGanged, analyse_gang, choose_gangs, widened
+from .gangs import GangEmitter
 from .half import CONVERSIONS
 from .layout import Layout, dynamic_size
 from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
@@ -38,7 +38,6 @@ from .parallel_copies import ParallelCopies
 from .passes import Passes
 from .privatise import Private, private_bindings
 from .scratch import assign_scratch
-from .storage import StoragePlan
 from .target import current_target
 
 _METADATA = f"""!0 = !{{}}
@@ -81,35 +80,21 @@ def emit_function(function: h.Function, bindings: Mapping[int, Layout], options:
     The function has no calls and no sums, and returns (a product of) the final versions of its parameters (see
     `transforms.hercules.for_machine`).
     """
-    reason = f"the {options.tier} tier was asked for"
     if options.tier == "gang":
-        try:
-            lanes = current_target().vector_bytes // 4
-            wide, limit = widened(function, lanes)
-            placed = _placed(wide)
-            return _emit(placed, bindings, options, choose_gangs(placed, lanes, limit), "")
-        except NotGanged as obstacle:
-            options, reason = replace(options, tier="lane"), str(obstacle)
+        analysed, obstacle = analyse_for_gangs(function, bindings, current_target().vector_bytes // 4)
+        if obstacle is None:
+            return _emit(analysed, options, "")
+        return _emit(analyse(function, bindings), replace(options, tier="lane"), obstacle)
     if options.tier == "baseline":
         options = replace(options, private_copies=False)
-    return _emit(_placed(function), bindings, options, GangChoice(), reason)
+    return _emit(analyse(function, bindings), options, f"the {options.tier} tier was asked for")
 
 
-def _placed(function: h.Function) -> Schedule:
-    placed = schedule(function)
-    if placed.problems:
-        problem = placed.problems[0]
-        raise AssertionError(f"{function.name}: a {type(problem.node).__name__} {problem.message}")
-    return placed
-
-
-def _emit(
-    placed: Schedule, bindings: Mapping[int, Layout], options: CpuOptions, gangs: GangChoice, reason: str
-) -> Emitted:
+def _emit(analysed: AnalysedFunction, options: CpuOptions, reason: str) -> Emitted:
     def emitter(forks: tuple[h.Fork, ...]) -> _FunctionEmitter:
-        return _FunctionEmitter(placed, bindings, forks, gangs, _Module(options), private_copies=options.private_copies)
+        return _FunctionEmitter(analysed, forks, _Module(options), private_copies=options.private_copies)
 
-    chosen = emitter(_outermost_forks(placed))
+    chosen = emitter(_outermost_forks(analysed.placed))
     if not chosen.carries_only_bindings():
         chosen = emitter(())
     return chosen.emit(reason)
@@ -134,15 +119,11 @@ class _Module:
         """A called function; gangs where they can do it."""
         self._count += 1
         name = f"called{self._count}"
-        placed = _placed(kernel)
+        analysed = analyse(kernel, layouts)
         if self.tier == "gang" and way.lanes > 1:
-            try:
-                gangs = choose_gangs(placed, way.lanes, None)
-                _FunctionEmitter(placed, layouts, (), gangs, self, private_copies=False).emit_called(name)
-                return name
-            except NotGanged:
-                pass
-        _FunctionEmitter(placed, layouts, (), GangChoice(), self, private_copies=False).emit_called(name)
+            ganged, reason = with_gangs(analysed, way.lanes, None)
+            analysed = analysed if reason is not None else ganged
+        _FunctionEmitter(analysed, (), self, private_copies=False).emit_called(name)
         return name
 
 
@@ -189,16 +170,10 @@ class _FunctionEmitter:
     """Writes one function. A block is named by its leader; that of a fork is the body of its loop."""
 
     def __init__(
-        self,
-        placed: Schedule,
-        bindings: Mapping[int, Layout],
-        forks: tuple[h.Fork, ...],
-        gangs: GangChoice,
-        module: _Module,
-        *,
-        private_copies: bool,
+        self, analysed: AnalysedFunction, forks: tuple[h.Fork, ...], module: _Module, *, private_copies: bool
     ) -> None:
         """`forks`: those whose threads workers share."""
+        placed, bindings, users = analysed.placed, analysed.bindings, analysed.users
         module.fuse(placed)
         self._placed = placed
         self._types = placed.types
@@ -207,12 +182,11 @@ class _FunctionEmitter:
         self._forks = forks
         self._bindings = bindings
         self._function = placed.function
-        self._live = [node for node in placed.function.nodes if node in placed.live]
-        users = def_use(placed.function)
-        self._plan = StoragePlan(self._live, placed.types, bindings, users, placed.nest.forks)
+        self._live = analysed.live
+        self._plan = analysed.plan
         self._privates = tuple(private_bindings(placed, self._plan, users, bindings)) if private_copies else ()
         self._plan.privatise({it.parameter for it in self._privates})
-        if gangs.gangs:
+        if analysed.gangs:
             self._plan.mark_only_written(self._live, placed.types, placed.nest.forks)
         self._called = module.called
         self._tier: Tier = module.tier
@@ -230,11 +204,8 @@ class _FunctionEmitter:
         self._reduces: dict[h.Node, list[h.Reduce]] = {}
         self._endings: dict[h.Node, list[h.Node]] = {}
         self._find_pinned()
-        self._gangs = {
-            gang.forks[0]: GangEmitter(analyse_gang(placed, gang, self._plan, users), self._nodes)
-            for gang in gangs.gangs
-        }
-        self._unrolled_loops = gangs.unrolled
+        self._gangs = {it.body.fork: GangEmitter(it, self._nodes) for it in analysed.gangs}
+        self._unrolled_loops = analysed.unrolled
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
 
     def carries_only_bindings(self) -> bool:

@@ -25,7 +25,7 @@ def choose_gangs(placed: Schedule, native: int, limit: ThreadLimit | None) -> Ga
     """`native` is the lanes of a vector register; threads end at the `limit`, if there is one.
 
     A whole workgroup is one gang where loops around barriers are then unrolled, which keeps the workgroup's memory in
-    registers. It is long code, with nothing to gain elsewhere. Raises NotGanged where there are no gangs at all.
+    registers. It is long code, with nothing to gain elsewhere. There are no gangs where no fork has several threads.
     """
     gangs = size_gangs(placed, native, limit, as_one_gang=True)
     loops = unrolled_loops(placed, gangs)

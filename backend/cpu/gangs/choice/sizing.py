@@ -24,22 +24,16 @@ _UNROLLED = 600
 """How many operations of all parts may be one gang so that values stay in registers."""
 
 
-class NotGanged(Exception):
-    """A function that gangs cannot run yet; says why."""
-
-
 def size_gangs(placed: Schedule, native: int, limit: ThreadLimit | None, *, as_one_gang: bool) -> list[Gang]:
     """For each nest of forks over literal factors, those that become gangs; `native` is the lanes of a vector register.
 
     That is the innermost, and if gangs can be larger, those around it. Threads end at the `limit`, if there is one. Of
-    a kernel with barriers, a workgroup that is not too much for that may be one gang, if it is to be whole. Raises
-    NotGanged where there is nothing to gain.
+    a kernel with barriers, a workgroup that is not too much for that may be one gang, if it is to be whole. Nests of
+    one thread are left out.
     """
     nests = _nests(placed)
     gangs = [_of_nest(placed, nest, native, as_one_gang=as_one_gang and len(nests) > 1) for nest in nests]
     chosen = [gang for gang in gangs if gang.lanes > 1]
-    if not chosen:
-        raise NotGanged("the workgroups have one invocation")
     return [replace(gang, limit=limit) if limit is not None and limit.inner in gang.forks else gang for gang in chosen]
 
 

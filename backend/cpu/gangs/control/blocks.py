@@ -11,7 +11,6 @@ from .....ir.hercules.types import is_collection
 from .....ir.hercules.versions import is_version_projection
 from ...nodes import compute
 from ..analysis.shapes import Kind
-from ..choice.sizing import NotGanged
 from ..context import GangContext
 from ..values.paired_calls import emit_paired_calls, find_paired_calls
 from ..values.values import GangValues
@@ -103,8 +102,7 @@ class BlockEmitter:
             case h.Call():
                 self._calls.emit(node)
             case h.Read():
-                if is_collection(self._types[node]):
-                    raise NotGanged("a copy of a collection")
+                assert not is_collection(self._types[node])
                 if not self._accesses.load_with_others(node):
                     self._define(node, lambda: self._accesses.loaded(node))
             case h.Write():

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from .....ir.hercules import nodes as h
 from ..analysis.body import Item, Level
 from ..analysis.costs import SMALL, block_cost, is_short
-from ..choice.sizing import NotGanged
 from ..context import GangContext
 from ..site import Proved
 from .blocks import BlockEmitter
@@ -225,8 +224,7 @@ class Flow:
     def _emit_inner_fork(self, level: Level) -> None:
         fork = level.container
         assert isinstance(fork, h.Fork)
-        if not isinstance(fork.factor, h.DynamicLiteral) or fork.factor.value == 0:
-            raise NotGanged("a fork inside whose factor is not known")
+        assert isinstance(fork.factor, h.DynamicLiteral)
         out = self._out
         before, head, done = out.current, out.fresh_block("fork"), out.fresh_block("joined")
         out.do(f"br label %{head}")

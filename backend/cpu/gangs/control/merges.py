@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from .....ir.hercules import dynamic
 from .....ir.hercules import nodes as h
@@ -12,7 +12,6 @@ from ... import data
 from ...layout import ArrayLayout, ScalarLayout, natural_layout
 from ...memory import Address
 from ..analysis.body import BlockEdge
-from ..choice.sizing import NotGanged
 from ..context import GangContext
 from ..memory.addresses import LaneAddress
 from ..values.values import GangValues
@@ -21,7 +20,7 @@ from .private_writes import PrivateWrites
 
 
 class Merges:
-    """The Phis, Reduces and Collects of a gang's body. Raises NotGanged for those that gangs cannot do."""
+    """The Phis, Reduces and Collects of a gang's body."""
 
     def __init__(self, context: GangContext, values: GangValues, masks: Masks, private_writes: PrivateWrites) -> None:
         self._placed, self._gang, self._body = context.placed, context.gang, context.body
@@ -51,36 +50,17 @@ class Merges:
                     if before in self._placed.live:
                         self._endings.setdefault(block_leader(before), []).append(node)
             case h.Reduce(join=h.Join() as join):
-                self._check_reduce(node, self._placed.nest.forks[join])
+                self._find_opening(node, self._placed.nest.forks[join])
             case h.Collect(join=h.Join() as join):
-                self._check_collect(node, self._placed.nest.forks[join])
                 if self._placed.nest.forks[join] is self._gang.forks[-1]:
                     self._collects.setdefault(block_leader(join.control), []).append(node)
             case _:
                 pass
 
-    def _check_reduce(self, node: h.Reduce, fork: h.Fork) -> None:
-        is_own = fork is self._body.fork
-        if not is_own and fork not in self._body.level_of:
-            return
-        if not is_collection(self._types[node]):
-            raise NotGanged("a number reduced over lanes")
-        is_copied = not is_own and self._plan.needs_transfer(node.init, node)
-        if (is_copied and self._plan.of(node) not in self._private) or self._plan.needs_transfer(node.update, node):
-            raise NotGanged("a collection copied in a fork")
-        if is_copied:
+    def _find_opening(self, node: h.Reduce, fork: h.Fork) -> None:
+        is_inside = fork is not self._body.fork and fork in self._body.level_of
+        if is_inside and self._plan.needs_transfer(node.init, node):
             self._openings.setdefault(block_leader(fork.control), []).append(node)
-
-    def _check_collect(self, node: h.Collect, fork: h.Fork) -> None:
-        forks = self._gang.forks
-        if fork not in forks and fork in self._body.level_of:
-            raise NotGanged("a fork inside that collects")
-        if fork in forks[:-1]:
-            inner = node.value
-            if not isinstance(inner, h.Collect) or self._plan.of(inner).parent is not self._plan.of(node):
-                raise NotGanged("a collection collected over several forks")
-        elif fork is forks[-1] and is_collection(self._types[node.value]):
-            raise NotGanged("collections that are collected")
 
     def has_copies(self, leader: h.Node) -> bool:
         """Whether a block hands collections on into other storage."""
@@ -122,12 +102,12 @@ class Merges:
 
     def leave_block(self, leader: h.Node) -> None:
         """What comes out."""
-        pending = [(value, phi) for phi in self._endings.get(leader, ()) for value in self._taken(phi, leader)]
-        for value, phi in pending:
-            if is_collection(self._types[phi]):
-                self._copy_to_phi(value, phi, pending)
-            else:
-                self._store_phi(phi, value, leader)
+        for phi in self._endings.get(leader, ()):
+            for value in self._taken(phi, leader):
+                if is_collection(self._types[phi]):
+                    self.transfer(value, phi)
+                else:
+                    self._store_phi(phi, value, leader)
         for reduce in self._openings.get(leader, ()):
             self.transfer(reduce.init, reduce)
         for collect in self._collects.get(leader, ()):
@@ -158,29 +138,12 @@ class Merges:
     def _parts(self, count: int) -> Iterator[int]:
         yield from self._site.parts() if count > 1 else (0,)
 
-    def _copy_to_phi(self, value: h.Node, phi: h.Phi, all: Sequence[tuple[h.Node, h.Phi]]) -> None:
-        """A collection handed on into other storage."""
-        if not self._plan.needs_transfer(value, phi):
-            return
-        target = self._plan.of(phi)
-        for other, _ in all:
-            is_array = is_collection(self._types[other]) and not isinstance(other, h.ConstantNode)
-            if is_array and other is not value and self._plan.of(other) is target:
-                raise NotGanged("private arrays that change places")
-        self.transfer(value, phi)
-
     def transfer(self, source: h.Node, target: h.Node) -> None:
         """Bring a lane-private collection to where the version that continues it lives."""
         if not self._plan.needs_transfer(source, target):
             return
         storage = self._plan.of(target)
-        if storage not in self._private:
-            raise NotGanged("a shared collection copied by lanes")
-        if isinstance(source, h.ConstantNode):
-            if not isinstance(source.value, h.ZeroConstant):
-                raise NotGanged("a private array that begins with a table")
-        elif self._plan.of(source) not in self._private:
-            raise NotGanged("a private copy of a shared collection")
+        assert storage in self._private  # what lanes share gets its contents outside of the fork alone (see `sharing`)
         for _ in self._site.parts():
             if isinstance(source, h.ConstantNode):
                 self._values.memory.fill_zero(storage, self._private_writes.mask(storage))
@@ -190,8 +153,7 @@ class Merges:
     def _collect(self, node: h.Collect) -> None:
         storage = self._plan.of(node)
         for _ in self._gang.forks[1:]:
-            if storage.parent is None:
-                raise NotGanged("a collection collected over several forks")
+            assert storage.parent is not None
             storage = storage.parent
         leaf = natural_layout(self._types[node.value])
         assert isinstance(leaf, ScalarLayout)

@@ -12,7 +12,6 @@ from ...memory import Address
 from ...storage import Storage
 from ..analysis.bounds import constant_value, greatest
 from ..analysis.shapes import UNIFORM, Shape
-from ..choice.sizing import NotGanged
 from ..context import GangContext
 from ..values.vectors import LaneVectors
 from .vector_memory import LaneIndices
@@ -132,8 +131,7 @@ class LaneAddresses:
                         element_layout, rest = layout, []
                 case _:
                     raise TypeError(f"the index {index} does not fit {layout}")
-        if not isinstance(layout, ScalarLayout):
-            raise NotGanged("an access to a whole collection")
+        assert isinstance(layout, ScalarLayout)
         offset = constant_offset(element_layout, rest)
         return LaneAddress(pointer, tuple(varying), layout, is_private, None if offset is None else offset[0])
 

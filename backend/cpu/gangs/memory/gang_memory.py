@@ -16,7 +16,6 @@ from ...layout import ArrayLayout, Layout, ProductLayout, ScalarLayout
 from ...memory import Address
 from ...storage import Storage
 from ..analysis.shapes import ROW_UNIFORM, UNIFORM, Kind
-from ..choice.sizing import NotGanged
 from ..context import GangContext
 from ..values.vectors import LaneVectors
 from .addresses import LaneAddress, LaneAddresses, ValueQueries
@@ -398,8 +397,6 @@ class GangMemory(LaneVectors):
     def _leaves(self, pointer: str, layout: Layout) -> list[tuple[str, ScalarLayout]]:
         found: list[tuple[int, ScalarLayout]] = []
         _find_leaves(layout, 0, found)
-        if len(found) > _MOST_LEAVES:
-            raise NotGanged("a large private array")
         return [(self._addresses.moved(pointer, offset * self.lanes), leaf) for offset, leaf in found]
 
 
@@ -429,9 +426,6 @@ def _is_interleaved(run: Run, addresses: Sequence[LaneAddress]) -> bool:
     )
 
 
-_MOST_LEAVES = 1024
-
-
 def _find_leaves(layout: Layout, offset: int, found: list[tuple[int, ScalarLayout]]) -> None:
     match layout:
         case ScalarLayout():
@@ -443,4 +437,4 @@ def _find_leaves(layout: Layout, offset: int, found: list[tuple[int, ScalarLayou
             for field, at in zip(fields, offsets, strict=True):
                 _find_leaves(field, offset + at, found)
         case _:
-            raise NotGanged("a private array of unknown size")
+            raise AssertionError(f"a private array of unknown size: {layout}")

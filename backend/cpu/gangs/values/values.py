@@ -19,13 +19,10 @@ from ...storage import Storage
 from ..analysis.bounds import constant_value
 from ..analysis.shapes import UNIFORM, Kind, Shape
 from ..analysis.spans import Span
-from ..choice.sizing import NotGanged
 from ..context import GangContext
 from ..memory.gang_memory import GangMemory
 from .speculation import SpeculationEmitter
 
-_PRIVATE_LIMIT = 1 << 17
-"""The most bytes of a collection that each lane has for itself, on the stack."""
 _WIDENED = {h.BinaryOp.ADD: "add", h.BinaryOp.MUL: "mul"}
 _WITHIN_A_ROW = {Kind.ROWS: Kind.AFFINE, Kind.WIDENED_ROWS: Kind.WIDENED}
 
@@ -449,8 +446,7 @@ class GangValues:
         name = storage, self._site.part
         if name not in self._private_at:
             size = constant_size(storage.layout)
-            if size is None or size * self._gang.threads > _PRIVATE_LIMIT:
-                raise NotGanged("a large private array")
+            assert size is not None
             with self._nodes.memory.at_entry():
                 self._private_at[name] = self.out.value(
                     f"alloca [{max(size, 1) * self.vec.lanes} x i8], align {STORAGE_ALIGN}"
