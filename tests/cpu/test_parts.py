@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tinct
+from tinct.transforms.to_hercules import outline
 
 HEAD = """
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
@@ -77,3 +78,24 @@ def test_parts_agree_with_the_interpreter(name: str, size: str) -> None:
 def test_a_short_workgroup_keeps_its_values_in_registers() -> None:
     optimised = kernel("partners", "64").shader.compilation("main", {}).cpu.llvm()
     assert "alloca" not in optimised
+
+
+def test_an_argument_of_a_call_may_differ_between_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outline, "MOST_NODES", 0)  # all functions stay functions
+    monkeypatch.setattr(outline, "SMALLEST", 0)
+    monkeypatch.setenv("TINCT_CPU_TIER", "gang")
+    found = tinct.load(f"""{HEAD}
+fn mixed(a: u32, b: u32) -> u32 {{
+    var s = a;
+    for (var k = 0u; k < b % 5u; k++) {{ s = s * 31u + data[(k + s) % 64u]; if (s % 7u == 3u) {{ return s; }} }}
+    return s ^ b;
+}}
+@compute @workgroup_size(8, 8) fn main(@builtin(local_invocation_id) l: vec3u) {{
+    var t = 0u;
+    for (var k = 0u; k < 3u; k++) {{ t += data[k + l.x] + mixed(l.y, l.x + k); }}
+    out[l.y * 8u + l.x] = t + mixed(l.y + 1u, l.y);
+}}""")["main"]
+    assert "@called" in found.shader.compilation("main", {}).cpu.llvm(optimised=False)
+    buffers = {"out": np.zeros(64, np.uint32), "data": np.random.default_rng(3).integers(0, 97, 64, np.uint32)}
+    expected = found.run(buffers, workgroups=1, device="interp")["out"]
+    np.testing.assert_array_equal(found.run(buffers, workgroups=1)["out"], expected)

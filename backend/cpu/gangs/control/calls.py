@@ -26,7 +26,7 @@ class CallEmitter:
             self._emit_once(node)
             return
         given = {index: it for index, it in enumerate(node.arguments) if not is_collection(self._types[it])}
-        uniform = frozenset(index for index, it in given.items() if self._values.is_uniform_in_part(it))
+        uniform = frozenset(index for index, it in given.items() if self._values.is_uniform(it))
         values, memory = self._values, self._values.memory
         call_site = self._calls.find(node, self._lanes, uniform)
         for index, address in call_site.uniform.items():
