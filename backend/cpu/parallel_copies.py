@@ -1,6 +1,6 @@
-"""What collections do at the end of a block: into the storage of a Phi or Reduce, and into a Collect's elements.
+"""Parallel copies of collections at the end of a block: to the storage of Phis and Reduces, and into Collects.
 
-All values of one way latch at once, so nothing is overwritten before it is handed on itself.
+All copies at one end happen at once: no storage is overwritten before it is copied itself.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .storage import Storage, StoragePlan
 
 
 class ParallelCopies:
-    """Writes what Phis, Reduces and Collects of collections take in at the ends of blocks."""
+    """Writes the copies for Phis, Reduces and Collects of collections at the ends of blocks."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class ParallelCopies:
         self._fork_of = fork_of
 
     def blocks(self, node: h.Node) -> list[h.Node]:
-        """The leaders of the blocks at whose ends a node takes something in."""
+        """The leaders of the blocks at whose ends a node's storage is copied to."""
         match node:
             case h.Phi(region=h.Region(predecessors=predecessors)):
                 return [block_leader(it) for it in predecessors if it in self._live]
@@ -41,14 +41,16 @@ class ParallelCopies:
                 return []
 
     def at_end(self, leader: h.Node, takers: Sequence[h.Node]) -> None:
-        """Hand on at the end of a block to these nodes. Collects come first: they look at what Reduces overwrite."""
+        """Write the copies for these nodes at the end of a block. Collects come first: they read what Reduces
+        overwrite.
+        """
         for node in takers:
             if isinstance(node, h.Collect) and isinstance(node.join, h.Join):
                 self._nodes.collect(node, self._fork_of[node.join])
         self._transfer_all([(value, node) for node in takers for value in self._taken(node, leader)])
 
     def _taken(self, node: h.Node, leader: h.Node) -> Iterable[h.Node]:
-        """What a Phi or Reduce becomes after this block."""
+        """The values that a Phi or Reduce takes at the end of this block."""
         match node:
             case h.Phi(region=h.Region() as region, values=values):
                 pairs = zip(region.predecessors, values, strict=True)
@@ -60,9 +62,9 @@ class ParallelCopies:
                 return []
 
     def _transfer_all(self, moves: Iterable[tuple[h.Node, h.Node]]) -> None:
-        """Hand on each of these values to the node that takes it, as if at once.
+        """Copy each value to the storage of the node that takes it, as if at once.
 
-        What no order does for is a ring of storages: two of them change places, which is right for one of them.
+        Copies are ordered so that none overwrites a source. In a cycle of storages, swapping two completes one copy.
         """
         memory, plan = self._nodes.memory, self._plan
         copies: list[tuple[Storage, Storage]] = []

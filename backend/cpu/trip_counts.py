@@ -1,4 +1,4 @@
-"""How often loops turn at most: known of those between constants, and of those that halve or double a number."""
+"""Upper bounds of trip counts: of loops between constants, and of loops that halve or double a number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...ir.hercules.schedule import Schedule
 
 _ALL_NUMBERS = 2.0**32
 HALVINGS = 32
-"""How often a number can be halved or doubled."""
+"""The trip count of a loop that halves or doubles a 32-bit number."""
 _HALF = 2**30
 
 _MIRRORED = {
@@ -29,35 +29,35 @@ _OPPOSITE = {
 
 
 def max_trip_count(placed: Schedule, loop: Loop) -> float:
-    """A bound of how often a loop turns each time it is entered."""
+    """The maximum trip count of a loop each time it is entered; infinity if none is known."""
     body = frozenset(loop.body)
     branches = (node for node in loop.body if isinstance(node, h.If))
-    return min((_turns_until(node, loop, body, placed) for node in branches), default=math.inf)
+    return min((_trips_until(node, loop, body, placed) for node in branches), default=math.inf)
 
 
-def _turns_until(branch: h.If, loop: Loop, body: frozenset[h.Node], placed: Schedule) -> float:
-    """How often a branch can stay in the loop, if it is passed in each turn."""
+def _trips_until(branch: h.If, loop: Loop, body: frozenset[h.Node], placed: Schedule) -> float:
+    """The maximum number of iterations before a branch leaves the loop, if every iteration passes it."""
     stays = [it for it in placed.graph.successors[branch] if it in body]
     if len(stays) != 1 or not all(placed.dominators.dominates(branch, latch) for latch in loop.latches):
         return math.inf
     (stay,) = stays
     assert isinstance(stay, h.Read)
-    return _turns_while(branch.condition, loop, is_true=stay.indices == [h.ControlIndex(1)])
+    return _trips_while(branch.condition, loop, is_true=stay.indices == [h.ControlIndex(1)])
 
 
-def _turns_while(condition: h.Node, loop: Loop, *, is_true: bool) -> float:
+def _trips_while(condition: h.Node, loop: Loop, *, is_true: bool) -> float:
     match condition:
         case h.Unary(op=UnaryOp.NOT, operand=operand):
-            return _turns_while(operand, loop, is_true=not is_true)
+            return _trips_while(operand, loop, is_true=not is_true)
         case h.Binary(op=op, lhs=lhs, rhs=rhs) if op in _OPPOSITE:
             op = op if is_true else _OPPOSITE[op]
-            return min(_counted_turns(op, lhs, rhs, loop), _counted_turns(_MIRRORED[op], rhs, lhs, loop))
+            return min(_counted_trips(op, lhs, rhs, loop), _counted_trips(_MIRRORED[op], rhs, lhs, loop))
         case _:
             return math.inf
 
 
-def _counted_turns(op: BinaryOp, counter: h.Node, limit: h.Node, loop: Loop) -> float:
-    """How often `counter op limit` can hold, if the counter is changed by a constant in each turn."""
+def _counted_trips(op: BinaryOp, counter: h.Node, limit: h.Node, loop: Loop) -> float:
+    """The maximum number of iterations in which `counter op limit` holds, if a constant changes the counter in each."""
     phi = counter if isinstance(counter, h.Phi) else _changed(counter)
     if not isinstance(phi, h.Phi) or phi.region is not loop.header:
         return math.inf
@@ -70,7 +70,7 @@ def _counted_turns(op: BinaryOp, counter: h.Node, limit: h.Node, loop: Loop) -> 
 
 
 def _bound(op: BinaryOp, change: tuple[BinaryOp, int], start: int | None, limit: int | None) -> float:
-    """The most turns of `for (i = start; i op limit; i = i change)`, for whatever is not known of them."""
+    """The maximum trip count of `for (i = start; i op limit; i = i change)`; None stands for any number."""
     match op, change:
         case BinaryOp.LESS, (BinaryOp.ADD, 1):
             return _ALL_NUMBERS if start is None or limit is None else limit - start + 1
@@ -93,7 +93,7 @@ def _bound(op: BinaryOp, change: tuple[BinaryOp, int], start: int | None, limit:
 
 
 def _changed(node: h.Node) -> h.Node | None:
-    """What a constant is added to, or the like."""
+    """The operand that an operation with a constant changes."""
     match node:
         case h.Binary(lhs=lhs, rhs=h.ConstantNode()):
             return lhs
@@ -104,7 +104,7 @@ def _changed(node: h.Node) -> h.Node | None:
 
 
 def _change(value: h.Node, phi: h.Phi) -> tuple[BinaryOp, int] | None:
-    """How the phi changes in a turn: `phi op number`; what takes 1 away in any way is `phi - 1`."""
+    """How an iteration changes the phi: `phi op number`. Any way to subtract 1 is `phi - 1`."""
     if _changed(value) is not phi or not isinstance(value, h.Binary):
         return None
     number = _integer(value.lhs if value.rhs is phi else value.rhs)

@@ -1,8 +1,8 @@
-"""Lanes that leave a fork by several ways, and values that only one of them has made.
+"""Divergent exits of a lane fork, and values that are defined on one of them only.
 
-A `return` that all lanes of a workgroup take together may stand inside of lanes' code. Its way and that of the lanes
-that go on merge before the join and part again after it, so that what was made on one way only reaches the join through
-a Phi. The other ways bring a zero that nobody reads.
+A `return` that all lanes of a workgroup take together may stand inside of lanes' code. Its path and the path of lanes
+that go on merge before the join and diverge again after it. A value that is defined on one path reaches the join
+through a Phi; the other paths bring a zero that nothing reads.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from .forks import LaneFork
 
 _FLOATING = (h.ConstantNode, h.DynamicConstantNode, h.ScalarNode, h.Read, h.ThreadID, h.Collect)
-"""Nodes that are wherever their inputs are."""
+"""Nodes that may be placed wherever their inputs are."""
 
 
 @dataclass(frozen=True, slots=True)
 class DivergentExits:
-    """Where the ways of a lane fork merge: its region, and how many nodes were made when each way left."""
+    """The region in which the exits of a lane fork merge, and the number of nodes that existed when each exit left."""
 
     region: h.Region
     left: tuple[int, ...]
 
     def at_join(self, node: h.Node, lanes: LaneFork) -> h.Node:
-        """A scalar of the lanes as it arrives at their join."""
+        """A scalar of the lanes, as it reaches their join."""
         graph = lanes.graph
         if not self._is_of_one_way(node, lanes):
             return node
@@ -40,7 +40,7 @@ class DivergentExits:
         return phi
 
     def _is_of_one_way(self, node: h.Node, lanes: LaneFork) -> bool:
-        """Whether the scalar depends on something with a place of its own that was made after the first way left."""
+        """Whether the scalar depends on a pinned node that was made after the first exit left."""
         graph, first = lanes.graph, min(self.left)
         seen: set[h.Node] = set()
         pending = [node]

@@ -1,4 +1,4 @@
-"""What a gang is: which forks it runs, and how many of their threads at once."""
+"""What a gang is: the forks it runs, and how many of their threads it runs at once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from .choice.widen import ThreadLimit
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """Forks, perfectly nested, outermost first, whose threads are numbered together, the innermost's fastest, and run
-    as gangs of so many parts, each a vector of so many lanes. No part is without threads. If there is a `limit`, some
-    threads are beyond it.
+    """Perfectly nested forks, outermost first, and the size of the gangs that run their threads.
+
+    The threads of all forks are numbered together; the innermost fork's index changes fastest. A gang has `parts`
+    vectors of `lanes` lanes, and every part has at least one thread. Threads beyond the `limit` do not exist.
     """
 
     forks: tuple[h.Fork, ...]
@@ -21,16 +22,16 @@ class Gang:
     parts: int = 1
     limit: ThreadLimit | None = None
     is_in_unrolled: bool = False
-    """Whether loops around it are unrolled."""
+    """Whether LLVM unrolls loops around the forks."""
 
     @property
     def threads(self) -> int:
-        """The lanes of all parts."""
+        """The number of lanes in all parts."""
         return self.lanes * self.parts
 
     @property
     def count(self) -> int:
-        """The threads of all forks."""
+        """The number of threads of all forks together."""
         return prod(self.factors)
 
     @property
@@ -40,15 +41,15 @@ class Gang:
 
     @property
     def row(self) -> int:
-        """How many lanes follow one another in the innermost fork."""
+        """The number of consecutive lanes that belong to consecutive threads of the innermost fork."""
         return self.lanes if len(self.forks) == 1 else self.factors[-1]
 
     @property
     def has_whole_rows(self) -> bool:
-        """Whether all lanes of a part are in one row of the innermost of several forks."""
+        """Whether there are several forks and all lanes of a part are in one row of the innermost."""
         return len(self.forks) > 1 and self.row % self.lanes == 0
 
     def steps(self, fork: h.Node) -> tuple[int, int, bool]:
-        """The factor of a fork, the number of threads for each of its own, and whether it is the outermost."""
+        """The factor of a fork, the number of threads inside each of its threads, and whether it is the outermost."""
         at = next(number for number, it in enumerate(self.forks) if it is fork)
         return self.factors[at], prod(self.factors[at + 1 :]), at == 0

@@ -27,7 +27,7 @@ class Proved:
 class Site:
     """A place in the body of a gang of `count` parts, each a vector of `lanes` lanes: in the block `here`.
 
-    `keys` are those of the blocks. `base` is the number of the gang's first lane. `act` says whether any lane passes
+    `keys` are those of the blocks. `base` is the number of the gang's first lane. `active` says whether any lane passes
     the block that is written, where there is no jump around it. Code that is rarely run `is_rare`.
     """
 
@@ -37,7 +37,7 @@ class Site:
     here: h.Node
     base: str = "0"
     part: int = 0
-    act: str = "true"
+    active: str = "true"
     proved: Proved = field(default_factory=Proved)
     is_rare: bool = False
 
@@ -73,11 +73,11 @@ class Site:
         self.part = before
 
     @contextmanager
-    def active_if(self, act: str) -> Generator[None]:
-        """Write code without a jump around it, which a lane passes if `act` is true."""
-        before, self.act = self.act, act
+    def active_if(self, active: str) -> Generator[None]:
+        """Write code without a jump around it, which a lane passes if `active` is true."""
+        before, self.active = self.active, active
         yield
-        self.act = before
+        self.active = before
 
     @contextmanager
     def proving(self, proved: Proved) -> Generator[None]:

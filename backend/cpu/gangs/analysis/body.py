@@ -1,7 +1,7 @@
 """The structure of a fork's body: blocks, loops and inner forks as a tree of levels, each an acyclic sequence.
 
-A *level* is the body of the gang's fork, of a loop, or of a fork inside; its *items* are blocks and whole inner levels,
-in an order in which every edge but those back to the header goes forward.
+A *level* is the body of the gang's fork, of a loop, or of an inner fork. Its *items* are blocks and whole inner levels,
+in an order in which all edges but back edges go forward.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Container = Loop | h.Fork
 
 @dataclass(frozen=True, slots=True)
 class BlockEdge:
-    """A way from the end of one block to the beginning of another, both named by their leaders."""
+    """A control-flow edge between two blocks, which are named by their leaders."""
 
     source: h.Node
     target: h.Node
@@ -29,7 +29,7 @@ class BlockEdge:
 class Item:
     """A block, or a whole inner level; `leader` is its first block.
 
-    `twin` is an earlier item that the same lanes pass.
+    The same lanes pass the item and its `twin`, an earlier item of the level.
     """
 
     leader: h.Node
@@ -41,7 +41,9 @@ class Item:
 
 @dataclass(eq=False, slots=True)
 class Level:
-    """`container` is the loop or fork. `back`: the edges to the header; `exits`: those that leave, from any depth."""
+    """The body of a loop or fork, the `container`. `back` are its back edges, `exits` the edges that leave it, from any
+    depth.
+    """
 
     container: Container
     header: h.Node
@@ -53,13 +55,13 @@ class Level:
 
     @property
     def is_loop(self) -> bool:
-        """Whether it is a loop of the program; a fork's threads never leave early."""
+        """Whether the container is a loop of the program."""
         return isinstance(self.container, Loop)
 
 
 @dataclass(eq=False, slots=True)
 class Body:
-    """A fork's body: its levels, outermost first, the level and the successors of every block."""
+    """The body of a fork: its levels, outermost first, the level of each block, and the edges out of it."""
 
     fork: h.Fork
     top: Level
@@ -68,7 +70,7 @@ class Body:
     outgoing: dict[h.Node, list[BlockEdge]]
 
     def enclosing(self, leader: h.Node) -> list[Level]:
-        """The levels around a block, innermost first; none for one outside."""
+        """The levels around a block, innermost first; none for a block outside of the fork."""
         result: list[Level] = []
         level = self.level_of.get(leader)
         while level is not None:
@@ -78,7 +80,7 @@ class Body:
 
 
 def find_body(placed: Schedule, forks: Sequence[h.Fork]) -> Body:
-    """The structure of what the threads of perfectly nested forks do, as if they were one fork."""
+    """The structure of the body of perfectly nested forks, taken as one fork."""
     fork = forks[0]
     leaders = [it for it in placed.blocks if fork in placed.nest.around[it]]
     inside = set(leaders)
@@ -96,7 +98,7 @@ def find_body(placed: Schedule, forks: Sequence[h.Fork]) -> Body:
 
 
 def _containers(placed: Schedule, own: Sequence[h.Fork], leader: h.Node) -> list[Container]:
-    """The loops and forks inside the gang's fork, that fork included, around a block; outermost first."""
+    """The gang's fork, and the loops and forks between the fork and a block; outermost first."""
     fork, around = own[0], placed.nest.around[leader]
     forks: list[Container] = [fork, *(it for it in around[around.index(fork) :] if it not in own)]
     loops: list[Container] = [it for it in placed.loops.around[leader] if fork in placed.nest.around[it.header]]
@@ -152,9 +154,7 @@ def _build(
 def _in_order(
     items: Iterable[Item], item_of: dict[h.Node, Item], header: h.Node, empty: Collection[Item]
 ) -> list[Item]:
-    """Each after those before it: first what needs nothing, then what needs only that, and so on. Of those that need
-    the same, the empty ones come last.
-    """
+    """The items in topological order, breadth first. Of those that become ready together, empty ones come last."""
     following: dict[Item, list[Item]] = {it: [] for it in items}
     missing: dict[Item, int] = {}
     for item in following:
@@ -179,7 +179,7 @@ def _in_order(
 
 
 def _find_twins(items: list[Item], item_of: dict[h.Node, Item], level: Level) -> None:
-    """Items that dominate one another, and the other way round after: all lanes that pass one pass the other."""
+    """Finds control-equivalent items: one dominates the other, which postdominates it. The same lanes pass both."""
     number = {item: index for index, item in enumerate(items)}
     count = len(items)
     above = [0] * count

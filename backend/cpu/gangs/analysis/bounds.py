@@ -1,4 +1,4 @@
-"""What is known of integers from the nodes that compute them alone: constants and upper bounds."""
+"""Constants and upper bounds of integers, from the nodes that compute them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def constant_value(node: h.Node) -> int | None:
 
 
 def greatest(node: h.Node, types: Mapping[h.Node, h.Type], depth: int = 8) -> int | None:
-    """A bound of an unsigned integer, None if none is known."""
+    """An upper bound of an unsigned integer; None for other types."""
     type = types.get(node)
     if not isinstance(type, h.Integer) or type.signed:
         return None

@@ -1,4 +1,4 @@
-"""What code costs, where that decides how it is written."""
+"""Estimated costs of blocks and loops, which decide between jumps and masks, and about unrolling."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .body import Level
 from .shapes import Shapes
 
 SMALL = 10
-"""Up to this cost, code under a mask has no jump around it."""
+"""The greatest cost of a block that runs under a mask without a jump around it."""
 _UNROLLED = 400
-"""Loops that turn a known number of times are unrolled up to this many operations in all."""
+"""The most operations of a counted loop after it is unrolled; LLVM keeps larger loops."""
 
 
 def block_cost(placed: Schedule, leader: h.Node) -> float:
-    """What a block costs; infinity if it does something or calls a function."""
+    """The cost of a block: about one for each operation, infinity with a write, an atomic or a call."""
     total = 0.0
     for node in placed.blocks[leader]:
         match node:
@@ -35,28 +35,28 @@ def block_cost(placed: Schedule, leader: h.Node) -> float:
 
 
 def is_short(placed: Schedule, shapes: Shapes, level: Level, parts: int) -> bool:
-    """Whether a loop, and all in it, turns a small number of times that is known, and LLVM is sure to find that out.
+    """Whether a loop and its inner loops have small constant trip counts that LLVM is sure to find.
 
-    It is not where a way through the loop depends on a value that all lanes share, as counters are: LLVM may make
-    several loops of one that goes different ways in different turns, and warns of those it cannot unroll.
+    A branch on a value that all lanes share, such as a counter, rules that out: LLVM may split such a loop into several
+    ones, and warns if it cannot unroll one of them.
     """
     if not isinstance(level.container, Loop) or level in shapes.divergent:
         return False
-    turns = max_trip_count(placed, level.container)
+    trips = max_trip_count(placed, level.container)
     size = sum(len(placed.blocks[it]) for it in level.leaders) * parts
-    is_counted = turns < HALVINGS and [edge.source for edge in level.exits] == [level.header]
+    is_counted = trips < HALVINGS and [edge.source for edge in level.exits] == [level.header]
     is_plain = not any(_is_uniform_branch(placed, shapes, it) for it in level.leaders if not _is_header(level, it))
     inner = [it.inner for it in level.items if it.inner is not None]
-    is_small = turns * size <= _UNROLLED
+    is_small = trips * size <= _UNROLLED
     return is_counted and is_plain and is_small and all(is_short(placed, shapes, it, parts) for it in inner)
 
 
 def _is_header(level: Level, leader: h.Node) -> bool:
-    """Whether a loop, or one inside it, starts with a block."""
+    """Whether a block is the header of a loop or of an inner loop."""
     inner = [it.inner for it in level.items if it.inner is not None]
     return leader is level.header or any(_is_header(it, leader) for it in inner)
 
 
 def _is_uniform_branch(placed: Schedule, shapes: Shapes, leader: h.Node) -> bool:
-    """Whether a block ends with a branch that is the same for all lanes."""
+    """Whether a block ends with a uniform branch."""
     return isinstance(placed.exits[leader], h.If) and not shapes.splits(leader)

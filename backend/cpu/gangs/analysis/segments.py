@@ -1,4 +1,4 @@
-"""Loops through the segment of an array whose ends two neighbouring elements of another array say."""
+"""Loops over segments of an array: two adjacent elements of another array say where a segment begins and ends."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from .bounds import constant_value
 
 
 def segment_counter(placed: Schedule, header: h.Node) -> h.Phi | None:
-    """The counter of the loop with this header if it goes, in steps of 1, from an element of an array to the next
-    element of that array.
+    """The counter of the loop with this header if it counts by 1 from one element of an array to the next element of
+    that array; None for other loops.
     """
     exit = placed.exits[header]
     if not isinstance(exit, h.If) or not isinstance(exit.condition, h.Binary):
@@ -40,7 +40,7 @@ def _is_next(node: h.Node, counter: h.Phi) -> bool:
 
 
 def _are_neighbours(first: h.Read, second: h.Read) -> bool:
-    """Whether two accesses are to elements side by side in one version of an array."""
+    """Whether two Reads are of adjacent elements of one version of an array."""
     match first.indices, second.indices:
         case [h.PositionIndex(position=left)], [h.PositionIndex(position=right)]:
             (root, offset), (other, other_offset) = _parted(left), _parted(right)
@@ -50,7 +50,7 @@ def _are_neighbours(first: h.Read, second: h.Read) -> bool:
 
 
 def _parted(node: h.Node) -> tuple[h.Node, int]:
-    """A number without what constant is added to it, and that constant."""
+    """Splits an integer into a node and the constant that is added to it."""
     match node:
         case h.Cast(operand=operand):
             return _parted(operand)

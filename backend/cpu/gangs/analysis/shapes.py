@@ -1,7 +1,7 @@
-"""What differs between the lanes of a gang: shapes of values, and which lanes pass which block.
+"""How values differ between the lanes of a gang (their *shapes*), and which lanes pass which block.
 
-Shapes hold for the lanes that are in the block. A loop that lanes leave at different times is *divergent*: inside it a
-counter is still one number for all lanes that are left, but seen from after the loop it varies.
+A shape holds for the lanes that pass the block. A loop that lanes leave at different times is *divergent*: a counter is
+the same for all lanes that are still in the loop, but varies after it.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ class Kind(Enum):
 
     UNIFORM = auto()
     AFFINE = auto()
-    """Lane i has that of lane 0 plus i times `stride`, modulo 2^bits."""
+    """Lane i has the value of lane 0 plus i times `stride`, modulo 2^bits."""
     WIDENED = auto()
-    """A u64 from an affine u32: it may wrap at 2^32 somewhere in the gang."""
+    """A u64 cast from an affine u32, which may wrap at 2^32 somewhere in the gang."""
     SPECULATED = auto()
-    """As affine if a test holds (see `likely`), else varying."""
+    """AFFINE if a test at run time holds (see `values.speculation`), else VARYING."""
     ROWS = auto()
-    """As affine within each row of lanes; from row to row it varies. Of stride 0: one value a row."""
+    """AFFINE within each row of lanes; rows differ. With stride 0, all lanes of a row have one value."""
     WIDENED_ROWS = auto()
-    """As widened within each row."""
+    """WIDENED within each row."""
     PERMUTED = auto()
-    """Lane i has that of lane 0 with the bits of i flipped."""
+    """Lane i has the value of lane 0 with the bits of i flipped."""
     VARYING = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A kind and, for affine values, the stride."""
+    """A kind, and the difference between adjacent lanes of kinds that rise evenly."""
 
     kind: Kind
     stride: int = 0
 
     @property
     def is_vector(self) -> bool:
-        """Whether each lane's value is at hand, not only that of the first."""
+        """Whether a vector stands for the value, not only the first lane's scalar."""
         return self.kind not in (Kind.UNIFORM, Kind.AFFINE, Kind.WIDENED)
 
 
@@ -61,7 +61,7 @@ VARYING = Shape(Kind.VARYING)
 
 @dataclass(eq=False, slots=True)
 class Key:
-    """Names a set of lanes: blocks with the same key are passed by the same lanes, whenever they are passed."""
+    """A set of lanes: the same lanes pass all blocks with the same key."""
 
 
 class Shapes:
@@ -86,12 +86,12 @@ class Shapes:
         self._lanes = gang.lanes
         rows = (Kind.ROWS,) if gang.has_whole_rows else ()
         self._rising = (Kind.AFFINE, Kind.SPECULATED, *rows)
-        """Kinds that rise evenly within a part, if a test holds."""
+        """Kinds that rise evenly within a part, some of them if a test holds."""
         self._known: dict[h.Node, Shape] = {}
         self.divergent: set[Level] = set()
         """The loops that lanes leave at different times."""
         self.keys: dict[h.Node, Key] = {}
-        """For each block, the lanes that pass it."""
+        """The lanes that pass each block."""
         self._results: dict[h.Node, list[h.Node]] = {}
         """The Reads of each Call's results."""
         for node in placed.function.nodes:
@@ -108,7 +108,7 @@ class Shapes:
         return self._known.get(node, UNIFORM)
 
     def is_left_behind(self, node: h.Node, leader: h.Node) -> bool:
-        """Whether the value comes from inside a divergent loop that the block is not in."""
+        """Whether the value is defined in a divergent loop that the block is outside of."""
         home = self._placed.place.get(node)
         level = None if home is None else self.body.level_of.get(home)
         while level is not None:
@@ -118,7 +118,7 @@ class Shapes:
         return False
 
     def is_split(self, edges: Iterable[BlockEdge]) -> bool:
-        """Whether different lanes may come by different edges."""
+        """Whether different lanes may take different ones of the edges."""
         return len({self.edge_keys[edge] for edge in edges}) > 1
 
     def _solve(self) -> None:
@@ -142,7 +142,7 @@ class Shapes:
             if before == self._known and loops == len(self.divergent):
                 return
 
-    # Who passes what
+    # Lanes of blocks
 
     def _find_keys(self) -> None:
         again = True
@@ -186,7 +186,7 @@ class Shapes:
     # Shapes of values
 
     def _shape(self, node: h.Node) -> Shape | None:
-        """The shape by the rule of the node; None while nothing is known."""
+        """The shape of a node from those of its operands; None while nothing is known of these."""
         if node in self._thread_ids:
             return self._thread_ids[node]
         home = self._placed.place[node]
@@ -228,9 +228,7 @@ class Shapes:
                 return VARYING
 
     def is_uniform_call(self, call: h.Call) -> bool:
-        """Whether all lanes that make a call give and get the same, and nothing of that is asked for after they have
-        left the call's loop at different times.
-        """
+        """Whether all lanes pass the same arguments and no result is used after a divergent loop around it."""
         home = self._placed.place[call]
         scalars = [it for it in call.arguments if not is_collection(self._placed.types[it])]
         is_left = any(self.is_left_behind(call, self._placed.place[it]) for it in self._results[call])
@@ -241,11 +239,11 @@ class Shapes:
         return _common(shapes)
 
     def _is_fixed(self, shape: Shape) -> bool:
-        """Whether it is one number for the lanes of a part."""
+        """Whether all lanes of a part have one value."""
         return shape == UNIFORM or (shape == ROW_UNIFORM and Kind.ROWS in self._rising)
 
     def _limited(self, shapes: Sequence[Shape]) -> Shape:
-        """The least or greatest of arguments, which is likely to be the one that differs between lanes."""
+        """The shape of min, max and clamp: speculated to be that of the only argument that differs between lanes."""
         moving = [it for it in shapes[:2] if not self._is_fixed(it)]
         is_one = len(moving) == 1 and all(map(self._is_fixed, shapes[2:]))
         if is_one and moving[0].kind in self._rising and moving[0].stride >= 0:
@@ -283,7 +281,7 @@ class Shapes:
                 return self._speculated(op, left, right, constant_value(rhs))
 
     def _linear(self, stride: int, kinds: set[Kind]) -> Shape:
-        """Of small strides only: others are of no use."""
+        """The shape of a sum or product. Large strides are of no use: VARYING."""
         if abs(stride) >= 1 << 20 or (
             Kind.SPECULATED in kinds and Kind.ROWS in kinds and Kind.ROWS not in self._rising
         ):
@@ -292,7 +290,9 @@ class Shapes:
         return UNIFORM if kind is Kind.AFFINE and stride == 0 else Shape(kind, stride)
 
     def _speculated(self, op: h.BinaryOp, left: Shape, right: Shape, constant: int | None) -> Shape:
-        """What all lanes of most gangs do alike, though some gangs lie across a step; `constant` is the right side."""
+        """The shape of a division, remainder or bit operation: most gangs do not cross a step. `constant` is the right
+        operand if it is one.
+        """
         if self._is_fixed(left) and op in _SYMMETRIC:
             left, right = right, left
         if left.kind not in self._rising or not self._is_fixed(right) or left.stride < 0:
@@ -309,7 +309,7 @@ class Shapes:
                 return VARYING
 
     def _is_lane_number(self, node: h.Node) -> bool:
-        """Whether it is the number of a thread: those of a gang's lanes differ in their lowest bits only."""
+        """Whether a value is the thread number, which differs only in its lowest bits between the lanes of a gang."""
         match node:
             case h.Cast(type=type, operand=operand) if type in (U32, U64):
                 return self._is_lane_number(operand)
@@ -374,7 +374,7 @@ _SYMMETRIC = (h.BinaryOp.AND, h.BinaryOp.OR, h.BinaryOp.XOR)
 
 
 def _may_hold(op: h.BinaryOp, constant: int, span: int) -> bool:
-    """Whether it is possible at all that lanes that differ by `span` are alike, or go on rising."""
+    """Whether a test could ever hold for lanes whose values span `span`."""
     match op:
         case h.BinaryOp.REM | h.BinaryOp.DIV:
             return constant > span

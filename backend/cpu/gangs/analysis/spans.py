@@ -1,7 +1,7 @@
-"""What the values of a gang's lanes, in all of its parts, lie between: one test tells of all of them.
+"""Bounds of the values of all lanes of a gang, computed at run time: one test covers all lanes.
 
-Bounds are made from those of the operands as the operations of ordinary integers, in i64; tests say that none of the
-results is beyond its type, where it might be: arithmetic then did not wrap round for any lane.
+Bounds follow from those of the operands by interval arithmetic in i64. Where a result might exceed its type, a test
+says that it does not: the arithmetic did not wrap in any lane.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _LIMITED = ("min", "max", "clamp")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The lanes' values are from `least` to `most`, both i64, as long as all the tests hold; `low` and `high` are what
-    is known of those two while compiling.
+    """All lanes' values are between `least` and `most`, both i64, if all tests hold. `low` and `high` are bounds of
+    these known at compile time.
     """
 
     least: str
@@ -41,7 +41,7 @@ class Span:
 
 
 class Spans:
-    """Finds spans and writes their bounds and tests where code is now; None for what they are not known of."""
+    """Writes the bounds and tests of spans at the current position. Methods return None where no span is known."""
 
     def __init__(
         self,
@@ -50,8 +50,8 @@ class Spans:
         counter: Callable[[h.Node], Span | None],
         uniform: Callable[[h.Node], str | None],
     ) -> None:
-        """`counter` is asked for the span of a thread number that differs between lanes, or of a Phi, `uniform` for the
-        value of what is the same for all lanes, if code here can name it.
+        """`counter` gives the span of a thread number that differs between lanes, or of a Phi, `uniform` the value of a
+        node that is the same for all lanes and available here.
         """
         self._one = one
         self._types = types
@@ -70,7 +70,7 @@ class Spans:
         return self._known[node]
 
     def followed(self, node: h.Node) -> Iterator[h.Node]:
-        """The operations that a value is made from, the tests of whose span say that none of them wraps round."""
+        """The operations that compute a value and that do not wrap if the tests of its span hold."""
         match node:
             case h.Cast(operand=operand):
                 yield from self.followed(operand)
@@ -82,7 +82,7 @@ class Spans:
                 pass
 
     def _within(self, span: Span, type: h.Type | None) -> Span:
-        """Tests that no value is beyond the type, of which 64 bits are used as if they were 32."""
+        """Adds tests that all values are in the range of the type; 64-bit integers hold 32-bit values."""
         assert isinstance(type, h.Integer)
         low, high = _SIGNED if type.signed else _UNSIGNED
         tests: list[str] = []
@@ -167,7 +167,7 @@ class Spans:
                 return None
 
     def _limited(self, name: str, spans: list[Span | None]) -> Span | None:
-        """Of the least or the greatest of values: that of the bounds."""
+        """The span of min, max and clamp."""
         result, *others = spans
         names = [name] if name != "clamp" else ["max", "min"]
         for which, other in zip(names, others, strict=True):
@@ -194,10 +194,10 @@ class Spans:
     def _extreme(self, name: str, left: str, right: str) -> str:
         return self._one.intrinsic(f"llvm.{name}", "i64", left, right)
 
-    # What holds for all lanes
+    # Tests for all lanes
 
     def all(self, condition: h.Node, *, truth: bool) -> tuple[str, ...] | None:
-        """Tests that together mean that a condition is so for all lanes; they may fail though it is."""
+        """Tests that imply that a condition has one value for all lanes. They are sufficient, not necessary."""
         uniform = self._uniform(condition)
         if uniform is not None:
             return (uniform if truth else self._one.binary("xor", "i1", uniform, "true"),)
@@ -227,12 +227,12 @@ class Spans:
         return (*left.tests, *right.tests, test)
 
     def in_range(self, position: h.Node, extent: str) -> tuple[str, ...] | None:
-        """Tests that together mean that all lanes' positions are below an i64."""
+        """Tests that imply that all lanes' positions are below an i64."""
         span = self.of(position)
         return None if span is None or span.low < 0 else (*span.tests, self._compare("ult", span.most, extent))
 
     def unlimited(self, node: h.Intrinsic) -> tuple[str, ...] | None:
-        """Tests that together mean that a least, a greatest or a clamped value is what it was before for all lanes."""
+        """Tests that imply that min, max or clamp change no lane's value."""
         moving = [it for it in node.arguments if self._uniform(it) is None and constant_value(it) is None]
         if len(moving) != 1:
             return None

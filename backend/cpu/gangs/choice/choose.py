@@ -15,17 +15,17 @@ from .widen import ThreadLimit
 
 @dataclass(frozen=True, slots=True)
 class GangChoice:
-    """None of either: all forks run a thread at a time."""
+    """The gangs of a function, and the loops to unroll. Forks without a gang run one thread after another."""
 
     gangs: Sequence[Gang] = ()
     unrolled: frozenset[Loop] = frozenset()
 
 
 def choose_gangs(placed: Schedule, native: int, limit: ThreadLimit | None) -> GangChoice:
-    """`native` is the lanes of a vector register; threads end at the `limit`, if there is one.
+    """The gangs for vector registers of `native` lanes; threads beyond the `limit` do not exist.
 
-    A whole workgroup is one gang where loops around barriers are then unrolled, which keeps the workgroup's memory in
-    registers. It is long code, with nothing to gain elsewhere. There are no gangs where no fork has several threads.
+    A whole workgroup becomes one gang if loops around barriers are then unrolled: workgroup memory stays in registers.
+    Elsewhere one gang a workgroup is only longer code. There are no gangs if no fork has several threads.
     """
     gangs = size_gangs(placed, native, limit, as_one_gang=True)
     loops = unrolled_loops(placed, gangs)

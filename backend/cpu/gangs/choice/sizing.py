@@ -15,21 +15,20 @@ from .transposing import transposes_rows
 from .widen import ThreadLimit
 
 _FEW = 20
-"""So many operations in a loop leave most registers free."""
+"""Loops of at most 20 operations have low register pressure: such a gang may have four or more parts."""
 _FEWEST = 4
-"""The lanes of the smallest vectors."""
+"""The number of lanes of the smallest vectors."""
 _MOST_PARTS = 16
-"""More vectors than this, half of what there are registers for, are not one gang."""
+"""The most parts of a gang: half of the 32 vector registers of AVX-512."""
 _UNROLLED = 600
-"""How many operations of all parts may be one gang so that values stay in registers."""
+"""The most operations, summed over all parts, of a workgroup that is one gang: more would spill registers."""
 
 
 def size_gangs(placed: Schedule, native: int, limit: ThreadLimit | None, *, as_one_gang: bool) -> list[Gang]:
-    """For each nest of forks over literal factors, those that become gangs; `native` is the lanes of a vector register.
+    """The gang of each nest of forks over literal factors; `native` is the number of lanes of a vector register.
 
-    That is the innermost, and if gangs can be larger, those around it. Threads end at the `limit`, if there is one. Of
-    a kernel with barriers, a workgroup that is not too much for that may be one gang, if it is to be whole. Nests of
-    one thread are left out.
+    A gang runs the innermost fork, and the forks around it as long as that makes larger gangs. With `as_one_gang`, a
+    small workgroup of a kernel with barriers is one gang. Nests of one thread have no gang.
     """
     nests = _nests(placed)
     gangs = [_of_nest(placed, nest, native, as_one_gang=as_one_gang and len(nests) > 1) for nest in nests]
@@ -38,7 +37,7 @@ def size_gangs(placed: Schedule, native: int, limit: ThreadLimit | None, *, as_o
 
 
 def _nests(placed: Schedule) -> list[list[h.Fork]]:
-    """The outermost forks over literal factors, each with those perfectly inside it."""
+    """Each outermost fork over a literal factor, followed by the forks perfectly nested in it."""
     nests: list[list[h.Fork]] = []
     for fork, join in placed.nest.joins.items():
         outer = placed.nest.around[fork][:-1]
@@ -55,8 +54,8 @@ def _nests(placed: Schedule) -> list[list[h.Fork]]:
 
 
 def _of_nest(placed: Schedule, nest: list[h.Fork], native: int, *, as_one_gang: bool) -> Gang:
-    """The forks from the inside on whose threads fill a gang; each but the outermost a power of two, so that rows are
-    whole. Where loops access memory, a part has one row, which is one access.
+    """The gang of a nest: forks from the inside out until their threads fill it. All but the outermost have a power of
+    two threads, so that rows are whole. If loops access memory, a part is one row: a row is one access.
     """
     if _iterates_segments(placed, nest[-1]):
         native = max(native // 2, min(native, _FEWEST))
@@ -76,7 +75,7 @@ def _of_nest(placed: Schedule, nest: list[h.Fork], native: int, *, as_one_gang: 
 
 
 def _is_small(placed: Schedule, nest: list[h.Fork], native: int) -> bool:
-    """Whether all threads may be one gang, so that what lives across barriers is in registers."""
+    """Whether a workgroup may be one gang, which keeps values that live across barriers in registers."""
     inside = [it for it, at in placed.place.items() if nest[-1] in placed.nest.around[at]]
     vectors = Gang(tuple(nest), 1).count // native
     is_plain = not _loop_nodes(placed, nest[-1]) and not _has_atomics(inside) and not _has_calls(inside)
@@ -84,7 +83,7 @@ def _is_small(placed: Schedule, nest: list[h.Fork], native: int) -> bool:
 
 
 def _perfectly_inside(placed: Schedule, fork: h.Fork, join: h.Join) -> tuple[h.Fork, h.Join] | None:
-    """The fork that is all there is in another."""
+    """The fork that is perfectly nested in another, and its join; None if there is none."""
     for following in placed.graph.successors[fork]:
         if isinstance(following, h.Fork) and placed.nest.joins[following] is join.control:
             inner = placed.nest.joins[following]
@@ -93,7 +92,7 @@ def _perfectly_inside(placed: Schedule, fork: h.Fork, join: h.Join) -> tuple[h.F
 
 
 def _loop_nodes(placed: Schedule, fork: h.Fork) -> list[h.Node]:
-    """What the threads of a fork do in loops of their own."""
+    """The nodes in loops inside of a fork."""
     found: list[h.Node] = []
     for node, at in placed.place.items():
         if any(fork in placed.nest.around[loop.header] for loop in placed.loops.around[at]):
@@ -114,9 +113,7 @@ def _has_calls(nodes: Iterable[h.Node]) -> bool:
 
 
 def _parts(placed: Schedule, fork: h.Fork) -> int:
-    """How many vectors a value of a gang should be: several chains of operations at a time, where each waits for the
-    one before, as long as there are registers for what a loop holds.
-    """
+    """The number of parts: several dependency chains overlap while a loop's values fit into registers."""
     nodes = _loop_nodes(placed, fork)
     inside = [it for it, at in placed.place.items() if fork in placed.nest.around[at]]
     if not nodes and any(_meets_others(it) for it in inside):
@@ -129,7 +126,7 @@ def _parts(placed: Schedule, fork: h.Fork) -> int:
 
 
 def _iterates_segments(placed: Schedule, fork: h.Fork) -> bool:
-    """Whether each thread walks through a segment of its own: the fewer do at a time, the less they wait for each other
+    """Whether each thread iterates over a segment of its own. Smaller gangs then wait less for their longest segment
     and for memory.
     """
     loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
@@ -137,7 +134,7 @@ def _iterates_segments(placed: Schedule, fork: h.Fork) -> bool:
 
 
 def _meets_others(node: h.Node) -> bool:
-    """Whether it is an atomic operation at one place for all lanes: the more lanes, the fewer operations."""
+    """Whether a node is an atomic operation at one address for all lanes: larger gangs make fewer of them."""
     return isinstance(node, h.Atomic) and all(
         isinstance(it, h.FieldIndex) or (isinstance(it, h.PositionIndex) and isinstance(it.position, h.ConstantNode))
         for it in node.indices
@@ -145,7 +142,7 @@ def _meets_others(node: h.Node) -> bool:
 
 
 def _has_divergent_branches(placed: Schedule, fork: h.Fork) -> bool:
-    """Whether threads that are in a loop together may part in it: the more of them, the more often both ways run."""
+    """Whether threads may diverge inside of a loop: larger gangs then run both ways of a branch more often."""
     loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
     branches = [(loop, node) for loop in loops for node in loop.body if isinstance(node, h.If)]
     return any(
@@ -155,7 +152,7 @@ def _has_divergent_branches(placed: Schedule, fork: h.Fork) -> bool:
 
 
 def _leaves_apart(placed: Schedule, fork: h.Fork) -> bool:
-    """Whether threads may leave a loop in different turns: the more of them, the longer they wait for the last."""
+    """Whether threads may leave a loop in different iterations: larger gangs then wait longer for the last one."""
     loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
     branches = [(loop, node) for loop in loops for node in loop.body if isinstance(node, h.If)]
     return any(
@@ -165,7 +162,7 @@ def _leaves_apart(placed: Schedule, fork: h.Fork) -> bool:
 
 
 def _carried(placed: Schedule, fork: h.Fork) -> int:
-    """How many values, not counters, loops carry from turn to turn; rounded up to a power of two."""
+    """The number of loop-carried values that are no counters, rounded up to a power of two."""
     loops = {it.header: it for it in placed.loops.loops if fork in placed.nest.around[it.header]}
     phis = [it for it in _loop_nodes(placed, fork) if isinstance(it, h.Phi)]
     count = sum(it.region in loops and _varies(it, loops[it.region]) for it in phis)
@@ -173,7 +170,7 @@ def _carried(placed: Schedule, fork: h.Fork) -> int:
 
 
 def _varies(node: h.Node, loop: Loop, depth: int = 6) -> bool:
-    """Whether a value may differ between threads that have turned equally often: it is made from more than counters."""
+    """Whether a value may differ between threads in the same iteration, that is, depends on more than counters."""
     match node:
         case h.ConstantNode() | h.DynamicConstantNode():
             return False

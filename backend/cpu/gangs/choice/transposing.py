@@ -1,6 +1,6 @@
-"""Accesses that turn rows into columns: along the outer of two forks elements follow one another, along the inner not.
+"""Accesses that transpose: their elements are consecutive along the outer of two forks, but not along the inner.
 
-A gang of as many rows as a vector has lanes does them by whole vectors (see `columns`).
+A gang of as many rows as a vector has lanes makes them with whole vectors (see `memory.transposed`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _DEPTH = 12
 
 
 def transposes_rows(placed: Schedule, nest: Sequence[h.Fork], lanes: int) -> bool:
-    """Whether threads of a nest make such an access, outside of loops, and fill as many vectors as one has lanes."""
+    """Whether a nest has a transposing access outside of loops, and threads for as many vectors as one has lanes."""
     if len(nest) < 2:
         return False
     outer, inner = nest[-2:]
@@ -30,7 +30,7 @@ def transposes_rows(placed: Schedule, nest: Sequence[h.Fork], lanes: int) -> boo
 
 
 def _is_transposed(node: h.Read | h.Write, outer: h.Fork, inner: h.Fork) -> bool:
-    """By the last index, which is that of scalars in memory, and those before."""
+    """Whether an access transposes; its last index selects a scalar among consecutive ones."""
     positions = [it.position for it in node.indices if isinstance(it, h.PositionIndex)]
     if not positions or not isinstance(node.indices[-1], h.PositionIndex):
         return False
@@ -40,7 +40,7 @@ def _is_transposed(node: h.Read | h.Write, outer: h.Fork, inner: h.Fork) -> bool
 
 
 def coefficient(node: h.Node, fork: h.Fork, depth: int = _DEPTH) -> int | None:
-    """How much a value rises with the thread number of a fork; None if that is not constant."""
+    """The coefficient of a fork's thread number in a value; None if the value is not linear in it."""
     if depth == 0:
         return None
     match node:

@@ -1,8 +1,8 @@
 """Loops around barriers that LLVM is told to unroll.
 
-Where their counters go from constant to constant, and each workgroup inside is one gang, LLVM then knows in each turn
-which threads take part and where their elements lie: it drops the work of those that do not, and keeps small arrays of
-the workgroup in registers.
+Their counters go from constant to constant, and each workgroup inside of them is one gang. After unrolling, LLVM knows
+for each iteration which threads take part and where their elements lie: it drops the work of other threads and keeps
+small workgroup arrays in registers.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from ..analysis.bounds import constant_value
 from ..gang import Gang
 
 _MOST_OPERATIONS = 6000
-"""How many operations of all parts there may be, once a nest of loops is unrolled."""
+"""The most operations, summed over all parts, of an unrolled nest of loops."""
 
 
 class _NotConstant(Exception):
-    """Something that is not known before the kernel runs, or too much of it."""
+    """A trip count is not known before the kernel runs, or the unrolled nest is too large."""
 
 
 def unrolled_loops(placed: Schedule, gangs: Sequence[Gang]) -> frozenset[Loop]:
-    """The loops around forks that can be unrolled, each with those inside it, to not too many operations."""
+    """The loops around gangs to unroll, each with the loops inside of it."""
     parts = {gang.forks[0]: gang.parts for gang in gangs if gang.count <= gang.threads}
     found: set[Loop] = set()
     for loop in sorted(placed.loops.loops, key=lambda it: len(placed.loops.around[it.header])):
@@ -43,7 +43,7 @@ def unrolled_loops(placed: Schedule, gangs: Sequence[Gang]) -> frozenset[Loop]:
 
 
 class _Nest:
-    """A nest of loops whose counters are followed from turn to turn."""
+    """A nest of loops, executed as far as its counters go."""
 
     def __init__(self, placed: Schedule, loop: Loop, parts: Mapping[h.Fork, int]) -> None:
         self._placed = placed
@@ -61,7 +61,7 @@ class _Nest:
         return any(it in self._parts for it in self._placed.nest.around[loop.header])
 
     def run(self, loop: Loop, known: Mapping[h.Node, int]) -> None:
-        """Follow all turns. Raises _NotConstant."""
+        """Count the operations of all iterations. Raises _NotConstant."""
         branch, stays = self._condition(loop)
         values = self._phis(loop, known, is_first=True)
         while bool(self._value(branch.condition, values)) == stays:
@@ -74,7 +74,7 @@ class _Nest:
             values = self._phis(loop, values, is_first=False)
 
     def _condition(self, loop: Loop) -> tuple[h.If, bool]:
-        """The branch by which alone control leaves, and its condition's value if it stays."""
+        """The only branch that leaves the loop, and the value of its condition that stays."""
         body = set(loop.body)
         graph = self._placed.graph
         ways = [(it, to) for it in loop.body for to in graph.successors[it] if to not in body]
@@ -87,7 +87,7 @@ class _Nest:
         return branch, leaves.indices == [h.ControlIndex(0)]
 
     def _phis(self, loop: Loop, known: Mapping[h.Node, int], *, is_first: bool) -> dict[h.Node, int]:
-        """What is known when a turn begins."""
+        """The known values at the beginning of an iteration."""
         values = dict(known)
         for node, at in self._placed.place.items():
             if not isinstance(node, h.Phi) or at is not loop.header:
@@ -117,7 +117,7 @@ class _Nest:
         raise _NotConstant
 
     def _size(self, loop: Loop) -> int:
-        """The operations of a turn, without those of the loops inside."""
+        """The operations of an iteration, without those of inner loops."""
         total = 0
         for leader, nodes in self._placed.blocks.items():
             around = [it for it in self._placed.loops.around[leader] if it in self._depth]

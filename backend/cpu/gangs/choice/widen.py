@@ -1,8 +1,8 @@
-"""Workgroups side by side as one, so that the rows of its threads fill a vector.
+"""Merges adjacent workgroups, so that rows of threads fill a vector.
 
-Where all that threads know of their place is `workgroup * size + thread` along the innermost fork, and nothing happens
-between the forks, nobody can tell which thread is in which workgroup: several workgroups are one of several times the
-size. The last may then have threads that there are none of, which their gang masks.
+If threads use their indices along the innermost fork only as `workgroup * size + thread`, and nothing is computed
+between the forks, several workgroups are equivalent to one of several times the size. The last one may then have
+threads that do not exist; their gang masks them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _Users = Mapping[h.Node, Sequence[h.Node]]
 
 @dataclass(frozen=True, slots=True)
 class ThreadLimit:
-    """Only so many threads are there along two forks, `size` of the inner for each of the outer."""
+    """Only the first `count` threads exist along two forks, where each outer thread has `size` inner ones."""
 
     outer: h.Fork
     inner: h.Fork
@@ -30,8 +30,8 @@ class ThreadLimit:
 
 
 def widened(function: h.Function, lanes: int) -> tuple[h.Function, ThreadLimit | None]:
-    """A function whose innermost fork has so many threads, and where they end; the function itself if that is not
-    possible, or rows are as long already.
+    """The function with an innermost fork of `lanes` threads, and the limit of its threads; the function itself if that
+    is not possible, or rows are long enough.
     """
     users = def_use(function)
     nest = _nest(function, users)
@@ -50,7 +50,7 @@ def widened(function: h.Function, lanes: int) -> tuple[h.Function, ThreadLimit |
 
 
 def _nest(function: h.Function, users: _Users) -> tuple[list[h.Fork], list[h.Join]] | None:
-    """The function's forks, outermost first, and their joins, if each is all there is in the one before."""
+    """The function's forks, outermost first, and their joins, if they are perfectly nested."""
     returns = [it for it in function.nodes if isinstance(it, h.Return)]
     if len(returns) != 1:
         return None
@@ -70,13 +70,13 @@ def _nest(function: h.Function, users: _Users) -> tuple[list[h.Fork], list[h.Joi
 
 
 def _pair(forks: Sequence[h.Fork]) -> tuple[h.Fork | None, h.Fork]:
-    """The innermost fork over workgroups, and the innermost of all."""
+    """The innermost fork over workgroups, and the innermost fork."""
     outer = [it for it in forks if not isinstance(it.factor, h.DynamicLiteral)]
     return outer[-1] if outer else None, forks[-1]
 
 
 def _numbers(function: h.Function, outer: h.Fork, inner: h.Fork, size: int, users: _Users) -> list[h.Binary]:
-    """The products in `outer * size + inner`, if that is all that two forks' thread numbers are used for, else none."""
+    """The products in `outer * size + inner` if two forks' thread numbers have no other use, else nothing."""
     products: list[h.Binary] = []
     sums: set[h.Node] = set()
     for cast in _casts(function, outer, users):
@@ -97,7 +97,7 @@ def _numbers(function: h.Function, outer: h.Fork, inner: h.Fork, size: int, user
 
 
 def _casts(function: h.Function, fork: h.Fork, users: _Users) -> list[h.Node | None]:
-    """What the fork's thread numbers are as u32; None stands for any other use."""
+    """The casts of the fork's thread numbers to u32; None stands for any other use."""
     ids = [it for it in function.nodes if isinstance(it, h.ThreadID) and it.fork is fork]
     return [it if isinstance(it, h.Cast) and it.type == U32 else None for number in ids for it in users[number]]
 
@@ -114,7 +114,7 @@ def _is_pair(node: h.Binary, products: Sequence[h.Node], casts: Sequence[h.Node 
 
 
 def _hands_through(function: h.Function, joins: Sequence[h.Join]) -> bool:
-    """Whether all that the forks carry goes in and out of them at once: nothing is made or changed between them."""
+    """Whether Reduces pass straight through all forks: nothing is changed between them."""
     for node in function.nodes:
         if isinstance(node, h.Collect) and node.join in joins:
             return False

@@ -1,1 +1,1 @@
-"""The control flow of a gang: masks, phis, loops, and versions of blocks for full gangs."""
+"""The control flow of a gang: blocks under masks, phis, loops, and versions of blocks for full gangs."""

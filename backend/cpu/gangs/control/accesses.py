@@ -1,4 +1,4 @@
-"""The Reads, Writes and Atomics of a block: which of them are made at once, and under which mask."""
+"""The Reads, Writes and Atomics of a block: which are made together, and under which masks."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ class AccessEmitter:
         self._masks = masks
         self._private_writes = private_writes
         self._records: dict[h.Node, Record] = {}
-        """Those of the block that is written."""
+        """The records of the current block."""
 
     def begin(self, nodes: Sequence[h.Node]) -> None:
-        """Find what is accessed at once in a block with these nodes."""
+        """Find the records in a block with these nodes."""
         self._records = find_records(nodes, self._shared_storage, self._values.is_uniform_in_part, self._users)
 
     def is_in_record(self, node: h.Node) -> bool:
-        """Whether an access is made together with others of its record."""
+        """Whether a record contains the access."""
         return node in self._records
 
     # Loads
 
     def loaded(self, node: h.Read) -> str:
-        """What stands for a Read in the current part."""
+        """The scalar or vector of a Read in the current part."""
         memory = self._values.memory
         if isinstance(node.collection, h.ConstantNode):
             address = memory.address_beyond(self._memory.constant(node.collection.value), node.indices)
@@ -55,7 +55,7 @@ class AccessEmitter:
         return value
 
     def load_with_others(self, node: h.Read) -> bool:
-        """Define a Read together with others of its record, or in several parts at once; false if that is not so."""
+        """Load a Read with the rest of its record, or in several parts at once. False if neither applies."""
         record = self._records.get(node)
         if record is None:
             return self._load_transposed(node)
@@ -87,7 +87,7 @@ class AccessEmitter:
         return True
 
     def _transposed_group(self, node: h.Read | h.Write) -> int:
-        """How many parts' scalars are accessed at once, since they follow one another in memory; 0 if each apart."""
+        """The number of parts to access at once, since their elements are consecutive; 0 for one after another."""
         storage = self._shared_storage(node)
         if self._site.count == 1 or storage is None or any(it is not None for it in self._masks.all_here()):
             return 0
@@ -103,7 +103,7 @@ class AccessEmitter:
     # Stores
 
     def store(self, node: h.Write) -> None:
-        """A Write in all parts; where it is the last of a record, all of them."""
+        """A Write in all parts. The last Write of a record stores the whole record."""
         record = self._records.get(node)
         if record is None and self._store_transposed(node):
             return
@@ -137,7 +137,7 @@ class AccessEmitter:
             memory.store(node.value, address, mask)
 
     def _shared_storage(self, node: h.Read | h.Write) -> Storage | None:
-        """The storage that an access to a scalar is to, if the lanes share it."""
+        """The storage that a scalar access touches, if the lanes share it."""
         collection = node.collection if isinstance(node, h.Read) else node
         if isinstance(collection, (h.ConstantNode, h.Atomic)) or is_version_projection(node):
             return None
@@ -147,7 +147,7 @@ class AccessEmitter:
     # Atomics
 
     def atomic(self, node: h.Atomic) -> None:
-        """An atomic operation of the current part, of which a lane passes the block."""
+        """An atomic operation in the current part, which has an active lane."""
         memory, storage, values = self._values.memory, self._plan.of(node), self._values
         address = memory.address_of(storage, node.indices)
         operands = [Operand(values.vector(it), self._scalar_if_uniform(it)) for it in node.operands]
@@ -172,5 +172,5 @@ class AccessEmitter:
 
 
 def _is_one_element(address: LaneAddress) -> bool:
-    """Whether the lanes of a part store into one place, for which there must be a lane."""
+    """Whether all lanes of a part store to one address, which needs an active lane."""
     return not address.varying and not address.is_private

@@ -1,4 +1,4 @@
-"""The nodes of one block, each for all parts of a gang before the next node."""
+"""The nodes of a block: each node is written for all parts of the gang before the next one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .private_writes import PrivateWrites
 
 
 class BlockEmitter:
-    """Writes blocks where the site is; makes the `values`, `masks` and `merges` of a gang."""
+    """Writes the block at the site. Owns the `values`, `masks` and `merges` of the gang."""
 
     def __init__(self, context: GangContext) -> None:
         self._placed, self._body, self._types = context.placed, context.body, context.types
@@ -34,12 +34,12 @@ class BlockEmitter:
         self._accesses = AccessEmitter(context, self.values, self.masks, private_writes)
         self._calls = CallEmitter(context, self.values, self.masks)
         self._paired_calls: dict[h.Node, tuple[h.Intrinsic, ...]] = {}
-        """Those of the block that is written."""
+        """The paired calls among the nodes being written."""
         self._early: set[h.Node] = set()
-        """Values of the block that is written that are there already."""
+        """Values that `emit_early` has written."""
 
     def emit(self, leader: h.Node, omitted: Collection[h.Node]) -> None:
-        """A block but for some nodes, and what it hands to the next."""
+        """A block without the omitted nodes, and the values of Phis after it."""
         if self._body.level_of[leader].header is not leader:
             self.merges.begin(leader)
         nodes = self._placed.blocks[leader]
@@ -54,7 +54,7 @@ class BlockEmitter:
             self._emit_node(node)
 
     def emit_early(self, node: h.Node) -> bool:
-        """Write a value that is the same for all lanes before the rest of its block, if nothing there changes it."""
+        """Write a uniform value before the rest of its block; false if the block may change it."""
         if node in self._early:
             return True
         match node:
@@ -73,8 +73,8 @@ class BlockEmitter:
         return True
 
     def _in_order(self, nodes: Sequence[h.Node]) -> Generator[h.Node]:
-        """The nodes, but scalars are read where they are used, after the tests of other accesses: LLVM then joins their
-        loads with the operations on vectors.
+        """The nodes, with Reads of scalars delayed until their first use, after the tests of other accesses: LLVM then
+        folds their loads into vector operations.
         """
         waiting: list[h.Node] = []
         for node in nodes:
@@ -135,7 +135,7 @@ class BlockEmitter:
             self._define(node, lambda: compute(values.one, node, self._types, values.scalar))
 
     def _exact_operand(self, node: h.Node) -> h.Binary | None:
-        """The operand of a cast from u32 to u64 if it is known not to wrap round."""
+        """The operand of a cast from u32 to u64 if the operand is known not to wrap."""
         match node:
             case h.Cast(type=h.Integer(64, signed=False), operand=h.Binary() as operand):
                 is_u32 = self._types[operand] == h.Integer(32, signed=False)
@@ -144,7 +144,7 @@ class BlockEmitter:
                 return None
 
     def _emit_paired(self, nodes: Sequence[h.Intrinsic]) -> None:
-        """What stands for each of some calls of one function, in each part."""
+        """Calls of one function, in all parts."""
         values = self.values
         positions = [(node, part) for node in nodes for part in self._site.parts()]
         operands = [[values.vector(it) for it in node.arguments] for node in nodes for _ in self._site.parts()]
@@ -155,7 +155,7 @@ class BlockEmitter:
             values.keep_if_left_behind(node, self.masks.here)
 
     def _define(self, node: h.Node, text: Callable[[], str]) -> None:
-        """Write what stands for a node in each part."""
+        """Define a node in each part; `text` writes its value there."""
         for _ in self.values.parts_of(node):
             self.values.define(node, text())
         self.values.keep_if_left_behind(node, self.masks.here)

@@ -10,7 +10,7 @@ from .masks import Masks
 
 
 class CallEmitter:
-    """Writes calls; what is the same for all lanes is passed, or computed, once."""
+    """Writes calls. Uniform arguments are passed once, and uniform calls are made once."""
 
     def __init__(self, context: GangContext, values: GangValues, masks: Masks) -> None:
         self._types, self._plan, self._shapes = context.types, context.plan, context.shapes
@@ -21,7 +21,7 @@ class CallEmitter:
         self._masks = masks
 
     def emit(self, node: h.Call) -> None:
-        """One call for each part; a single one if all lanes make the same."""
+        """One call for each part, or a single one if all lanes make the same call."""
         if self._shapes.is_uniform_call(node):
             self._emit_once(node)
             return
@@ -45,7 +45,7 @@ class CallEmitter:
         self._calls.call(node, call_site, self._calls.common_results(node, call_site.way)[0])
 
     def common_result(self, node: h.Read, call: h.Call) -> str:
-        """A result that all lanes have in common."""
+        """The result of a uniform call."""
         (index,) = node.indices
         assert isinstance(index, h.FieldIndex)
         call_site = self._calls.find(call, 1)

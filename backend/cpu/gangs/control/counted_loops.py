@@ -1,7 +1,7 @@
-"""Blocks in counted loops, in all turns of which all positions are in range.
+"""Versions of blocks in counted loops whose positions are in range in all iterations.
 
-A test before a loop tells of all its turns: the counter lies between 0 and the limit that it is compared with. Where it
-holds, a version of the block without range tests runs in each turn; else one with them.
+A test before the loop covers all its iterations: the counter is between 0 and the limit that it is compared with. If
+the test holds, a version of the block without range tests runs, else the one with them.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ from ..values.values import GangValues
 from .versions import FastVersion, accessed, all_of
 
 _MOST = 160
-"""Blocks of more operations, those of all parts counted, have one version."""
+"""The most operations, summed over all parts, of a block that gets two versions."""
 _FEWEST = 2
-"""One test is better than so many in each turn."""
+"""Minimum number of accesses whose range tests one test before the loop must replace."""
 _MIRRORED = {h.BinaryOp.GREATER: h.BinaryOp.LESS, h.BinaryOp.GREATER_EQUAL: h.BinaryOp.LESS_EQUAL}
 
 
 @dataclass(frozen=True, slots=True)
 class _Counter:
-    """What a loop counts with: in all blocks but the first it is not negative, and below the limit, or also there."""
+    """A loop counter: in all blocks but the header it is at least 0 and below `limit`, or equal to it if it
+    `reaches_limit`.
+    """
 
     phi: h.Phi
     limit: h.Node
@@ -38,10 +40,10 @@ class _Counter:
 
 
 class CountedLoops:
-    """Finds the tests of the blocks of a loop and writes them where code is now, which is before the loop."""
+    """Writes the tests of a loop's blocks; the current position is before the loop."""
 
     def __init__(self, context: GangContext, values: GangValues, emit_early: Callable[[h.Node], bool]) -> None:
-        """`emit_early` writes a value of the site's block before all else there, if that is possible."""
+        """`emit_early` writes a uniform value before the rest of the site's block, if that is possible."""
         self._placed, self._plan, self._private = context.placed, context.plan, context.private
         self._shapes = context.shapes
         self._site = context.site
@@ -50,7 +52,7 @@ class CountedLoops:
         self._counters: dict[Item, h.Phi] = {}
 
     def find(self, level: Level) -> dict[Item, FastVersion]:
-        """For blocks that are worth two versions the test, and what is proved in one; of masks, nothing is."""
+        """The versions of blocks that are worth the code. They prove nothing about masks."""
         counter = self._counter(level)
         if counter is None or level in self._shapes.divergent or any(it.inner is not None for it in level.items):
             return {}
@@ -64,16 +66,18 @@ class CountedLoops:
                     self._counters[item] = counter.phi
         return found
 
-    def begin_turn(self, item: Item) -> None:
-        """Count before the versions branch off, so that LLVM sees one counter. The site is at the item."""
+    def begin_iteration(self, item: Item) -> None:
+        """Increment the counter before the versions branch off, so that LLVM sees one counter. The site is
+        at the item.
+        """
         for value in self._counters[item].values:
             if self._placed.place.get(value) is item.leader:
                 self._emit_early(value)
 
     @contextmanager
     def tested(self, item: Item) -> Generator[None]:
-        """What is written meanwhile is the version with range tests. Nothing of it is to be made in each turn, or where
-        both versions meet again, instead: the counter is hidden from LLVM, and so is what ends the version.
+        """Write the version with range tests. The counter is hidden from LLVM, and so is the end of the version: LLVM
+        would otherwise move its computations out, into every iteration or behind the merge.
         """
         values, key = self._values, (self._counters[item], 0)
         with values.slots.replaced(key, values.memory.hidden(values.slots.use(key), "i32")):
@@ -105,7 +109,7 @@ class CountedLoops:
         return FastVersion(all_of(values.one, tests), Proved(frozenset(proved), exact=exact))
 
     def _outside(self, level: Level) -> Callable[[h.Node], str | None]:
-        """Names what is the same for all lanes and made before the loop."""
+        """Gives the values of nodes that are uniform and defined before the loop."""
 
         def name(node: h.Node) -> str | None:
             is_inside = self._placed.place.get(node) in level.leaders
@@ -134,7 +138,9 @@ class CountedLoops:
         return _Counter(left, right, reaches_limit) if is_counter else None
 
     def _is_never_negative(self, phi: h.Phi, loop: Loop, reaches_limit: bool) -> bool:
-        """A signed one must count up from a constant, and not beyond a limit that may be the greatest number."""
+        """Whether the counter is never negative. A signed one must count up from a constant, and may not reach its
+        limit, which could be the greatest number.
+        """
         type = self._placed.types[phi]
         if self._shapes.at(phi, loop.header) != UNIFORM or not isinstance(type, h.Integer) or type.bits != 32:
             return False

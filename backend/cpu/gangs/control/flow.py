@@ -1,7 +1,6 @@
 """The control flow of a gang: blocks, loops and inner forks in the order of the levels (see `analysis.body`).
 
-Code that not every lane is sure to pass has a jump around it for when none does. A loop runs while any lane is left in
-it.
+Code that some gangs skip has a jump around it. A loop runs while any lane is left in it.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from .segment_prefetch import SegmentPrefetch
 from .versions import BlockVersions, DeferredBranch, FastVersion
 
 _MANY = 4
-"""Of so many parts, what is done if not all lanes are in range is done lane by lane."""
+"""The fewest parts whose slow versions are short code: gathers and scatters by lane instead of range tests."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """`act`, an i1, says whether any lane passes an item; where none does, one that is `guarded` is jumped over."""
+    """`active`, an i1, says whether any lane passes an item. A `guarded` item has a jump around it."""
 
-    act: str
+    active: str
     guarded: bool
 
 
@@ -35,7 +34,7 @@ _SURE = _Entry("true", guarded=False)
 
 
 class Flow:
-    """Writes levels; `blocks` writes what is in a block."""
+    """Writes the levels of a body; `blocks` writes the nodes of a block."""
 
     def __init__(self, context: GangContext, blocks: BlockEmitter) -> None:
         self._placed, self._shapes = context.placed, context.shapes
@@ -47,13 +46,13 @@ class Flow:
         self._counted = CountedLoops(context, blocks.values, blocks.emit_early)
         self._segment_prefetch = SegmentPrefetch(context, blocks.values)
         self._before: DeferredBranch | None = None
-        """A block that is written but for who goes where from its end."""
+        """The block before, if its branch is not written yet."""
         self._deferred: dict[Item, DeferredBranch] = {}
         self._loop_versions: dict[Item, FastVersion] = {}
-        """What is tested before a loop for its blocks."""
+        """The versions of blocks in the loops around."""
         self._waiting: set[h.Node] = set()
         self._is_sure: dict[Item, bool] = {}
-        """Whether a lane is sure to pass an item."""
+        """Whether some lane is sure to pass an item."""
         self._is_exact: dict[Item, bool] = {}
 
     def emit_level(self, level: Level) -> None:
@@ -81,13 +80,13 @@ class Flow:
             self._emit_guarded(item, entry)
 
     def _emit_branch(self, deferred: DeferredBranch) -> None:
-        """What was left out at the end of a block: who goes where."""
+        """The nodes and the branch that were left out at the end of a block."""
         with self._site.at(deferred.leader):
             self._blocks.emit_some(deferred.nodes)
             self._masks.take_edges(deferred.leader)
 
     def _emit_versions(self, item: Item, level: Level, version: FastVersion, before: DeferredBranch | None) -> None:
-        """A block twice, once for when all lanes are known to pass it."""
+        """Two versions of a block: a fast one for full gangs, and a general one."""
         out, slots = self._out, self._slots
         entry = None if before is not None else self._enter(item, level)
         if version.test == "true":
@@ -112,19 +111,19 @@ class Flow:
         out.open_merge(after, start)
 
     def _emit_fast(self, item: Item, version: FastVersion) -> None:
-        """The version for when all lanes pass."""
+        """The version that all lanes pass."""
         with self._masks.assume_full(self._shapes.item_keys[item]), self._site.proving(version.proved):
             self._emit_inside(item)
 
     def _emit_guarded(self, item: Item, entry: _Entry) -> None:
-        """An item with a jump around it, if there is something that says when."""
+        """An item, with a jump around it if it is guarded."""
         if not entry.guarded:
-            with self._site.active_if(entry.act):
+            with self._site.active_if(entry.active):
                 self._emit_inside(item)
             return
         out = self._out
         before, inside, after = out.current, out.fresh_block("some"), out.fresh_block("after")
-        out.do(f"br i1 {entry.act}, label %{inside}, label %{after}")
+        out.do(f"br i1 {entry.active}, label %{inside}, label %{after}")
         out.open_arm(inside, before)
         with self._slots.guarded():
             self._emit_inside(item)
@@ -132,7 +131,7 @@ class Flow:
         out.open_merge(after, before)
 
     def _enter(self, item: Item, level: Level) -> _Entry:
-        """Sets the masks of an item, and says whether any lane passes it."""
+        """Set the masks of an item, and say whether any lane passes it."""
         key = self._shapes.item_keys[item]
         if item.leader is level.header:
             self._is_sure[item], self._is_exact[item] = True, False
@@ -141,17 +140,17 @@ class Flow:
             self._is_sure[item], self._is_exact[item] = self._is_sure[item.twin], self._is_exact[item.twin]
             if self._is_sure[item]:
                 return _SURE
-            act = self._slots.use(item.twin)
+            active = self._slots.use(item.twin)
         else:
             is_new = not self._masks.is_known(key)
             self._is_exact[item] = is_new or self._masks.is_own(item)
             if is_new:
                 self._masks.set(key, self._masks.taken(item.incoming))
             self._is_sure[item] = False
-            act = self._masks.act(item.incoming)
-        self._slots.define(item, act, "i1")
+            active = self._masks.any_takes(item.incoming)
+        self._slots.define(item, active, "i1")
         is_small = item.inner is None and self._is_exact[item] and self._cost(item.leader) <= SMALL
-        return _Entry(act, guarded=not is_small)
+        return _Entry(active, guarded=not is_small)
 
     def _cost(self, leader: h.Node) -> float:
         return float("inf") if self._merges.has_copies(leader) else block_cost(self._placed, leader)
@@ -166,14 +165,14 @@ class Flow:
             self._emit_inner_fork(item.inner)
 
     def _emit_block(self, item: Item) -> None:
-        """A block; in a loop maybe twice, once for when its positions are known to be in range in all turns."""
+        """A block; in a counted loop maybe in two versions, one of which has no range tests."""
         version = self._loop_versions.get(item)
         if version is None:
             self._blocks.emit(item.leader, self._waiting)
             self._masks.take_edges(item.leader)
             return
         out, site = self._out, self._site
-        self._counted.begin_turn(item)
+        self._counted.begin_iteration(item)
         before, fast, slow, after = out.current, *(out.fresh_block(it) for it in ("in.range", "tested", "turned"))
         out.do(f"br i1 {version.test}, label %{fast}, label %{slow}, !prof !1")
         for label, proved, hidden in (
@@ -194,20 +193,20 @@ class Flow:
         if level in self._shapes.divergent:
             live = [slots.make(masks) for _ in range(self._site.count)]
             self._put(live, self._masks.texts(self._shapes.item_keys[item]))
-        turns = self._segment_prefetch.begin(level) if live else None
+        iterations = self._segment_prefetch.begin(level) if live else None
         before, head, done = out.current, out.fresh_block("loop"), out.fresh_block("left")
         out.do(f"br label %{head}")
         out.open_arm(head, before)
         if live:
             self._masks.set(self._shapes.keys[level.header], [slots.load(masks, it) for it in live])
         self._merges.begin(level.header)
-        if turns is not None:
-            self._segment_prefetch.turn(level, turns)
+        if iterations is not None:
+            self._segment_prefetch.prefetch_next(level, iterations)
         self.emit_level(level)
-        act = self._masks.act(level.back)
+        active = self._masks.any_takes(level.back)
         if live:
             self._put(live, self._masks.taken(level.back))
-        out.do(f"br i1 {act}, label %{head}, label %{done}{self._unrolled(level)}")
+        out.do(f"br i1 {active}, label %{head}, label %{done}{self._unrolled(level)}")
         out.open_merge(done, before)
 
     def _put(self, slots: list[str], masks: list[str]) -> None:
@@ -215,7 +214,7 @@ class Flow:
             self._slots.store(self._vec.type("i1"), mask, slot)
 
     def _unrolled(self, level: Level) -> str:
-        """What tells LLVM to unroll a short loop."""
+        """The metadata that tells LLVM to unroll a short loop."""
         if not is_short(self._placed, self._shapes, level, self._site.count):
             return ""
         self._out.module.has_short_nests |= any(it.inner is not None and it.inner.is_loop for it in level.items)

@@ -1,6 +1,6 @@
-"""Which lanes pass the block that is written, and which take which edge from its end: a mask for each part of a gang.
+"""The lanes that pass a block and the lanes that take an edge: a mask for each part of a gang.
 
-A mask is a vector of i1. Masks and whether any lane takes an edge live in slots, which LLVM turns into registers.
+A mask is a vector of i1. Masks, and whether any lane takes an edge, are kept in slots, which LLVM turns into registers.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ class Masks:
         self._edges: dict[BlockEdge, tuple[str, list[str]]] = {}
 
     def set(self, key: Key, masks: Sequence[str | None]) -> None:
-        """The masks of the parts; None is all lanes."""
+        """Define the masks of a key's parts; None stands for all lanes."""
         for part, mask in enumerate(masks):
             self._is_all[key, part] = mask is None
             if mask is not None:
                 self._slots.define((key, part), mask, self._type)
 
     def set_full_tests(self, key: Key, tests: tuple[str, ...] | None) -> None:
-        """Tests that together mean that the masks of a key have all lanes; None if there are none."""
+        """Define tests that imply that the masks of a key have all lanes; None if there are no such tests."""
         self._full_tests[key] = tests
 
     def full_tests(self, key: Key) -> tuple[str, ...] | None:
-        """Those tests, if they are known."""
+        """The tests that imply that the masks of a key have all lanes, if any are known."""
         return self._full_tests.get(key)
 
     def is_partial(self, key: Key) -> bool:
-        """Whether the masks of a key may lack lanes, as far as is known."""
+        """Whether some mask of a key may lack a lane."""
         return any(not self._is_all.get((key, part), False) for part in range(self._site.count))
 
     @contextmanager
     def assume_full(self, key: Key) -> Generator[None]:
-        """What is written meanwhile runs only where the masks of a key have all lanes."""
+        """Write code that runs only if the masks of a key have all lanes."""
         names = [(key, part) for part in range(self._site.count)]
         before = {name: self._is_all[name] for name in names}
         self._is_all.update(dict.fromkeys(names, True))
@@ -62,7 +62,7 @@ class Masks:
         self._is_all.update(before)
 
     def is_known(self, key: Key) -> bool:
-        """Whether the masks have been set."""
+        """Whether the masks of a key are defined."""
         return (key, 0) in self._is_all
 
     def here(self) -> str | None:
@@ -86,12 +86,14 @@ class Masks:
         return self.here() or _ALL
 
     def any(self, masks: Sequence[str]) -> str:
-        """Whether any part's mask has a lane."""
+        """Whether some lane is in one of the masks."""
         return self._values.memory.any(self.either(self._vec, masks))
 
     @contextmanager
     def if_any_lane(self) -> Generator[None]:
-        """What is written meanwhile is for parts of which a lane passes the block: of several, one may have none."""
+        """Write code that runs only if a lane of the current part passes the block. Of several parts, some may have
+        none.
+        """
         mask = self.here()
         if self._site.count == 1 or mask is None:
             yield
@@ -108,7 +110,7 @@ class Masks:
 
     @staticmethod
     def either(ops: Ops, values: Sequence[str]) -> str:
-        """The union."""
+        """The union of masks."""
         result, *others = values
         for other in others:
             result = ops.binary("or", "i1", result, other)
@@ -117,7 +119,7 @@ class Masks:
     # Edges
 
     def _depth(self, edge: BlockEdge) -> int:
-        """The number of the level in which it is asked who took an edge."""
+        """The depth of the level in which the masks of an edge are used."""
         level = self._body.level_of[edge.target]
         if edge.target is level.header and edge not in level.back:
             assert level.parent is not None
@@ -125,21 +127,23 @@ class Masks:
         return len(self._body.enclosing(level.header)) - 1
 
     def _slots_of(self, edge: BlockEdge) -> tuple[str, list[str]]:
-        """Where it is kept whether any lane takes an edge, and which of each part, if they do so at different times."""
+        """The slots of an edge that lanes take at different times: whether any lane takes it, and the mask of each
+        part.
+        """
         if edge not in self._edges:
             depth = self._depth(edge)
             masks = [self._slots.make(self._type, depth) for _ in range(self._site.count)]
             self._edges[edge] = self._slots.make("i1", depth), masks
         return self._edges[edge]
 
-    def act(self, edges: Sequence[BlockEdge]) -> str:
+    def any_takes(self, edges: Sequence[BlockEdge]) -> str:
         """Whether any lane takes one of the edges."""
-        return self.either(self._one, [self._act(it) for it in edges])
+        return self.either(self._one, [self._any_takes(it) for it in edges])
 
-    def _act(self, edge: BlockEdge) -> str:
+    def _any_takes(self, edge: BlockEdge) -> str:
         if self.leaves_divergent(edge):
             return self._slots.load("i1", self._slots_of(edge)[0])
-        return self._slots.use((edge, "act")) if (edge, "act") in self._slots else "false"
+        return self._slots.use((edge, "active")) if (edge, "active") in self._slots else "false"
 
     def taken(self, edges: Sequence[BlockEdge]) -> list[str]:
         """Which lanes of each part take one of the edges."""
@@ -151,58 +155,60 @@ class Masks:
         return self._slots.use((edge, part)) if (edge, part) in self._slots else "zeroinitializer"
 
     def take_edges(self, leader: h.Node) -> None:
-        """At the end of a block, who goes where."""
+        """Define the masks of the edges from the end of a block."""
         masks, exit = self.texts(self._site.key), self._placed.exits[leader]
         for edge in self._body.outgoing[leader]:
             if edge.target not in self._body.level_of:
                 continue
-            act, taken = self._site.act, masks
+            active, taken = self._site.active, masks
             leaves = self.leaves_divergent(edge)
             if isinstance(exit, h.If):
-                act, taken = self._branch(exit, edge, masks)
+                active, taken = self._branch(exit, edge, masks)
                 if self._shapes.edge_keys[edge] is not self._site.key and not leaves:
                     self.set(self._shapes.edge_keys[edge], taken)
-            self._take(edge, act, taken)
+            self._take(edge, active, taken)
 
     def take_only(self, edge: BlockEdge) -> None:
-        """All lanes take one edge from the end of a block with a branch."""
+        """Define the masks for when all lanes take one edge from a branch."""
         for other in self._body.outgoing[edge.source]:
             if other.target in self._body.level_of:
-                act, mask = ("true", _ALL) if other == edge else ("false", "zeroinitializer")
+                active, mask = ("true", _ALL) if other == edge else ("false", "zeroinitializer")
                 taken = [mask] * self._site.count
                 self.set(self._shapes.edge_keys[other], taken)
-                self._take(other, act, taken)
+                self._take(other, active, taken)
 
-    def _take(self, edge: BlockEdge, act: str, taken: Sequence[str]) -> None:
+    def _take(self, edge: BlockEdge, active: str, taken: Sequence[str]) -> None:
         if self.leaves_divergent(edge):
-            self._add(edge, act, taken)
+            self._add(edge, active, taken)
         else:
-            self._put(edge, act, taken)
+            self._put(edge, active, taken)
 
-    def _put(self, edge: BlockEdge, act: str, taken: Sequence[str]) -> None:
+    def _put(self, edge: BlockEdge, active: str, taken: Sequence[str]) -> None:
         depth = self._depth(edge)
-        self._slots.define((edge, "act"), act, "i1", depth=depth)
+        self._slots.define((edge, "active"), active, "i1", depth=depth)
         for part, mask in enumerate(taken):
             self._slots.define((edge, part), mask, self._type, depth=depth)
 
-    def _add(self, edge: BlockEdge, act: str, taken: Sequence[str]) -> None:
-        """Lanes leave a loop at different times."""
+    def _add(self, edge: BlockEdge, active: str, taken: Sequence[str]) -> None:
+        """Add lanes to those that have left a divergent loop by an edge."""
         slots, load = self._slots, self._slots.load
-        act_slot, mask_slots = self._slots_of(edge)
-        slots.store("i1", self._one.binary("or", "i1", act, load("i1", act_slot)), act_slot)
+        active_slot, mask_slots = self._slots_of(edge)
+        slots.store("i1", self._one.binary("or", "i1", active, load("i1", active_slot)), active_slot)
         for mask, slot in zip(taken, mask_slots, strict=True):
             slots.store(self._type, self._vec.binary("or", "i1", mask, load(self._type, slot)), slot)
 
     def _branch(self, branch: h.If, edge: BlockEdge, masks: Sequence[str]) -> tuple[str, list[str]]:
-        """Whether any lane takes a way out of a branch, and which."""
+        """Whether any lane takes an edge from a branch, and the masks of those that do."""
         is_true = isinstance(edge.target, h.Read) and edge.target.indices == [h.ControlIndex(1)]
         if self._values.is_uniform(branch.condition):
-            act, type = self._values.scalar(branch.condition), self._type
+            active, type = self._values.scalar(branch.condition), self._type
             if not is_true:
-                act = self._one.binary("xor", "i1", act, "true")
+                active = self._one.binary("xor", "i1", active, "true")
             out = self._values.out
-            taken = [out.pure(f"select i1 {act}, {type} {mask}, {type} zeroinitializer") for mask in masks]
-            return act if self._site.act == "true" else self._one.binary("and", "i1", act, self._site.act), taken
+            taken = [out.pure(f"select i1 {active}, {type} {mask}, {type} zeroinitializer") for mask in masks]
+            return active if self._site.active == "true" else self._one.binary(
+                "and", "i1", active, self._site.active
+            ), taken
         taken = [self._wanted(branch.condition, masks[part], is_true=is_true) for part in self._site.parts()]
         is_rising = is_true and all(it == _ALL for it in masks)
         first = self._first_is_below(branch.condition) if is_rising else None
@@ -215,7 +221,7 @@ class Masks:
         return wanted if mask == _ALL else self._vec.select(mask, "i1", wanted, "zeroinitializer")
 
     def _first_is_below(self, condition: h.Node) -> str | None:
-        """Whether any lane's number is below a limit, where only that of the first needs to be asked."""
+        """Whether any lane's value is below a limit, if values rise and only the first lane's need be compared."""
         match condition:
             case h.Binary(op=h.BinaryOp.LESS, lhs=lhs, rhs=rhs) if self._values.is_uniform(rhs):
                 type, bound = self._placed.types[lhs], greatest(lhs, self._placed.types)
@@ -229,10 +235,10 @@ class Masks:
                 return None
 
     def leaves_divergent(self, edge: BlockEdge) -> bool:
-        """Whether the edge leaves a loop that lanes leave at different times."""
+        """Whether the edge leaves a divergent loop."""
         levels = self._body.enclosing(edge.source)
         return any(it in self._shapes.divergent and edge.target not in it.leaders for it in levels)
 
     def is_own(self, item: Item) -> bool:
-        """Whether the mask of an item comes from one branch right before it."""
+        """Whether the mask of an item comes from a single branch, right before it."""
         return len(item.incoming) == 1 and self._shapes.splits(item.incoming[0].source)

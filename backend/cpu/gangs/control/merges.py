@@ -1,4 +1,4 @@
-"""What blocks hand on: to the Phis of the regions after them, and to Collects."""
+"""Phis, Reduces and Collects: the values that leave a block."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .private_writes import PrivateWrites
 
 
 class Merges:
-    """The Phis, Reduces and Collects of a gang's body."""
+    """Writes the Phis, Reduces and Collects of a gang's body."""
 
     def __init__(self, context: GangContext, values: GangValues, masks: Masks, private_writes: PrivateWrites) -> None:
         self._placed, self._gang, self._body = context.placed, context.gang, context.body
@@ -35,7 +35,7 @@ class Merges:
         self._endings: dict[h.Node, list[h.Phi]] = {}
         self._collects: dict[h.Node, list[h.Collect]] = {}
         self._openings: dict[h.Node, list[h.Reduce]] = {}
-        """The Reduces of the fork that follows a block, whose collections begin as copies."""
+        """For each block before an inner fork, the fork's Reduces whose collections begin as copies."""
         self._phi_slots: dict[h.Phi, tuple[str, list[str]]] = {}
         self._first: dict[tuple[h.Phi, bool], h.Node] = {}
         for node in context.placed.function.nodes:
@@ -63,7 +63,7 @@ class Merges:
             self._openings.setdefault(block_leader(fork.control), []).append(node)
 
     def has_copies(self, leader: h.Node) -> bool:
-        """Whether a block hands collections on into other storage."""
+        """Whether collections are copied to other storage at the end of a block."""
         return leader in self._openings or any(
             is_collection(self._types[phi])
             and any(self._plan.needs_transfer(it, phi) for it in self._taken(phi, leader))
@@ -73,7 +73,7 @@ class Merges:
     # At the beginning of a region
 
     def begin(self, region: h.Node) -> None:
-        """What came in."""
+        """Load the scalar Phis of a region."""
         if region not in self._phis:
             return
         with self._site.at(region):
@@ -101,7 +101,7 @@ class Merges:
     # At the end of a block
 
     def leave_block(self, leader: h.Node) -> None:
-        """What comes out."""
+        """Write the values that leave a block at its end."""
         for phi in self._endings.get(leader, ()):
             for value in self._taken(phi, leader):
                 if is_collection(self._types[phi]):
@@ -139,11 +139,11 @@ class Merges:
         yield from self._site.parts() if count > 1 else (0,)
 
     def transfer(self, source: h.Node, target: h.Node) -> None:
-        """Bring a lane-private collection to where the version that continues it lives."""
+        """Copy a lane-private collection to the storage of the version that continues it, if that is another."""
         if not self._plan.needs_transfer(source, target):
             return
         storage = self._plan.of(target)
-        assert storage in self._private  # what lanes share gets its contents outside of the fork alone (see `sharing`)
+        assert storage in self._private  # shared storage gets its contents outside of the fork only (see `sharing`)
         for _ in self._site.parts():
             if isinstance(source, h.ConstantNode):
                 self._values.memory.fill_zero(storage, self._private_writes.mask(storage))

@@ -1,9 +1,8 @@
-"""Lane-private collections that need no mask where they are written.
+"""Writes to lane-private collections that need no mask.
 
-A collection begins where it is filled for the first time. If all that is ever done with it is done by lanes that pass
-that block then, what is in it for the other lanes is of no interest, and blocks that the same lanes pass write whole
-vectors. Of a collection that begins in a loop which lanes leave at different times, all uses must be in the loop: lanes
-that have left it could ask for what they had.
+A collection begins in its *home*, the block that fills it first. If only lanes that pass the home use the collection,
+the contents of other lanes do not matter: blocks that the same lanes pass write whole vectors. If the home is in a
+divergent loop, all uses must be in the loop too: lanes that have left the loop keep their contents.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from .masks import Masks
 
 
 class PrivateWrites:
-    """The masks of writes to lane-private collections."""
+    """Gives the masks of writes to lane-private collections."""
 
     def __init__(self, context: GangContext, masks: Masks) -> None:
         self._placed, self._shapes, self._users = context.placed, context.shapes, context.users
@@ -40,7 +39,7 @@ class PrivateWrites:
                 self._keys[storage] = shapes.keys[home]
 
     def mask(self, storage: Storage) -> str | None:
-        """The mask of a write here, in the current part; None for all lanes."""
+        """The mask of a write in the current block and part; None for all lanes."""
         is_home = self._keys.get(storage) is self._site.key
         return None if is_home else self._masks.here()
 
@@ -50,7 +49,7 @@ class PrivateWrites:
         return node in self._placed.live and is_made and is_kept
 
     def _home(self, versions: Sequence[h.Node]) -> h.Node | None:
-        """The block where a collection begins, if it is one."""
+        """The block in which a collection begins, if there is only one."""
         own = set(versions)
         sources = [it for it in versions if not own.issuperset(taken_over(it)) or not any(taken_over(it))]
         blocks = {self._placed.place.get(it) for it in sources}
@@ -58,7 +57,7 @@ class PrivateWrites:
         return block if block in self._shapes.keys else None
 
     def _stays(self, versions: Sequence[h.Node], home: h.Node) -> bool:
-        """Whether a collection is not looked at after a loop that it begins in and that lanes leave one by one."""
+        """Whether a collection is not used after a divergent loop around its home."""
         used = {at for version in versions for at in self._used_in(version)}
         around = [it for it in self._shapes.body.enclosing(home) if it in self._shapes.divergent]
         return all(used <= it.leaders for it in around)

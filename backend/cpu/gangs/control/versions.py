@@ -1,7 +1,7 @@
-"""Whole gangs: blocks that all lanes of a gang likely pass, with all their positions in range.
+"""Versions of blocks for full gangs: all lanes pass the block, and all positions are in range.
 
-One test a gang, made from the least and greatest of the lanes' values, stands for the mask of every part and for the
-range test of every access. Where it holds, a version of the block runs that has neither; else the one with both.
+One test a gang, on the least and greatest of the lanes' values, replaces the masks of all parts and the range tests of
+all accesses. If the test holds, a version without masks and range tests runs, else the one with them.
 """
 
 from __future__ import annotations
@@ -30,17 +30,18 @@ from ..values.values import GangValues
 from .masks import Masks
 
 _MOST = 320
-"""Blocks of more operations, those of all parts counted, have one version; so have those that compute functions, which
-take longer than any test."""
+"""The most operations, summed over all parts, of a block with two versions. Blocks that call functions have one: the
+calls take longer than any test.
+"""
 _FEWEST = 3
-"""One test is better than so many."""
+"""Minimum number of accesses that one whole-gang test must replace."""
 _LIGHT = 8
-"""The most operations for each access: it is memory that the block waits for."""
+"""The most operations for each access of a block that is bound by memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class FastVersion:
-    """If `test` holds, all lanes pass the block, and what is `proved` is so."""
+    """A version of a block that runs if `test` holds: all lanes pass it then, and `proved` is true."""
 
     test: str
     proved: Proved
@@ -48,38 +49,37 @@ class FastVersion:
 
 @dataclass(frozen=True, slots=True)
 class DeferredBranch:
-    """A block with a branch at its end, and what is made only for that; in the order in which it is made."""
+    """A block whose branch is written later, together with the `nodes` that only the branch needs."""
 
     leader: h.Node
     nodes: tuple[h.Node, ...]
 
 
 class BlockVersions:
-    """Finds the tests of items and writes them where code is now."""
+    """Finds the versions of items, and writes their tests at the current position."""
 
     def __init__(
         self, context: GangContext, values: GangValues, masks: Masks, emit_early: Callable[[h.Node], bool]
     ) -> None:
-        """`emit_early` writes a value of the site's block before all else there, if that is possible."""
+        """`emit_early` writes a uniform value before the rest of the site's block, if that is possible."""
         self._placed, self._plan, self._private = context.placed, context.plan, context.private
         self._shapes, self._users = context.shapes, context.users
         self._site = context.site
         self._has_versions = not context.gang.is_in_unrolled and not any(it.is_loop for it in context.body.levels)
-        """Where lanes turn in loops, these are what takes time; where loops around them are unrolled, most positions
-        are constants then."""
+        """False where lanes run loops, which dominate the time, and where unrolling makes most positions constant."""
         self._values = values
         self._masks = masks
         self._emit_early = emit_early
 
     def find(self, item: Item) -> FastVersion | None:
-        """The test of a block outside of loops; None where it has none or it is not worth the code."""
+        """The fast version of a block outside of loops; None if it has none or is not worth the code."""
         if not self._is_worth(item):
             return None
         with self._site.at(item.leader):
             return self._find(item)
 
     def _is_worth(self, item: Item) -> bool:
-        """Whether accesses are much of what a block does, and tests of each would be several."""
+        """Whether a block is bound by memory, and one test replaces enough masks and range tests."""
         if not self._has_versions or item.inner is not None or item.level.parent is not None:
             return False
         count, nodes = self._site.count, self._placed.blocks[item.leader]
@@ -89,8 +89,8 @@ class BlockVersions:
         return is_light and tested > 0 and (tested + is_masked) * count >= _FEWEST and not any(map(_is_heavy, nodes))
 
     def deferred_branches(self, level: Level) -> dict[Item, DeferredBranch]:
-        """For blocks that are sure to be passed, with the item whose version for all lanes could come next, what is
-        computed for each lane only to decide whether it is passed: there, and in blocks before.
+        """The branches to defer: at the end of blocks that all gangs pass, before an item with a fast version. The
+        version needs no masks, so that vectors which only decide the branch are computed in the other version alone.
         """
         if level.parent is not None:
             return {}
@@ -105,13 +105,13 @@ class BlockVersions:
         return found
 
     def _decides(self, item: Item, following: Item) -> bool:
-        """Whether the one thing before an item that has versions is a branch."""
+        """Whether an item ends in the branch to a following item with versions."""
         is_next = [it.source for it in following.incoming] == [item.leader]
         leaves = any(self._masks.leaves_divergent(it) for it in following.incoming)
         return is_next and not leaves and self._shapes.splits(item.leader) and self._is_worth(following)
 
     def _only_for(self, leader: h.Node, sure: list[Item]) -> tuple[h.Node, ...]:
-        """What some blocks compute for each lane only for the branch at the end of the last one."""
+        """The vectors that some blocks compute only for the branch at the end of the last of them."""
         wanted = {self._placed.exits[leader]}
         found: list[h.Node] = []
         for node in (node for it in reversed(sure) for node in reversed(self._placed.blocks[it.leader])):
@@ -145,7 +145,7 @@ class BlockVersions:
             return None
         exit = self._placed.exits[item.leader]
         if isinstance(exit, h.If):
-            spans.all(exit.condition, truth=True)  # what it needs is defined where later tests can name it
+            spans.all(exit.condition, truth=True)  # defines the operands where later tests can use them
         return FastVersion(
             all_of(self._values.one, tests), Proved(frozenset(proved), frozenset(linear), streaming=True)
         )
@@ -157,10 +157,10 @@ class BlockVersions:
             return None
         return self._values.scalar(node) if self._values.is_named(node) else None
 
-    # Who passes
+    # Lanes that pass
 
     def _passed(self, item: Item, spans: Spans) -> tuple[str, ...] | None:
-        """Tests that together mean that all lanes come to an item."""
+        """Tests that imply that all lanes pass an item."""
         if item.leader is item.level.header:
             return self._masks.full_tests(self._shapes.item_keys[item])
         if item.twin is not None:
@@ -180,7 +180,7 @@ class BlockVersions:
         return None if item is None else self._passed(item, spans)
 
     def _all_lanes(self, condition: h.Node, level: Level, spans: Spans, *, truth: bool) -> tuple[str, ...] | None:
-        """Tests that together mean that a condition is so for all lanes."""
+        """Tests that imply that a condition is `truth` for all lanes."""
         match condition:
             case h.Unary(op=h.UnaryOp.NOT, operand=operand):
                 return self._all_lanes(operand, level, spans, truth=not truth)
@@ -192,8 +192,8 @@ class BlockVersions:
     def _all_by_one_way(
         self, ways: Iterable[tuple[h.Node, h.Node]], level: Level, spans: Spans, *, truth: bool
     ) -> tuple[str, ...] | None:
-        """Of a value that is known to be otherwise on all ways but one, as && and || make them: all lanes come that way
-        and have it there.
+        """The tests of a Phi that has another value on all ways but one, as && and || make them: all lanes come that
+        way, and the value there is `truth`.
         """
         live = [(value, before) for value, before in ways if before in self._placed.live]
         left = [(value, before) for value, before in live if _known_truth(value) is not (not truth)]
@@ -205,21 +205,21 @@ class BlockVersions:
         return None if passed is None or taken is None else (*passed, *taken)
 
     def _is_about_all(self, condition: h.Node) -> bool:
-        """Whether a condition asks where in the whole dispatch a lane is, which is alike for most gangs; where it is in
-        the workgroup is asked to choose some.
+        """Whether most gangs decide a condition alike, since it asks for the position in the dispatch. A condition on
+        the position in the workgroup selects some lanes of every gang.
         """
         return self._shapes.at(condition, self._site.here) == UNIFORM or _has_workgroup(condition)
 
     # Accesses
 
     def _accesses(self, leader: h.Node) -> Iterator[tuple[h.Node, h.DynamicConstant]]:
-        """The positions of a block's accesses that differ between lanes, and how long their arrays are."""
+        """The positions of a block's accesses that differ between lanes, with the extents of their arrays."""
         for position, extent in accessed(self._placed, self._plan, self._private, leader):
             if self._shapes.at(position, leader) != UNIFORM:
                 yield position, extent
 
     def _linear(self, node: h.Node, spans: Spans) -> tuple[tuple[str, ...], frozenset[h.Node]] | None:
-        """Tests that together mean that a value that is likely affine is that, and all likely ones it is made from."""
+        """Tests that imply that a speculated value is affine, and the speculated values that it depends on."""
         if self._shapes.at(node, self._site.here).kind is not Kind.SPECULATED:
             return (), frozenset()
         tests = self._own_tests(node, spans)
@@ -261,7 +261,7 @@ def _known_truth(node: h.Node) -> bool | None:
 
 
 def _has_workgroup(node: h.Node, depth: int = 12) -> bool:
-    """Whether a number is made from that of a workgroup."""
+    """Whether an integer depends on the number of a workgroup."""
     match node:
         case h.ThreadID(fork=h.Fork(factor=factor)):
             return not isinstance(factor, h.DynamicLiteral)
@@ -276,7 +276,7 @@ def _is_heavy(node: h.Node) -> bool:
 
 
 def all_of(one: Ops, tests: Iterable[str]) -> str:
-    """Whether all tests hold."""
+    """An i1: whether all tests hold."""
     result = "true"
     for test in dict.fromkeys(tests):
         result = test if result == "true" else one.binary("and", "i1", result, test)
@@ -286,7 +286,7 @@ def all_of(one: Ops, tests: Iterable[str]) -> str:
 def accessed(
     placed: Schedule, plan: StoragePlan, private: frozenset[Storage], leader: h.Node
 ) -> list[tuple[h.Node, h.DynamicConstant]]:
-    """The positions of a block's accesses to what lanes share, and how long their arrays are."""
+    """The positions of a block's accesses to shared storage, with the extents of their arrays."""
     found: dict[tuple[h.Node, h.DynamicConstant], None] = {}
     for node in placed.blocks[leader]:
         if not _is_access(node):

@@ -1,1 +1,1 @@
-"""The memory accesses of a gang: addresses of lanes, loads, stores, atomics, and prefetches."""
+"""The memory accesses of a gang: addresses of lanes, loads, stores, atomics and prefetches."""

@@ -1,4 +1,4 @@
-"""Where the scalars of a gang's accesses lie: a pointer, plus what positions that differ between lanes add to it."""
+"""The addresses of a gang's accesses: a pointer, and the positions that differ between lanes."""
 
 from __future__ import annotations
 
@@ -18,50 +18,50 @@ from .vector_memory import LaneIndices
 
 
 class ValueQueries(Protocol):
-    """What memory accesses ask about values at the current site."""
+    """What memory accesses need to know about values at the current site."""
 
     def shape(self, node: h.Node) -> Shape:
-        """Its shape."""
+        """The shape of a value, within one part."""
         ...
 
     def is_usable(self, node: h.Node) -> bool:
-        """Whether code here can name the operand of a value that it uses."""
+        """Whether the operand of an available value is available too."""
         ...
 
     def is_almost_affine(self, node: h.Node) -> bool:
-        """Whether it is a sum with a lane's number in it that is cut to a range or taken modulo something."""
+        """Whether a value contains the lane number as a summand, clamped or modulo some number."""
         ...
 
     def scalar(self, node: h.Node) -> str:
-        """A value that does not vary; of an affine one, and of one that is likely to be, that of the first lane."""
+        """The scalar of a value; the first lane's for affine and speculated values."""
         ...
 
     def holds(self, node: h.Node) -> str:
-        """Of a value that is likely to be affine, whether it is."""
+        """An i1: whether a speculated value is affine."""
         ...
 
     def vector(self, node: h.Node) -> str:
-        """Its lanes."""
+        """The vector of a value."""
         ...
 
     def is_rare(self) -> bool:
-        """Whether code here should rather be short than fast."""
+        """Whether the current code is rarely run, and should be short."""
         ...
 
     def is_passed_once(self) -> bool:
-        """Whether gangs pass the code here once each."""
+        """Whether each gang runs the current code once."""
         ...
 
     def is_streaming(self) -> bool:
-        """Whether code here waits for memory, and the next gang likely accesses what follows."""
+        """Whether the current code is bound by memory, and the next gang likely accesses the bytes that follow."""
         ...
 
     def private_pointer(self, storage: Storage) -> str | None:
-        """Where a lane-private collection is, in the current part; None for one that lanes share."""
+        """The pointer to a lane-private collection in the current part; None for a shared collection."""
         ...
 
     def is_proved(self, position: h.Node, extent: h.DynamicConstant) -> bool:
-        """Whether code here runs only where all lanes have a position in range."""
+        """Whether the current code runs only if all lanes' positions are in range."""
         ...
 
 
@@ -76,10 +76,10 @@ class VaryingIndex:
 
 @dataclass(frozen=True, slots=True)
 class LaneAddress:
-    """Where the lanes' scalars are: at a pointer, plus what each index adds.
+    """The addresses of the lanes' scalars: a pointer, plus the offsets of the `varying` indices.
 
-    `offset`: how many bytes from the beginning of the last index's element, None if that is not constant. `is_binding`:
-    whether it is in a buffer; `is_only_written`, whether nothing there is looked at.
+    `offset` is the number of bytes from the beginning of the last index's element, None if it is not constant.
+    `is_binding` says whether the addresses are in a buffer, `is_only_written` whether the kernel never reads that.
     """
 
     pointer: str
@@ -92,7 +92,7 @@ class LaneAddress:
 
 
 class LaneAddresses:
-    """Finds places, and what they are for each lane."""
+    """Computes the addresses of accesses."""
 
     def __init__(self, context: GangContext, vectors: LaneVectors, values: ValueQueries) -> None:
         self._vectors = vectors
@@ -102,7 +102,7 @@ class LaneAddresses:
         self._values = values
 
     def of(self, storage: Storage, indices: Sequence[h.Index]) -> LaneAddress:
-        """Where indices lead to in a storage."""
+        """The address of an element of a storage."""
         private = self._values.private_pointer(storage)
         if private is not None:
             return self._walk(Address(private, storage.layout), indices, is_private=True)
@@ -110,7 +110,7 @@ class LaneAddresses:
         return replace(found, is_binding=storage.is_binding, is_only_written=storage.is_only_written)
 
     def beyond(self, address: Address, indices: Sequence[h.Index]) -> LaneAddress:
-        """Where indices lead to from the address of a collection that the lanes share."""
+        """The address of an element of a shared collection at an address."""
         return self._walk(address, indices, is_private=False)
 
     def _walk(self, address: Address, indices: Sequence[h.Index], *, is_private: bool) -> LaneAddress:
@@ -136,7 +136,7 @@ class LaneAddresses:
         return LaneAddress(pointer, tuple(varying), layout, is_private, None if offset is None else offset[0])
 
     def moved(self, pointer: str, offset: int) -> str:
-        """A pointer some bytes on, in the same storage."""
+        """A pointer plus an offset, in the same storage."""
         return self._out.pure(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}") if offset else pointer
 
     def _at(self, pointer: str, position: h.Node, extent: h.DynamicConstant, stride: int) -> str:
@@ -148,7 +148,7 @@ class LaneAddresses:
         return self._out.pure(f"getelementptr inbounds [{stride} x i8], ptr {pointer}, i64 {value}")
 
     def is_in_range(self, position: h.Node, extent: h.DynamicConstant) -> bool:
-        """Whether a position is surely inside an array."""
+        """Whether a position is known to be in range."""
         if self._values.is_proved(position, extent):
             return True
         if isinstance(extent, h.DynamicLiteral):
@@ -158,7 +158,7 @@ class LaneAddresses:
         return isinstance(fork, h.Fork) and fork.factor == extent
 
     def lanes_of(self, address: LaneAddress) -> LaneIndices:
-        """The clamped index of each lane."""
+        """The addresses with clamped positions, as a vector of indices."""
         vec, size = self._vectors.vec, address.leaf.size
         unit = size if all(index.stride % size == 0 for index in address.varying) else 1
         type = "i32" if unit == size else "i64"
@@ -193,7 +193,7 @@ class LaneAddresses:
 
 
 def array_steps(layout: Layout, indices: Sequence[h.Index]) -> Iterator[tuple[h.Node, h.DynamicConstant, int]]:
-    """The positions among indices, each with the extent of its array and the stride of its elements."""
+    """The positions among indices, with the extents of their arrays and the strides of elements."""
     for index in indices:
         match index, layout:
             case h.FieldIndex(field=field), ProductLayout(fields=fields):
@@ -206,8 +206,8 @@ def array_steps(layout: Layout, indices: Sequence[h.Index]) -> Iterator[tuple[h.
 
 
 def constant_offset(layout: Layout, indices: Sequence[h.Index]) -> tuple[int, ScalarLayout] | None:
-    """The bytes from the beginning of an element to the scalar that constant indices lead to, and that scalar; None if
-    the indices are not constant, not in range, or do not lead to a scalar.
+    """The offset and the layout of the scalar that constant indices select in an element; None if the indices are not
+    constant, out of range, or do not select a scalar.
     """
     offset = 0
     for index in indices:

@@ -1,9 +1,9 @@
 """Atomic operations of a gang.
 
-The lanes of a gang are interleaved in any order that WGSL allows ("Atomic Operations" are relaxed), and here that order
-is the lanes' own. At one address for all lanes there is one operation with what the lanes combine to; what each finds
-is what was there before, combined with the operands of the lanes before it. Memory that no other thread sees is
-accessed by vectors where lanes are sure to be apart. All else is done lane after lane.
+WGSL allows any interleaving of the lanes ("Atomic Operations" are relaxed); gangs choose the order of lanes. If all
+lanes have one address, there is one operation with the combined operands: a lane's old value is the one in memory,
+combined with the operands of the lanes before it. Memory that no other thread sees is accessed by vectors if the lanes'
+addresses are distinct. All other operations are done lane by lane.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _COMBINED = (
 )
 
 _SETTLING = (h.AtomicOp.AND, h.AtomicOp.OR, h.AtomicOp.MIN, h.AtomicOp.MAX)
-"""Done again, they change nothing."""
+"""Idempotent operations: the same operation again changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class GangAtomic:
-    """An operation of the lanes of a mask, which is not empty; None is all lanes. `is_shared`: other threads may see
-    the memory. `is_used`: somebody asks for old values.
+    """An operation of the lanes of a mask that is not empty; None stands for all lanes. If it `is_shared`, other
+    threads may access the memory; if it `is_used`, old values are needed.
     """
 
     gang: GangMemory
@@ -49,7 +49,7 @@ class GangAtomic:
     is_used: bool
 
     def emit(self) -> str | None:
-        """The old values as a vector, if they are used."""
+        """Write the operation. The vector of old values, if they are used."""
         if not self.address.varying:
             return self._at_one_place()
         if self.is_shared:
@@ -84,10 +84,10 @@ class GangAtomic:
                 return self._lane_by_lane(None)
 
     def _unused(self, total: str) -> None:
-        """The operation whose old value nobody asks for.
+        """An operation whose old value is unused.
 
-        Where it would leave what it finds, as a minimum mostly does, a load stands for it: the line of memory is then
-        shared by all processors, not taken by each in turn.
+        If it would not change the value in memory, as most minima do not, it is only a load: the cache line stays
+        shared by all processors instead of moving from one to the next.
         """
         if not self.is_shared or self.op not in _SETTLING:
             self._once([total])
@@ -107,10 +107,10 @@ class GangAtomic:
         address = Address(self.address.pointer, self.address.leaf)
         return self.memory.atomic(self.op, address, operands, is_shared=self.is_shared)
 
-    # Places that differ, in memory of this thread alone
+    # Addresses that differ, in memory of this thread alone
 
     def _in_own_memory(self) -> str | None:
-        """Vectors where the addresses follow one another, else lane by lane."""
+        """By vectors if the addresses are consecutive, else lane by lane."""
         scalars = [llvm_type(self.address.leaf.type)] if self.is_used else []
 
         def by_lane() -> list[str]:
@@ -133,7 +133,7 @@ class GangAtomic:
     # Lane after lane
 
     def _lane_by_lane(self, lanes: LaneIndices | None) -> str | None:
-        """At the lanes' addresses; None is one for all."""
+        """The operation at each lane's address, or at one address if `lanes` is None."""
         mask = self.mask
         if mask is None:
             return self._unrolled(lanes)
@@ -154,7 +154,7 @@ class GangAtomic:
         return out.phi(self.gang.vec.type(llvm_type(self.address.leaf.type)), lambda: ways)
 
     def _of_lane(self, lanes: LaneIndices | None, number: str, old: str) -> str:
-        """The operation of a lane; puts what it found into the vector `old`."""
+        """The operation of one lane; gives the vector `old` with the lane's old value."""
         gang, out = self.gang, self.gang.vec.out
         scalar, pointer = llvm_type(self.address.leaf.type), self.address.pointer
         if lanes is not None:
@@ -182,9 +182,9 @@ class GangAtomic:
         before, loop, done = out.current, out.fresh_block("lane"), out.fresh_block("lanes.done")
         out.do(f"br label %{loop}")
         out.open_arm(loop, before)
-        turns = [(bits, before)]
+        remaining = [(bits, before)]
         old_values = [("zeroinitializer", before)]
-        left = out.phi(width, lambda: turns)
+        left = out.phi(width, lambda: remaining)
         old = "zeroinitializer"
         if self.is_used:
             old = out.phi(vec.type(llvm_type(self.address.leaf.type)), lambda: old_values)
@@ -193,7 +193,7 @@ class GangAtomic:
             number = one.convert("zext", width, number, "i64")
         after = self._of_lane(lanes, number, old)
         rest = one.binary("and", width, left, one.binary("sub", width, left, "1"))
-        turns.append((rest, out.current))
+        remaining.append((rest, out.current))
         old_values.append((after, out.current))
         out.do(f"br i1 {one.binary('icmp ne', width, rest, '0')}, label %{loop}, label %{done}")
         out.open_merge(done, before)

@@ -1,9 +1,9 @@
 """The memory accesses of a gang.
 
-Positions that rise evenly from lane to lane are a *run*: after a test once a gang, that they are in range and, where it
-is not sure, that they do rise, vectors are loaded and stored whole, with shuffles where records lie side by side. What
-fails the test, and what is no run, is clamped lane by lane, and gathered or scattered; but positions that seem to
-follow one another are compared first. A lane-private collection has the lanes' copies of each scalar side by side.
+Positions that rise evenly from lane to lane are a *run*. One test a gang says that they are in range and, if they are
+speculated, that they rise; whole vectors are then loaded and stored, with shuffles for interleaved records. If the test
+fails, and for other positions, each lane's position is clamped and elements are gathered or scattered; positions that
+are likely consecutive are compared first. A lane-private collection has the lanes' copies of each scalar side by side.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .vector_memory import LaneIndices, VectorMemory, memory_type
 
 _WORD = 4
 _WORDS_FOR_EACH = 4
-"""A record is moved whole if it has at most so many words for each that is wanted."""
+"""The most words of a record for each wanted one that are loaded or stored as whole vectors."""
 
 
 class GangMemory(LaneVectors):
@@ -56,7 +56,7 @@ class GangMemory(LaneVectors):
     # Loads
 
     def load(self, address: LaneAddress, mask: str | None) -> tuple[str, bool]:
-        """The lanes' values, or one for all; and whether it is a vector."""
+        """The vector at the address, or the scalar if all lanes have one address; and whether it is a vector."""
         if address.varying:
             return self.load_record([address], mask)[0], True
         if address.is_private:
@@ -66,7 +66,7 @@ class GangMemory(LaneVectors):
         return self._memory.load(Address(address.pointer, address.leaf)), False
 
     def load_record(self, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
-        """The vectors of one scalar, or of several of one size at constant offsets in the same element."""
+        """The vectors of one scalar, or of several scalars of one size in the same element."""
         run = self._runs.of(addresses[0])
         if run is None:
             data = self._load_apart(addresses, mask)
@@ -82,7 +82,7 @@ class GangMemory(LaneVectors):
         return [self._vector_memory.from_memory(address.leaf, it) for address, it in zip(addresses, data, strict=True)]
 
     def _load_apart(self, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
-        """Scalars of elements that lie anywhere: two words side by side are gathered as one."""
+        """Scalars at arbitrary addresses: two adjacent words are gathered as one."""
         found: dict[LaneAddress, str] = {}
         for address in addresses:
             if address in found:
@@ -119,9 +119,10 @@ class GangMemory(LaneVectors):
         return self.splat(self.out.value(f"load {scalar}, ptr {pointer}, align {address.leaf.align}"), scalar)
 
     def _strided(self, run: Run, address: LaneAddress) -> LaneIndices:
-        """Elements at even distances, which need not be computed from the lanes' positions.
+        """The indices of elements at even distances, without the lanes' positions.
 
-        The index looks as if it varied: outside of a loop it would be made into pointers, which take twice the space.
+        The index is hidden from LLVM, which would otherwise compute a vector of pointers before a loop: pointers take
+        twice the registers.
         """
         size = address.leaf.size
         unit = size if run.step % size == 0 else 1
@@ -131,7 +132,7 @@ class GangMemory(LaneVectors):
         return LaneIndices(pointer, index, "i32", unit)
 
     def _load_by_lane(self, address: LaneAddress, mask: str | None) -> str:
-        if self._permuted.is_one(address):
+        if self._permuted.applies_to(address):
             first = self._permuted.first(address)
             return self._tested(
                 self._permuted.test(address, first),
@@ -160,9 +161,8 @@ class GangMemory(LaneVectors):
         fast: Callable[[], Sequence[str]],
         slow: Callable[[], Sequence[str]],
     ) -> list[str]:
-        """Vectors made one way if a test holds, which is likely, and else another way; None: it is sure to hold.
-
-        Rare code has only the other way.
+        """Vectors from the `fast` way if a test holds, which is likely, else from the `slow` one. Without a test, the
+        fast way is always right. Rare code has only the slow way.
         """
         if test is None:
             return list(fast())
@@ -186,7 +186,7 @@ class GangMemory(LaneVectors):
     # Stores
 
     def store(self, value: h.Node, address: LaneAddress, mask: str | None) -> None:
-        """Put a value into its address, on the lanes of a mask that is not empty."""
+        """Store a value for the lanes of a mask that is not empty."""
         if address.varying or address.is_private:
             self.store_lanes(self._values.vector(value), address, mask)
             return
@@ -196,7 +196,7 @@ class GangMemory(LaneVectors):
         self._memory.store(one, Address(address.pointer, address.leaf))
 
     def store_lanes(self, lanes: str, address: LaneAddress, mask: str | None) -> None:
-        """Put lanes into addresses that differ."""
+        """Store a vector; lanes have different addresses."""
         if address.varying:
             self.store_record([lanes], [address], mask)
         else:
@@ -205,20 +205,20 @@ class GangMemory(LaneVectors):
             )
 
     def store_private(self, lanes: str, address: Address) -> None:
-        """Put lanes side by side at an address."""
+        """Store a vector at an address."""
         assert isinstance(address.layout, ScalarLayout)
         self._vector_memory.store(
             self._vector_memory.to_memory(address.layout, lanes), address.pointer, address.layout, None
         )
 
     def private_pointer(self, storage: Storage) -> str:
-        """Where a lane-private collection is."""
+        """The pointer to a lane-private collection."""
         pointer = self._values.private_pointer(storage)
         assert pointer is not None
         return pointer
 
     def store_record(self, lanes: Sequence[str], addresses: Sequence[LaneAddress], mask: str | None) -> None:
-        """Put vectors into one scalar, or into several of one size at constant offsets in the same element."""
+        """Store vectors of one scalar, or of several scalars of one size in the same element."""
         data = [self._vector_memory.to_memory(address.leaf, it) for address, it in zip(addresses, lanes, strict=True)]
         run = self._runs.of(addresses[0])
         if run is None or run.step == 0:
@@ -268,7 +268,7 @@ class GangMemory(LaneVectors):
         return ()
 
     def _if_full(self, mask: str, store: Callable[[str | None], None]) -> None:
-        """Stores with a mask that is often full."""
+        """Store with a mask that is often full."""
         out = self.out
         full, some, done = (out.fresh_block(name) for name in ("full", "partial", "stored"))
         before = out.current
@@ -306,38 +306,38 @@ class GangMemory(LaneVectors):
         fast: Callable[[str], Sequence[str]],
         slow: Callable[[], Sequence[str]],
     ) -> list[str]:
-        """Vectors of these types: where the lanes' elements follow one another, what is made from a pointer to them."""
+        """Vectors of these types, from the `fast` way with a pointer if the lanes' elements are consecutive."""
         run = self._runs.of(address)
         if run is None or run.step != address.leaf.size:
             return list(slow())
         return self._tested(self._runs.test(run), scalars, lambda: fast(self._runs.pointer(address.pointer, run)), slow)
 
     def load_vector(self, pointer: str, leaf: ScalarLayout, mask: str | None) -> str:
-        """The elements that follow one another from a pointer on; zeros in lanes that are not in the mask."""
+        """The consecutive elements at a pointer; zeros in lanes that are not in the mask."""
         return self._vector_memory.from_memory(leaf, self._vector_memory.load(pointer, leaf, mask))
 
     # All parts at once
 
     def transposed_group(self, address: LaneAddress, parts: int) -> int:
-        """How many parts, the first of which has this address, are accessed at a time if their elements follow one
-        another and all lanes are in range; 0 if they need not be.
+        """The number of parts to access at a time if their elements are consecutive and all lanes in range, for the
+        address of the first part; 0 if single parts are fast.
         """
         run = self._runs.of(address)
         is_wide = run is not None and (run.step <= address.leaf.size or self._runs.test(run) is not None)
         return 0 if address.is_private or not address.varying or is_wide else self._transposed.group(parts)
 
     def load_transposed(self, address: LaneAddress, group: int) -> list[str]:
-        """The vectors of so many parts, the first of which has this address."""
+        """The vectors of a group of parts, from the address of the first part."""
         data = self._transposed.load(address.leaf, group, self._pointers(address))
         return [self._vector_memory.from_memory(address.leaf, it) for it in data]
 
     def store_transposed(self, lanes: Sequence[str], address: LaneAddress) -> None:
-        """Put the vectors of several parts into memory; the first has this address."""
+        """Store the vectors of a group of parts; the address is that of the first part."""
         data = [self._vector_memory.to_memory(address.leaf, it) for it in lanes]
         self._transposed.store(address.leaf, data, self._pointers(address))
 
     def _pointers(self, address: LaneAddress) -> Callable[[int], str]:
-        """Where each lane's element is."""
+        """The pointers to the lanes' elements."""
         run = self._runs.of(address)
         if run is not None:
             start = self._runs.pointer(address.pointer, run)
@@ -350,10 +350,10 @@ class GangMemory(LaneVectors):
 
         return pointer
 
-    # Places that are no runs
+    # Addresses that are no runs
 
     def _may_follow(self, address: LaneAddress) -> bool:
-        """Whether it is likely that lanes access elements that follow one another, though that is not sure."""
+        """Whether the lanes' elements are likely consecutive."""
         return (
             not address.is_private
             and len(address.varying) == 1
@@ -368,7 +368,7 @@ class GangMemory(LaneVectors):
         )
 
     def _is_in_rows(self, address: LaneAddress) -> bool:
-        """Whether the lanes of a row are sure to access elements that follow one another."""
+        """Whether the elements of each row of lanes are consecutive."""
         shapes = [self._values.shape(index.position) for index in address.varying]
         if address.is_private or any(it.kind not in (Kind.ROWS, Kind.WIDENED_ROWS) for it in shapes):
             return False
@@ -383,12 +383,12 @@ class GangMemory(LaneVectors):
     # Whole collections, private to the lanes
 
     def fill_zero(self, storage: Storage, mask: str | None) -> None:
-        """Zeros in a lane-private collection."""
+        """Fill a lane-private collection with zeros."""
         for leaf_pointer, leaf in self._leaves(self.private_pointer(storage), storage.layout):
             self._vector_memory.store("zeroinitializer", leaf_pointer, leaf, mask)
 
     def copy(self, source: Storage, target: Storage, mask: str | None) -> None:
-        """Copy between lane-private collections of one layout."""
+        """Copy a lane-private collection to another of the same layout."""
         start, end = self.private_pointer(source), self.private_pointer(target)
         pairs = zip(self._leaves(start, source.layout), self._leaves(end, target.layout), strict=True)
         for (from_pointer, leaf), (to_pointer, _) in pairs:
@@ -401,21 +401,21 @@ class GangMemory(LaneVectors):
 
 
 def _word_after(address: LaneAddress, addresses: Sequence[LaneAddress]) -> LaneAddress | None:
-    """The address of the word behind one of 32 bits."""
+    """The address of the 32-bit word behind a 32-bit word, if it is among the addresses."""
     if address.leaf.size != _WORD or address.offset is None:
         return None
     return next((it for it in addresses if it.offset == address.offset + _WORD), None)
 
 
 def _words(addresses: Sequence[LaneAddress]) -> tuple[LaneAddress, list[int]]:
-    """The first scalar of a record, and how many scalars each of them is behind it."""
+    """The first scalar of a record, and the number of each scalar, counted from the first."""
     offsets = [address.offset or 0 for address in addresses]
     start = min(offsets)
     return addresses[offsets.index(start)], [(it - start) // addresses[0].leaf.size for it in offsets]
 
 
 def _is_interleaved(run: Run, addresses: Sequence[LaneAddress]) -> bool:
-    """Whether whole vectors and shuffles do."""
+    """Whether a run of records is accessed by whole vectors and shuffles."""
     size = addresses[0].leaf.size
     offsets = [address.offset or 0 for address in addresses]
     return (

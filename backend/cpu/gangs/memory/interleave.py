@@ -1,9 +1,8 @@
-"""Records that follow one another in memory, one for each lane: their scalars as vectors, by wide moves and shuffles.
+"""Interleaved access: consecutive records, one for each lane, by whole vectors and shuffles.
 
-The *words* of the lanes' records are numbered through: word `o` of lane `i` is number `i * period + o`. Memory holds
-them as `period` vectors in a row; the lanes want, for each `o`, the vector of all words `o`. Periods halve as long as
-they are even, by one shuffle of two vectors for each half; what is left takes from each vector in turn. LLVM drops the
-shuffles whose results nobody uses.
+A record has `period` *words*. Word `o` of lane `i` is word `i * period + o` in memory, which holds `period` vectors in
+a row; for each `o`, the lanes want the vector of their words `o`. An even period is halved by one shuffle of two
+vectors for each half; an odd one takes from each vector in turn. LLVM drops shuffles with unused results.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from ..values.vectors import LaneVectors, mask_text
 from .vector_memory import VectorMemory, memory_type
 
 MOST_WORDS = 16
-"""Longer records are gathered word by word."""
+"""The most words of a record; longer records are gathered word by word."""
 
 
 class Interleaved:
@@ -29,10 +28,10 @@ class Interleaved:
     def load(
         self, pointer: str, period: int, words: Mapping[int, ScalarLayout], mask: str | None, *, is_dense: bool
     ) -> list[str]:
-        """Each of the `words` as a vector, in their order; `pointer` is at word 0 of lane 0.
+        """The vector of each of the `words`; `pointer` is that of word 0 of lane 0.
 
-        Other memory of the records of the lanes in the mask may be read, too; if they are not `is_dense`, none behind
-        the last wanted word.
+        Other words of the records of the mask's lanes may be read, too; if the records are not dense, none behind the
+        last wanted word.
         """
         leaf = next(iter(words.values()))
         scalar = memory_type(leaf)
@@ -50,7 +49,7 @@ class Interleaved:
         )
 
     def _masked(self, wanted: Sequence[bool], number: int, mask: str | None, period: int) -> str | None:
-        """The mask of the wanted elements of a part, of lanes in the mask; None for all."""
+        """The mask of a vector in memory: wanted words of lanes in the mask; None for all."""
         constant = None if all(wanted) else mask_text(wanted)
         if mask is None:
             return constant
@@ -61,7 +60,7 @@ class Interleaved:
         return lanes if constant is None else self._vectors.vec.binary("and", "i1", lanes, constant)
 
     def store(self, pointer: str, period: int, words: Mapping[int, tuple[ScalarLayout, str]], mask: str | None) -> None:
-        """Put vectors of memory's type to the words of the lanes in the mask; other memory is not touched."""
+        """Store vectors of memory's type to words of the lanes in the mask, and touch no other memory."""
         leaf, _ = next(iter(words.values()))
         for number, (part, start) in enumerate(self.rows(pointer, period, words)):
             wanted = [it % period in words for it in _numbers(number, self._lanes)]
@@ -69,7 +68,7 @@ class Interleaved:
                 self._vector_memory.store(part, start, leaf, self._masked(wanted, number, mask, period))
 
     def rows(self, pointer: str, period: int, words: Mapping[int, tuple[ScalarLayout, str]]) -> list[tuple[str, str]]:
-        """Vectors in memory's order, and where each of them goes; what is no word of the records is poison."""
+        """The vectors in memory's order with their pointers; other words are poison."""
         leaf, _ = next(iter(words.values()))
         scalar = memory_type(leaf)
         given = ["poison"] * period
@@ -86,7 +85,7 @@ class Interleaved:
         return self._vectors.vec.convert("bitcast", source, data, target)
 
     def split(self, scalar: str, parts: Sequence[str]) -> list[str]:
-        """From memory's order to a vector for each word of the period."""
+        """Shuffles vectors in memory's order into a vector for each word of the period."""
         period, lanes = len(parts), self._lanes
         if period == 1:
             return list(parts)

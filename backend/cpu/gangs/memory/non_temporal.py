@@ -1,9 +1,9 @@
-"""Stores past the caches, of what nobody will look at soon.
+"""Non-temporal stores, which bypass the caches, for data that is not read again soon.
 
-A store to a line that is not in the caches reads it first, and leaves it there for a while. Where a dispatch works on
-more than the caches hold, a line that is written as a whole, once, and not looked at, had better go to memory at once.
-That spares a third to a half of the traffic, and the conflicts between lines at powers of two: transposing 2048²
-numbers takes half as long.
+An ordinary store to a line that is not in the caches reads the line first. If a dispatch works on more data than the
+caches hold, lines that are written once, as a whole, and never read should go straight to memory. That saves a third to
+a half of the traffic, and cache conflicts between lines at distances of powers of two: transposing 2048² numbers takes
+half as long.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from ..values.vectors import LaneVectors
 from .vector_memory import VectorMemory, memory_type
 
 NEVER = 64
-"""No remainder of an address by the size of a vector."""
+"""A value that no address modulo the size of a vector equals: it turns non-temporal stores off."""
 
 
 def non_temporal_constant(function: h.Function) -> h.DynamicConstant:
-    """A number behind the function's own dynamic constants: 0 where a dispatch works on more than the caches hold, else
-    NEVER.
+    """The dynamic constant that says whether to store so, after the function's own ones: 0 if a dispatch works on more
+    data than the caches hold, else NEVER.
     """
     return h.DynamicParameter(len(function.dynamic_constants))
 
 
 class NonTemporalStores:
-    """Writes such stores, with the test whether they are wanted and possible."""
+    """Writes non-temporal stores, with a test whether they are wanted and aligned."""
 
     def __init__(self, context: GangContext, vectors: LaneVectors, vector_memory: VectorMemory) -> None:
         self._vectors = vectors
@@ -37,7 +37,7 @@ class NonTemporalStores:
         self._wanted = non_temporal_constant(context.placed.function)
 
     def store(self, rows: Sequence[tuple[str, str]], leaf: ScalarLayout) -> None:
-        """Put whole vectors into memory, each behind the one before; each comes with its address."""
+        """Store consecutive vectors, each given with its pointer."""
         out, one = self._vectors.out, self._vectors.one
         size = self._vectors.lanes * leaf.size
         address = out.value(f"ptrtoint ptr {rows[0][1]} to i64")

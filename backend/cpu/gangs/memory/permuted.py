@@ -1,7 +1,7 @@
-"""Loads from positions that are a lane's number with some bits flipped, as partners in a sorting network have them.
+"""Loads from positions that are the lane number with some bits flipped, as in a sorting network.
 
-The lanes' elements fill one aligned block of as many elements: it is loaded whole, and for each bit that is flipped in
-the numbers, neighbours change addresses.
+The lanes' elements fill one aligned block of as many elements as there are lanes. The block is loaded as a vector, and
+for each flipped bit a shuffle exchanges the lanes whose numbers differ in that bit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .vector_memory import VectorMemory, memory_type
 
 
 class Permuted:
-    """Places whose one position has the kind PERMUTED."""
+    """Loads from addresses whose only position has the kind PERMUTED."""
 
     def __init__(self, vectors: LaneVectors, vector_memory: VectorMemory, memory: Memory, values: ValueQueries) -> None:
         self._vectors = vectors
@@ -23,8 +23,8 @@ class Permuted:
         self._values = values
         self._one = vectors.one
 
-    def is_one(self, address: LaneAddress) -> bool:
-        """Whether a address is so."""
+    def applies_to(self, address: LaneAddress) -> bool:
+        """Whether an address has only a PERMUTED position."""
         if address.is_private or len(address.varying) != 1 or address.varying[0].stride != address.leaf.size:
             return False
         return self._values.shape(address.varying[0].position).kind is Kind.PERMUTED
@@ -34,12 +34,12 @@ class Permuted:
         return self._vectors.lane("i64", self._values.vector(address.varying[0].position), "0")
 
     def test(self, address: LaneAddress, first: str) -> str:
-        """Whether the block is in range."""
+        """An i1: whether the block is in range."""
         last = self._one.binary("or", "i64", first, str(self._vectors.lanes - 1))
         return self._one.binary("icmp ult", "i64", last, self._memory.dynamic(address.varying[0].extent))
 
     def load(self, address: LaneAddress, first: str) -> str:
-        """The lanes' elements; the test has held."""
+        """The lanes' elements, if the test holds."""
         scalar, (part,), lanes = memory_type(address.leaf), address.varying, self._vectors.lanes
         block = self._one.binary("and", "i64", first, str(-lanes))
         element = f"getelementptr inbounds [{part.stride} x i8], ptr {address.pointer}, i64 {block}"

@@ -1,4 +1,4 @@
-"""What the lanes of a gang combine to, and what the lanes before each combine to."""
+"""Reductions and exclusive prefix scans of atomic operations over the lanes of a gang."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _REDUCTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A value of each lane; `one` is the value if it is the same for all."""
+    """The operands of all lanes; `one` is the operand if all lanes have the same."""
 
     lanes: str
     one: str | None
 
 
 def combine(ops: Ops, op: h.AtomicOp, leaf: ScalarLayout, value: str, operand: str) -> str:
-    """The operation on two values, lane by lane."""
+    """The operation on two vectors, lane by lane."""
     return updated(ops, op, leaf, value, [operand])
 
 
 def total_and_prefixes(
     gang: GangMemory, op: h.AtomicOp, leaf: ScalarLayout, operand: Operand, mask: str | None, *, with_prefixes: bool
 ) -> tuple[str, str | None]:
-    """One operand that does what those of all lanes of the mask do; and for each lane one that does what those of the
-    lanes before it do.
+    """The combined operand of all lanes of a mask and, with prefixes, the combined operand of the lanes before each
+    lane.
     """
     if op in (h.AtomicOp.ADD, h.AtomicOp.SUB) and operand.one is not None:
         return _multiples(gang, leaf, operand.one, mask, with_prefixes=with_prefixes)
@@ -62,7 +62,7 @@ def _reduction(op: h.AtomicOp, leaf: ScalarLayout) -> str:
 
 
 def _identity(op: h.AtomicOp, leaf: ScalarLayout) -> int:
-    """An operand that changes nothing."""
+    """The identity of the operation."""
     least = {"smin": (1 << 31) - 1, "smax": -(1 << 31), "umin": -1, "and": -1}
     return least.get(_reduction(op, leaf), 0)
 
@@ -70,7 +70,7 @@ def _identity(op: h.AtomicOp, leaf: ScalarLayout) -> int:
 def _multiples(
     gang: GangMemory, leaf: ScalarLayout, operand: str, mask: str | None, *, with_prefixes: bool
 ) -> tuple[str, str | None]:
-    """Sums of one number: as many times the number as there are lanes."""
+    """Sums of one operand for all lanes: products with the number of lanes."""
     scalar, vec, one, lanes = llvm_type(leaf.type), gang.vec, gang.one, gang.lanes
     if mask is None:
         count, before = str(lanes), gang.lane_numbers(scalar)
@@ -86,7 +86,7 @@ def _multiples(
 
 
 def _lanes_before(gang: GangMemory, bits: str, scalar: str) -> str:
-    """For each lane, how many lanes before it are in a mask."""
+    """The number of lanes in a mask before each lane."""
     one, vec, lanes = gang.one, gang.vec, gang.lanes
     wide = "i32" if lanes <= 32 else "i64"
     if f"i{lanes}" != wide:
@@ -98,7 +98,7 @@ def _lanes_before(gang: GangMemory, bits: str, scalar: str) -> str:
 
 
 def _scan(gang: GangMemory, op: h.AtomicOp, leaf: ScalarLayout, lanes: str, identity: int) -> tuple[str, str]:
-    """All that lanes combine to, and what those before each do, in as many steps as the lanes' number has bits."""
+    """The total and the exclusive prefixes, in a logarithmic number of steps."""
     scalar, vec = llvm_type(leaf.type), gang.vec
     combination = h.AtomicOp.ADD if op is h.AtomicOp.SUB else op
     distance = 1
@@ -110,7 +110,7 @@ def _scan(gang: GangMemory, op: h.AtomicOp, leaf: ScalarLayout, lanes: str, iden
 
 
 def _shifted(vec: Ops, scalar: str, lanes: str, distance: int, filling: int) -> str:
-    """Each lane's value that of the lane so many before it; the first get the filling."""
+    """The lanes shifted up by a distance; the first ones get the filling."""
     type = vec.type(scalar)
     sources: Sequence[int] = [lane - distance if lane >= distance else vec.lanes + lane for lane in range(vec.lanes)]
     numbers = ", ".join(f"i32 {it}" for it in sources)

@@ -1,8 +1,8 @@
-"""Accesses to several scalars of the same element: a block's Reads and Writes that are made at once.
+"""Records: a block's Reads or Writes of several scalars of the same element, which are made together.
 
-Reads of one version that differ only in constant indices at the end are made where the first one is. A chain of Writes
-that differ only so, whose versions in between nobody reads, is made where the last one is: all values are known there,
-and nothing between can see the memory.
+Reads of one version that differ only in constant indices at the end are made at the first one. A chain of Writes that
+differ only so, and whose intermediate versions are not read, is made at the last one: all values are available there,
+and nothing between reads the memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .addresses import constant_offset
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One of the accesses: `offset` bytes from the beginning of the element."""
+    """One of the accesses; `offset` is in bytes from the beginning of the element."""
 
     node: h.Read | h.Write
     offset: int
@@ -27,7 +27,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """At least two accesses to different scalars of one size, all in the element that `prefix` leads to."""
+    """At least two accesses to different scalars of one size in the element that `prefix` selects."""
 
     storage: Storage
     prefix: tuple[h.Index, ...]
@@ -40,7 +40,7 @@ def find_records(
     is_uniform: Callable[[h.Node], bool],
     users: Mapping[h.Node, Sequence[h.Node]],
 ) -> dict[h.Node, Record]:
-    """The record of each Read and Write of a block that has one. `storage_of` is None for what is left alone."""
+    """The record of each Read and Write that is in one. `storage_of` gives None for other accesses."""
     records: dict[h.Node, Record] = {}
     reads: dict[object, list[tuple[_Access, Member]]] = {}
     writes: list[tuple[_Access, Member]] = []
@@ -71,7 +71,7 @@ class _Access:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for prefixes that lead to the same element."""
+        """Equal for prefixes that select the same element."""
         return tuple(it.position if isinstance(it, h.PositionIndex) else _field(it) for it in self.prefix)
 
 
@@ -83,7 +83,7 @@ def _field(index: h.Index) -> int:
 def _access(
     node: h.Read | h.Write, storage: Storage | None, is_uniform: Callable[[h.Node], bool]
 ) -> tuple[_Access, Member] | None:
-    """An access to an element whose place varies, split behind the last index that does."""
+    """An access whose address varies, split behind the last index that varies."""
     varying = [
         number
         for number, it in enumerate(node.indices)

@@ -1,4 +1,4 @@
-"""Accesses of a gang whose lanes are several rows: each row's elements follow one another, rows lie apart."""
+"""Accesses of a gang of several rows of lanes: the elements of a row are consecutive, rows are apart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .vector_memory import LaneIndices, VectorMemory, memory_type
 
 
 class Rows:
-    """Loads and stores of rows of `row` lanes. All indices of the lanes are in range."""
+    """Loads and stores of rows of `row` lanes, whose indices are in range."""
 
     def __init__(self, vectors: LaneVectors, vector_memory: VectorMemory, row: int) -> None:
         self._vectors = vectors
@@ -19,7 +19,7 @@ class Rows:
         self._out = vectors.out
 
     def follows(self, lanes: LaneIndices) -> str:
-        """Whether the lanes of each row access elements that follow one another."""
+        """An i1: whether the elements of each row are consecutive."""
         vectors, type = self._vectors, lanes.index_type
         firsts = [lane // self._row * self._row for lane in range(self._lanes)]
         first = vectors.shuffle(type, lanes.index, "poison", firsts)
@@ -28,7 +28,7 @@ class Rows:
         return vectors.is_full(vectors.vec.binary("icmp eq", type, lanes.index, expected))
 
     def load_one_each(self, lanes: LaneIndices, leaf: ScalarLayout) -> str:
-        """One element for each row; all are in range, so that it need not be asked who wants it."""
+        """The lanes' elements if each row has one; it is loaded whatever the mask, since it is in range."""
         scalar, vector = memory_type(leaf), "poison"
         type = self._vectors.vec.type(scalar)
         for row, pointer in enumerate(self._pointers(lanes)):
@@ -37,7 +37,7 @@ class Rows:
         return self._vectors.shuffle(scalar, vector, "poison", (lane // self._row for lane in range(self._lanes)))
 
     def load(self, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> str:
-        """A vector for each row, put together."""
+        """The concatenation of the rows' vectors."""
         pointers, scalar = self._pointers(lanes), memory_type(leaf)
         if len(pointers) == 1:
             return self._vector_memory.load(pointers[0], leaf, mask)
@@ -53,14 +53,14 @@ class Rows:
         return rows[0]
 
     def store(self, data: str, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> None:
-        """Each row as a vector."""
+        """Store each row as a vector."""
         part = Ops(self._out, self._row)
         for row, pointer in enumerate(self._pointers(lanes)):
             piece = self._row_of(memory_type(leaf), data, row)
             self._vector_memory.store(piece, pointer, leaf, self._mask_of(mask, row), part)
 
     def _pointers(self, lanes: LaneIndices) -> list[str]:
-        """The address of the first lane of each row."""
+        """The pointer to the first element of each row."""
         pointers: list[str] = []
         for first in range(0, self._lanes, self._row):
             index = self._vectors.lane(lanes.index_type, lanes.index, str(first))

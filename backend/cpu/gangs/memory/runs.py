@@ -1,4 +1,4 @@
-"""Accesses at positions that rise evenly from lane to lane, or do if a test holds."""
+"""Runs: accesses at positions that rise evenly from lane to lane, some of them only if a test holds."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _RISING = (Kind.UNIFORM, Kind.AFFINE, Kind.WIDENED, Kind.SPECULATED)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Each lane's scalars are `step` bytes after those of the lane before, as long as a test holds."""
+    """The addresses of adjacent lanes are `step` bytes apart if the test of the run holds."""
 
     varying: tuple[VaryingIndex, ...]
     step: int
     is_dense: bool
-    """Whether the lanes' elements fill the memory between the first's beginning and the last's end."""
+    """Whether the lanes' elements are contiguous."""
 
 
 class Runs:
@@ -33,7 +33,7 @@ class Runs:
         self._values = values
 
     def of(self, address: LaneAddress) -> Run | None:
-        """The run that a address is, None if it is none."""
+        """The run of an address, None if it is no run."""
         shapes = [self._values.shape(index.position) for index in address.varying]
         if address.is_private or not shapes or any(it.kind not in _RISING or it.stride < 0 for it in shapes):
             return None
@@ -41,7 +41,7 @@ class Runs:
         return Run(address.varying, step, is_dense=len(shapes) == 1 and shapes[0].stride == 1)
 
     def test(self, run: Run) -> str | None:
-        """Whether the positions of all lanes are what they are likely to be, and in range; None if that is sure."""
+        """An i1: whether all lanes' positions are as speculated and in range. None if that is certain."""
         tests: list[str] = []
         for index in run.varying:
             shape = self._values.shape(index.position)
@@ -66,7 +66,9 @@ class Runs:
         ]
 
     def is_range_tested(self, run: Run) -> bool:
-        """Whether a test says of all lanes, of those too that are not in the mask, that they are in range."""
+        """Whether the positions of all lanes are in range if the test holds, including lanes that are not
+        in the mask.
+        """
         return all(
             self._values.is_proved(index.position, index.extent)
             or not self._addresses.is_in_range(index.position, index.extent)
@@ -74,7 +76,7 @@ class Runs:
         )
 
     def pointer(self, pointer: str, run: Run) -> str:
-        """Where the first lane's scalar is, from the pointer of its address; the test has held."""
+        """The pointer to the first lane's scalar, if the test holds, from the pointer of the address."""
         for index in run.varying:
             first = self._values.scalar(index.position)
             if first != "0":

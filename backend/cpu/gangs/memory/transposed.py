@@ -1,7 +1,7 @@
-"""Accesses of parts whose elements follow one another: as matrices are transposed.
+"""Transposed accesses: for each lane, the elements of the gang's parts are consecutive in memory.
 
-Where the parts of a gang access, for each lane, elements side by side, a lane's elements of several parts are one
-vector in memory: such rows are loaded and stored whole, and turned into the parts' vectors in registers.
+Each lane's elements of several parts are loaded and stored as one vector, and transposed in registers to and from the
+vectors of the parts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .vector_memory import VectorMemory, memory_type
 
 
 class TransposedAccess:
-    """Loads and stores of as many parts at a time as `group` says; all lanes access memory."""
+    """Loads and stores of groups of parts; all lanes access memory."""
 
     def __init__(self, vectors: LaneVectors, vector_memory: VectorMemory, interleaved: Interleaved) -> None:
         self._vectors = vectors
@@ -26,14 +26,14 @@ class TransposedAccess:
         self._out = vectors.out
 
     def group(self, parts: int) -> int:
-        """How many parts are loaded at a time; 0 if there are not enough."""
+        """The number of parts to access at a time; 0 if there are too few."""
         size = self._lanes
         while parts % size:
             size //= 2
         return size if size >= _FEWEST else 0
 
     def load(self, leaf: ScalarLayout, group: int, pointer: Callable[[int], str]) -> list[str]:
-        """The vectors of a group; `pointer` is where a lane's element of the first part is."""
+        """The vectors of a group; `pointer` gives the pointer to a lane's element of the first part."""
         row = LaneVectors(Ops(self._out, group))
         pieces = [self._vector_memory.load(pointer(lane), leaf, None, row.vec) for lane in range(self._lanes)]
         while row.lanes < self._lanes:
@@ -44,7 +44,7 @@ class TransposedAccess:
         return self._interleaved.split(memory_type(leaf), pieces)
 
     def store(self, leaf: ScalarLayout, data: Sequence[str], pointer: Callable[[int], str]) -> None:
-        """Put the vectors of a group into memory."""
+        """Store the vectors of a group."""
         group, scalar = len(data), memory_type(leaf)
         row = Ops(self._out, group)
         in_one = self._lanes // group
@@ -56,4 +56,4 @@ class TransposedAccess:
 
 
 _FEWEST = 4
-"""Rows of fewer elements are not worth the shuffles."""
+"""The fewest parts of a group: shorter rows are not worth the shuffles."""

@@ -1,4 +1,4 @@
-"""Moving vectors between registers and memory: consecutive scalars at once, others by gathers and scatters."""
+"""Loads and stores of vectors: consecutive scalars at once, others by gathers and scatters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from ..values.vectors import LaneVectors, vector_text
 
 @dataclass(frozen=True, slots=True)
 class LaneIndices:
-    """Scalars at `pointer` + index of each lane, in units of `unit` bytes; the index is a vector of i32 or i64."""
+    """The addresses of the lanes' scalars: `pointer`, plus `index` in units of `unit` bytes. The index is a vector of
+    i32 or i64.
+    """
 
     pointer: str
     index: str
@@ -22,9 +24,9 @@ class LaneIndices:
 
 
 class VectorMemory:
-    """Loads and stores of a leaf's scalars as they lie in memory, where a bool is a byte.
+    """Loads and stores of vectors of memory's type, in which a bool is a byte.
 
-    Lanes that are not in the mask do not access memory; what is loaded for them is zero.
+    Lanes that are not in the mask do not access memory; they load zero.
     """
 
     def __init__(self, vectors: LaneVectors) -> None:
@@ -32,7 +34,7 @@ class VectorMemory:
         self._out = vectors.out
 
     def load(self, pointer: str, leaf: ScalarLayout, mask: str | None, part: Ops | None = None) -> str:
-        """Consecutive scalars, as many as a gang has lanes or as `part` says."""
+        """Consecutive scalars: as many as a part has lanes, or as many as `part` says."""
         scalar, vec = memory_type(leaf), self._vec if part is None else part
         type = vec.type(scalar)
         if mask is None:
@@ -45,7 +47,7 @@ class VectorMemory:
         )
 
     def store(self, data: str, pointer: str, leaf: ScalarLayout, mask: str | None, part: Ops | None = None) -> None:
-        """Consecutive scalars, as many as a gang has lanes or as `part` says."""
+        """Consecutive scalars: as many as a part has lanes, or as many as `part` says."""
         scalar, vec = memory_type(leaf), self._vec if part is None else part
         type = vec.type(scalar)
         if mask is None:
@@ -57,7 +59,7 @@ class VectorMemory:
         self._out.do(f"call void @{name}({type} {data}, ptr align {leaf.align} {pointer}, {masks} {mask})")
 
     def gather(self, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> str:
-        """A scalar for each lane."""
+        """Load a scalar for each lane."""
         return self._gather(memory_type(leaf), lanes, leaf.align, mask)
 
     def _gather(self, scalar: str, lanes: LaneIndices, align: int, mask: str | None) -> str:
@@ -72,7 +74,7 @@ class VectorMemory:
     def gather_pairs(
         self, lanes: LaneIndices, leaves: tuple[ScalarLayout, ScalarLayout], mask: str | None
     ) -> tuple[str, str]:
-        """For each lane two words of 32 bits side by side: gathers take as long for 64 bits as for 32."""
+        """Load two adjacent 32-bit words for each lane: gathers of 64 bits are as fast as gathers of 32 bits."""
         count = self._vec.lanes
         pairs = self._gather("i64", lanes, leaves[0].align, mask)
         words = self._out.value(f"bitcast {self._vec.type('i64')} {pairs} to <{2 * count} x i32>")
@@ -86,7 +88,7 @@ class VectorMemory:
         return found[0], found[1]
 
     def scatter(self, data: str, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> None:
-        """A scalar from each lane; of lanes with one address the last one wins."""
+        """Store a scalar from each lane; of lanes with one address, the last one wins."""
         scalar = memory_type(leaf)
         type, masks, pointers = (self._vec.type(it) for it in (scalar, "i1", "ptr"))
         name = f"llvm.masked.scatter.{self._vec.suffix(scalar)}.v{self._vec.lanes}p0"
@@ -97,21 +99,21 @@ class VectorMemory:
         )
 
     def rare_gather(self, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> str:
-        """A gather that is seldom done: a call where the machine has no such instruction, since that is long code."""
+        """A gather in rare code: a function call if the processor has no instruction, whose replacement is long."""
         if leaf.size >= _LEAST_GATHERED:
             return self.gather(lanes, leaf, mask)
         type = self._vec.type(memory_type(leaf))
         return self._out.value(f"call {type} {self._rare(lanes, leaf, mask, None)}")
 
     def rare_scatter(self, data: str, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> None:
-        """A scatter that is seldom done, likewise."""
+        """A scatter in rare code, likewise."""
         if leaf.size >= _LEAST_GATHERED:
             self.scatter(data, lanes, leaf, mask)
             return
         self._out.do(f"call void {self._rare(lanes, leaf, mask, data)}")
 
     def _rare(self, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None, data: str | None) -> str:
-        """The helper function that gathers, or scatters the data, with its arguments."""
+        """The call of the helper function that gathers, or scatters the data."""
         vec, scalar, is_load = self._vec, memory_type(leaf), data is None
         name = f"{'gather' if is_load else 'scatter'}.{vec.suffix(scalar)}.{lanes.index_type}.{lanes.unit}.{leaf.align}"
         given = [("ptr", lanes.pointer), (vec.type(lanes.index_type), lanes.index), (vec.type("i1"), mask or _ALL)]
@@ -125,7 +127,7 @@ class VectorMemory:
         return f"@{name}({', '.join(f'{type} {value}' for type, value in given)})"
 
     def _rare_body(self, lanes: LaneIndices, leaf: ScalarLayout, *, is_load: bool) -> str:
-        """What the helper function does with its parameters: pointer, index, mask and data."""
+        """The body of the helper function with parameters pointer, index, mask and data."""
         out = FunctionText(self._out.module)
         out.open("entry")
         vector_memory = VectorMemory(LaneVectors(Ops(out, self._vec.lanes)))
@@ -142,19 +144,19 @@ class VectorMemory:
         )
 
     def from_memory(self, leaf: ScalarLayout, data: str) -> str:
-        """A vector of registers' type."""
+        """Converts a vector of memory's type to the type in registers."""
         if isinstance(leaf.type, h.Bool):
             return self._vec.binary("icmp ne", "i8", data, self._vec.constant("i8", 0))
         return data
 
     def to_memory(self, leaf: ScalarLayout, value: str) -> str:
-        """A vector of memory's type."""
+        """Converts a vector to memory's type."""
         return self._vec.convert("zext", "i1", value, "i8") if isinstance(leaf.type, h.Bool) else value
 
 
 _ALL = "splat (i1 true)"
 _LEAST_GATHERED = 4
-"""The bytes of the smallest scalars for which processors have gathers and scatters."""
+"""The bytes of the smallest scalars for which processors have gather and scatter instructions."""
 
 
 def memory_type(leaf: ScalarLayout) -> str:

@@ -1,1 +1,1 @@
-"""The values of a gang as LLVM IR: scalars, vectors, and the stack slots of values that outlive a branch."""
+"""The values of a gang as LLVM IR: scalars, vectors, and stack slots for values used beyond a branch."""

@@ -1,8 +1,8 @@
-"""Calls of one float function that are made together, on vectors as long as all of theirs.
+"""Pairs of calls of one float function, made as one call on a vector of twice the lanes.
 
-A function of `backend/cpu/math` is one long chain of operations, each of which waits for the one before. On a vector of
-twice the lanes LLVM writes each operation twice in a row, so that two chains overlap; what a lane gets is the same
-however many there are. Calls go together, if none needs the result of another, where the last of them is.
+A function of `backend/cpu/math` is one long dependency chain. LLVM writes each operation on a vector of twice the lanes
+as two instructions, so that two chains overlap; the result of a lane does not depend on the number of lanes. Calls are
+paired if neither needs the result of the other, and made where the last one is.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ...llvm import Ops
 from .vectors import LaneVectors
 
 PAIR = 2
-"""How many vectors are one call: a pair, since there are registers for so many chains."""
+"""Vectors in one call. Registers suffice for the constants and two chains, not for more."""
 
 
 def find_paired_calls(
     nodes: Sequence[h.Node], is_vector: Callable[[h.Node], bool], parts: int
 ) -> dict[h.Node, tuple[h.Intrinsic, ...]]:
-    """The calls that each call of a block is made with, itself among them, in the order of the block."""
+    """The group of calls, in the order of the block, that each call is made with."""
     found: dict[h.Node, tuple[h.Intrinsic, ...]] = {}
     waiting: dict[tuple[str, h.Type], list[h.Intrinsic]] = {}
 
@@ -47,7 +47,7 @@ def find_paired_calls(
 
 
 def emit_paired_calls(vectors: LaneVectors, function: str, type: h.Type, calls: Sequence[Sequence[str]]) -> list[str]:
-    """The results of calls on operands that are vectors of the type, PAIR at a time."""
+    """The results of calls on vectors of operands, PAIR at a time."""
     results: list[str] = []
     for start in range(0, len(calls), PAIR):
         some = calls[start : start + PAIR]
@@ -58,7 +58,7 @@ def emit_paired_calls(vectors: LaneVectors, function: str, type: h.Type, calls: 
 
 
 def _join(vectors: LaneVectors, scalar: str, parts: Sequence[str]) -> str:
-    """One vector after the other."""
+    """The concatenation of the vectors."""
     if len(parts) == 1:
         return parts[0]
     first, second = parts

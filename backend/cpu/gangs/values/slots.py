@@ -1,7 +1,7 @@
-"""Values that outlive the jump over the code that makes them.
+"""Values that are used beyond a jump over the code that defines them.
 
-Code that is sure to come after what makes a value, in the same guarded piece of code or an inner one, uses it directly.
-Where code beyond asks for it, it is kept in a stack slot as well, which LLVM turns into registers.
+Code in the same guarded region as a definition, or in an inner one, uses the value directly. For uses in other regions
+the value is stored to a stack slot as well, which LLVM turns into registers.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ class _Definition:
     site: tuple[int, ...]
     is_local: bool
     places: list[tuple[Gap, str]]
-    """Where which value can be put into the slot."""
+    """The gaps for stores to the slot, each with the value to store."""
     reset: str | None
-    """The block where the slot is to become zero again, if there is one."""
+    """The block that clears the slot, if there is one."""
     slot: str | None
 
 
 class Slots:
-    """Definitions by key, and where code is now: the guards around it."""
+    """Definitions by key, and the guards around the current position."""
 
     def __init__(self, out: FunctionText) -> None:
         self._out = out
@@ -38,7 +38,7 @@ class Slots:
 
     @contextmanager
     def guarded(self) -> Generator[None]:
-        """What is written meanwhile may be jumped over."""
+        """Write code with a jump around it."""
         before = self._site
         self._guards += 1
         self._site = (*before, self._guards)
@@ -47,7 +47,7 @@ class Slots:
 
     @contextmanager
     def level(self) -> Generator[None]:
-        """Slots made for what is written meanwhile are zero again each time control passes here."""
+        """Write a level, whose slots are cleared each time control enters it."""
         out = self._out
         before, reset, begin = out.current, out.fresh_block("reset"), out.fresh_block("begin")
         out.do(f"br label %{reset}")
@@ -60,11 +60,11 @@ class Slots:
 
     @property
     def depth(self) -> int:
-        """How many levels are open."""
+        """The number of open levels."""
         return len(self._resets)
 
     def make(self, type: str, depth: int | None = None) -> str:
-        """A new slot, zero at first, and again at the beginning of the level of that number, if one is given."""
+        """A new slot, which is zero at first, and cleared where the level of a given depth begins."""
         return self._make(type, None if depth is None else self._resets[depth])
 
     def _make(self, type: str, reset: str | None) -> str:
@@ -80,7 +80,7 @@ class Slots:
         return slot
 
     def load(self, type: str, slot: str) -> str:
-        """What a slot holds."""
+        """The contents of a slot."""
         return self._out.value(f"load {type}, ptr {slot}")
 
     def store(self, type: str, value: str, slot: str) -> None:
@@ -88,11 +88,11 @@ class Slots:
         self._out.do(f"store {type} {value}, ptr {slot}")
 
     def define(self, key: Hashable, text: str, type: str, *, is_local: bool = False, depth: int | None = None) -> None:
-        """A value made here; a local one is not used beyond the guards around it. It may be made in several places, of
-        which control passes one.
+        """Define a value here. A local one is not used beyond the guards around it. There may be several definitions,
+        of which control passes one.
 
-        Elsewhere it is zero where it was not made since the beginning of the level of that number, which is the
-        innermost if none is given.
+        Beyond the guards, the value is zero if control has passed no definition since the level of that depth began;
+        the innermost level if none is given.
         """
         before = self._known.get(key)
         slot, places = None, list[tuple[Gap, str]]()
@@ -107,7 +107,7 @@ class Slots:
 
     @contextmanager
     def replaced(self, key: Hashable, text: str) -> Generator[None]:
-        """Meanwhile, and not afterwards, another name stands for a value."""
+        """Write code in which another name stands for a value."""
         before = self._known[key]
         self._known[key] = replace(before, text=text, site=self._site, is_local=True)
         yield
@@ -117,12 +117,12 @@ class Slots:
         return key in self._known
 
     def is_usable(self, key: Hashable) -> bool:
-        """Whether code here can name the value, if it is one of these."""
+        """Whether a value is available here; true for values that are not defined with a key."""
         known = self._known.get(key)
         return known is None or not known.is_local or self._site[: len(known.site)] == known.site
 
     def use(self, key: Hashable) -> str:
-        """The value as code here can name it."""
+        """The value, by a name that is available here."""
         known = self._known[key]
         if self._site[: len(known.site)] == known.site:
             return known.text

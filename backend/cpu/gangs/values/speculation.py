@@ -1,7 +1,7 @@
-"""Values that likely rise evenly from lane to lane: what a gang tests before it relies on that.
+"""Speculated values: they likely rise evenly from lane to lane, which is tested before code relies on it.
 
-Of `x % n`, `min(x, n)` and the like, where `x` rises by a stride and `n` is one number, most gangs see no step: all
-lanes lie between two multiples, or on one side of the limit. The first lane's value then says all.
+For `x % n`, `min(x, n)` and the like, where `x` rises by a stride and `n` is uniform, most gangs see no step: all lanes
+are between two multiples of `n`, or on one side of the limit. The first lane's value then determines all.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..memory.addresses import ValueQueries
 
 
 class SpeculationEmitter:
-    """Writes the values of first lanes and the tests; `values` has those of operands."""
+    """Writes the first lane's values and the tests; `values` has the operands."""
 
     def __init__(self, context: GangContext, values: ValueQueries) -> None:
         self._one = context.one
@@ -25,7 +25,7 @@ class SpeculationEmitter:
         self._values = values
 
     def emit(self, node: h.Node, *, is_proved: bool) -> tuple[str, str]:
-        """The value of a likely node in the first lane, and whether the other lanes' follow by its stride."""
+        """The first lane's value of a speculated node, and an i1: whether the node is affine."""
         first = compute(self._one, node, self._types, self._values.scalar)
         if is_proved:
             return first, "true"
@@ -41,7 +41,7 @@ class SpeculationEmitter:
         return first, result
 
     def _tests(self, node: h.Node, first: str) -> list[str]:
-        """What must hold besides what the operands need."""
+        """The tests of the node itself; its operands have their own."""
         match node:
             case h.Cast(type=h.Integer(bits=64), operand=operand):
                 return self._no_wrap(operand)
@@ -79,9 +79,9 @@ class SpeculationEmitter:
                 return []
 
     def _before_step(self, type: str, rest: str, divisor: h.Node, span: int) -> list[str]:
-        """Whether the lanes' numbers, of which the first leaves a rest, lie before the next multiple of a divisor.
+        """Tests that all lanes are below the next multiple of a divisor; `rest` is the first lane's remainder.
 
-        A divisor that is not positive is none of these: its `rest` need not be below it.
+        They fail for a divisor that is not positive: the remainder need not be below it.
         """
         value = self._values.scalar(divisor)
         left = self._one.binary("sub", type, value, rest)
@@ -93,7 +93,7 @@ class SpeculationEmitter:
         return tests
 
     def _limited(self, name: str, arguments: list[h.Node]) -> list[str]:
-        """Whether no lane is beyond the limits."""
+        """Tests that no lane is beyond the limits of min, max or clamp."""
         moving = next(it for it in arguments if self._values.shape(it) != UNIFORM)
         type, sign = llvm_type(self._types[moving]), "s" if self._is_signed(moving) else "u"
         tests = self._no_wrap(moving)
@@ -109,7 +109,7 @@ class SpeculationEmitter:
         return tests
 
     def _span(self, node: h.Node) -> int:
-        """How much the last lane's value is above the first's."""
+        """The difference between the last lane's value and the first's."""
         return self._values.shape(node).stride * (self._lanes - 1)
 
     def _last(self, node: h.Node) -> str:
@@ -121,13 +121,13 @@ class SpeculationEmitter:
         return isinstance(type, h.Integer) and type.signed
 
     def _most(self, node: h.Node) -> int:
-        """The greatest value of the first lane with which the last lane's is still in the type."""
+        """The greatest value of the first lane for which the last lane's value does not overflow."""
         type = self._types[node]
         assert isinstance(type, h.Integer)
         return (1 << (type.bits - type.signed)) - 1 - self._span(node)
 
     def _no_wrap(self, node: h.Node) -> list[str]:
-        """Whether the lanes' values rise without wrapping round."""
+        """Tests that the lanes' values do not wrap."""
         if self._span(node) == 0:
             return []
         order = "sle" if self._is_signed(node) else "ule"
@@ -138,7 +138,7 @@ class SpeculationEmitter:
         ]
 
     def _natural(self, node: h.Node) -> list[str]:
-        """Whether they rise so and are not negative."""
+        """Tests that the lanes' values do not wrap and are not negative."""
         if not self._is_signed(node):
             return self._no_wrap(node)
         return [

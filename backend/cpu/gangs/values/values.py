@@ -1,7 +1,7 @@
-"""The values of a gang's nodes as LLVM IR, for the part of the gang that code is written for (see `site`).
+"""The values of a gang's nodes as LLVM IR, for the current part (see `site`).
 
-What is the same for all lanes, or affine over all of them, is one scalar for the gang; what is so within each row, and
-rows are whole vectors, a scalar for each part; all else is a vector for each part.
+A value that is uniform or affine over all lanes is one scalar for the gang. If parts are in one row each, a value that
+is uniform or affine within rows is one scalar for each part. Any other value is one vector for each part.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WITHIN_A_ROW = {Kind.ROWS: Kind.AFFINE, Kind.WIDENED_ROWS: Kind.WIDENED}
 
 
 class GangValues:
-    """Definitions and uses of values; what memory accesses ask about them (see `addresses.ValueQueries`)."""
+    """Definitions and uses of values. Implements `addresses.ValueQueries`."""
 
     def __init__(self, context: GangContext) -> None:
         self._placed, self._gang, self._shapes = context.placed, context.gang, context.shapes
@@ -42,7 +42,7 @@ class GangValues:
         self._private_at: dict[tuple[Storage, int], str] = {}
         self._speculation = SpeculationEmitter(context, self)
         self._again: dict[tuple[h.Node, int, str], str] = {}
-        """Vectors of likely values, by the LLVM block in which they were needed."""
+        """Vectors of speculated values, by part and by the LLVM block that needed them."""
         self._part_steps: dict[h.Node, int | None] = {}
         self._used_in: dict[h.Node, frozenset[h.Node]] = {}
         self.memory = GangMemory(context, self)
@@ -50,7 +50,7 @@ class GangValues:
     # Shapes
 
     def shape(self, node: h.Node) -> Shape:
-        """As the current block sees it, within the current part."""
+        """The shape of a value in the current block, within one part."""
         return self._within_a_part(self._shapes.at(node, self._site.here))
 
     def _within_a_part(self, shape: Shape) -> Shape:
@@ -59,11 +59,11 @@ class GangValues:
         return Shape(_WITHIN_A_ROW[shape.kind], shape.stride) if shape.stride else UNIFORM
 
     def is_common_at(self, node: h.Node, leader: h.Node) -> bool:
-        """Whether one scalar stands for all parts, as a block sees it."""
+        """Whether one scalar stands for all parts in a block."""
         return self._shapes.at(node, leader).kind in (Kind.UNIFORM, Kind.AFFINE, Kind.WIDENED)
 
     def is_vector_at(self, node: h.Node, leader: h.Node) -> bool:
-        """Whether a vector stands for it in each part, as a block sees it."""
+        """Whether a vector stands for a value in each part in a block."""
         return self._within_a_part(self._shapes.at(node, leader)).is_vector
 
     def is_uniform(self, node: h.Node) -> bool:
@@ -75,12 +75,12 @@ class GangValues:
         return self.shape(node) == UNIFORM
 
     def parts_of(self, node: h.Node) -> Iterator[None]:
-        """Code is written for each scalar or vector that stands for the node."""
+        """Iterates over the parts and sets `site.part`; once if one scalar serves all parts."""
         for _ in [0] if self.is_common_at(node, self._site.here) else self._site.parts():
             yield
 
     def type_of(self, node: h.Node, leader: h.Node) -> str:
-        """The LLVM type of what stands for a node in each part, as a block sees it."""
+        """The LLVM type of a value in a block: a scalar's or a vector's."""
         scalar = data.llvm_type(self._types[node])
         return self.vec.type(scalar) if self.is_vector_at(node, leader) else scalar
 
@@ -110,7 +110,7 @@ class GangValues:
     # Thread numbers
 
     def thread_span(self, node: h.Node) -> Span | None:
-        """What the numbers of the gang's threads in one of its forks lie between."""
+        """The span of the gang's thread numbers in one of its forks; None for other nodes."""
         if not isinstance(node, h.ThreadID) or node.fork not in self._gang.forks:
             return None
         factor, inner, is_outermost = self._gang.steps(node.fork)
@@ -124,7 +124,7 @@ class GangValues:
         return Span(ends[0], ends[1], 0, factor - 1)
 
     def define_thread_ids(self, thread_ids: Sequence[h.ThreadID]) -> None:
-        """The lanes' indices in each fork, from their number in all."""
+        """Define the lanes' thread numbers in each fork from their number in all forks."""
         if len(self._gang.forks) == 1:
             self._nodes.indices[self._gang.forks[0]] = self._site.base
             return
@@ -136,8 +136,8 @@ class GangValues:
                     self.slots.define(self._name(thread_id), self._indices(thread_id), self.vec.type("i64"))
 
     def part_step(self, node: h.Node) -> int | None:
-        """How much the values of each part are above those of the part before, None if they do not rise so; as long as
-        nothing that an integer is made from wraps round.
+        """The constant difference between a value in a part and in the part before, if nothing wraps; None if there is
+        none.
         """
         if node not in self._part_steps:
             self._part_steps[node] = self._find_part_step(node)
@@ -211,7 +211,7 @@ class GangValues:
         return value if is_outermost else self.vec.binary("urem", "i64", value, self.vec.constant("i64", factor))
 
     def within(self, mask: str | None, room: str | None) -> str | None:
-        """The lanes in a mask that are among so many at the beginning of their row; None for all."""
+        """The lanes of a mask that are among the first `room` lanes of their row; None for all lanes."""
         if room is None:
             return mask
         inner = self.vec.binary("icmp ult", "i64", self._numbers_in_row(), self.memory.splat(room, "i64"))
@@ -231,20 +231,20 @@ class GangValues:
         return node, self._site.part
 
     def define(self, node: h.Node, text: str) -> None:
-        """What stands for a node in the current part."""
+        """Define the scalar or vector of a node in the current part."""
         blocks = self.use_blocks(node)
         site = self._site
         self.slots.define(self._name(node), text, self.type_of(node, site.here), is_local=blocks <= {site.here})
 
     def define_speculated(self, node: h.Node) -> None:
-        """Of a value that is likely affine, that of the part's first lane, and whether the others follow."""
+        """Define a speculated node in the current part: the first lane's value, and whether the node is affine."""
         first, holds = self._speculation.emit(node, is_proved=node in self._site.proved.linear)
         is_local = self.use_blocks(node) <= {self._site.here}
         self.slots.define((node, self._site.part, "first"), first, data.llvm_type(self._types[node]), is_local=is_local)
         self.slots.define((node, self._site.part, "holds"), holds, "i1", is_local=is_local)
 
     def is_needed(self, node: h.Node) -> bool:
-        """Whether all lanes' values of one that is likely affine are wanted for more than places in memory."""
+        """Whether the vector of a speculated value is needed for anything but addresses."""
         return not all(self._leads_to_place(node, it) for it in self._users[node] if it in self._placed.live)
 
     def _leads_to_place(self, node: h.Node, user: h.Node) -> bool:
@@ -260,15 +260,13 @@ class GangValues:
                 return self._shapes.at(user, home).kind is Kind.SPECULATED
 
     def keep_if_left_behind(self, node: h.Node, mask: Callable[[], str | None]) -> None:
-        """For a value just defined: what each lane had last is kept for after a loop that lanes leave at different
-        times.
-        """
+        """If a value just defined is used after a divergent loop, keep the last value of each lane."""
         if self.is_left_behind(node):
             for _ in self._site.parts():
                 self.keep(node, self.vector(node), mask())
 
     def keep(self, node: h.Node, lanes: str, mask: str | None) -> None:
-        """Keep what the lanes of a mask have."""
+        """Store the values of a mask's lanes for uses after a divergent loop."""
         scalar = data.llvm_type(self._out_type(node))
         type, name = self.vec.type(scalar), self._name(node)
         if name not in self._out_slots:
@@ -286,7 +284,7 @@ class GangValues:
         return type.fields[1]
 
     def use_blocks(self, node: h.Node) -> frozenset[h.Node]:
-        """The blocks that use a value, those too where vectors of likely values are made from it."""
+        """The blocks that use a value, including blocks that compute vectors of speculated values from it."""
         if node not in self._used_in:
             self._used_in[node] = frozenset(self._find_use_blocks(node))
         return self._used_in[node]
@@ -322,7 +320,7 @@ class GangValues:
         return self.slots.is_usable(name)
 
     def is_named(self, node: h.Node) -> bool:
-        """Whether code here can name a value that is the same for all lanes."""
+        """Whether a uniform value is available here."""
         name = (node, 0)
         return self.slots.is_usable(name) if name in self.slots else self._is_outside(node)
 
@@ -339,7 +337,7 @@ class GangValues:
         return level.parent is None and not self._placed.loops.around[self._gang.forks[0]]
 
     def is_streaming(self) -> bool:
-        """See `Values`."""
+        """See `addresses.ValueQueries`."""
         return self._site.proved.streaming
 
     def is_proved(self, position: h.Node, extent: h.DynamicConstant) -> bool:
@@ -347,7 +345,7 @@ class GangValues:
         return (position, extent) in self._site.proved.in_range
 
     def base(self, storage: Storage) -> str:
-        """Where a binding begins."""
+        """The pointer to a binding."""
         return self._nodes.memory.address(storage).pointer
 
     def dynamic(self, constant: h.DynamicConstant) -> str:
@@ -355,7 +353,7 @@ class GangValues:
         return self._nodes.memory.dynamic(constant)
 
     def scalar(self, node: h.Node) -> str:
-        """The value of what does not vary in the part; of what is, or likely is, affine that of the first lane."""
+        """The scalar of a value in the current part. For affine and speculated values, the first lane's."""
         shape = self.shape(node)
         if shape.kind is Kind.SPECULATED:
             return self.slots.use((node, self._site.part, "first"))
@@ -375,8 +373,8 @@ class GangValues:
         return self.one.convert("zext", "i32", self.one.binary("add", "i32", narrow, str(offset)), "i64")
 
     def wide(self, node: h.Node) -> str:
-        """The scalar of a u32 as an i64. What does not wrap round is computed so: LLVM then finds that places in memory
-        rise evenly from turn to turn.
+        """The scalar of a u32 as an i64. Operations that do not wrap are computed in i64: LLVM then recognises
+        addresses that advance by a constant in each iteration.
         """
         if isinstance(node, h.Binary) and node.op in _WIDENED and node in self._site.proved.exact:
             return self.one.binary(_WIDENED[node.op], "i64", self.wide(node.lhs), self.wide(node.rhs))
@@ -399,14 +397,14 @@ class GangValues:
         return self._affine(self.scalar(node), scalar, shape.stride)
 
     def _vector_of_speculated(self, node: h.Node) -> str:
-        """Made where it is needed, since that is seldom."""
+        """Computed where it is needed, since that is rare."""
         at = node, self._site.part, self.out.current
         if at not in self._again:
             self._again[at] = compute(self.vec, node, self._types, self._apart)
         return self._again[at]
 
     def _apart(self, node: h.Node) -> str:
-        """A vector that LLVM does not make elsewhere."""
+        """A vector that LLVM does not hoist."""
         shape, scalar = self.shape(node), data.llvm_type(self._types[node])
         if shape.kind is not Kind.AFFINE:
             return self.vector(node)
@@ -417,17 +415,17 @@ class GangValues:
         return self.slots.use((node, self._site.part, "holds"))
 
     def old_value(self, atomic: h.Atomic) -> str:
-        """What an atomic operation found in memory."""
+        """The vector of old values of an atomic operation."""
         if not self._shapes.is_left_behind(atomic, self._site.here):
             return self.slots.use(self._name(atomic))
         return self._kept(atomic, data.llvm_type(self._out_type(atomic)))
 
     def define_old_value(self, atomic: h.Atomic, text: str) -> None:
-        """What an atomic operation found in memory."""
+        """Define the vector of old values of an atomic operation."""
         self.slots.define(self._name(atomic), text, self.vec.type(data.llvm_type(self._out_type(atomic))))
 
     def is_left_behind(self, node: h.Node) -> bool:
-        """Whether the value is used after a loop it comes from, which lanes leave at different times."""
+        """Whether the value is used after a divergent loop in which it is defined."""
         return any(self._shapes.is_left_behind(node, it) for it in self.use_blocks(node))
 
     def _kept(self, node: h.Node, scalar: str) -> str:

@@ -1,4 +1,4 @@
-"""Vectors with one scalar for each lane of a gang."""
+"""Operations on vectors of lanes and on masks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...llvm import Ops
 
 
 class LaneVectors:
-    """Makes and takes apart vectors of `vec.lanes` lanes. A mask is a vector of i1, None for all lanes."""
+    """Builds vectors of `vec.lanes` lanes and takes them apart. A mask is a vector of i1, or None for all lanes."""
 
     def __init__(self, ops: Ops) -> None:
         self.vec = ops
@@ -24,34 +24,33 @@ class LaneVectors:
         return self.shuffle(scalar, first, "poison", [0] * self.lanes)
 
     def hidden(self, value: str, scalar: str) -> str:
-        """The same integer, though LLVM cannot know: empty assembly code makes it.
+        """The same integer, passed through empty assembly code that LLVM cannot look into.
 
-        What is computed from it stays where it is. LLVM would move it out of a loop, even if it is seldom needed there,
-        or needed in another form.
+        LLVM therefore does not hoist what is computed from it out of a loop, where it may be rarely needed.
         """
         return self.out.value(f'call {scalar} asm sideeffect "", "=r,0"({scalar} {value})')
 
     def lane_numbers(self, scalar: str, stride: int = 1) -> str:
-        """The constant of the lanes' numbers times a stride."""
+        """The constant vector of lane numbers times a stride."""
         bits = int(scalar[1:])
         return vector_text(scalar, ((lane * stride) & ((1 << bits) - 1) for lane in range(self.lanes)))
 
     def shuffle(self, scalar: str, left: str, right: str, numbers: Iterable[int]) -> str:
-        """Elements of two vectors by their numbers, those of the second after those of the first."""
+        """A shuffle of two vectors; elements of the second one are numbered after those of the first."""
         type, wanted = self.vec.type(scalar), list(numbers)
         mask = vector_text("i32", wanted)
         return self.out.pure(f"shufflevector {type} {left}, {type} {right}, <{len(wanted)} x i32> {mask}")
 
     def any(self, mask: str) -> str:
-        """Whether a mask has a lane."""
+        """An i1: whether a mask has a lane."""
         return self.one.binary("icmp ne", f"i{self.lanes}", self.bits(mask), "0")
 
     def is_full(self, mask: str) -> str:
-        """Whether a mask has all lanes."""
+        """An i1: whether a mask has all lanes."""
         return self.one.binary("icmp eq", f"i{self.lanes}", self.bits(mask), "-1")
 
     def bits(self, mask: str) -> str:
-        """A mask as an integer, lane 0 lowest."""
+        """A mask as an integer; lane 0 is the lowest bit."""
         return self.out.pure(f"bitcast {self.vec.type('i1')} {mask} to i{self.lanes}")
 
     def lane(self, scalar: str, vector: str, number: str) -> str:
@@ -59,7 +58,7 @@ class LaneVectors:
         return self.out.pure(f"extractelement {self.vec.type(scalar)} {vector}, i64 {number}")
 
     def a_lane(self, scalar: str, vector: str, mask: str | None) -> str:
-        """The value of the last lane that is in the mask, which is not empty."""
+        """The value of the last lane of a mask that is not empty."""
         if mask is None:
             return self.lane(scalar, vector, str(self.lanes - 1))
         bits = self.bits(mask)
