@@ -198,7 +198,7 @@ class _FunctionEmitter:
         self._labels = {leader: f"{type(leader).__name__.lower()}{n}" for n, leader in enumerate(placed.blocks)}
         self._ends: dict[h.Node, str] = {}
         """The last LLVM block of each block."""
-        self._loops = ForkLoops(self._ops, self._nodes, self._types, self._joins, forks, self._ends)
+        self._loops = ForkLoops(self._nodes, placed, forks, self._ends)
         self._parallel_copies = ParallelCopies(self._nodes, self._plan, placed.live, self._fork_of)
         self._phis: dict[h.Node, list[h.Phi]] = {}
         self._reduces: dict[h.Node, list[h.Reduce]] = {}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import block_leader
+from ...ir.hercules.schedule import Schedule
 from . import data
 from .llvm import FunctionText, Ops
 from .nodes import NodeEmitter
@@ -16,19 +17,17 @@ class ForkLoops:
 
     def __init__(
         self,
-        ops: Ops,
         nodes: NodeEmitter,
-        types: Mapping[h.Node, h.Type],
-        joins: Mapping[h.Fork, h.Join],
+        placed: Schedule,
         shared: Sequence[h.Fork],
         ends: Mapping[h.Node, str],
     ) -> None:
         """`shared`: the forks whose threads workers share, outermost first."""
-        self._ops = ops
-        self._out: FunctionText = ops.out
+        self._ops: Ops = nodes.memory.ops
+        self._out: FunctionText = self._ops.out
         self._nodes = nodes
-        self._types = types
-        self._joins = joins
+        self._types = placed.types
+        self._joins = placed.nest.joins
         self._shared = shared
         self._ends = ends
 

@@ -6,7 +6,7 @@ in an order in which all edges but back edges go forward.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .....ir.deadline import check_compile_time
@@ -93,7 +93,7 @@ def find_body(placed: Schedule, forks: Sequence[h.Fork]) -> Body:
                     flow[leader].append(BlockEdge(leader, following))
     paths = {it: _containers(placed, forks, it) for it in leaders}
     body = Body(fork, Level(fork, fork, None), [], {}, flow)
-    _build(body, body.top, leaders, paths, 1, placed)
+    _LevelBuilder(placed, body, paths).build(body.top, leaders, 1)
     return body
 
 
@@ -110,45 +110,56 @@ def _depth(placed: Schedule, container: Container) -> int:
     return len(placed.nest.around[header]) + len(placed.loops.around[header])
 
 
-def _build(
-    body: Body,
-    level: Level,
-    leaders: Sequence[h.Node],
-    paths: dict[h.Node, list[Container]],
-    depth: int,
-    placed: Schedule,
-) -> None:
-    body.levels.append(level)
-    level.leaders = set(leaders)
-    groups: dict[h.Node | Container, list[h.Node]] = {}
-    for leader in leaders:
-        path = paths[leader]
-        groups.setdefault(path[depth] if len(path) > depth else leader, []).append(leader)
-    items: list[Item] = []
-    item_of: dict[h.Node, Item] = {}
-    for key, members in groups.items():
-        if isinstance(key, (Loop, h.Fork)) and len(paths[members[0]]) > depth:
-            header = key if isinstance(key, h.Fork) else key.header
-            inner = Level(key, header, level)
-            item = Item(header, level, inner)
-            _build(body, inner, members, paths, depth + 1, placed)
-        else:
-            item = Item(members[0], level)
-            body.level_of[members[0]] = level
-        items.append(item)
-        item_of.update(dict.fromkeys(members, item))
-    for leader in leaders:
-        for edge in body.outgoing[leader]:
-            target = item_of.get(edge.target)
-            if target is None:
-                level.exits.append(edge)
-            elif edge.target is level.header:
-                level.back.append(edge)
-            elif target is not item_of[leader]:
-                target.incoming.append(edge)
-    empty = {it for it in items if it.inner is None and not placed.blocks[it.leader]}
-    level.items = _in_order(items, item_of, level.header, empty)
-    _find_twins(level.items, item_of, level)
+@dataclass(frozen=True, slots=True)
+class _LevelBuilder:
+    """Fills the levels of a body; `paths` are the containers around each block."""
+
+    placed: Schedule
+    body: Body
+    paths: Mapping[h.Node, Sequence[Container]]
+
+    def build(self, level: Level, leaders: Sequence[h.Node], depth: int) -> None:
+        """Fill the level at a depth, and those inside, with the blocks of these leaders."""
+        self.body.levels.append(level)
+        level.leaders = set(leaders)
+        item_of: dict[h.Node, Item] = {}
+        for key, members in self._groups(leaders, depth).items():
+            item_of.update(dict.fromkeys(members, self._item(key, members, level, depth)))
+        items = list(dict.fromkeys(item_of.values()))
+        for leader in leaders:
+            for edge in self.body.outgoing[leader]:
+                _add_edge(edge, level, item_of)
+        empty = {it for it in items if it.inner is None and not self.placed.blocks[it.leader]}
+        level.items = _in_order(items, item_of, level.header, empty)
+        _find_twins(level.items, item_of, level)
+
+    def _groups(self, leaders: Sequence[h.Node], depth: int) -> dict[h.Node | Container, list[h.Node]]:
+        """The blocks of each inner level, by its container, and single blocks."""
+        groups: dict[h.Node | Container, list[h.Node]] = {}
+        for leader in leaders:
+            path = self.paths[leader]
+            groups.setdefault(path[depth] if len(path) > depth else leader, []).append(leader)
+        return groups
+
+    def _item(self, key: h.Node | Container, members: list[h.Node], level: Level, depth: int) -> Item:
+        first = members[0]
+        if not isinstance(key, (Loop, h.Fork)) or len(self.paths[first]) <= depth:
+            self.body.level_of[first] = level
+            return Item(first, level)
+        header = key if isinstance(key, h.Fork) else key.header
+        inner = Level(key, header, level)
+        self.build(inner, members, depth + 1)
+        return Item(header, level, inner)
+
+
+def _add_edge(edge: BlockEdge, level: Level, item_of: Mapping[h.Node, Item]) -> None:
+    target = item_of.get(edge.target)
+    if target is None:
+        level.exits.append(edge)
+    elif edge.target is level.header:
+        level.back.append(edge)
+    elif target is not item_of[edge.source]:
+        target.incoming.append(edge)
 
 
 def _in_order(

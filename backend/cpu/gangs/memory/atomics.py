@@ -16,7 +16,7 @@ from ...data import llvm_type
 from ...memory import Address, Memory, updated
 from .addresses import LaneAddress
 from .gang_memory import GangMemory
-from .prefixes import Operand, combine, total_and_prefixes
+from .prefixes import LaneReduction, Operand
 from .vector_memory import LaneIndices
 
 _COMBINED = (
@@ -72,14 +72,12 @@ class GangAtomic:
                 self._once([gang.a_lane(scalar, self.operands[0].lanes, self.mask)])
                 return None
             case op if op in _COMBINED:
-                total, prefixes = total_and_prefixes(
-                    gang, op, self.address.leaf, self.operands[0], self.mask, with_prefixes=self.is_used
-                )
-                if prefixes is None:
-                    self._unused(total)
+                reduction = LaneReduction(gang, op, self.address.leaf)
+                if not self.is_used:
+                    self._unused(reduction.total(self.operands[0], self.mask))
                     return None
-                before = self._once([total])
-                return combine(gang.vec, op, self.address.leaf, gang.splat(before, scalar), prefixes)
+                total, prefixes = reduction.total_and_prefixes(self.operands[0], self.mask)
+                return reduction.combine(gang.splat(self._once([total]), scalar), prefixes)
             case _:
                 return self._lane_by_lane(None)
 

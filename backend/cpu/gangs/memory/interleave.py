@@ -36,17 +36,16 @@ class Interleaved:
         leaf = next(iter(words.values()))
         scalar = memory_type(leaf)
         end = self._lanes * period if is_dense else (self._lanes - 1) * period + max(words) + 1
-        found = [self._load_part(pointer, leaf, number, end, mask, period) for number in range(period)]
-        parts = self.split(scalar, found)
-        return [self._cast(parts[word], scalar, memory_type(layout)) for word, layout in words.items()]
 
-    def _load_part(self, pointer: str, leaf: ScalarLayout, number: int, end: int, mask: str | None, period: int) -> str:
-        wanted = [it < end for it in _numbers(number, self._lanes)]
-        if not any(wanted):
-            return "poison"
-        return self._vector_memory.load(
-            self._part_of(pointer, leaf, number), leaf, self._masked(wanted, number, mask, period)
-        )
+        def part(number: int) -> str:
+            wanted = [it < end for it in _numbers(number, self._lanes)]
+            if not any(wanted):
+                return "poison"
+            start = self._part_of(pointer, leaf, number)
+            return self._vector_memory.load(start, leaf, self._masked(wanted, number, mask, period))
+
+        parts = self.split(scalar, list(map(part, range(period))))
+        return [self._cast(parts[word], scalar, memory_type(layout)) for word, layout in words.items()]
 
     def _masked(self, wanted: Sequence[bool], number: int, mask: str | None, period: int) -> str | None:
         """The mask of a vector in memory: wanted words of lanes in the mask; None for all."""

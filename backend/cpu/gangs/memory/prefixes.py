@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .....ir.hercules import nodes as h
 from ...data import llvm_type
@@ -29,60 +29,84 @@ class Operand:
     one: str | None
 
 
-def combine(ops: Ops, op: h.AtomicOp, leaf: ScalarLayout, value: str, operand: str) -> str:
-    """The operation on two vectors, lane by lane."""
-    return updated(ops, op, leaf, value, [operand])
+@dataclass(frozen=True, slots=True)
+class LaneReduction:
+    """Combines the operands of an operation on scalars of a layout. Only lanes of a mask take part; None is all."""
 
+    gang: GangMemory
+    op: h.AtomicOp
+    leaf: ScalarLayout
 
-def total_and_prefixes(
-    gang: GangMemory, op: h.AtomicOp, leaf: ScalarLayout, operand: Operand, mask: str | None, *, with_prefixes: bool
-) -> tuple[str, str | None]:
-    """The combined operand of all lanes of a mask and, with prefixes, the combined operand of the lanes before each
-    lane.
-    """
-    if op in (h.AtomicOp.ADD, h.AtomicOp.SUB) and operand.one is not None:
-        return _multiples(gang, leaf, operand.one, mask, with_prefixes=with_prefixes)
-    identity = _identity(op, leaf)
-    scalar, vec = llvm_type(leaf.type), gang.vec
-    lanes = operand.lanes
-    if mask is not None:
-        lanes = vec.select(mask, scalar, lanes, vec.constant(scalar, identity))
-    if with_prefixes:
-        return _scan(gang, op, leaf, lanes, identity)
-    name = _reduction(op, leaf)
-    full = f"llvm.vector.reduce.{name}.{vec.suffix(scalar)}"
-    vec.out.module.declare(f"{scalar} @{full}({vec.type(scalar)})")
-    return vec.out.value(f"call {scalar} @{full}({vec.type(scalar)} {lanes})"), None
+    def combine(self, value: str, operand: str) -> str:
+        """The operation on two vectors, lane by lane."""
+        return updated(self.gang.vec, self.op, self.leaf, value, [operand])
 
+    def total(self, operand: Operand, mask: str | None) -> str:
+        """The combined operand of all lanes."""
+        if self._is_sum and operand.one is not None:
+            return self._multiple(operand.one, self._count(mask))
+        scalar, vec = llvm_type(self.leaf.type), self.gang.vec
+        lanes = self._or_identity(operand, mask)
+        full = f"llvm.vector.reduce.{self._name}.{vec.suffix(scalar)}"
+        vec.out.module.declare(f"{scalar} @{full}({vec.type(scalar)})")
+        return vec.out.value(f"call {scalar} @{full}({vec.type(scalar)} {lanes})")
 
-def _reduction(op: h.AtomicOp, leaf: ScalarLayout) -> str:
-    if op in _REDUCTIONS:
-        return _REDUCTIONS[op]
-    return f"{'s' if isinstance(leaf.type, h.Integer) and leaf.type.signed else 'u'}{op.value}"
+    def total_and_prefixes(self, operand: Operand, mask: str | None) -> tuple[str, str]:
+        """The combined operand of all lanes, and for each lane that of the lanes before it."""
+        if not self._is_sum or operand.one is None:
+            return self._scan(self._or_identity(operand, mask))
+        gang, scalar = self.gang, llvm_type(self.leaf.type)
+        count = self._count(mask)
+        before = gang.lane_numbers(scalar) if mask is None else _lanes_before(gang, gang.bits(mask), scalar)
+        total = self._multiple(operand.one, count)
+        return total, gang.vec.binary("mul", scalar, before, gang.splat(operand.one, scalar))
 
+    @property
+    def _is_sum(self) -> bool:
+        return self.op in (h.AtomicOp.ADD, h.AtomicOp.SUB)
 
-def _identity(op: h.AtomicOp, leaf: ScalarLayout) -> int:
-    """The identity of the operation."""
-    least = {"smin": (1 << 31) - 1, "smax": -(1 << 31), "umin": -1, "and": -1}
-    return least.get(_reduction(op, leaf), 0)
+    @property
+    def _name(self) -> str:
+        """The reduction's name in LLVM."""
+        if self.op in _REDUCTIONS:
+            return _REDUCTIONS[self.op]
+        type = self.leaf.type
+        return f"{'s' if isinstance(type, h.Integer) and type.signed else 'u'}{self.op.value}"
 
+    @property
+    def _identity(self) -> int:
+        """The operand that changes no value."""
+        return {"smin": (1 << 31) - 1, "smax": -(1 << 31), "umin": -1, "and": -1}.get(self._name, 0)
 
-def _multiples(
-    gang: GangMemory, leaf: ScalarLayout, operand: str, mask: str | None, *, with_prefixes: bool
-) -> tuple[str, str | None]:
-    """Sums of one operand for all lanes: products with the number of lanes."""
-    scalar, vec, one, lanes = llvm_type(leaf.type), gang.vec, gang.one, gang.lanes
-    if mask is None:
-        count, before = str(lanes), gang.lane_numbers(scalar)
-    else:
-        bits, width = gang.bits(mask), f"i{lanes}"
-        found = one.intrinsic("llvm.ctpop", width, bits)
-        count = one.convert("zext" if lanes < 32 else "trunc", width, found, scalar) if lanes != 32 else found
-        before = _lanes_before(gang, bits, scalar) if with_prefixes else ""
-    total = one.binary("mul", scalar, count, operand)
-    if not with_prefixes:
-        return total, None
-    return total, vec.binary("mul", scalar, before, gang.splat(operand, scalar))
+    def _or_identity(self, operand: Operand, mask: str | None) -> str:
+        """The operands of a mask's lanes, and the identity in other lanes."""
+        if mask is None:
+            return operand.lanes
+        scalar, vec = llvm_type(self.leaf.type), self.gang.vec
+        return vec.select(mask, scalar, operand.lanes, vec.constant(scalar, self._identity))
+
+    def _multiple(self, operand: str, count: str) -> str:
+        """The sum of as many equal operands."""
+        return self.gang.one.binary("mul", llvm_type(self.leaf.type), count, operand)
+
+    def _count(self, mask: str | None) -> str:
+        """The number of lanes in a mask."""
+        gang, lanes = self.gang, self.gang.lanes
+        if mask is None:
+            return str(lanes)
+        width, scalar = f"i{lanes}", llvm_type(self.leaf.type)
+        found = gang.one.intrinsic("llvm.ctpop", width, gang.bits(mask))
+        return found if lanes == 32 else gang.one.convert("zext" if lanes < 32 else "trunc", width, found, scalar)
+
+    def _scan(self, lanes: str) -> tuple[str, str]:
+        """The total and the exclusive prefixes, in a logarithmic number of steps."""
+        scalar, vec = llvm_type(self.leaf.type), self.gang.vec
+        sums = replace(self, op=h.AtomicOp.ADD) if self.op is h.AtomicOp.SUB else self
+        distance = 1
+        while distance < vec.lanes:
+            lanes = sums.combine(lanes, _shifted(vec, scalar, lanes, distance, self._identity))
+            distance *= 2
+        return self.gang.lane(scalar, lanes, str(vec.lanes - 1)), _shifted(vec, scalar, lanes, 1, self._identity)
 
 
 def _lanes_before(gang: GangMemory, bits: str, scalar: str) -> str:
@@ -95,18 +119,6 @@ def _lanes_before(gang: GangMemory, bits: str, scalar: str) -> str:
     mine = vec.binary("and", wide, gang.splat(bits, wide), f"<{earlier}>")
     count = vec.intrinsic("llvm.ctpop", wide, mine)
     return vec.convert("trunc", wide, count, scalar)
-
-
-def _scan(gang: GangMemory, op: h.AtomicOp, leaf: ScalarLayout, lanes: str, identity: int) -> tuple[str, str]:
-    """The total and the exclusive prefixes, in a logarithmic number of steps."""
-    scalar, vec = llvm_type(leaf.type), gang.vec
-    combination = h.AtomicOp.ADD if op is h.AtomicOp.SUB else op
-    distance = 1
-    while distance < gang.lanes:
-        earlier = _shifted(vec, scalar, lanes, distance, identity)
-        lanes = combine(vec, combination, leaf, lanes, earlier)
-        distance *= 2
-    return gang.lane(scalar, lanes, str(gang.lanes - 1)), _shifted(vec, scalar, lanes, 1, identity)
 
 
 def _shifted(vec: Ops, scalar: str, lanes: str, distance: int, filling: int) -> str:
