@@ -24,7 +24,7 @@ class GangEmitter:
         self._context = context = GangContext.of(analysis, nodes)
         self.body, self._gang, self._shapes, self._site = context.body, context.gang, context.shapes, context.site
         blocks = BlockEmitter(context)
-        self._values, self._masks = blocks.values, blocks.masks
+        self._values, self._threads, self._masks = blocks.values, blocks.values.threads, blocks.masks
         self._flow = Flow(context, blocks)
 
     def emit(self, label: str, before: Callable[[], str], after: str) -> None:
@@ -47,9 +47,9 @@ class GangEmitter:
 
     def _emit_gang(self, index: str, count: int) -> None:
         self._site.base = index
-        self._values.define_thread_ids(self._shapes.thread_ids)
+        self._threads.define()
         room = self._room()
-        masks = [self._values.within(self._tail(count), room) for _ in self._site.parts()]
+        masks = [self._threads.within(self._tail(count), room) for _ in self._site.parts()]
         key = self._shapes.keys[self.body.fork]
         self._masks.set(key, masks)
         self._masks.set_full_tests(key, self._all_threads(count, room))
@@ -57,11 +57,11 @@ class GangEmitter:
 
     def _tail(self, count: int) -> str | None:
         """The lanes of the part that are threads."""
-        first = self._values.first_number()
+        first = self._threads.first()
         if count % self._gang.lanes == 0 or (first.isdigit() and int(first) + self._gang.lanes <= count):
             return None
         vec = self._values.vec
-        return vec.binary("icmp ult", "i64", self._values.lane_numbers(), vec.constant("i64", count))
+        return vec.binary("icmp ult", "i64", self._threads.lanes(), vec.constant("i64", count))
 
     def _room(self) -> str | None:
         """How many threads there are in each row."""

@@ -36,7 +36,7 @@ class CallEmitter:
                 for index, address in call_site.varying.items():
                     memory.store_private(values.vector(given[index]), address)
                 memory.store_private(self._masks.text(), call_site.mask)
-                self._calls.call(node, call_site, memory.private_pointer(self._plan.of(node)))
+                self._calls.call(node, call_site, memory.private.pointer(self._plan.of(node)))
 
     def _emit_once(self, node: h.Call) -> None:
         call_site = self._calls.find(node, 1)

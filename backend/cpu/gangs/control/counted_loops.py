@@ -88,7 +88,7 @@ class CountedLoops:
         values = self._values
         counted: dict[h.Node, Span] = {}
         spans = Spans(
-            values.one, self._placed.types, lambda it: counted.get(it) or values.thread_span(it), self._outside(level)
+            values.one, self._placed.types, lambda it: counted.get(it) or values.threads.span(it), self._outside(level)
         )
         limit = spans.of(counter.limit)
         if limit is None:

@@ -146,9 +146,9 @@ class Merges:
         assert storage in self._private  # shared storage gets its contents outside of the fork only (see `sharing`)
         for _ in self._site.parts():
             if isinstance(source, h.ConstantNode):
-                self._values.memory.fill_zero(storage, self._private_writes.mask(storage))
+                self._values.memory.private.fill_zero(storage, self._private_writes.mask(storage))
             else:
-                self._values.memory.copy(self._plan.of(source), storage, self._private_writes.mask(storage))
+                self._values.memory.private.copy(self._plan.of(source), storage, self._private_writes.mask(storage))
 
     def _collect(self, node: h.Collect) -> None:
         storage = self._plan.of(node)
@@ -159,6 +159,6 @@ class Merges:
         assert isinstance(leaf, ScalarLayout)
         first = Address(self._memory.address(storage).pointer, ArrayLayout(leaf, dynamic.ZERO, leaf.size))
         for _ in self._site.parts():
-            target = self._memory.slot(first, self._values.first_number())
+            target = self._memory.slot(first, self._values.threads.first())
             address = LaneAddress(target.pointer, (), leaf, is_private=False)
             self._values.memory.store_lanes(self._values.vector(node.value), address, self._masks.here())

@@ -125,7 +125,7 @@ class BlockVersions:
     def _find(self, item: Item) -> FastVersion | None:
         accesses = list(self._accesses(item.leader))
         is_masked = self._masks.is_partial(self._shapes.item_keys[item])
-        spans = Spans(self._values.one, self._placed.types, self._values.thread_span, self._uniform)
+        spans = Spans(self._values.one, self._placed.types, self._values.threads.span, self._uniform)
         passed = self._passed(item, spans)
         if passed is None:
             return None

@@ -14,6 +14,7 @@ from ..analysis.bounds import constant_value, greatest
 from ..analysis.shapes import UNIFORM, Shape
 from ..context import GangContext
 from ..values.vectors import LaneVectors
+from .private_memory import PrivateMemory
 from .vector_memory import LaneIndices
 
 
@@ -56,10 +57,6 @@ class ValueQueries(Protocol):
         """Whether the current code is bound by memory, and the next gang likely accesses the bytes that follow."""
         ...
 
-    def private_pointer(self, storage: Storage) -> str | None:
-        """The pointer to a lane-private collection in the current part; None for a shared collection."""
-        ...
-
     def is_proved(self, position: h.Node, extent: h.DynamicConstant) -> bool:
         """Whether the current code runs only if all lanes' positions are in range."""
         ...
@@ -94,7 +91,10 @@ class LaneAddress:
 class LaneAddresses:
     """Computes the addresses of accesses."""
 
-    def __init__(self, context: GangContext, vectors: LaneVectors, values: ValueQueries) -> None:
+    def __init__(
+        self, context: GangContext, vectors: LaneVectors, private: PrivateMemory, values: ValueQueries
+    ) -> None:
+        self._private_storages, self._private = context.private, private
         self._vectors = vectors
         self._out = context.out
         self._memory = context.nodes.memory
@@ -103,9 +103,8 @@ class LaneAddresses:
 
     def of(self, storage: Storage, indices: Sequence[h.Index]) -> LaneAddress:
         """The address of an element of a storage."""
-        private = self._values.private_pointer(storage)
-        if private is not None:
-            return self._walk(Address(private, storage.layout), indices, is_private=True)
+        if storage in self._private_storages:
+            return self._walk(Address(self._private.pointer(storage), storage.layout), indices, is_private=True)
         found = self.beyond(self._memory.address(storage), indices)
         return replace(found, is_binding=storage.is_binding, is_only_written=storage.is_only_written)
 

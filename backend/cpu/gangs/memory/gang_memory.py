@@ -12,9 +12,8 @@ from collections.abc import Callable, Sequence
 
 from .....ir.hercules import nodes as h
 from ...data import llvm_type
-from ...layout import ArrayLayout, Layout, ProductLayout, ScalarLayout
+from ...layout import ScalarLayout
 from ...memory import Address
-from ...storage import Storage
 from ..analysis.shapes import ROW_UNIFORM, UNIFORM, Kind
 from ..context import GangContext
 from ..values.vectors import LaneVectors
@@ -23,6 +22,7 @@ from .interleave import MOST_WORDS, Interleaved
 from .non_temporal import NonTemporalStores
 from .permuted import Permuted
 from .prefetch import DISTANCE, prefetch
+from .private_memory import PrivateMemory
 from .rows import Rows
 from .runs import Run, Runs
 from .transposed import TransposedAccess
@@ -40,9 +40,10 @@ class GangMemory(LaneVectors):
         super().__init__(context.vec)
         self._memory = memory = context.nodes.memory
         self._values = values
-        self._addresses = LaneAddresses(context, self, values)
-        self._runs = Runs(self, self._addresses, memory, values)
         self._vector_memory = VectorMemory(self)
+        self.private = PrivateMemory(context, self._vector_memory)
+        self._addresses = LaneAddresses(context, self, self.private, values)
+        self._runs = Runs(self, self._addresses, memory, values)
         self._rows = Rows(self, self._vector_memory, min(context.gang.row, context.gang.lanes))
         self._interleaved = Interleaved(self, self._vector_memory)
         self._transposed = TransposedAccess(self, self._vector_memory, self._interleaved)
@@ -211,12 +212,6 @@ class GangMemory(LaneVectors):
             self._vector_memory.to_memory(address.layout, lanes), address.pointer, address.layout, None
         )
 
-    def private_pointer(self, storage: Storage) -> str:
-        """The pointer to a lane-private collection."""
-        pointer = self._values.private_pointer(storage)
-        assert pointer is not None
-        return pointer
-
     def store_record(self, lanes: Sequence[str], addresses: Sequence[LaneAddress], mask: str | None) -> None:
         """Store vectors of one scalar, or of several scalars of one size in the same element."""
         data = [self._vector_memory.to_memory(address.leaf, it) for address, it in zip(addresses, lanes, strict=True)]
@@ -380,25 +375,6 @@ class GangMemory(LaneVectors):
             and self._addresses.is_in_range(moving[0].position, moving[0].extent)
         )
 
-    # Whole collections, private to the lanes
-
-    def fill_zero(self, storage: Storage, mask: str | None) -> None:
-        """Fill a lane-private collection with zeros."""
-        for leaf_pointer, leaf in self._leaves(self.private_pointer(storage), storage.layout):
-            self._vector_memory.store("zeroinitializer", leaf_pointer, leaf, mask)
-
-    def copy(self, source: Storage, target: Storage, mask: str | None) -> None:
-        """Copy a lane-private collection to another of the same layout."""
-        start, end = self.private_pointer(source), self.private_pointer(target)
-        pairs = zip(self._leaves(start, source.layout), self._leaves(end, target.layout), strict=True)
-        for (from_pointer, leaf), (to_pointer, _) in pairs:
-            self._vector_memory.store(self._vector_memory.load(from_pointer, leaf, None), to_pointer, leaf, mask)
-
-    def _leaves(self, pointer: str, layout: Layout) -> list[tuple[str, ScalarLayout]]:
-        found: list[tuple[int, ScalarLayout]] = []
-        _find_leaves(layout, 0, found)
-        return [(self._addresses.moved(pointer, offset * self.lanes), leaf) for offset, leaf in found]
-
 
 def _word_after(address: LaneAddress, addresses: Sequence[LaneAddress]) -> LaneAddress | None:
     """The address of the 32-bit word behind a 32-bit word, if it is among the addresses."""
@@ -424,17 +400,3 @@ def _is_interleaved(run: Run, addresses: Sequence[LaneAddress]) -> bool:
         and max(offsets) - min(offsets) < run.step
         and run.step // size <= min(MOST_WORDS, _WORDS_FOR_EACH * len(addresses))
     )
-
-
-def _find_leaves(layout: Layout, offset: int, found: list[tuple[int, ScalarLayout]]) -> None:
-    match layout:
-        case ScalarLayout():
-            found.append((offset, layout))
-        case ArrayLayout(element=element, extent=h.DynamicLiteral(value=count), stride=stride):
-            for index in range(count):
-                _find_leaves(element, offset + index * stride, found)
-        case ProductLayout(fields=fields, offsets=offsets):
-            for field, at in zip(fields, offsets, strict=True):
-                _find_leaves(field, offset + at, found)
-        case _:
-            raise AssertionError(f"a private array of unknown size: {layout}")

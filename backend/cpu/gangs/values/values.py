@@ -12,16 +12,14 @@ from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
 from .....ir.hercules.graph import predecessors
 from ... import data
-from ...layout import constant_size
-from ...memory import STORAGE_ALIGN
 from ...nodes import compute
 from ...storage import Storage
 from ..analysis.bounds import constant_value
 from ..analysis.shapes import UNIFORM, Kind, Shape
-from ..analysis.spans import Span
 from ..context import GangContext
 from ..memory.gang_memory import GangMemory
 from .speculation import SpeculationEmitter
+from .thread_numbers import ThreadNumbers
 
 _WIDENED = {h.BinaryOp.ADD: "add", h.BinaryOp.MUL: "mul"}
 _WITHIN_A_ROW = {Kind.ROWS: Kind.AFFINE, Kind.WIDENED_ROWS: Kind.WIDENED}
@@ -32,20 +30,19 @@ class GangValues:
 
     def __init__(self, context: GangContext) -> None:
         self._placed, self._gang, self._shapes = context.placed, context.gang, context.shapes
-        self._private = context.private
         self._nodes = context.nodes
         self._users = context.users
         self._site = context.site
         self._types = context.types
         self.out, self.one, self.vec, self.slots = context.out, context.one, context.vec, context.slots
         self._out_slots: dict[tuple[h.Node, int], str] = {}
-        self._private_at: dict[tuple[Storage, int], str] = {}
         self._speculation = SpeculationEmitter(context, self)
         self._again: dict[tuple[h.Node, int, str], str] = {}
         """Vectors of speculated values, by part and by the LLVM block that needed them."""
         self._part_steps: dict[h.Node, int | None] = {}
         self._used_in: dict[h.Node, frozenset[h.Node]] = {}
         self.memory = GangMemory(context, self)
+        self.threads = ThreadNumbers(context, self.memory)
 
     # Shapes
 
@@ -107,33 +104,7 @@ class GangValues:
             case _:
                 return False
 
-    # Thread numbers
-
-    def thread_span(self, node: h.Node) -> Span | None:
-        """The span of the gang's thread numbers in one of its forks; None for other nodes."""
-        if not isinstance(node, h.ThreadID) or node.fork not in self._gang.forks:
-            return None
-        factor, inner, is_outermost = self._gang.steps(node.fork)
-        threads, period, base = self._gang.threads, factor * inner, self._site.base
-        if threads >= period or (period % threads and not is_outermost):
-            return Span("0", str(factor - 1), 0, factor - 1)
-        last = self.one.binary("add", "i64", base, str(threads - 1))
-        ends = [self.one.binary("udiv", "i64", it, str(inner)) for it in (base, last)]
-        if not is_outermost:
-            ends = [self.one.binary("urem", "i64", it, str(factor)) for it in ends]
-        return Span(ends[0], ends[1], 0, factor - 1)
-
-    def define_thread_ids(self, thread_ids: Sequence[h.ThreadID]) -> None:
-        """Define the lanes' thread numbers in each fork from their number in all forks."""
-        if len(self._gang.forks) == 1:
-            self._nodes.indices[self._gang.forks[0]] = self._site.base
-            return
-        for _ in self._site.parts():
-            for thread_id in thread_ids:
-                if self._gang.has_whole_rows:
-                    self.slots.define(self._name(thread_id), self._index_of_row(thread_id), "i64")
-                else:
-                    self.slots.define(self._name(thread_id), self._indices(thread_id), self.vec.type("i64"))
+    # Differences between parts
 
     def part_step(self, node: h.Node) -> int | None:
         """The constant difference between a value in a part and in the part before, if nothing wraps; None if there is
@@ -179,51 +150,6 @@ class GangValues:
             return 0
         is_rising = is_outermost or period % self._gang.threads == 0
         return lanes // inner if lanes % inner == 0 and is_rising else None
-
-    def lane_numbers(self) -> str:
-        """The numbers of the part's lanes among the fork's threads."""
-        numbers = self.memory.lane_numbers("i64")
-        first = self.first_number()
-        return numbers if first == "0" else self.vec.binary("add", "i64", self.memory.splat(first, "i64"), numbers)
-
-    def first_number(self) -> str:
-        """The number of the part's first lane."""
-        base, first = self._site.base, self._site.first
-        if base.isdigit():
-            return str(int(base) + first)
-        return base if first == 0 else self.one.binary("add", "i64", base, str(first))
-
-    def _index_of_row(self, thread_id: h.ThreadID) -> str:
-        """The index of the part's first lane."""
-        factor, inner, is_outermost = self._gang.steps(thread_id.fork)
-        number = self.first_number()
-        if number.isdigit():
-            return str(int(number) // inner % factor)
-        if inner > 1:
-            number = self.one.binary("udiv", "i64", number, str(inner))
-        return number if is_outermost else self.one.binary("urem", "i64", number, str(factor))
-
-    def _indices(self, thread_id: h.ThreadID) -> str:
-        factor, inner, is_outermost = self._gang.steps(thread_id.fork)
-        if inner == 1:  # parts begin with whole rows
-            return f"<{', '.join(f'i64 {lane % factor}' for lane in range(self.vec.lanes))}>"
-        value = self.vec.binary("udiv", "i64", self.lane_numbers(), self.vec.constant("i64", inner))
-        return value if is_outermost else self.vec.binary("urem", "i64", value, self.vec.constant("i64", factor))
-
-    def within(self, mask: str | None, room: str | None) -> str | None:
-        """The lanes of a mask that are among the first `room` lanes of their row; None for all lanes."""
-        if room is None:
-            return mask
-        inner = self.vec.binary("icmp ult", "i64", self._numbers_in_row(), self.memory.splat(room, "i64"))
-        return inner if mask is None else self.vec.binary("and", "i1", inner, mask)
-
-    def _numbers_in_row(self) -> str:
-        numbers, row = self.lane_numbers(), self._gang.factors[-1]
-        return (
-            numbers
-            if len(self._gang.forks) == 1
-            else self.vec.binary("urem", "i64", numbers, self.vec.constant("i64", row))
-        )
 
     # Definitions
 
@@ -434,19 +360,3 @@ class GangValues:
     def _affine(self, first: str, scalar: str, stride: int) -> str:
         numbers = self.memory.lane_numbers(scalar, stride)
         return numbers if first == "0" else self.vec.binary("add", scalar, self.memory.splat(first, scalar), numbers)
-
-    # Lane-private memory
-
-    def private_pointer(self, storage: Storage) -> str | None:
-        """See `addresses.ValueQueries`."""
-        if storage not in self._private:
-            return None
-        name = storage, self._site.part
-        if name not in self._private_at:
-            size = constant_size(storage.layout)
-            assert size is not None
-            with self._nodes.memory.at_entry():
-                self._private_at[name] = self.out.value(
-                    f"alloca [{max(size, 1) * self.vec.lanes} x i8], align {STORAGE_ALIGN}"
-                )
-        return self._private_at[name]
