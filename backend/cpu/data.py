@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from ...ir.hercules import nodes as h
 from ...ir.hercules.types import I32, U32
 from .llvm import Ops, constant_text
@@ -43,8 +45,10 @@ def llvm_type(type: h.Type) -> str:
             return f"i{bits}"
         case h.Float(bits=bits):
             return _FLOATS[bits]
-        case _:
+        case h.Product() | h.Summation() | h.Array() | h.Control():
             raise TypeError(f"not a scalar: {type}")
+        case _:
+            assert_never(type)
 
 
 def scalar_constant(constant: h.Constant) -> str:
@@ -56,8 +60,10 @@ def scalar_constant(constant: h.Constant) -> str:
             return constant_text(llvm_type(type), value)
         case h.ZeroConstant(type=type):
             return constant_text(llvm_type(type), 0)
-        case _:
+        case h.ProductConstant() | h.SummationConstant() | h.ArrayConstant():
             raise TypeError(f"not a scalar constant: {constant}")
+        case _:
+            assert_never(constant)
 
 
 def unary(ops: Ops, op: h.UnaryOp, type: h.Type, operand: str) -> str:

@@ -6,7 +6,7 @@ A layout mirrors a Hercules type level by level, so that the indices of a Read o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from ...ir import layout_sizes as wgsl_layout
 from ...ir import types as wgsl
@@ -28,8 +28,10 @@ class ScalarLayout:
                 return 1
             case h.Integer(bits=bits) | h.Float(bits=bits):
                 return bits // 8
-            case _:
+            case h.Product() | h.Summation() | h.Array() | h.Control():
                 raise TypeError(f"not a scalar: {self.type}")
+            case _:
+                assert_never(self.type)
 
     @property
     def align(self) -> int:
@@ -101,8 +103,10 @@ def natural_layout(type: h.Type) -> Layout:
             return ArrayLayout(inner, extent, _rounded(size, inner.align))
         case h.Product(fields=fields):
             return _natural_product(tuple(natural_layout(field) for field in fields))
-        case _:
+        case h.Summation() | h.Control():
             raise TypeError(f"no layout for {type}")
+        case _:
+            assert_never(type)
 
 
 def _natural_product(fields: tuple[Layout, ...]) -> ProductLayout:

@@ -6,6 +6,7 @@ What lives in memory is handed on here, too: to the storage of a chain's next ve
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import assert_never
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.types import is_collection
@@ -58,8 +59,12 @@ class NodeEmitter:
             case h.Call():
                 self._emit_call(node)
                 return
-            case _:
+            case h.ScalarNode():
                 self.values[node] = compute(self._ops, node, self._types, self.value)
+            case h.Parameter() | h.DynamicConstantNode() | h.PinnedNode() | h.ControlNode():
+                raise AssertionError(f"{node} is in no block")
+            case _:
+                assert_never(node)
 
     def _emit_read(self, node: h.Read) -> None:
         address = self._element(node.collection, node.indices)
@@ -128,12 +133,16 @@ class NodeEmitter:
                 return self.memory.dynamic(value)
             case h.ThreadID(fork=fork):
                 return self.indices[fork]
-            case _:
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 return self.values[node]
+            case _:
+                assert_never(node)
 
 
 def compute(ops: Ops, node: h.Node, types: Mapping[h.Node, h.Type], value: Callable[[h.Node], str]) -> str:
     """The result of a pure operation on scalars, or lane by lane on vectors; `value` gives the operands."""
+    if not isinstance(node, h.ScalarNode):
+        raise AssertionError(f"{node} is no operation on scalars")
     match node:
         case h.Unary(op=op, operand=operand):
             return data.unary(ops, op, types[operand], value(operand))
@@ -150,7 +159,7 @@ def compute(ops: Ops, node: h.Node, types: Mapping[h.Node, h.Type], value: Calla
         case h.Intrinsic(function=name, type=type, arguments=arguments):
             return intrinsics.emit(ops, name, type, tuple(map(value, arguments)))
         case _:
-            raise AssertionError(f"{node} is no operation on scalars")
+            assert_never(node)
 
 
 def _binary(ops: Ops, op: h.BinaryOp, types: tuple[h.Type, h.Type], left: str, right: str) -> str:

@@ -6,6 +6,7 @@ All copies at one end happen at once: no storage is overwritten before it is cop
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import assert_never
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import block_leader
@@ -37,8 +38,10 @@ class ParallelCopies:
                 return [block_leader(self._fork_of[join].control), block_leader(join.control)]
             case h.Collect(join=h.Join() as join):
                 return [block_leader(join.control)]
-            case _:
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 return []
+            case _:
+                assert_never(node)
 
     def at_end(self, leader: h.Node, takers: Sequence[h.Node]) -> None:
         """Write the copies for these nodes at the end of a block. Collects come first: they read what Reduces

@@ -120,7 +120,7 @@ def _phi_copies(gang: GangAnalysis) -> Iterator[tuple[h.Node, list[tuple[h.Node,
 
 def _transfers(gang: GangAnalysis) -> Iterator[tuple[h.Node, h.Node]]:
     """The versions that gangs continue in other storage, each with what continues it."""
-    pairs = [pair for _, copies in _phi_copies(gang) for pair in copies]
+    pairs: list[tuple[h.Node, h.Node]] = [pair for _, copies in _phi_copies(gang) for pair in copies]
     pairs += [(node.init, node) for node, fork in _collection_reduces(gang) if fork is not gang.body.fork]
     pairs += [(node.collection, node) for node in _nodes(gang) if isinstance(node, (h.Write, h.Atomic))]
     yield from (pair for pair in pairs if gang.plan.needs_transfer(*pair))

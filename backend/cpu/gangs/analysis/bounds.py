@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import assert_never
 
 from .....ir.hercules import nodes as h
 
@@ -43,8 +44,10 @@ def greatest(node: h.Node, types: Mapping[h.Node, h.Type], depth: int = 8) -> in
         case h.Intrinsic(function="min", arguments=arguments):
             bounds = [greatest(it, types, depth - 1) for it in arguments]
             return min([it for it in bounds if it is not None], default=limit)
-        case _:
+        case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
             return limit
+        case _:
+            assert_never(node)
 
 
 def _greatest_binary(op: h.BinaryOp, left: int, right: int, limit: int, constant: int | None) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
 from .....ir.hercules.schedule import Schedule
@@ -29,8 +31,10 @@ def block_cost(placed: Schedule, leader: h.Node) -> float:
                 total += 8
             case h.Read():
                 total += 3
-            case _:
+            case h.ScalarNode() | h.InputNode() | h.ProductNode() | h.PinnedNode() | h.ControlNode():
                 total += 1
+            case _:
+                assert_never(node)
     return total
 
 

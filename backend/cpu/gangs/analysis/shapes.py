@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import assert_never
 
 from .....ir.deadline import check_compile_time
 from .....ir.hercules import nodes as h
@@ -224,8 +225,10 @@ class Shapes:
                 return self._limited([self.at(it, home) for it in arguments])
             case h.Intrinsic(arguments=arguments):
                 return self._all_uniform(arguments, home)
-            case _:
+            case h.Call() | h.ControlNode():
                 return VARYING
+            case _:
+                assert_never(node)
 
     def is_uniform_call(self, call: h.Call) -> bool:
         """Whether all lanes pass the same arguments and no result is used after a divergent loop around it."""

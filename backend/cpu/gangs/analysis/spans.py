@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from .....ir.hercules import nodes as h
 from ...data import llvm_type
@@ -112,8 +113,10 @@ class Spans:
                 return None if left is None or right is None else self._binary(op, left, right)
             case h.Intrinsic(function=name, arguments=arguments) if name in _LIMITED:
                 return self._limited(name, [self.of(it, depth) for it in arguments])
-            case _:
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 return None
+            case _:
+                assert_never(node)
 
     def _one_value(self, node: h.Node, text: str) -> Span:
         type = self._types[node]

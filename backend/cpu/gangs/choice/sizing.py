@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from math import gcd
+from typing import assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
@@ -185,5 +186,7 @@ def _varies(node: h.Node, loop: Loop, depth: int = 6) -> bool:
         case h.Read(indices=indices) if depth > 0:
             positions = [it.position for it in indices if isinstance(it, h.PositionIndex)]
             return any(_varies(it, loop, depth - 1) for it in positions)
-        case _:
+        case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
             return True
+        case _:
+            assert_never(node)

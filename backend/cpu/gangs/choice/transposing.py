@@ -6,6 +6,7 @@ A gang of as many rows as a vector has lanes makes them with whole vectors (see 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.schedule import Schedule
@@ -58,8 +59,10 @@ def coefficient(node: h.Node, fork: h.Fork, depth: int = _DEPTH) -> int | None:
         case h.Read(collection=h.Parameter(), indices=indices):
             positions = [it.position for it in indices if isinstance(it, h.PositionIndex)]
             return 0 if all(coefficient(it, fork, depth - 1) == 0 for it in positions) else None
-        case _:
+        case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
             return None
+        case _:
+            assert_never(node)
 
 
 def _combined(op: h.BinaryOp, left: int, right: int, constant: int | None) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Sequence
+from typing import assert_never
 
 from .....ir.deadline import check_compile_time
 from .....ir.hercules import nodes as h
@@ -62,8 +63,18 @@ class BlockEmitter:
                 is_constant = isinstance(collection, h.Parameter) and not is_collection(self._types[node])
             case h.Binary() | h.Unary() | h.Cast() | h.Bitcast() | h.Select():
                 is_constant = True
-            case _:
+            case (
+                h.Intrinsic()
+                | h.InputNode()
+                | h.Call()
+                | h.WritingNode()
+                | h.ProductNode()
+                | h.PinnedNode()
+                | h.ControlNode()
+            ):
                 is_constant = False
+            case _:
+                assert_never(node)
         here = self._site.here
         inside = [it for it in predecessors(node) if self._placed.place.get(it) is here]
         if not is_constant or not all(self.values.is_uniform(it) and self.emit_early(it) for it in inside):
@@ -116,8 +127,12 @@ class BlockEmitter:
             case h.Intrinsic() if node in self._paired_calls:
                 if node is self._paired_calls[node][-1]:
                     self._emit_paired(self._paired_calls[node])
-            case _:
+            case h.ScalarNode():
                 self._compute(node)
+            case h.Parameter() | h.DynamicConstantNode() | h.PinnedNode() | h.ControlNode():
+                raise AssertionError(f"{node} is in no block")
+            case _:
+                assert_never(node)
 
     def _compute(self, node: h.Node) -> None:
         """An operation without effects."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from .....ir.hercules import dynamic
 from .....ir.hercules import nodes as h
@@ -54,8 +55,10 @@ class Merges:
             case h.Collect(join=h.Join() as join):
                 if self._placed.nest.forks[join] is self._gang.forks[-1]:
                     self._collects.setdefault(block_leader(join.control), []).append(node)
-            case _:
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 pass
+            case _:
+                assert_never(node)
 
     def _find_opening(self, node: h.Reduce, fork: h.Fork) -> None:
         is_inside = fork is not self._body.fork and fork in self._body.level_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeGuard
+from typing import TypeGuard, assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
@@ -241,8 +241,10 @@ class BlockVersions:
             case h.Binary(op=h.BinaryOp.ADD | h.BinaryOp.SUB | h.BinaryOp.MUL | h.BinaryOp.SHIFT_LEFT) | h.Cast():
                 span = spans.of(node)
                 return None if span is None else span.tests
-            case _:
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 return None
+            case _:
+                assert_never(node)
 
 
 def _is_access(node: h.Node) -> TypeGuard[h.Read | h.Write]:
@@ -267,8 +269,10 @@ def _has_workgroup(node: h.Node, depth: int = 12) -> bool:
             return not isinstance(factor, h.DynamicLiteral)
         case h.Binary() | h.Unary() | h.Cast() | h.Bitcast() | h.Select() | h.Intrinsic() if depth > 0:
             return any(_has_workgroup(it, depth - 1) for it in predecessors(node))
-        case _:
+        case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
             return False
+        case _:
+            assert_never(node)
 
 
 def _is_heavy(node: h.Node) -> bool:

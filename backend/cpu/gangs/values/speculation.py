@@ -6,6 +6,8 @@ are between two multiples of `n`, or on one side of the limit. The first lane's 
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from .....ir.hercules import nodes as h
 from .....ir.hercules.graph import predecessors
 from ...data import llvm_type
@@ -50,8 +52,10 @@ class SpeculationEmitter:
                 return self._binary(node, op, moving, fixed, first)
             case h.Intrinsic(function=name, arguments=arguments):
                 return self._limited(name, arguments)
-            case _:
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 return []
+            case _:
+                assert_never(node)
 
     def _binary(self, node: h.Node, op: h.BinaryOp, moving: h.Node, fixed: h.Node, first: str) -> list[str]:
         one, type, span = self._one, llvm_type(self._types[moving]), self._span(moving)

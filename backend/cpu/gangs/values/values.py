@@ -7,6 +7,7 @@ is uniform or affine within rows is one scalar for each part. Any other value is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
@@ -101,8 +102,10 @@ class GangValues:
                 return self.is_almost_affine(if_true, depth - 1) and self.is_almost_affine(if_false, depth - 1)
             case h.Phi(values=values):
                 return any(self.is_almost_affine(it, depth - 5) for it in values if depth > 5)
-            case _:
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 return False
+            case _:
+                assert_never(node)
 
     # Differences between parts
 
@@ -123,9 +126,11 @@ class GangValues:
                 return self._thread_step(node)
             case h.Read() | h.Atomic() | h.Phi():
                 return None
-            case _:
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 steps = [self.part_step(it) for it in predecessors(node)]
                 return 0 if all(it == 0 for it in steps) else self._linear_step(node, steps)
+            case _:
+                assert_never(node)
 
     def _linear_step(self, node: h.Node, steps: Sequence[int | None]) -> int | None:
         first = steps[0]
@@ -138,8 +143,10 @@ class GangValues:
                 return first - steps[1]
             case h.Binary(op=h.BinaryOp.MUL, rhs=rhs) if first is not None and (factor := constant_value(rhs)):
                 return first * factor
-            case _:
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 return None
+            case _:
+                assert_never(node)
 
     def _thread_step(self, node: h.ThreadID) -> int | None:
         if node.fork not in self._gang.forks:
@@ -228,11 +235,13 @@ class GangValues:
                     yield block_leader(join.control)
                 case h.If(control=control) | h.Return(control=control):
                     yield block_leader(control)
-                case _:
+                case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                     home = self._placed.place[user]
                     yield home
                     if self._shapes.at(user, home).kind is Kind.SPECULATED:
                         yield from self.use_blocks(user)
+                case _:
+                    assert_never(user)
 
     # Uses
 
