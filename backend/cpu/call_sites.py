@@ -58,13 +58,13 @@ class CallSites:
 
     def _room(self, size: int) -> str:
         """Memory on the stack."""
-        with self._memory.at_entry():
+        with self._memory.ops.out.at_entry():
             return self._memory.ops.out.value(f"alloca [{max(size, 1)} x i8], align {STORAGE_ALIGN}")
 
     def _parts(self, pointer: str, layout: ProductLayout) -> list[Address]:
         """Where the scalars of a product are, or those of the first lane."""
         whole, fields = Address(pointer, layout), range(len(layout.fields))
-        with self._memory.at_entry():
+        with self._memory.ops.out.at_entry():
             found = [self._memory.element(whole, [h.FieldIndex(it)]) for it in fields]
         return [Address(it.pointer, it.layout.element) if isinstance(it.layout, ArrayLayout) else it for it in found]
 

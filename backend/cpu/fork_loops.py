@@ -87,7 +87,7 @@ class ForkLoops:
         number = "%begin"
         for fork in reversed(self._shared[1:]):
             factor = self._nodes.memory.dynamic(fork.factor)
-            with self._nodes.memory.at_entry():
+            with self._out.at_entry():
                 factor = self._ops.intrinsic("llvm.umax", "i64", factor, "1")
                 first[fork] = self._ops.binary("urem", "i64", number, factor)
                 number = self._ops.binary("udiv", "i64", number, factor)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -107,6 +108,14 @@ class FunctionText:
             first = next(iter(self._known.values()), ())
             self._known[block] = ({}, *first)
         self.current = block
+
+    @contextmanager
+    def at_entry(self) -> Generator[None]:
+        """Write to the function's first block, `entry`."""
+        current = self.current
+        self.open("entry")
+        yield
+        self.open(current)
 
     def open_arm(self, block: str, before: str) -> None:
         """Begin a block to which control only comes from, or after, another one, which has ended."""

@@ -66,14 +66,6 @@ class Memory:
         self._dynamic: dict[h.DynamicConstant, str] = {}
         self._last: dict[h.DynamicConstant, str] = {}
 
-    @contextmanager
-    def at_entry(self) -> Generator[None]:
-        """What is written meanwhile goes to the function's first block."""
-        current = self._out.current
-        self._out.open("entry")
-        yield
-        self._out.open(current)
-
     # Dynamic constants
 
     def dynamic(self, constant: h.DynamicConstant) -> str:
@@ -81,7 +73,7 @@ class Memory:
         if isinstance(constant, h.DynamicLiteral):
             return str(constant.value)
         if constant not in self._dynamic:
-            with self.at_entry():
+            with self._out.at_entry():
                 self._dynamic[constant] = self._evaluate(constant)
         return self._dynamic[constant]
 
@@ -107,7 +99,7 @@ class Memory:
             return str(max(extent.value - 1, 0))
         if extent not in self._last:
             count = self.dynamic(extent)
-            with self.at_entry():
+            with self._out.at_entry():
                 self._last[extent] = self.ops.intrinsic("llvm.usub.sat", "i64", count, "1")
         return self._last[extent]
 
@@ -134,7 +126,7 @@ class Memory:
             assert storage.parent_fork is not None
             return self.slot(self.address(storage.parent), self._thread_index(storage.parent_fork)).pointer
         if storage not in self._bases:
-            with self.at_entry():
+            with self._out.at_entry():
                 self._bases[storage] = self._root(storage)
         return self._bases[storage]
 

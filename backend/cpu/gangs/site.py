@@ -27,8 +27,8 @@ class Proved:
 class Site:
     """A place in the body of a gang of `count` parts, each a vector of `lanes` lanes: in the block `here`.
 
-    `keys` are those of the blocks. `base` is the number of the gang's first lane. `active` says whether any lane passes
-    the block that is written, where there is no jump around it. Code that is rarely run `is_rare`.
+    `keys` are the lane sets of the blocks. `base` is the number of the gang's first lane. `active` says whether any
+    lane passes the block that is written, where there is no jump around it. Code that is rarely run `is_rare`.
     """
 
     lanes: int
@@ -87,8 +87,8 @@ class Site:
         self.proved = before
 
     @contextmanager
-    def rarely(self, *, is_rare: bool) -> Generator[None]:
-        """Write code that is rarely run, which is to be short."""
-        before, self.is_rare = self.is_rare, is_rare
+    def rarely(self) -> Generator[None]:
+        """Write code that is rarely run, and should be short."""
+        before, self.is_rare = self.is_rare, True
         yield
         self.is_rare = before

@@ -19,7 +19,7 @@ from .segment_prefetch import SegmentPrefetch
 from .versions import BlockVersions, DeferredBranch, FastVersion
 
 _MANY = 4
-"""The fewest parts whose slow versions are short code: gathers and scatters by lane instead of range tests."""
+"""The fewest parts whose general versions are rarely run, short code: gathers and scatters without tests for runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Flow:
         with slots.guarded():
             if before is not None:
                 self._emit_branch(before)
-            with self._site.rarely(is_rare=self._site.count >= _MANY):
+            with self._site.rarely() if self._site.count >= _MANY else nullcontext():
                 self._emit_guarded(item, entry or self._enter(item, level))
         out.do(f"br label %{after}")
         out.open_merge(after, start)

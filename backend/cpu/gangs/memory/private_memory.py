@@ -16,7 +16,7 @@ class PrivateMemory:
     """Allocates, fills and copies the lane-private collections of a gang, for the current part."""
 
     def __init__(self, context: GangContext, vector_memory: VectorMemory) -> None:
-        self._memory, self._out = context.nodes.memory, context.out
+        self._out = context.out
         self._lanes = context.gang.lanes
         self._site = context.site
         self._vector_memory = vector_memory
@@ -28,7 +28,7 @@ class PrivateMemory:
         if name not in self._pointers:
             size = constant_size(storage.layout)
             assert size is not None
-            with self._memory.at_entry():
+            with self._out.at_entry():
                 text = f"alloca [{max(size, 1) * self._lanes} x i8], align {STORAGE_ALIGN}"
                 self._pointers[name] = self._out.value(text)
         return self._pointers[name]

@@ -69,14 +69,12 @@ class Slots:
 
     def _make(self, type: str, reset: str | None) -> str:
         out = self._out
-        current = out.current
-        out.open("entry")
-        slot = out.value(f"alloca {type}")
-        zero = f"store {type} zeroinitializer, ptr {slot}"
-        out.do(zero)
+        with out.at_entry():
+            slot = out.value(f"alloca {type}")
+            zero = f"store {type} zeroinitializer, ptr {slot}"
+            out.do(zero)
         if reset is not None:
             out.begin_with(reset, zero)
-        out.open(current)
         return slot
 
     def load(self, type: str, slot: str) -> str:
