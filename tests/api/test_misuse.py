@@ -233,7 +233,7 @@ def test_other_functions_of_anything(thing: object) -> None:
         ({"timeout": math.nan}, "the time limit must be a positive number of seconds, not nan"),
         ({"timeout": True}, "the time limit must be a positive number of seconds, not True"),
         ({"constants": [1]}, r"constants maps names to values, as in {'width': …}, but is \[1\]"),
-        ({"constants": {1: 2}}, "no override is named 1; there is width"),
+        ({"constants": {1: 2}}, "no override is named '1'; there is width"),
         ({"contract": "no"}, "contract is True or False, not 'no'"),
         ({"workgroups": b"1"}, "workgroups must be one to three whole numbers, not b'1'"),
     ],

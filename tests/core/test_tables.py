@@ -14,7 +14,6 @@ import pytest
 from tinct.backend.gpu import GpuDevice
 from tinct.backend.wgsl.printer import print_unit
 from tinct.compilation import Compilation
-from tinct.core_origin import CoreOrigin
 from tinct.devices import Dispatch, device_named
 from tinct.ir.core import nodes as c
 from tinct.ir.core.effects import has_effects, reads_memory
@@ -26,6 +25,8 @@ from tinct.ir.core.verify import verify
 from tinct.ir.scalars import Mode
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
+from tinct.origins import CoreOrigin
+from tinct.pipeline import Job
 from tinct.shader import Shader
 from tinct.transforms.core.purity import is_pure
 
@@ -161,7 +162,7 @@ def test_every_device_gives_the_value(kind: type[c.Instruction], device: str) ->
     if device == "gpu" and (reason := GpuDevice.unavailable_reason()) is not None:
         pytest.skip(f"no GPU: {reason}")
     shader = Shader(Source.from_text(print_unit(to_unit(module_with(kind)[0]))))
-    compilation = Compilation(CoreOrigin(Source.from_text(text_with(kind), "<core>")), "main", {})
+    compilation = Compilation(Job(CoreOrigin(Source.from_text(text_with(kind), "<core>")), "main", {}))
     buffer = bytearray(np.array([2.5, 4.0], np.float32).tobytes())
     bindings = shader["main"].bindings
     device_named(device)(Dispatch(compilation, bindings, {BindingPoint(0, 0): buffer}, (1, 1, 1), is_trial=False))

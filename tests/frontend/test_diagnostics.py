@@ -14,10 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from tinct.compilation import Compilation, ProgramOrigin
+from tinct.compilation import Compilation
 from tinct.frontend import check, check_pipeline, load_program
 from tinct.ir.diagnostics import Diagnostic, ShaderError, render_all
 from tinct.ir.source import Source
+from tinct.origins import ProgramOrigin
+from tinct.pipeline import Job
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDENS = ROOT / "tests/goldens/diagnostics"
@@ -51,7 +53,7 @@ def said_of(path: Path) -> tuple[Diagnostic, ...]:
     if found or not program.entry_points:
         return found
     try:
-        _ = Compilation(ProgramOrigin(program), entry, {}).hercules
+        _ = Compilation(Job(ProgramOrigin(program), entry, {})).hercules
     except ShaderError as error:
         return error.diagnostics
     return ()

@@ -186,15 +186,18 @@ class Analysis:
 
     def _ends_in_statement(self, block: nodes.Block) -> bool:
         """Whether the end of a block is written whatever is live."""
-        match None if block.branch is None else block.branch.target:
+        target = None if block.branch is None else block.branch.target
+        match target:
             case nodes.Loop() | nodes.Switch():
                 return True
-            case nodes.Block() as target:
+            case nodes.Block():
                 return target is not self._follows[self.region_of_block(block)]
             case nodes.Terminator(unreachable=is_unreachable):
                 return not is_unreachable
-            case _:
+            case nodes.If() | None:
                 return False
+            case _:
+                assert_never(target)
 
     def _ends_in_break_if(self, block: nodes.Block) -> bool:
         """Whether a block ends in an If without a merge, at the end of a continuing part."""

@@ -99,21 +99,19 @@ class Depths:
         short = self._expressions.short_circuits.get(value)
         if short is not None:
             return self._binary(short.op, short.lhs, short.rhs)
-        match value:
-            case nodes.Binary(op=op, lhs=lhs, rhs=rhs):
-                return self._binary(op, lhs, rhs)
-            case nodes.Unary(op=op, operand=operand):
-                inner = self._of(operand)
-                return _around([inner.within(1 + (inner.op is not None))], op=op)
-            case nodes.Swizzle(operands=(operand,)):
-                return _around([self._primary(operand)])
-            case nodes.Access(object=object, indices=indices):
-                positions = (self._of(index).within(1) for index in indices)
-                return _around([self._primary(object), *positions], levels=len(indices))
-            case nodes.Load(pointer=pointer):
-                return self._of(pointer)
-            case _:
-                return _around(self._of(operand).within(1) for operand in value.operands)
+        if isinstance(value, nodes.Binary):
+            return self._binary(value.op, value.lhs, value.rhs)
+        if isinstance(value, nodes.Unary):
+            inner = self._of(value.operand)
+            return _around([inner.within(1 + (inner.op is not None))], op=value.op)
+        if isinstance(value, nodes.Swizzle):
+            return _around([self._primary(value.object)])
+        if isinstance(value, nodes.Access):
+            positions = (self._of(index).within(1) for index in value.indices)
+            return _around([self._primary(value.object), *positions], levels=len(value.indices))
+        if isinstance(value, nodes.Load):
+            return self._of(value.pointer)
+        return _around(self._of(operand).within(1) for operand in value.operands)  # written as a call
 
     def _binary(self, op: BinaryOp, lhs: Value, rhs: Value) -> Depth:
         """A short-circuit whose right side is of the same kind is written as one chain."""

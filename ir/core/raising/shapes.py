@@ -186,17 +186,15 @@ def _declared_in(body: Sequence[ast.Statement]) -> set[str]:
 
 def ends_in_return(statements: Sequence[ast.Statement]) -> bool:
     """Whether each way through the statements, of which none ends in a loop, ends in a `return`."""
-    match statements[-1] if statements else None:
-        case ast.Return():
-            return True
-        case ast.Block(statements=inner):
-            return ends_in_return(inner)
-        case ast.If(body=body, alternative=ast.Block() | ast.If() as alternative):
-            return ends_in_return(body.statements) and ends_in_return([alternative])
-        case ast.Switch(cases=cases):
-            return all(ends_in_return(case.body.statements) for case in cases)
-        case _:
-            return False
+    last = statements[-1] if statements else None
+    if isinstance(last, ast.Block):
+        return ends_in_return(last.statements)
+    if isinstance(last, ast.If):
+        other = last.alternative
+        return other is not None and ends_in_return(last.body.statements) and ends_in_return([other])
+    if isinstance(last, ast.Switch):
+        return all(ends_in_return(case.body.statements) for case in last.cases)
+    return isinstance(last, ast.Return)
 
 
 def mentions(node: ast.Statement | ast.Expression, names: Collection[str]) -> bool:
