@@ -134,7 +134,7 @@ def _stages(text: str, entry: str, stages: Sequence[str]) -> Iterator[tuple[str,
 def _emit(entry: EntryPoint) -> Emitted:
     types = entry.function.parameter_types
     layouts = {it.parameter: binding_layout(it.type, types[it.parameter]) for it in entry.bindings}
-    return emit_function(entry.function, layouts, "gang")
+    return emit_function(entry.function, layouts)
 
 
 def _timed(action: Callable[[], T]) -> tuple[T, float]:
