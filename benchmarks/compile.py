@@ -25,13 +25,13 @@ from rich.table import Table
 from tinct.backend.cpu import jit
 from tinct.backend.cpu.emit import Emitted, emit_function
 from tinct.backend.cpu.layout import binding_layout
+from tinct.base.interpreter_state import paused_collection
 from tinct.frontend import check_pipeline, parse, resolve
-from tinct.ir.core.builder_impl import build
 from tinct.ir.diagnostics import ShaderError
 from tinct.ir.hercules.entry import EntryPoint
 from tinct.ir.hercules.schedule import schedule
-from tinct.ir.interpreter_state import paused_collection
 from tinct.ir.source import Source
+from tinct.transforms.from_wgsl.build import build
 from tinct.transforms.hercules import CPU
 from tinct.transforms.pipelines import specialise
 from tinct.transforms.to_hercules import translate

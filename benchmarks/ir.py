@@ -22,19 +22,19 @@ from rich.console import Console
 from rich.table import Table
 
 from tinct.backend.wgsl.printer import print_unit
+from tinct.base.interpreter_state import paused_collection
 from tinct.frontend import load_program
-from tinct.ir.core.builder_impl import build
 from tinct.ir.core.nodes import Module
 from tinct.ir.core.structure import blocks_of
 from tinct.ir.core.text import parse, print_module
-from tinct.ir.core.to_program import to_unit
 from tinct.ir.core.verify import verify
-from tinct.ir.interpreter_state import paused_collection
 from tinct.ir.source import Source
 from tinct.transforms.core.single_entry_point import SingleEntryPoint
 from tinct.transforms.core.substitute_overrides import SubstituteOverrides
+from tinct.transforms.from_wgsl.build import build
 from tinct.transforms.passes import Pass
 from tinct.transforms.pipelines import CORE
+from tinct.transforms.to_wgsl.unit import to_unit
 
 T = TypeVar("T")
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import time
 
+from ..base.interpreter_state import paused_collection
 from ..ir.diagnostics import Diagnostic, Severity, ShaderError
-from ..ir.interpreter_state import paused_collection
 from ..ir.source import Source
 from ..ir.wgsl.program import Program
 from .parse import parse

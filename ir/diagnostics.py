@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 from unicodedata import combining, east_asian_width
 
+from ..base.errors import TinctError
 from .source import Position, Source, Span
 
 
@@ -46,18 +47,6 @@ class Diagnostic:
     def is_error(self) -> bool:
         """Whether the program is invalid."""
         return self.severity is Severity.ERROR
-
-
-class TinctError(Exception):
-    """Base of the errors that tell a user of something they can mend."""
-
-
-class InputError(TinctError, ValueError):
-    """Buffers, sizes, names or options that do not fit the shader."""
-
-
-class DeviceError(TinctError, RuntimeError):
-    """A device that is missing, refused the work, or died."""
 
 
 class ShaderError(TinctError):

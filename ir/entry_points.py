@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
-from .diagnostics import InputError
+from ..base.errors import InputError
 from .hints import unknown_name
 from .types import Stage
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .diagnostics import InputError
+from ..base.errors import InputError
 from .layout_numbers import NumberType
 from .layout_sizes import member_offsets, size_of, stride_of
 from .types import F16, F32, I32, U32, Array, Atomic, Matrix, Scalar, Struct, Type, Vector

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeGuard, cast
 import numpy as np
 import numpy.typing as npt
 
-from .diagnostics import InputError
+from ..base.errors import InputError
 
 Array: TypeAlias = npt.NDArray[Any]
 DType: TypeAlias = np.dtype[Any]

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from .diagnostics import InputError
+from ..base.errors import InputError
 from .layout_leaves import extent_of, leaf, number_type
 from .layout_numbers import shown
 from .layout_sizes import Counts, align_of, member_offsets, resolve_counts, runtime_array, size_of, sized

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, TypeGuard, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .diagnostics import InputError
+from ..base.errors import InputError
 from .layout_leaves import START, Leaf, Place, extent_of, holds_structures, leaf, leaves
 from .layout_numbers import as_array, as_given_array, is_array, is_row, shown, store
 from .layout_numpy import PADDED_ROW, value_dtype

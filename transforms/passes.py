@@ -13,10 +13,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Generic, Protocol, TypeVar
 
-from ..ir.deadline import check_compile_time
-from ..ir.diagnostics import InputError
+from ..base.deadline import check_compile_time
+from ..base.errors import InputError
+from ..base.interpreter_state import deep_nesting
 from ..ir.hints import unknown_name
-from ..ir.interpreter_state import deep_nesting
 from ..ir.overrides import Number
 
 IR = TypeVar("IR")

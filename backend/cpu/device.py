@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy
 import numpy.typing
 
+from ...base.errors import InputError
 from ...ir import layout as wgsl_layout
-from ...ir.diagnostics import InputError
 from ...ir.hercules.entry import Binding, EntryPoint
 from ...ir.types import BindingPoint
 from . import jit

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...ir.diagnostics import InputError
+from ...base.errors import InputError
 
 LARGEST = 256 << 20
 """The most bytes of all files together."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...ir.fork_lock import ForkLock
+from ...base.fork_lock import ForkLock
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from . import _pool, jit

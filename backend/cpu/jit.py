@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from ...ir.deadline import check_compile_time
+from ...base.deadline import check_compile_time
 from . import llvm_process
 from .disk_cache import DiskCache, default_cache, digest
 from .passes import LEVEL, Passes, optimise

@@ -14,8 +14,8 @@ import subprocess
 import sys
 from typing import cast
 
-from ...ir.deadline import compile_time_error, compile_time_left
-from ...ir.diagnostics import DeviceError
+from ...base.deadline import compile_time_error, compile_time_left
+from ...base.errors import DeviceError
 from .passes import Passes
 
 _SECONDS: dict[Passes, float] = {"baseline": 1e-6, "quick": 1e-6, "thorough": 4e-6, "scalar": 4e-6}
@@ -33,7 +33,7 @@ def is_long(text: str, passes: Passes) -> bool:
 
 def object_file(text: str, passes: Passes) -> tuple[bytes, list[float]]:
     """An object file, and the seconds for parsing, passes and machine code. Raises DeviceError when the time for
-    compiling is over (see `ir.deadline`), or the process fails.
+    compiling is over (see `base.deadline`), or the process fails.
 
     The process does not outlive the call, whatever it ends with.
     """

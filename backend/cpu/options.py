@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
-from ...ir.diagnostics import InputError
+from ...base.errors import InputError
 
 Tier = Literal["gang", "lane", "baseline"]
 """Several threads of a fork at once, in the lanes of vectors; or one after another; or one after another in code which

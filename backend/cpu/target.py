@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
-from ...ir.diagnostics import InputError
+from ...base.errors import InputError
 
 LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
 """The microarchitecture levels of the x86-64 psABI: SSE4.2; AVX2 and FMA; AVX-512."""

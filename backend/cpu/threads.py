@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ...ir.fork_lock import ForkLock
+from ...base.fork_lock import ForkLock
 from . import _pool
 
 

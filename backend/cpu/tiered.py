@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from ...ir.deadline import compiling_within
-from ...ir.diagnostics import DeviceError
+from ...base.deadline import compiling_within
+from ...base.errors import DeviceError
 from ...ir.hercules.entry import EntryPoint
 from ...ir.types import BindingPoint
 from . import jit, kernel_cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from ...ir.deadline import Deadline
+from ...base.deadline import Deadline
 from ..alarms import ALARMS
 from . import _pool
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ...ir.diagnostics import InputError
+from ...base.errors import InputError
 from ...ir.hints import closest
 from .model import WEBGPU_BACKENDS, GpuError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from ...ir.diagnostics import InputError
+from ...base.errors import InputError
 from ...ir.textures import format_of, is_multisampled, read_extent
 from ...ir.types import Access
 from .messages import BindingHeader, Blob, Reply, Request, TextureHeader

@@ -9,8 +9,8 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ...base.errors import DeviceError
 from ...ir import textures
-from ...ir.diagnostics import DeviceError
 from ...ir.types import Texture
 
 BufferKind: TypeAlias = Literal["uniform", "storage", "read-only-storage"]

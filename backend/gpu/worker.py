@@ -14,7 +14,7 @@ from io import BufferedReader
 from math import ceil
 from typing import cast
 
-from ...ir.diagnostics import InputError
+from ...base.errors import InputError
 from .executor import Executor
 from .messages import Blob, FailureReply, Reply, Request, receive_request, send
 from .model import GpuError

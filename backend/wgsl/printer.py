@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import assert_never
 
-from ...ir.interpreter_state import deep_nesting
+from ...base.interpreter_state import deep_nesting
 from ...ir.wgsl import ast
 from .expressions import print_expression, print_list, print_template_arguments
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
+from ...base.interpreter_state import deep_nesting
 from ...ir.diagnostics import Diagnostic, DiagnosticList, Note
 from ...ir.identifiers import name_fault
-from ...ir.interpreter_state import deep_nesting
 from ...ir.schema.runtime import SchemaNode
 from ...ir.schema.traverse import children
 from ...ir.source import Source, Span

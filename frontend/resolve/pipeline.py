@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 
+from ...base.interpreter_state import deep_nesting
 from ...ir.diagnostics import Diagnostic, DiagnosticList, Note
 from ...ir.entry_points import missing_entry_point
-from ...ir.interpreter_state import deep_nesting
 from ...ir.layout_sizes import round_up, size_of
 from ...ir.overrides import Number, missing_override, override_value, unknown_override
 from ...ir.scalars import EvaluationError

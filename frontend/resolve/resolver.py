@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
+from ...base.interpreter_state import deep_nesting
 from ...ir.diagnostics import Diagnostic, DiagnosticList
-from ...ir.interpreter_state import deep_nesting
 from ...ir.source import Source
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import Program, Variable

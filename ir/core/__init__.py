@@ -1,5 +1,5 @@
-"""Core IR: the round-trip IR. A Program becomes a Module (`from_program`), is transformed in place, and becomes WGSL
-again.
+"""Core IR: the round-trip IR. A WGSL program becomes a Module (`transforms.from_wgsl`), is transformed in place, and
+becomes WGSL again (`transforms.to_wgsl`).
 
 A `Module` has a `root` block with the module-scope variables, the overrides and what is computed from them, and
 functions, callees first. A `Function` starts at its `start_target`; a return is a branch to its `end_target`, a
@@ -55,7 +55,6 @@ interface as the source has it.
 from __future__ import annotations
 
 from .builder import Builder
-from .builder_impl import build as from_program
 from .interp import run
 from .nodes import Module
 from .operations import pure_evaluator
@@ -68,7 +67,6 @@ __all__ = [
     "Module",
     "RootValues",
     "VerifyError",
-    "from_program",
     "parse",
     "print_module",
     "pure_evaluator",

@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from ...base.deadline import Deadline
+from ...base.errors import InputError
 from .. import layout
 from ..builtins import SUBGROUP_SIZE
 from ..constants import RawValue
-from ..deadline import Deadline
-from ..diagnostics import Diagnostic, InputError, Note, Severity, ShaderError, not_supported, with_article
+from ..diagnostics import Diagnostic, Note, Severity, ShaderError, not_supported, with_article
 from ..entry_points import compute_entry_point
 from ..overrides import Number
 from ..textures import is_loadable, is_written, storage_type

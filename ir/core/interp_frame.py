@@ -12,9 +12,9 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from ...base.deadline import Deadline
+from ...base.errors import InputError
 from ..constants import RawValue
-from ..deadline import Deadline
-from ..diagnostics import InputError
 from . import nodes
 
 Memory: TypeAlias = bytearray | memoryview

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..diagnostics import InputError
+from ...base.errors import InputError
 from ..hints import unknown_name
 from ..overrides import Number, override_given_twice, override_value, unknown_override
 from ..scalars import EvaluationError, ScalarValue

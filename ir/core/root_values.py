@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from ...base.errors import InputError
 from ..constants import RawValue
-from ..diagnostics import InputError
 from ..overrides import Number, missing_override
 from ..scalars import EvaluationError, Mode
 from ..types import BOOL, OverrideCount

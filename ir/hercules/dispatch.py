@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from ...base.deadline import Deadline
 from .. import layout
 from ..constants import RawValue
-from ..deadline import Deadline
 from ..types import Array, BindingPoint, Matrix, Struct, Type, Vector
 from .entry import WORKGROUP_CONSTANTS, Binding, EntryPoint
 from .interp import ThreadOrder, forward, run_in_place

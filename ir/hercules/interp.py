@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
-from ..deadline import NEVER, Deadline, Ticks
+from ...base.deadline import NEVER, Deadline, Ticks
 from ..diagnostics import with_article
 from . import arithmetic, dynamic, operations, storage
 from .graph import predecessors

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import assert_never
 
-from ..deadline import check_compile_time
+from ...base.deadline import check_compile_time
 from .analyses import (
     ControlGraph,
     Dominators,

@@ -28,8 +28,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from .base.errors import DeviceError, InputError, TinctError
     from .devices import DEVICES
-    from .ir.diagnostics import DeviceError, Diagnostic, InputError, ShaderError, TinctError
+    from .ir.diagnostics import Diagnostic, ShaderError
     from .shader import Kernel, Shader, load
 
 _HOMES = {
@@ -37,7 +38,8 @@ _HOMES = {
     "Kernel": "shader",
     "Shader": "shader",
     "load": "shader",
-    **dict.fromkeys(("DeviceError", "Diagnostic", "InputError", "ShaderError", "TinctError"), "ir.diagnostics"),
+    **dict.fromkeys(("DeviceError", "InputError", "TinctError"), "base.errors"),
+    **dict.fromkeys(("Diagnostic", "ShaderError"), "ir.diagnostics"),
 }
 
 

@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
+from .base.errors import DeviceError, InputError
 from .cases import Case
 from .compare import Comparison, Tolerance, compare
-from .ir.diagnostics import DeviceError, InputError, ShaderError
+from .ir.diagnostics import ShaderError
 from .shader import Kernel, Run, Shader
 
 Arrays = Mapping[str, "npt.NDArray[Any]"]

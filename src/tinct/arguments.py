@@ -9,7 +9,7 @@ from os import PathLike, fsdecode
 from pathlib import Path
 from typing import Any, cast
 
-from .ir.diagnostics import InputError
+from .base.errors import InputError
 from .ir.layout_numbers import is_array, is_flag, is_number, shown
 
 _ENDLESS = 1e9

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy.typing as npt
 
+from .base.errors import DeviceError, TinctError
 from .buffers import pack_buffers, unpack_buffers
 from .compare import EXACT, Comparison, Tolerance, compare
 from .ir.core.interp import run
 from .ir.core.nodes import Module
 from .ir.core.text import parse, print_module
 from .ir.core.verify import VerifyError, verify
-from .ir.diagnostics import DeviceError, TinctError
 from .shader import Buffer, Constants, Extent, Kernel, dispatch_size
 from .transforms.passes import Pass
 

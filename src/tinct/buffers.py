@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import mapping_of
+from .base.errors import InputError
 from .ir import layout
-from .ir.diagnostics import InputError
 from .ir.hints import unknown_name
 from .ir.layout_numbers import shown
 from .ir.layout_packing import check_size, pack, unpack

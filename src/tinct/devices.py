@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
+from .base.deadline import compiling_within
+from .base.errors import InputError
 from .dispatch import Dispatch, Timing
 from .gpu import run_on_gpu
-from .ir.deadline import compiling_within
-from .ir.diagnostics import InputError
 from .ir.hints import unknown_name
 
 Device: TypeAlias = Callable[[Dispatch], Timing]

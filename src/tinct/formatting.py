@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from .base.interpreter_state import deep_nesting
 from .frontend import nesting_fault
 from .frontend.parse import parse
 from .ir.diagnostics import ShaderError
-from .ir.interpreter_state import deep_nesting
 from .ir.schema.runtime import SchemaNode
 from .ir.schema.traverse import rewrite, same
 from .ir.source import Source

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .base.deadline import compiling_within
+from .base.errors import DeviceError
 from .dispatch import Dispatch, Timing
-from .ir.deadline import compiling_within
-from .ir.diagnostics import DeviceError
 from .ir.types import BindingPoint, Texture
 from .pipeline import GpuKernel, GpuOptions
 from .reflection import BindingInfo

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from .base.interpreter_state import deep_nesting
 from .frontend import load_program
 from .ir import types
-from .ir.core.builder_impl import build
 from .ir.core.nodes import Constant, Function, Module, Override, Var
 from .ir.core.structure import blocks_of
-from .ir.core.to_program import to_unit
 from .ir.core.values import Value
-from .ir.interpreter_state import deep_nesting
 from .ir.source import Source
 from .ir.types import Struct, StructMember
+from .transforms.from_wgsl.build import build
 from .transforms.passes import run_passes
 from .transforms.pipelines import CORE, MINIFY
+from .transforms.to_wgsl.unit import to_unit
 
 
 @deep_nesting()

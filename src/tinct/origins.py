@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from .base.errors import InputError
 from .frontend import check_pipeline
-from .ir.core.builder_impl import build
 from .ir.core.nodes import Module
 from .ir.core.text import parse
 from .ir.core.verify import VerifyError, verify
-from .ir.diagnostics import Diagnostic, InputError, Severity, ShaderError, render_all
+from .ir.diagnostics import Diagnostic, Severity, ShaderError, render_all
 from .ir.entry_points import entry_point
 from .ir.source import Source
 from .ir.types import Stage
 from .ir.wgsl.program import Program
+from .transforms.from_wgsl.build import build
 
 _FAULTS_OF_CONSTANTS = frozenset({"unknown-override", "missing-override", "invalid-override-value"})
 

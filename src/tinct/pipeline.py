@@ -122,10 +122,10 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
     """
     from .backend.wgsl.printer import print_unit
     from .ir.core.runnable import check_resources
-    from .ir.core.to_program import to_unit
     from .transforms.core.condition_depth import deepest_nesting
     from .transforms.passes import apply_passes
     from .transforms.pipelines import CORE, GPU, NAGA, guard_loops, specialising
+    from .transforms.to_wgsl.unit import to_unit
 
     do(CHECK, job.origin.check, job.entry, job.constants)
     module = do(BUILD, job.origin.core)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from .base.errors import InputError
 from .frontend.resolve.type_rules import is_host_shareable
 from .ir import layout
-from .ir.diagnostics import InputError
 from .ir.layout_numbers import shown
 from .ir.layout_numpy import numpy_dtype
 from .ir.textures import is_loadable, is_written

@@ -18,11 +18,12 @@ import numpy.typing as npt
 
 from . import frontend
 from .arguments import extent_of, flag_of, mapping_of, name_of, path_of, seconds_of
+from .base.errors import InputError
 from .buffers import pack_buffers, unpack_buffers
 from .compilation import Compilation
 from .devices import device_named
 from .dispatch import Dispatch, Timing
-from .ir.diagnostics import Diagnostic, InputError, render_all
+from .ir.diagnostics import Diagnostic, render_all
 from .ir.entry_points import compute_entry_point, missing_entry_point
 from .ir.hints import unknown_name
 from .ir.layout_numbers import NumberType, number, shown

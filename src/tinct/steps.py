@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
+from .base.interpreter_state import paused_collection
 from .ir.diagnostics import ShaderError
-from .ir.interpreter_state import paused_collection
 from .ir.source import Source
 
 T = TypeVar("T")

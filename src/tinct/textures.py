@@ -18,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from .ir.diagnostics import InputError
+from .base.errors import InputError
 from .ir.layout_numbers import NumberType, as_given_array, is_array, is_row, store
 from .ir.texels import ChannelKind, TexelFormat
 from .ir.textures import (

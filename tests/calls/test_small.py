@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from tests.tricky.support import DEVICES, Tricky, check
+from tests.known_answers.support import DEVICES, KnownAnswer, check
 
 from tinct.ir.hercules import nodes as h
 from tinct.ir.hercules.verify import check as check_module
@@ -15,8 +15,8 @@ from tinct.shader import Shader
 LANES = range(8)
 
 
-def case(name: str, text: str, expected: Sequence[int]) -> Tricky:
-    return Tricky(name, text, [it & 0xFFFFFFFF for it in expected])
+def case(name: str, text: str, expected: Sequence[int]) -> KnownAnswer:
+    return KnownAnswer(name, text, [it & 0xFFFFFFFF for it in expected])
 
 
 def _halvings(n: int) -> int:
@@ -163,15 +163,15 @@ CASES = [
 
 @pytest.mark.usefixtures("nothing_inlined")
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("tricky", CASES, ids=lambda it: it.name)
-def test_answers(tricky: Tricky, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(tricky, device, monkeypatch)
+@pytest.mark.parametrize("kernel", CASES, ids=lambda it: it.name)
+def test_answers(kernel: KnownAnswer, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(kernel, device, monkeypatch)
 
 
 @pytest.mark.usefixtures("nothing_inlined")
-@pytest.mark.parametrize("tricky", CASES, ids=lambda it: it.name)
-def test_calls_are_made(tricky: Tricky) -> None:
-    compilation = Shader(Source.from_text(tricky.wgsl)).compilation("main", {})
+@pytest.mark.parametrize("kernel", CASES, ids=lambda it: it.name)
+def test_calls_are_made(kernel: KnownAnswer) -> None:
+    compilation = Shader(Source.from_text(kernel.wgsl)).compilation("main", {})
     check_module(compilation.hercules_unoptimised.module)
     check_module(compilation.hercules.module)
     assert any(isinstance(it, h.Call) for it in compilation.hercules.function.nodes)

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tinct.base.errors import InputError
 from tinct.cases import Case, CaseError, load_cases, save_pictures
 from tinct.compare import EXACT, Tolerance
-from tinct.ir.diagnostics import InputError
 
 FLOATS = {"x": np.dtype("<f4"), "y": np.dtype("<f4")}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tinct.base.errors import DeviceError
 from tinct.cli import check
-from tinct.ir.diagnostics import DeviceError
 
 from .conftest import SAXPY, Tinct
 

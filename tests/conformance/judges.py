@@ -6,9 +6,10 @@ import base64
 from collections.abc import Callable
 
 from tinct import frontend
+from tinct.base.errors import TinctError
 from tinct.devices import device_named
 from tinct.dispatch import Dispatch
-from tinct.ir.diagnostics import Diagnostic, TinctError
+from tinct.ir.diagnostics import Diagnostic
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
 from tinct.shader import Kernel, Shader

@@ -10,17 +10,18 @@ from collections.abc import Iterator, Sequence
 from tinct import frontend
 from tinct.backend.gpu import GpuDevice, GpuError
 from tinct.backend.wgsl import print_unit
-from tinct.ir.core import Module, from_program, parse, print_module, run, verify
+from tinct.ir.core import Module, parse, print_module, run, verify
 from tinct.ir.core.codec import codec
 from tinct.ir.core.nodes import Override, Var
-from tinct.ir.core.to_program import to_unit
 from tinct.ir.diagnostics import ShaderError
 from tinct.ir.schema.traverse import same
 from tinct.ir.source import Source
 from tinct.ir.types import Stage
 from tinct.ir.wgsl.program import Program
+from tinct.transforms.from_wgsl import build
 from tinct.transforms.passes import parse_pipeline, run_passes
 from tinct.transforms.pipelines import CORE, specialise
+from tinct.transforms.to_wgsl.unit import to_unit
 
 from .judges import Buffers, Judge, execution_by
 from .records import Record
@@ -49,9 +50,9 @@ def roundtrip(record: Record) -> str | None:
     when it is written back again.
     """
     try:
-        module = from_program(_program(record["code"], record["q"]))
+        module = build(_program(record["code"], record["q"]))
         once = _written(module)
-        again = from_program(_program(once, record["q"]))
+        again = build(_program(once, record["q"]))
         twice = _written(again)
     except ShaderError as error:
         return _message(error)
@@ -80,7 +81,7 @@ def _binding(declaration: Var | Override) -> str:
 def forms(record: Record) -> str | None:
     """Whether the module of a valid text verifies, and comes back the same from text, from JSON and as an ATerm."""
     try:
-        module = from_program(_program(record["code"], record["q"]))
+        module = build(_program(record["code"], record["q"]))
     except ShaderError as error:
         return _message(error)
     verify(module)
@@ -114,7 +115,7 @@ def naga() -> Judge:
         if refusal(record["code"]) is not None:
             raise SkippedError("naga refuses the original")
         try:
-            text = _written(from_program(_program(record["code"], record["q"])))
+            text = _written(build(_program(record["code"], record["q"])))
         except ShaderError as error:
             return _message(error)
         return refusal(text)
@@ -134,7 +135,7 @@ def tint() -> Judge:
 
     def judge(record: Record) -> str | None:
         try:
-            text = _written(from_program(_program(record["code"], record["q"])))
+            text = _written(build(_program(record["code"], record["q"])))
         except ShaderError as error:
             return _message(error)
         assert process.stdin is not None
@@ -170,14 +171,14 @@ class _Answers:
         self.record = record
         self.step_limit = step_limit
         self.program = _program(record["wgsl"], record["q"])
-        names = [it.name for it in from_program(self.program).functions if it.stage is Stage.COMPUTE]
+        names = [it.name for it in build(self.program).functions if it.stage is Stage.COMPUTE]
         self.entry: str = record.get("entryPoint") or names[0]
         self._of_module: dict[str, str | None] = {}
         self._of_text: dict[str, str | None] = {}
 
     def after(self, pipeline: str) -> str | None:
         """What is wrong after a pipeline; None if nothing is."""
-        module = specialise(from_program(self.program), self.entry, self.record.get("constants") or {})
+        module = specialise(build(self.program), self.entry, self.record.get("constants") or {})
         run_passes(module, parse_pipeline(pipeline, CORE), CORE, verify_each=True)
         return next(filter(None, self._problems(module)), None)
 
@@ -191,7 +192,7 @@ class _Answers:
 
     def _answer_of_text(self, text: str) -> str | None:
         try:
-            again = from_program(_program(text, "written back"))
+            again = build(_program(text, "written back"))
         except ShaderError as error:
             return f"written back: {_message(error)}"
         problem = self._answer(again)

@@ -8,18 +8,20 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
+from tinct.base.errors import InputError
 from tinct.frontend import load_program
 from tinct.ir.constants import RawValue
-from tinct.ir.core import Module, from_program, parse, run, verify
-from tinct.ir.diagnostics import InputError, ShaderError
+from tinct.ir.core import Module, parse, run, verify
+from tinct.ir.diagnostics import ShaderError
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
+from tinct.transforms.from_wgsl import build
 
 DATA = BindingPoint(0, 0)
 
 
 def module_of(text: str) -> Module:
-    module = from_program(load_program(Source.from_text(text)))
+    module = build(load_program(Source.from_text(text)))
     verify(module)
     return module
 

@@ -9,10 +9,11 @@ import pytest
 from tinct.cases import Case, load_cases
 from tinct.compare import compare
 from tinct.frontend import load_program
-from tinct.ir.core import Module, from_program, parse, print_module, verify
+from tinct.ir.core import Module, parse, print_module, verify
 from tinct.ir.schema.traverse import same
 from tinct.ir.source import Source
 from tinct.shader import Shader
+from tinct.transforms.from_wgsl import build
 
 SHADERS = Path(__file__).parents[2] / "shaders"
 KERNELS = load_cases(SHADERS)
@@ -20,7 +21,7 @@ CASES = [case for kernel in KERNELS for case in kernel.cases if case.interp]
 
 
 def module_of(path: Path) -> Module:
-    return from_program(load_program(Source.from_file(path)))
+    return build(load_program(Source.from_file(path)))
 
 
 @pytest.mark.parametrize("path", sorted({kernel.path for kernel in KERNELS}), ids=lambda path: path.stem)

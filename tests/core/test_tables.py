@@ -20,7 +20,6 @@ from tinct.ir.core.effects import has_effects, reads_memory
 from tinct.ir.core.operations import pure_evaluator, result_type
 from tinct.ir.core.structure import blocks_of
 from tinct.ir.core.text import parse, print_module
-from tinct.ir.core.to_program import to_unit
 from tinct.ir.core.verify import verify
 from tinct.ir.scalars import Mode
 from tinct.ir.source import Source
@@ -29,6 +28,7 @@ from tinct.origins import CoreOrigin
 from tinct.pipeline import Job
 from tinct.shader import Shader
 from tinct.transforms.core.purity import is_pure
+from tinct.transforms.to_wgsl.unit import to_unit
 
 KINDS: tuple[type[c.Instruction], ...] = get_args(c.Instruction)
 SNIPPETS: Mapping[type[c.Instruction], str] = {

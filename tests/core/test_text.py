@@ -16,7 +16,6 @@ from tinct.backend.wgsl.printer import print_unit
 from tinct.ir.constants import ConstantValue, RawValue, Repeated
 from tinct.ir.core import Builder, Module, VerifyError, parse, print_module, verify
 from tinct.ir.core.builder import constant, empty_module, parameter, variable_type
-from tinct.ir.core.to_program import to_unit
 from tinct.ir.diagnostics import ShaderError
 from tinct.ir.schema.traverse import same
 from tinct.ir.source import Source
@@ -43,6 +42,7 @@ from tinct.ir.types import (
     texture,
     vector,
 )
+from tinct.transforms.to_wgsl.unit import to_unit
 
 GOLDENS = Path(__file__).parents[1] / "goldens" / "core"
 PAIR = Struct("Pair", (StructMember("a", vector(2, F32), align=16, size=32), StructMember("b", array(U32, 3))))

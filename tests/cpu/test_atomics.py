@@ -10,8 +10,8 @@ from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
 from tinct.backend.cpu import function as compiled_function
 from tinct.backend.cpu.emit import Tier
 from tinct.frontend import load_program
-from tinct.ir.core import from_program
 from tinct.ir.source import Source
+from tinct.transforms.from_wgsl import build
 from tinct.transforms.hercules import CPU, HERCULES
 from tinct.transforms.passes import run_passes
 from tinct.transforms.to_hercules import translate
@@ -22,7 +22,7 @@ GROUPS = 16
 
 
 def kernel(text: str, tier: Tier = "gang") -> CompiledKernel:
-    entry = translate(from_program(load_program(Source("test.wgsl", text.encode()))), "main")
+    entry = translate(build(load_program(Source("test.wgsl", text.encode()))), "main")
     run_passes(entry.module, CPU.passes, HERCULES)
     return compile_entry(entry, CpuOptions(tier))
 

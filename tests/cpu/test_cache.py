@@ -15,8 +15,8 @@ from click.testing import CliRunner
 import tinct
 from tinct.backend.cpu import kernel_cache
 from tinct.backend.cpu.disk_cache import DiskCache, cache_directory, default_cache, digest
+from tinct.base.errors import InputError
 from tinct.cli import tinct as command_line
-from tinct.ir.diagnostics import InputError
 
 COUNT = """
 override step: u32 = 2;

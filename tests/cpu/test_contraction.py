@@ -11,7 +11,7 @@ import pytest
 import tinct
 from tinct.backend.cpu import CpuOptions
 from tinct.backend.cpu.target import current_target
-from tinct.ir.diagnostics import InputError
+from tinct.base.errors import InputError
 
 KERNEL = """
 @group(0) @binding(0) var<storage, read> x: array<f32>;

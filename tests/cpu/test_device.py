@@ -11,15 +11,15 @@ import pytest
 import tinct
 from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
 from tinct.backend.cpu.emit import Tier
+from tinct.base.errors import InputError
 from tinct.frontend import load_program
-from tinct.ir.core import from_program
-from tinct.ir.diagnostics import InputError
 from tinct.ir.source import Source
+from tinct.transforms.from_wgsl import build
 from tinct.transforms.to_hercules import translate
 
 
 def kernel(text: str) -> CompiledKernel:
-    return compile_entry(translate(from_program(load_program(Source("test.wgsl", text.encode()))), "main"))
+    return compile_entry(translate(build(load_program(Source("test.wgsl", text.encode()))), "main"))
 
 
 DOUBLE = """

@@ -8,8 +8,8 @@ import pytest
 from tinct.backend.cpu import CompiledKernel, compile_entry
 from tinct.backend.cpu import function as compiled_function
 from tinct.frontend import load_program
-from tinct.ir.core import from_program
 from tinct.ir.source import Source
+from tinct.transforms.from_wgsl import build
 from tinct.transforms.to_hercules import translate
 
 HEAD = """
@@ -26,7 +26,7 @@ COUNT = 64 * 5
 
 def kernel(type: str, body: str) -> CompiledKernel:
     text = HEAD.replace("TYPE", type) + body + "}"
-    return compile_entry(translate(from_program(load_program(Source("test.wgsl", text.encode()))), "main"))
+    return compile_entry(translate(build(load_program(Source("test.wgsl", text.encode()))), "main"))
 
 
 def results(compiled: CompiledKernel, offset: int) -> list[bytes]:

@@ -20,10 +20,10 @@ import pytest
 from tinct.backend.cpu import BoundKernel, CompiledKernel, CpuOptions, compile_entry
 from tinct.backend.cpu._pool import Pool, Stop
 from tinct.backend.cpu.emit import Tier
+from tinct.base.errors import DeviceError
 from tinct.frontend import load_program
-from tinct.ir.core import from_program
-from tinct.ir.diagnostics import DeviceError
 from tinct.ir.source import Source
+from tinct.transforms.from_wgsl import build
 from tinct.transforms.to_hercules import translate
 
 LATEST = 0.25
@@ -60,9 +60,7 @@ ENDLESS = "while a >= 0.0 || a < 0.0 { a = fract(a + 0.1); }"
 
 def compiled(body: str, tier: Tier = "gang") -> CompiledKernel:
     text = f"{HEAD}{body}\nout[id.x % arrayLength(&out)] = a; }}"
-    return compile_entry(
-        translate(from_program(load_program(Source("test.wgsl", text.encode()))), "main"), CpuOptions(tier)
-    )
+    return compile_entry(translate(build(load_program(Source("test.wgsl", text.encode()))), "main"), CpuOptions(tier))
 
 
 def bound(kernel: CompiledKernel, workgroups: int = 1) -> BoundKernel:

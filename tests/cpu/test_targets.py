@@ -10,7 +10,7 @@ import pytest
 
 import tinct
 from tinct.backend.cpu.target import LEVELS, current_target
-from tinct.ir.diagnostics import InputError
+from tinct.base.errors import InputError
 
 DIVERGENT = """
 enable f16;

@@ -17,12 +17,12 @@ import pytest
 
 from tinct.backend.cpu import CompiledKernel, compile_entry
 from tinct.backend.cpu._pool import Pool
+from tinct.base.errors import DeviceError
+from tinct.base.fork_lock import ForkLock
+from tinct.base.interpreter_state import deep_nesting
 from tinct.frontend import load_program
-from tinct.ir.core import from_program
-from tinct.ir.diagnostics import DeviceError
-from tinct.ir.fork_lock import ForkLock
-from tinct.ir.interpreter_state import deep_nesting
 from tinct.ir.source import Source
+from tinct.transforms.from_wgsl import build
 from tinct.transforms.to_hercules import translate
 
 COUNTER = """
@@ -44,7 +44,7 @@ def counter() -> CompiledKernel:
 
 
 def compiled(text: str) -> CompiledKernel:
-    return compile_entry(translate(from_program(load_program(Source("test.wgsl", text.encode()))), "main"))
+    return compile_entry(translate(build(load_program(Source("test.wgsl", text.encode()))), "main"))
 
 
 def count(counter: CompiledKernel) -> int:
@@ -341,7 +341,7 @@ def test_arguments_that_make_no_sense() -> None:
 
 def test_a_fork_while_another_thread_compiles() -> None:
     """The child can compile, whatever LLVM was doing."""
-    entries = [translate(from_program(load_program(Source("test.wgsl", COUNTER.encode()))), "main") for _ in range(2)]
+    entries = [translate(build(load_program(Source("test.wgsl", COUNTER.encode()))), "main") for _ in range(2)]
     is_over = threading.Event()
 
     def compile_again() -> None:

@@ -11,7 +11,7 @@ import pytest
 import tinct
 from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry, kernel_cache, tiered
 from tinct.backend.cpu.tiered import CpuDispatch, TieredKernel
-from tinct.ir.diagnostics import DeviceError, InputError
+from tinct.base.errors import DeviceError, InputError
 from tinct.shader import Kernel
 
 TEXT = """

@@ -9,13 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tinct.backend.wgsl.printer import print_unit
+from tinct.base.errors import InputError
 from tinct.frontend import check
 from tinct.ir.core import parse, print_module, verify
-from tinct.ir.core.to_program import to_unit
-from tinct.ir.diagnostics import InputError, ShaderError
+from tinct.ir.diagnostics import ShaderError
 from tinct.ir.hercules.verify import verify as verify_hercules
 from tinct.ir.source import Source
 from tinct.shader import Shader
+from tinct.transforms.to_wgsl.unit import to_unit
 
 from .mutations import SHADERS, damaged_shaders
 

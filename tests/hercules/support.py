@@ -8,7 +8,13 @@ from tinct.ir.hercules.nodes import Function, Module, Node
 from tinct.ir.hercules.storage import Value, Variant
 from tinct.ir.hercules.text import parse, print_module
 
-SAMPLES = Path(__file__).parent / "samples"
+GOLDENS = Path(__file__).parents[1] / "goldens" / "hercules"
+SAMPLES = GOLDENS / "text"
+
+
+def inputs(folder: Path) -> list[str]:
+    """The names of the inputs in a folder, which lie beside the outputs that are expected of them."""
+    return sorted(it.stem for it in folder.glob("*.hir") if not it.stem.endswith(".out"))
 
 
 def load(name: str) -> Module:

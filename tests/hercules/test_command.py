@@ -28,7 +28,7 @@ from .generate import generate
 from .support import SAMPLES, copy_of, load, same_value
 
 GOLDENS = Path(__file__).parents[1] / "goldens" / "hercules" / "dot"
-PASSES = Path(__file__).parent / "passes"
+PASSES = GOLDENS.parent / "passes"
 
 
 def call(*arguments: str) -> tuple[int, str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tinct.ir.hercules.cache import Analyses
@@ -26,9 +24,9 @@ from tinct.transforms.passes import parse_pipeline, run_passes
 
 from .generate_forks import generate_forks
 from .generate_sums import arguments, generate_sums
-from .support import copy_of, same_value
+from .support import GOLDENS, copy_of, same_value
 
-INPUTS = Path(__file__).parent / "passes"
+INPUTS = GOLDENS / "passes"
 PIPELINES = [
     "fork_fusion",
     "fork_fission",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tinct.ir.diagnostics import InputError
+from tinct.base.errors import InputError
 from tinct.ir.hercules.interp import backward, run, shuffled
 from tinct.ir.hercules.nodes import Module, Return
 from tinct.ir.hercules.text import parse
@@ -19,12 +19,11 @@ from tinct.transforms.passes import BrokenPassError, Pass, Stage, parse_pipeline
 
 from .generate import generate
 from .generate_sums import arguments, generate_sums
-from .support import SAMPLES, copy_of, load, node_of, same_value
+from .support import GOLDENS, SAMPLES, copy_of, inputs, load, node_of, same_value
 from .test_fork_passes import PIPELINES as FORK_PIPELINES
 
-INPUTS = Path(__file__).parent / "passes"
-GOLDENS = Path(__file__).parents[1] / "goldens" / "hercules" / "passes"
-NAMES = sorted(it.stem for it in SAMPLES.glob("*.hir"))
+PASSES = GOLDENS / "passes"
+NAMES = inputs(SAMPLES)
 PIPELINES = [
     "dce",
     "ccp",
@@ -44,15 +43,15 @@ def transformed(module: Module, pipeline: str) -> Module:
     return result
 
 
-@pytest.mark.parametrize("name", sorted(it.stem for it in INPUTS.glob("*.hir")))
+@pytest.mark.parametrize("name", inputs(PASSES))
 def test_golden(name: str, golden: Callable[[Path, str], None]) -> None:
-    text = (INPUTS / f"{name}.hir").read_text(encoding="utf-8")
+    text = (PASSES / f"{name}.hir").read_text(encoding="utf-8")
     pipeline = text.partition("# pipeline:")[2].partition("\n")[0].strip()
-    golden(GOLDENS / f"{name}.hir", f"# after {pipeline}\n" + HERCULES.text(transformed(parse(text), pipeline)))
+    golden(PASSES / f"{name}.out.hir", f"# after {pipeline}\n" + HERCULES.text(transformed(parse(text), pipeline)))
 
 
 def test_every_pass_has_a_golden_and_is_checked_on_random_functions() -> None:
-    goldens = [it.read_text(encoding="utf-8").partition("\n")[0] for it in INPUTS.glob("*.hir")]
+    goldens = [it.read_text(encoding="utf-8").partition("\n")[0] for it in PASSES.glob("*.out.hir")]
     for name in HERCULES.passes:
         assert any(re.search(rf"\b{name}\b", it) for it in goldens), name
         assert any(re.search(rf"\b{name}\b", it) for it in (*PIPELINES, *FORK_PIPELINES)), name
@@ -87,7 +86,7 @@ def test_samples_still_verify(name: str) -> None:
 
 
 def test_passes_say_whether_they_changed_anything() -> None:
-    module = parse((INPUTS / "all.hir").read_text(encoding="utf-8"))
+    module = parse((PASSES / "all.hir").read_text(encoding="utf-8"))
     passes = parse_pipeline("ccp,gvn,dce", HERCULES)
     assert run_passes(module, passes, HERCULES)
     assert not run_passes(module, passes, HERCULES)
@@ -165,7 +164,7 @@ def test_empty_pipeline() -> None:
 
 
 def test_a_reduce_inside_and_after_is_not_one_value() -> None:
-    module = parse((INPUTS / "gvn.hir").read_text(encoding="utf-8"))
+    module = parse((PASSES / "gvn.hir").read_text(encoding="utf-8"))
     before = run(module.functions[0], [3], [[1, 2, 3], 10, 20])
     after = transformed(module, "gvn")
     assert run(after.functions[0], [3], [[1, 2, 3], 10, 20]) == before
@@ -173,7 +172,7 @@ def test_a_reduce_inside_and_after_is_not_one_value() -> None:
 
 
 def test_the_turns_that_became_threads_have_no_order() -> None:
-    module = parse((INPUTS / "forkify.hir").read_text(encoding="utf-8"))
+    module = parse((PASSES / "forkify.hir").read_text(encoding="utf-8"))
     after = transformed(module, "forkify")
     arguments = [[1, -2, 3, 40], [0.5, 0.25, 3.0, 0.125]]
     expected = run(module.functions[0], [4], arguments)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tinct.frontend import load_program
-from tinct.ir.core.builder_impl import build
 from tinct.ir.hercules.dispatch import run_entry_point
 from tinct.ir.hercules.entry import EntryPoint
 from tinct.ir.hercules.nodes import PositionIndex, Read, Write
@@ -19,22 +18,22 @@ from tinct.ir.hercules.text import print_module
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
 from tinct.ir.wgsl.program import Program
+from tinct.transforms.from_wgsl.build import build
 from tinct.transforms.hercules import HERCULES
 from tinct.transforms.passes import parse_pipeline, run_passes
 from tinct.transforms.pipelines import specialise
 from tinct.transforms.to_hercules import translate
 
-KERNELS = Path(__file__).parent / "kernels"
 GOLDENS = Path(__file__).parents[1] / "goldens" / "hercules" / "kernels"
 PIPELINE = "gvn,ccp{ranges=true,counts=32},gvn,dce"
 
 
 def loaded(file: str) -> Program:
-    return load_program(Source.from_text((KERNELS / f"{file}.wgsl").read_text(encoding="utf-8")))
+    return load_program(Source.from_text((GOLDENS / f"{file}.wgsl").read_text(encoding="utf-8")))
 
 
 ENTRIES = [
-    (path.stem, function.name) for path in sorted(KERNELS.glob("*.wgsl")) for function in loaded(path.stem).entry_points
+    (path.stem, function.name) for path in sorted(GOLDENS.glob("*.wgsl")) for function in loaded(path.stem).entry_points
 ]
 
 

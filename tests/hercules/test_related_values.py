@@ -8,12 +8,12 @@ import struct
 import pytest
 
 from tinct.frontend import load_program
-from tinct.ir.core.builder_impl import build
 from tinct.ir.hercules.dispatch import run_entry_point
 from tinct.ir.hercules.entry import EntryPoint
 from tinct.ir.hercules.nodes import Intrinsic, Select
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
+from tinct.transforms.from_wgsl.build import build
 from tinct.transforms.hercules import HERCULES
 from tinct.transforms.passes import parse_pipeline, run_passes
 from tinct.transforms.pipelines import specialise

@@ -23,10 +23,9 @@ from tinct.ir.hercules.types import F32, I32, array
 from tinct.ir.schema.traverse import same
 
 from .generate import generate
-from .support import SAMPLES
+from .support import SAMPLES, inputs
 
-GOLDENS = Path(__file__).parents[1] / "goldens" / "hercules"
-NAMES = sorted(it.stem for it in SAMPLES.glob("*.hir"))
+NAMES = inputs(SAMPLES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -35,7 +34,7 @@ def test_sample_round_trips(name: str, golden: Callable[[Path, str], None]) -> N
     text = print_module(module)
     assert same(parse(text), module)
     assert print_module(parse(text)) == text
-    golden(GOLDENS / "text" / f"{name}.hir", text)
+    golden(SAMPLES / f"{name}.out.hir", text)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -8,7 +8,7 @@ from tinct.ir.hercules.nodes import Module, Parameter, Start
 from tinct.ir.hercules.text import parse
 from tinct.ir.hercules.verify import CONTROL, STRUCTURE, TYPING, VerifyError, check, verify
 
-from .support import SAMPLES, load, node_of
+from .support import SAMPLES, inputs, load, node_of
 
 SCALARS = """fn f<n>(a: i32, x: f32, c: bool, s: sum<i32, f32>, v: array<i32, n>, p: u64) -> i32 {
   zero = constant(i32 0)
@@ -138,7 +138,7 @@ def test_accepts(text: str) -> None:
     check(parse(text))
 
 
-@pytest.mark.parametrize("name", sorted(it.stem for it in SAMPLES.glob("*.hir")))
+@pytest.mark.parametrize("name", inputs(SAMPLES))
 def test_accepts_sample(name: str) -> None:
     check(load(name))
 

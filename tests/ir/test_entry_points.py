@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 import pytest
 
+from tinct.base.errors import InputError
 from tinct.frontend import check_pipeline, load_program
-from tinct.ir.core.builder_impl import build
 from tinct.ir.core.interp import run
 from tinct.ir.core.nodes import Module
-from tinct.ir.diagnostics import InputError
 from tinct.ir.entry_points import compute_entry_point, entry_point
 from tinct.ir.source import Source
 from tinct.transforms.core.loop_turns import most_turns
 from tinct.transforms.core.nesting import deepest_nesting
 from tinct.transforms.core.single_entry_point import SingleEntryPoint
 from tinct.transforms.core.substitute_overrides import SubstituteOverrides
+from tinct.transforms.from_wgsl.build import build
 from tinct.transforms.to_hercules import translate
 
 PROGRAM = load_program(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tinct.base.errors import InputError
 from tinct.ir.constants import RawValue, same_bits
-from tinct.ir.diagnostics import InputError
 from tinct.ir.layout import (
     align_of,
     member_offsets,

@@ -7,14 +7,14 @@ import math
 import numpy as np
 import pytest
 
+from tinct.base.errors import InputError
 from tinct.frontend import check_pipeline, load_program
-from tinct.ir.core.builder_impl import build
 from tinct.ir.core.overrides import given_values
-from tinct.ir.diagnostics import InputError
 from tinct.ir.overrides import Number, override_value
 from tinct.ir.scalars import EvaluationError
 from tinct.ir.source import Source
 from tinct.ir.types import BOOL, F16, F32, I32, U32, Scalar
+from tinct.transforms.from_wgsl.build import build
 
 LARGEST_F32 = float(np.finfo(np.float32).max)
 

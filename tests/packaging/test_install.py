@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "src", "frontend", "ir", "transforms", "backend")
+PARTS = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "src", "frontend", "base", "ir", "transforms", "backend")
 UNWANTED = shutil.ignore_patterns("__pycache__", "*.so", "*.egg-info", "build")
 
 
@@ -51,7 +51,7 @@ def run(*command: str, cwd: Path) -> str:
 
 def test_wheel_holds_every_module_and_schema(wheel: Path) -> None:
     packed = set(zipfile.ZipFile(wheel).namelist())
-    folders = ("frontend", "ir", "transforms", "backend")
+    folders = ("frontend", "base", "ir", "transforms", "backend")
     wanted = {
         str(Path("tinct") / path.relative_to(ROOT))
         for folder in folders
@@ -93,7 +93,7 @@ print(_pool.__file__, grammar.language().abi_version, _pool.Pool(3).workers)
 
 
 def test_links_are_relative_and_complete() -> None:
-    for folder in ("frontend", "ir", "transforms", "backend"):
+    for folder in ("frontend", "base", "ir", "transforms", "backend"):
         link = ROOT / "src" / "tinct" / folder
         assert link.readlink() == Path("../..") / folder
         assert (link / "__init__.py").is_file()

@@ -11,10 +11,10 @@ import pytest
 
 from tinct.backend.wgsl import print_unit
 from tinct.frontend import load_program
-from tinct.ir.core import from_program
-from tinct.ir.core.to_program import to_unit
 from tinct.ir.diagnostics import ShaderError
 from tinct.ir.source import Source
+from tinct.transforms.from_wgsl import build
+from tinct.transforms.to_wgsl.unit import to_unit
 
 FOLDER = Path(os.environ.get("TINCT_CONFORMANCE", Path(__file__).parents[3] / "shared" / "conformance"))
 VECTORS = FOLDER / "validation-smoke.jsonl.xz"
@@ -22,7 +22,7 @@ EVERY = 12
 
 
 def trip(text: str) -> str:
-    return print_unit(to_unit(from_program(load_program(Source.from_text(text)))))
+    return print_unit(to_unit(build(load_program(Source.from_text(text)))))
 
 
 @pytest.mark.skipif(not VECTORS.exists(), reason="no conformance vectors on this machine")

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 import pytest
 
 from tinct.ir.core import Module
-from tinct.ir.core.raising.depth import ACCEPTED, READABLE
 from tinct.ir.diagnostics import ShaderError
 from tinct.ir.wgsl.limits import DEEPEST_STATEMENT
+from tinct.transforms.to_wgsl.depth import ACCEPTED, READABLE
 
 from ..transforms.core.support import answers, module_of, transformed, written
 from .deep import kernel

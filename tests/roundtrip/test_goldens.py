@@ -9,10 +9,11 @@ import pytest
 
 from tinct.backend.wgsl import print_unit
 from tinct.frontend import load_program
-from tinct.ir.core import Module, from_program, parse, verify
-from tinct.ir.core.to_program import to_unit
+from tinct.ir.core import Module, parse, verify
 from tinct.ir.source import Source
 from tinct.ir.wgsl import ast
+from tinct.transforms.from_wgsl import build
+from tinct.transforms.to_wgsl.unit import to_unit
 
 GOLDENS = Path(__file__).parents[1] / "goldens" / "wgsl"
 SOURCES = sorted(path for path in GOLDENS.glob("*.wgsl") if not path.name.endswith(".out.wgsl"))
@@ -21,7 +22,7 @@ INPUTS_OF_CORE = sorted((GOLDENS.parent / "core").glob("*.wgsl"))
 
 
 def module_of(text: str) -> Module:
-    module = from_program(load_program(Source.from_text(text)))
+    module = build(load_program(Source.from_text(text)))
     verify(module)
     return module
 

@@ -9,19 +9,20 @@ import pytest
 from tinct.backend.wgsl import print_unit
 from tinct.frontend import load_program
 from tinct.ir import layout
-from tinct.ir.core import Module, from_program, run, verify
+from tinct.ir.core import Module, run, verify
 from tinct.ir.core.nodes import Function, Var
-from tinct.ir.core.to_program import to_unit
 from tinct.ir.source import Source
 from tinct.ir.textures import Extent, format_of, pack_header
 from tinct.ir.types import BindingPoint, Pointer, Stage, Texture
+from tinct.transforms.from_wgsl import build
 from tinct.transforms.pipelines import for_gpu, specialise
+from tinct.transforms.to_wgsl.unit import to_unit
 
 SHADERS = sorted((Path(__file__).parents[2] / "shaders").glob("*/*.wgsl"))
 
 
 def module_of(text: str) -> Module:
-    module = from_program(load_program(Source.from_text(text)))
+    module = build(load_program(Source.from_text(text)))
     verify(module)
     return module
 

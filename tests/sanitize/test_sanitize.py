@@ -14,16 +14,17 @@ import pytest
 
 from tinct.cases import Case, load_cases
 from tinct.frontend import load_program
-from tinct.ir.core import from_program, parse, verify
+from tinct.ir.core import parse, verify
 from tinct.ir.core.sanitizer import sanitize
 from tinct.ir.diagnostics import Diagnostic, render_all
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
 from tinct.shader import Shader
+from tinct.transforms.from_wgsl import build
 
 HERE = Path(__file__).parent
 GOLDENS = HERE.parent / "goldens" / "sanitize"
-PLANTED = sorted(HERE.glob("*.wgsl"))
+PLANTED = sorted(GOLDENS.glob("*.wgsl"))
 SHADERS = HERE.parents[1] / "shaders"
 CASES = [case for kernel in load_cases(SHADERS) for case in kernel.cases if case.interp]
 
@@ -32,7 +33,7 @@ def findings_of(source: Source) -> tuple[Diagnostic, ...]:
     given = re.findall(r"^// (\w+): (\d+)$", source.data.decode(), re.MULTILINE)
     (_, workgroups), *buffers = given
     bindings = {BindingPoint(0, n): bytearray(4 * int(words)) for n, (_, words) in enumerate(buffers)}
-    module = from_program(load_program(source))
+    module = build(load_program(source))
     verify(module)
     return sanitize(module, "main", bindings, (int(workgroups), 1, 1))
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tinct.frontend import load_program
-from tinct.ir.core import from_program, print_module
 from tinct.ir.core import nodes as core
+from tinct.ir.core import print_module
 from tinct.ir.core.codec import codec
 from tinct.ir.diagnostics import ShaderError
 from tinct.ir.hercules import codec as hercules_codec
@@ -22,6 +22,7 @@ from tinct.ir.source import Source
 from tinct.ir.wgsl import ast
 from tinct.ir.wgsl import codec as wgsl_codec
 from tinct.shader import load
+from tinct.transforms.from_wgsl import build
 
 ROOT = Path(__file__).parents[2]
 SHADERS = sorted((ROOT / "shaders").glob("*/*.wgsl"))
@@ -39,7 +40,7 @@ def check_text(text: str) -> None:
     ):
         assert same(again, program.unit)
         assert again.span == program.unit.span
-    module = from_program(program)
+    module = build(program)
     check_core(module, codec(module.structs).from_json(codec().to_json(module), core.Module))
     check_core(module, codec(module.structs).from_aterm(codec().to_aterm(module), core.Module))
 
@@ -80,14 +81,14 @@ def test_sample() -> None:
 
 
 def test_new_structures_without_known_ones() -> None:
-    module = from_program(load_program(Source.from_text("struct S { a: f32 } var<private> s: S;")))
+    module = build(load_program(Source.from_text("struct S { a: f32 } var<private> s: S;")))
     again = codec().from_aterm(codec().to_aterm(module), core.Module)
     assert again.structs[0] is not module.structs[0]
     assert print_module(again) == print_module(module)
 
 
 def test_a_type_that_is_not_declared() -> None:
-    module = from_program(load_program(Source.from_text("struct S { a: f32 } var<private> s: S;")))
+    module = build(load_program(Source.from_text("struct S { a: f32 } var<private> s: S;")))
     term = codec().to_aterm(module).replace("ptr<private, S>", "ptr<private, T>")
     with pytest.raises(CodecError, match=r"Var\.type: expected type, found 'ptr<private, T>'"):
         codec().from_aterm(term, core.Module)

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tinct.ir.diagnostics import InputError, ShaderError
+from tinct.base.errors import InputError
+from tinct.ir.diagnostics import ShaderError
 from tinct.ir.source import Source
 from tinct.shader import Shader
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from tinct.backend.cpu import jit, llvm_process
-from tinct.ir.deadline import compiling_within
-from tinct.ir.diagnostics import DeviceError
+from tinct.base.deadline import compiling_within
+from tinct.base.errors import DeviceError
 from tinct.ir.source import Source
 from tinct.shader import Kernel, Shader
 

@@ -9,7 +9,7 @@ import pytest
 
 from tinct.backend.cpu import CpuOptions
 from tinct.backend.cpu.options import tier_asked_for
-from tinct.ir.diagnostics import DeviceError, InputError
+from tinct.base.errors import DeviceError, InputError
 from tinct.ir.source import Source
 from tinct.shader import Kernel, Shader
 

@@ -14,13 +14,14 @@ from tinct.cases import Case, load_cases
 from tinct.devices import device_named
 from tinct.dispatch import Dispatch
 from tinct.frontend import load_program
-from tinct.ir.core import from_program, run
+from tinct.ir.core import run
 from tinct.ir.diagnostics import ShaderError
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint, Pointer
 from tinct.ir.wgsl.program import Program
 from tinct.minifying import minify
 from tinct.shader import Shader, dispatch_size
+from tinct.transforms.from_wgsl import build
 
 ROOT = Path(__file__).parents[2]
 SHADERS = sorted((ROOT / "shaders").glob("*/*.wgsl"))
@@ -103,7 +104,7 @@ def test_same_bytes_with_structures() -> None:
 
 
 def _bytes_after(text: str) -> bytes:
-    module = from_program(program_of(text))
+    module = build(program_of(text))
     assert isinstance(module.root.instructions[0].type, Pointer)
     buffer = bytearray(b"\x00\x00\x80\x3f" * 44)
     run(module, "main", {BindingPoint(0, 0): buffer}, (1, 1, 1))

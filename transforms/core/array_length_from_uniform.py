@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...base.errors import InputError
 from ...ir import layout
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, u32, variable_type
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
-from ...ir.diagnostics import InputError
 from ...ir.ops import BinaryOp
 from ...ir.types import U32, AddressSpace, BindingPoint, Pointer, array, contains_runtime_array, vector
 from .editing import calls_in

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ...base.errors import InputError
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, u32
 from ...ir.core.values import Value
-from ...ir.diagnostics import InputError
 from ...ir.ops import BinaryOp, UnaryOp
 from ...ir.types import I32, U32, Scalar, Type, Vector, scalar_of, with_scalar
 from .rewriting import is_integer, rewrite, splat

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...base.errors import InputError
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, u32
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
-from ...ir.diagnostics import InputError
 from ...ir.ops import BinaryOp
 from ...ir.types import Array, OverrideCount, Pointer, Type, element_count, element_type
 from .bounds_checks import Checks, unproved

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ...base.errors import InputError
 from ...ir import layout
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, u32
 from ...ir.core.names import NameScope
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
-from ...ir.diagnostics import InputError
 from ...ir.types import (
     Access,
     AddressSpace,

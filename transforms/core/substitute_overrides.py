@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from ...base.errors import InputError
 from ...ir.constants import ConstantValue, RawValue
 from ...ir.core import nodes
 from ...ir.core.operations import constant_result
 from ...ir.core.overrides import given_values
 from ...ir.core.structure import blocks_of
-from ...ir.diagnostics import Diagnostic, InputError, Severity, ShaderError
+from ...ir.diagnostics import Diagnostic, Severity, ShaderError
 from ...ir.entry_points import entry_point as named_entry_point
 from ...ir.overrides import Number, missing_override
 from ...ir.scalars import EvaluationError, Mode, ScalarValue

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from ...base.errors import InputError
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, empty_block, u32, variable_type
 from ...ir.core.names import NameScope
 from ...ir.core.values import Value
-from ...ir.diagnostics import InputError
 from ...ir.ops import BinaryOp
 from ...ir.types import U32, VOID, Access, AddressSpace, BindingPoint, IoAttributes, array, atomic, pointer
 from .editing import module_names

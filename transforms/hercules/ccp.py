@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
-from ...ir.deadline import check_compile_time
+from ...base.deadline import check_compile_time
 from ...ir.hercules import arithmetic, operations
 from ...ir.hercules.graph import control_predecessors, def_use, is_control, predecessors, replace_all
 from ...ir.hercules.inference import infer_types

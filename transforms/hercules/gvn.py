@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from ...ir.deadline import check_compile_time
+from ...base.deadline import check_compile_time
 from ...ir.hercules.graph import predecessors, replace_all
 from ...ir.hercules.nodes import Fork, Function, Module, Node, Phi, PureNode, Reduce
 from ...ir.hercules.schedule import Latest, latest_places

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import InputError
 from ..compare import EXACT, Tolerance
-from ..ir.diagnostics import InputError
 from .expressions import Expression, ExpressionError, Sizes, evaluate, evaluate_count
 from .generators import Arange, Fields, File, Generator, Integers, Linspace, Normal, Uniform, Value
 from .model import BufferPlan, Case, CaseError, Constant, KernelCases

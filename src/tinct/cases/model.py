@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ..base.errors import InputError
 from ..compare import Tolerance
-from ..ir.diagnostics import InputError
 from .expressions import Expression, ExpressionError, evaluate_count
 from .generators import Generator, Request
 from .references import Reference, call

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..ir.diagnostics import InputError
+from ..base.errors import InputError
 from .model import Case
 
 

@@ -16,7 +16,8 @@ from typing import Any, NoReturn, TextIO
 import click
 
 from .. import __version__
-from ..ir.diagnostics import DeviceError, InputError, Part, ShaderError, render_all
+from ..base.errors import DeviceError, InputError
+from ..ir.diagnostics import Part, ShaderError, render_all
 from . import colours, streams
 from .interrupts import end_on_interrupt, leave
 from .streams import fault_of_output

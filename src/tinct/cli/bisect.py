@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
+from ..base.errors import InputError
 from ..bisecting import Arrays, Dispatch, Expectation, Finding, bisect
 from ..cases import Case, load_cases
 from ..ir.core.nodes import Module
-from ..ir.diagnostics import InputError
 from ..ir.hints import unknown_name
 from ..shader import Shader, load
 from ..transforms.passes import Pass, parse_pipeline

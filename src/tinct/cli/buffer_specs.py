@@ -10,9 +10,9 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from ..base.errors import InputError
 from ..cases.expressions import ExpressionError
 from ..cases.generators import Arange, Generator, Integers, Request, Uniform, Value
-from ..ir.diagnostics import InputError
 from ..ir.hints import unknown_name
 from ..ir.types import Array, Struct, Texture, Type, Vector
 from ..reflection import BindingInfo

@@ -13,9 +13,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ..agreement import Answer, answers
+from ..base.errors import InputError
 from ..cases import Case, KernelCases, load_cases, save_pictures
 from ..devices import DEVICES, adapter_named
-from ..ir.diagnostics import InputError, ShaderError
+from ..ir.diagnostics import ShaderError
 from ..shader import Shader, load
 from .device_names import ADAPTER_HELP, DEVICE, device_name
 from .options import for_json, format_option

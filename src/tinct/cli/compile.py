@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
+from ..base.errors import InputError
 from ..compilation import Compilation
 from ..header import with_header
-from ..ir.diagnostics import InputError
 from ..ir.source import Source
 from ..origins import CoreOrigin, Origin, ProgramOrigin
 from ..pipeline import ORDER_OF_STEPS, Job
@@ -24,7 +24,7 @@ from .trees import TREES
 
 def _ast(compilation: Compilation) -> str:
     from ..backend.wgsl.printer import print_unit
-    from ..ir.core.to_program import to_unit
+    from ..transforms.to_wgsl.unit import to_unit
 
     origin = compilation.job.origin
     if not isinstance(origin, ProgramOrigin):

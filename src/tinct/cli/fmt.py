@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from ..base.errors import InputError
 from ..formatting import format_source
-from ..ir.diagnostics import InputError
 from .files import write_text
 from .options import print_text, read_source
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 
-from ..ir.diagnostics import InputError
+from ..base.errors import InputError
 
 
 def picture(graph: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, assert_never, cast
 
 import click
 
-from ..ir.diagnostics import InputError
+from ..base.errors import InputError
 from .graphviz import picture
 from .options import file_argument, print_text, read_source
 from .passes import list_option

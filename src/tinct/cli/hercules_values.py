@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..ir.diagnostics import InputError
+from ..base.errors import InputError
 from ..ir.hercules import dynamic
 from ..ir.hercules import nodes as h
 from ..ir.hercules.storage import Value, from_python, mismatch

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ..ir.diagnostics import InputError
+from ..base.errors import InputError
 from ..minifying import minify
 from .files import write_text
 from .options import print_text, read_source

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from ..header import with_header
-from ..ir.core.builder_impl import build
 from ..ir.core.nodes import Module
 from ..ir.source import Source
 from ..ir.wgsl import ast
 from ..origins import CoreOrigin
+from ..transforms.from_wgsl.build import build
 from .options import file_argument, print_text, read_source
 from .passes import list_option
 
@@ -92,14 +92,14 @@ def read_module(source: Source, start: str | None) -> tuple[Module, ast.Translat
 def wgsl_text(module: Module) -> str:
     """A module as WGSL."""
     from ..backend.wgsl.printer import print_unit
-    from ..ir.core.to_program import to_unit
+    from ..transforms.to_wgsl.unit import to_unit
 
     return print_unit(to_unit(module))
 
 
 def check_names(names: tuple[str, ...]) -> None:
     """Raise InputError for a name that no pass has."""
-    from ..ir.diagnostics import InputError
+    from ..base.errors import InputError
     from ..ir.hints import unknown_name
     from ..transforms.pipelines import CORE
 

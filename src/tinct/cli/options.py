@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import click
 
-from ..ir.diagnostics import InputError
+from ..base.errors import InputError
 from ..ir.source import Source
 from .streams import read_input
 

@@ -11,7 +11,8 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from ..ir.diagnostics import InputError, render_all
+from ..base.errors import InputError
+from ..ir.diagnostics import render_all
 from ..shader import Sanitized, Shader
 from .buffer_specs import make_buffers
 from .check import as_json

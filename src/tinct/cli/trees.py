@@ -28,8 +28,8 @@ class Tree:
 
 
 def _ast(compilation: Compilation) -> Tree:
-    from ..ir.core.to_program import to_unit
     from ..ir.wgsl.codec import CODEC
+    from ..transforms.to_wgsl.unit import to_unit
 
     origin = compilation.job.origin
     return Tree(origin.program.unit if isinstance(origin, ProgramOrigin) else to_unit(compilation.core), CODEC)

@@ -12,16 +12,17 @@ import numpy as np
 from tinct.backend.wgsl import print_unit
 from tinct.frontend import load_program
 from tinct.ir import layout
-from tinct.ir.core import Module, from_program, run, verify
+from tinct.ir.core import Module, run, verify
 from tinct.ir.core.nodes import Function, Var
-from tinct.ir.core.to_program import to_unit
 from tinct.ir.source import Source
 from tinct.ir.textures import format_of, is_layered, rank
 from tinct.ir.types import Access, BindingPoint, Pointer, Stage, Texture
 from tinct.ir.wgsl.program import Program
 from tinct.textures import pack_texture, texel_dtype
+from tinct.transforms.from_wgsl import build
 from tinct.transforms.passes import parse_pipeline, run_passes
 from tinct.transforms.pipelines import CORE
+from tinct.transforms.to_wgsl.unit import to_unit
 
 ROOT = Path(__file__).parents[3]
 GOLDENS = ROOT / "tests" / "goldens" / "transforms"
@@ -34,7 +35,7 @@ def program_of(text: str) -> Program:
 
 
 def module_of(text: str) -> Module:
-    module = from_program(program_of(text))
+    module = build(program_of(text))
     verify(module)
     return module
 

@@ -8,19 +8,21 @@ from pathlib import Path
 import pytest
 
 from tinct.backend.wgsl import print_unit
+from tinct.base.errors import InputError
 from tinct.frontend import load_program
-from tinct.ir.core import Module, from_program, run, verify
+from tinct.ir.core import Module, run, verify
 from tinct.ir.core.nodes import Constant, Override
-from tinct.ir.core.to_program import to_unit
-from tinct.ir.diagnostics import InputError, ShaderError
+from tinct.ir.diagnostics import ShaderError
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
 from tinct.transforms.core.robustness import Robustness
 from tinct.transforms.core.single_entry_point import SingleEntryPoint
 from tinct.transforms.core.substitute_overrides import SubstituteOverrides
 from tinct.transforms.core.zero_init_workgroup_memory import ZeroInitWorkgroupMemory
+from tinct.transforms.from_wgsl import build
 from tinct.transforms.passes import Pass, parse_pipeline, run_passes
 from tinct.transforms.pipelines import CORE, for_gpu
+from tinct.transforms.to_wgsl.unit import to_unit
 
 GOLDENS = Path(__file__).parents[2] / "goldens" / "transforms"
 PASSES: list[Pass[Module]] = [
@@ -32,7 +34,7 @@ PASSES: list[Pass[Module]] = [
 
 
 def module_of(text: str) -> Module:
-    module = from_program(load_program(Source.from_text(text)))
+    module = build(load_program(Source.from_text(text)))
     verify(module)
     return module
 

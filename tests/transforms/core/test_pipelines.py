@@ -10,8 +10,8 @@ from tests.conformance.pipelines import PIPELINES
 from tests.differential.generate import Generator
 
 from tinct.backend.gpu import GpuDevice
+from tinct.base.errors import InputError
 from tinct.ir.core.nodes import Module, Var
-from tinct.ir.diagnostics import InputError
 from tinct.ir.hercules.dispatch import run_entry_point
 from tinct.ir.hercules.nodes import Module as HerculesModule
 from tinct.ir.types import BindingPoint

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tests.differential.generate import Generator
 
+from tinct.base.errors import InputError
 from tinct.ir.core import run
 from tinct.ir.core.nodes import Var
 from tinct.ir.core.sanitizer import sanitize
-from tinct.ir.diagnostics import InputError
 from tinct.ir.types import BindingPoint
 from tinct.transforms.core.robustness import Robustness
 from tinct.transforms.pipelines import specialise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Generator, Sequence
 from typing import assert_never
 
-from .....ir.deadline import check_compile_time
+from .....base.deadline import check_compile_time
 from .....ir.hercules import nodes as h
 from .....ir.hercules.graph import predecessors
 from .....ir.hercules.types import is_collection

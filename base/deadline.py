@@ -1,0 +1,86 @@
+"""Limits on how long a kernel may be compiled, and run."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from .errors import DeviceError, InputError
+
+
+class Deadline:
+    """Passes so many seconds after it was made; never, if `seconds` is None."""
+
+    def __init__(self, seconds: float | None) -> None:
+        if seconds is not None and not seconds > 0:
+            raise InputError(f"the time limit must be a positive number of seconds, not {seconds}")
+        self.seconds = seconds
+        self.end = math.inf if seconds is None else time.monotonic() + seconds
+
+    def check(self) -> None:
+        """Raise DeviceError when the time is over."""
+        if time.monotonic() > self.end:
+            raise self.error()
+
+    def error(self) -> DeviceError:
+        """What a kernel that was stopped ends with."""
+        return DeviceError(f"the kernel did not end within {self.seconds:g} s, and was stopped")
+
+
+NEVER = Deadline(None)
+_compiling_until: ContextVar[Deadline] = ContextVar("compiling_until", default=NEVER)
+"""Until when this thread may compile: all stages ask, and none has to be told."""
+
+
+@contextmanager
+def compiling_within(seconds: float | None) -> Generator[None]:
+    """Limit the compiling that the body of the `with` statement does; it raises DeviceError when the time is over.
+
+    Raises InputError for a limit that is not positive.
+    """
+    before = _compiling_until.set(Deadline(seconds))
+    try:
+        yield
+    finally:
+        _compiling_until.reset(before)
+
+
+def check_compile_time() -> None:
+    """Raise DeviceError if this thread has compiled for too long. All stages call it at least ten times a second."""
+    if time.monotonic() > _compiling_until.get().end:
+        raise compile_time_error()
+
+
+def compile_time_left() -> float | None:
+    """The seconds for which this thread may still compile; None for ever."""
+    end = _compiling_until.get().end
+    return None if end == math.inf else max(end - time.monotonic(), 0.0)
+
+
+def compile_time_error() -> DeviceError:
+    """What compiling that was stopped ends with."""
+    return DeviceError(f"the kernel was not compiled within {_compiling_until.get().seconds:g} s")
+
+
+class Ticks:
+    """Looks at a deadline now and then, so that the code that counts pays almost nothing."""
+
+    __slots__ = ("_deadline", "_left")
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._left = _EVERY
+
+    def count(self) -> None:
+        """One small step. Raises DeviceError when the time is over."""
+        self._left -= 1
+        if self._left < 0:
+            self._left = _EVERY
+            self._deadline.check()
+
+
+_EVERY = 2000
+"""Steps between two looks at the clock: a few milliseconds of an interpreter."""

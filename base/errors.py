@@ -1,0 +1,15 @@
+"""The exceptions that tell a user of something they can mend; `ir.diagnostics` adds those of shaders."""
+
+from __future__ import annotations
+
+
+class TinctError(Exception):
+    """Base of the errors that tell a user of something they can mend."""
+
+
+class InputError(TinctError, ValueError):
+    """Buffers, sizes, names or options that do not fit the shader."""
+
+
+class DeviceError(TinctError, RuntimeError):
+    """A device that is missing, refused the work, or died."""

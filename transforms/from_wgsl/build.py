@@ -1,0 +1,128 @@
+"""BuilderImpl: a Program becomes a Module.
+
+The interface of each function (its resources) is taken from the resolver's facts before anything is built, since a
+use in dead code counts and dead code is never built. Module scope goes to `root` in dependency order, then the
+functions, callees first. The parts, each a class on top of the one before: `build_context`, `build_expressions`,
+`build_control`, `build_statements`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ...base.interpreter_state import deep_nesting
+from ...ir.core.builder import Builder, empty_module
+from ...ir.core.names import NameScope
+from ...ir.core.nodes import ArrayCount, DiagnosticFilter, Module, Override, Var
+from ...ir.schema.traverse import walk
+from ...ir.types import Extent, OverrideCount, Pointer, Scalar, pointer
+from ...ir.wgsl import ast
+from ...ir.wgsl import program as wgsl
+from ...ir.wgsl.program import FunctionInfo, Program, Variable
+from .control import nested_filters
+from .statements import StatementBuilder
+
+_PREDECLARED = ("bool", "i32", "u32", "f32", "f16", "array", "atomic", "ptr", "vec2", "vec3", "vec4", "bitcast")
+
+
+@deep_nesting()
+def build(program: Program) -> Module:
+    """The core IR of a program; total for valid programs."""
+    module = empty_module()
+    module.enables = list(program.enables)
+    module.requires = list(program.requires)
+    module.diagnostics = list(_filters(program.diagnostics))
+    module.structs = list(program.structs)
+    builder = _BuilderImpl(program, Builder(module), NameScope(_taken_names(program)))
+    builder.module_scope()
+    for function in program.functions:
+        builder.function_(function)
+    return module
+
+
+class _BuilderImpl(StatementBuilder):
+    def module_scope(self) -> None:
+        """Variables, overrides and what they need, in `root`."""
+        module = self.builder.module
+        self.builder.block = module.root
+        for variable in self.program.variables:
+            self._declare(variable)
+        for (name, key), expression in self.program.override_counts.items():
+            module.counts.append(ArrayCount(OverrideCount(name, key), self.value(expression)))
+
+    def _declare(self, variable: Variable) -> None:
+        initial = variable.initializer
+        if variable.kind == "const":
+            return
+        value = None if initial is None else self.value(initial)
+        self.builder.span = variable.span
+        if variable.kind == "override":
+            assert isinstance(variable.type, Scalar)
+            self.values[variable] = self.builder.override(
+                variable.type, name=variable.name, default=value, id=variable.override_id
+            )
+        else:
+            self.values[variable] = self.builder.var(
+                _variable_pointer(variable), name=variable.name, initializer=value, binding=variable.binding
+            )
+
+    def function_(self, info: FunctionInfo) -> None:
+        """A function with its interface and its body."""
+        self.builder.block = self.builder.module.root
+        size = [self.value(expression) for expression in info.workgroup_size]
+        self.builder.span = info.node.span
+        function = self.builder.function(
+            info.name, (), info.return_type, stage=info.stage, workgroup_size=size, return_io=info.return_io
+        )
+        function.resources = list(self._resources(info.resources))
+        function.diagnostics = nested_filters(_filters(info.diagnostics), info.node.body.attributes)
+        function.must_use = info.must_use
+        function.subgroup_size = self._subgroup_size(info)
+        self.functions[info] = function
+        module_names, self.names = self.names, self.names.nested()
+        self.function_body(function, info)
+        self.names, self.function = module_names, None
+
+    def _subgroup_size(self, info: FunctionInfo) -> Extent | None:
+        """A number, or a new count that stands for an expression of overrides."""
+        if info.subgroup_size is None:
+            return None
+        constant = self.facts_of(info.subgroup_size).constant
+        if constant is not None:
+            assert isinstance(constant.value, int)
+            return constant.value
+        count = OverrideCount(f"subgroup size of {info.name}")
+        with self.builder.at(self.builder.module.root):
+            self.builder.module.counts.append(ArrayCount(count, self.value(info.subgroup_size)))
+        return count
+
+    def _resources(self, variables: Iterable[Variable]) -> Iterator[Var | Override]:
+        for variable in variables:
+            value = self.values[variable]
+            assert isinstance(value, (Var, Override))
+            yield value
+
+
+def _variable_pointer(variable: Variable) -> Pointer:
+    assert variable.space is not None
+    assert variable.access is not None
+    return pointer(variable.space, variable.type, variable.access)
+
+
+def _filters(filters: Iterable[wgsl.DiagnosticFilter]) -> Iterator[DiagnosticFilter]:
+    return (DiagnosticFilter(it.severity, it.rule) for it in filters)
+
+
+def _taken_names(program: Program) -> set[str]:
+    """Names that no local may have once scopes are flattened: module scope's, and all that stand for a type or a
+    function.
+    """
+    taken = {*_PREDECLARED, *(it.name for it in program.structs), *(it.name for it in program.functions)}
+    taken |= {variable.name for variable in program.variables if variable.kind != "const"}
+    names = program.facts.names
+    everything = list(walk(program.unit))
+    spaces = [argument for it in everything if isinstance(it, ast.Var) for argument in it.template_arguments]
+    attributes = [it for it in everything if isinstance(it, ast.Attribute)]
+    context_dependent = {id(it) for node in (*spaces, *attributes) for it in walk(node)}
+    identifiers = (it for it in everything if isinstance(it, ast.Identifier) and id(it) not in context_dependent)
+    return taken | {it.name for it in identifiers if it not in names}

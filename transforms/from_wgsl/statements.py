@@ -1,0 +1,126 @@
+"""Statements to loads, operations and stores (WGSL, "Statements")."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from ...ir.constants import ConstantValue
+from ...ir.core.effects import has_effects
+from ...ir.core.nodes import Constant, Function, FunctionParameter
+from ...ir.ops import BinaryOp
+from ...ir.types import AddressSpace, pointer
+from ...ir.wgsl import ast
+from ...ir.wgsl.program import FunctionInfo
+from .control import ControlFlowBuilder
+
+
+class StatementBuilder(ControlFlowBuilder):
+    """Builds the body of one function after another."""
+
+    def function_body(self, function: Function, info: FunctionInfo) -> None:
+        """Fill `function`, whose start block is empty. `names` must be the function's own."""
+        self.function = function
+        self.builder.block = function.start_target
+        for variable in info.parameters:
+            made = FunctionParameter(variable.io, variable.type, self.names.unique(variable.name), span=variable.span)
+            function.parameters.append(made)
+            self.values[variable] = made
+        self.statements(info.node.body.statements)  # the filters of the body are the function's
+        if self.is_live:
+            self.here(info.node).return_(function)
+
+    def statement(self, node: ast.Statement) -> None:
+        """Build any statement at the insertion point, which must be live."""
+        match node:
+            case ast.Block():
+                self.block(node)
+            case ast.If():
+                self.if_(node)
+            case ast.Switch():
+                self.switch(node)
+            case ast.Loop():
+                self.loop(node)
+            case ast.While():
+                self.while_(node)
+            case ast.For():
+                self.for_(node)
+            case ast.Var():
+                self._var(node)
+            case ast.Let():
+                self._let(node)
+            case ast.Const() | ast.ConstAssert():
+                pass
+            case ast.Assign():
+                self._assign(node)
+            case ast.CompoundAssign(op=op, target=target, value=value):
+                self._compound(node, op, target, value)
+            case ast.Increment(target=target):
+                self._compound(node, BinaryOp.ADD, target, None)
+            case ast.Decrement(target=target):
+                self._compound(node, BinaryOp.SUBTRACT, target, None)
+            case ast.PhonyAssign(value=value):
+                self._phony(value)
+            case ast.CallStatement(call=call):
+                self.call(call)
+            case ast.Return(value=value):
+                self._return(node, value)
+            case ast.Break():
+                self.here(node)
+                self.break_()
+            case ast.Continue():
+                self.here(node)
+                self.continue_()
+            case ast.Discard():
+                self.here(node).discard()
+            case _:
+                assert_never(node)
+
+    def _var(self, node: ast.Var) -> None:
+        variable = self.facts.declared[node]
+        initializer = None if node.initializer is None else self.value(node.initializer)
+        assert variable.space is not None
+        assert variable.access is not None
+        type = pointer(AddressSpace.FUNCTION, variable.type, variable.access)
+        name = self.names.unique(variable.name)
+        self.values[variable] = self.here(node).var(type, name=name, initializer=initializer)
+
+    def _let(self, node: ast.Let) -> None:
+        """A `let` names the value it is given, unless that is a constant or has a name already."""
+        variable = self.facts.declared[node]
+        value = self.value(node.initializer)
+        if not isinstance(value, (Constant, FunctionParameter)) and value.name is None:
+            value.name = self.names.unique(variable.name)
+        self.values[variable] = value
+
+    def _assign(self, node: ast.Assign) -> None:
+        target = self.value(node.target)
+        value = self.value(node.value)
+        self.here(node).store(target, value)
+
+    def _compound(
+        self, node: ast.Statement, op: BinaryOp, target: ast.Expression, value: ast.Expression | None
+    ) -> None:
+        """Load, operate, store; the target is evaluated once (WGSL, "Compound Assignment"). Without a value: by one."""
+        memory = self.value(target)
+        before = self.here(node).load(memory)
+        operand = Constant(ConstantValue(before.type, 1), before.type, None) if value is None else self.value(value)
+        builder = self.here(node)
+        builder.store(memory, builder.binary(op, before, operand))
+
+    def _phony(self, node: ast.Expression) -> None:
+        """Evaluate for effects only: operations at the end that have none go again."""
+        start = self.builder.block
+        first = 0 if start is None else len(start.instructions)
+        self.value(node)
+        block = self.builder.block
+        assert block is not None
+        if block is not start:
+            first = 0
+        while len(block.instructions) > first and not has_effects(last := block.instructions[-1]) and not last.uses:
+            last.drop_operands()
+            block.instructions.pop()
+
+    def _return(self, node: ast.Return, value: ast.Expression | None) -> None:
+        assert self.function is not None
+        result = None if value is None else self.value(value)
+        self.here(node).return_(self.function, result)
