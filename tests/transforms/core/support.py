@@ -14,6 +14,7 @@ from tinct.frontend import load_program
 from tinct.ir import layout
 from tinct.ir.core import Module, run, verify
 from tinct.ir.core.nodes import Function, Var
+from tinct.ir.core.sanitizer import sanitize
 from tinct.ir.source import Source
 from tinct.ir.textures import format_of, is_layered, rank
 from tinct.ir.types import Access, BindingPoint, Pointer, Stage, Texture
@@ -53,12 +54,27 @@ def entry_points(module: Module) -> list[Function]:
     return [function for function in module.functions if function.stage is Stage.COMPUTE]
 
 
+STEPS = 10_000_000
+"""More instructions than any kernel takes on small inputs, after any pass."""
+
+
+def _bound(module: Module, entry: str) -> list[Var]:
+    function = next(function for function in module.functions if function.name == entry)
+    return [it for it in function.resources if isinstance(it, Var) and it.binding is not None]
+
+
+def stays_in_range(module: Module, entry: str, seed: int = 1) -> bool:
+    """Whether the dispatch of `answers` uses no index out of range."""
+    buffers = {it.binding: seeded_buffer(it, seed) for it in _bound(module, entry) if it.binding is not None}
+    found = sanitize(module, entry, buffers, (1, 1, 1), step_limit=STEPS)
+    return all(it.code != "out-of-bounds-access" for it in found)
+
+
 def answers(module: Module, entry: str, seed: int = 1) -> dict[BindingPoint, bytes]:
     """What a dispatch leaves in buffers that start with seeded small words."""
-    function = next(function for function in module.functions if function.name == entry)
-    bound = [it for it in function.resources if isinstance(it, Var) and it.binding is not None]
+    bound = _bound(module, entry)
     buffers = {it.binding: seeded_buffer(it, seed) for it in bound if it.binding is not None}
-    run(module, entry, buffers, (1, 1, 1), step_limit=3_000_000)
+    run(module, entry, buffers, (1, 1, 1), step_limit=STEPS)
     written_ = {it.binding for it in bound if isinstance(it.type, Pointer) and it.type.access is not Access.READ}
     return {point: bytes(buffer) for point, buffer in buffers.items() if point in written_}
 
