@@ -261,14 +261,14 @@ class _FunctionEmitter:
     def _find_pinned(self) -> None:
         """Which scalars begin each block, and which collections are handed on at its end."""
         for node in self._live:
-            match node:
-                case h.Phi(region=region) if not is_collection(self._types[node]):
-                    self._phis.setdefault(region, []).append(node)
-                case h.Reduce(join=h.Join() as join) if not is_collection(self._types[node]):
-                    self._reduces.setdefault(self._fork_of[join], []).append(node)
-                case _:
-                    for leader in dict.fromkeys(self._parallel_copies.blocks(node)):
-                        self._endings.setdefault(leader, []).append(node)
+            is_scalar = not is_collection(self._types.get(node))
+            if isinstance(node, h.Phi) and is_scalar:
+                self._phis.setdefault(node.region, []).append(node)
+            elif isinstance(node, h.Reduce) and is_scalar and isinstance(node.join, h.Join):
+                self._reduces.setdefault(self._fork_of[node.join], []).append(node)
+            else:
+                for leader in dict.fromkeys(self._parallel_copies.blocks(node)):
+                    self._endings.setdefault(leader, []).append(node)
 
     def _add_function(self, name: str, common: str) -> None:
         parameters = "".join(f"ptr noalias noundef %p{index}, " for index in range(len(self._function.parameter_types)))
@@ -326,17 +326,15 @@ class _FunctionEmitter:
         )
 
     def _terminator(self, node: h.Node) -> str:
-        match node:
-            case h.Return(value=value):
-                self._check_result(value)
-                return "ret void"
-            case h.If(condition=condition):
-                if_false, if_true = (self._target(node, output) for output in (0, 1))
-                return f"br i1 {self._nodes.value(condition)}, label %{if_true}, label %{if_false}"
-            case h.Join() if self._fork_of[node] not in self._forks[1:]:
-                return f"br label %{self._labels[self._fork_of[node]]}"
-            case _:
-                return f"br label %{self._labels[node]}"
+        if isinstance(node, h.Return):
+            self._check_result(node.value)
+            return "ret void"
+        if isinstance(node, h.If):
+            if_false, if_true = (self._target(node, output) for output in (0, 1))
+            return f"br i1 {self._nodes.value(node.condition)}, label %{if_true}, label %{if_false}"
+        if isinstance(node, h.Join) and self._fork_of[node] not in self._forks[1:]:
+            return f"br label %{self._labels[self._fork_of[node]]}"
+        return f"br label %{self._labels[node]}"
 
     def _target(self, branch: h.If, output: int) -> str:
         for node in self._placed.graph.successors[branch]:

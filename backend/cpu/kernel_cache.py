@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, assert_never, cast
 
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
@@ -137,6 +137,8 @@ def _written(constant: h.DynamicConstant) -> _Constant:
             return ["parameter", index]
         case h.DynamicBinary(op=op, lhs=lhs, rhs=rhs):
             return [op.value, _written(lhs), _written(rhs)]
+        case _:
+            assert_never(constant)
 
 
 def _read(kept: _Constant) -> h.DynamicConstant:

@@ -114,7 +114,7 @@ def _pairs(function: Function, type: str, count: int) -> Iterator[tuple[Array, .
     dtype = TYPES[type]
     source = np.random.default_rng(7)
     for _ in range(max(1, count // (2 * CHUNK))):
-        size = min(count, CHUNK)
+        size = 2 * (min(count, CHUNK) // 2)  # a buffer has whole words, so an even number of f16
         words = [source.integers(0, 1 << dtype.itemsize * 8, size, dtype=f"u{dtype.itemsize}") for _ in range(2)]
         yield tuple(it.view(dtype) for it in words)
         yield tuple(source.uniform(low, high, size).astype(dtype) for low, high in function.ranges)
