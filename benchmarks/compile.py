@@ -29,7 +29,7 @@ from tinct.base.interpreter_state import paused_collection
 from tinct.frontend import check_pipeline, parse, resolve
 from tinct.ir.diagnostics import ShaderError
 from tinct.ir.hercules.entry import EntryPoint
-from tinct.ir.hercules.schedule import schedule
+from tinct.ir.hercules.schedule import place_nodes
 from tinct.ir.source import Source
 from tinct.transforms.from_wgsl.build import build
 from tinct.transforms.hercules import CPU
@@ -124,7 +124,7 @@ def _stages(text: str, entry: str, stages: Sequence[str]) -> Iterator[tuple[str,
     translated, seconds = _timed(lambda: translate(core, entry))
     yield "translate", seconds
     yield "optimise", sum(_timed(lambda step=step: step.run(translated.module))[1] for step in CPU.passes)
-    yield "schedule", _timed(lambda: schedule(translated.function))[1]
+    yield "schedule", _timed(lambda: place_nodes(translated.function))[1]
     emitted, seconds = _timed(lambda: _emit(translated))
     yield "emit", seconds
     if "LLVM" in stages:

@@ -21,8 +21,8 @@ _NUMBERS = {
 }
 
 
-class Place(NamedTuple):
-    """Where a value of a type lies: at the end of a path of member names, once for each position of `shape`.
+class LayoutPath(NamedTuple):
+    """A path of member names and the strided view of the values at its end: one value for each position of `shape`.
 
     `strides` and `offset` are bytes. `depths` has, for each name of the path, how many dimensions stand before it.
     """
@@ -33,14 +33,14 @@ class Place(NamedTuple):
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
 
-    def member(self, name: str, offset: int) -> Place:
-        """The place of a member, `offset` bytes further on."""
+    def member(self, name: str, offset: int) -> LayoutPath:
+        """The path to a member, `offset` bytes further on."""
         depths = (*self.depths, len(self.shape))
-        return Place((*self.path, name), depths, self.offset + offset, self.shape, self.strides)
+        return LayoutPath((*self.path, name), depths, self.offset + offset, self.shape, self.strides)
 
-    def nested(self, extent: int, stride: int) -> Place:
-        """The place with one more dimension."""
-        return Place(self.path, self.depths, self.offset, (*self.shape, extent), (*self.strides, stride))
+    def nested(self, extent: int, stride: int) -> LayoutPath:
+        """The path with one more dimension."""
+        return LayoutPath(self.path, self.depths, self.offset, (*self.shape, extent), (*self.strides, stride))
 
     def text(self, root: str, index: tuple[int, ...] = ()) -> str:
         """An element as WGSL writes it, with as much of its index as is given: `cloud.points[3].position[0]`."""
@@ -54,7 +54,7 @@ class Place(NamedTuple):
 class Leaf(NamedTuple):
     """All numbers at the end of one path, and their type."""
 
-    place: Place
+    place: LayoutPath
     type: NumberType
 
     def view(self, data: bytearray | memoryview) -> AnyArray:
@@ -65,10 +65,10 @@ class Leaf(NamedTuple):
         return np.ndarray(place.shape, self.type.dtype, data, place.offset, place.strides)
 
 
-START = Place()
+START = LayoutPath()
 
 
-def leaves(type: Type, count: int, at: Place = START) -> Iterator[Leaf]:
+def leaves(type: Type, count: int, at: LayoutPath = START) -> Iterator[Leaf]:
     """The leaves of a type; a runtime-sized array has `count` elements. Raises InputError."""
     match type:
         case Struct(members=members):
@@ -80,7 +80,7 @@ def leaves(type: Type, count: int, at: Place = START) -> Iterator[Leaf]:
             yield leaf(type, count, at)
 
 
-def leaf(type: Type, count: int, at: Place = START) -> Leaf:
+def leaf(type: Type, count: int, at: LayoutPath = START) -> Leaf:
     """The one leaf of a type that holds no structure. Raises InputError."""
     match type:
         case Scalar():

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import InputError
-from .layout_leaves import START, Leaf, Place, extent_of, holds_structures, leaf, leaves
+from .layout_leaves import START, LayoutPath, Leaf, extent_of, holds_structures, leaf, leaves
 from .layout_numbers import as_array, as_given_array, is_array, is_row, shown, store
 from .layout_numpy import PADDED_ROW, value_dtype
 from .layout_sizes import (
@@ -60,7 +60,7 @@ def pack(type: Type, value: object, counts: Counts = None, *, name: str = "the v
     return data
 
 
-def _given(value: object, at: Place, name: str) -> object:
+def _given(value: object, at: LayoutPath, name: str) -> object:
     """Arrays for whatever is none of Python's own collections."""
     return value if is_row(value) or _is_mapping(value) else as_given_array(value, partial(at.text, name))
 
@@ -179,7 +179,7 @@ class _Reader:
     name: str
     count: int
 
-    def read(self, type: Type, value: object, at: Place) -> Iterator[tuple[Leaf, AnyArray]]:
+    def read(self, type: Type, value: object, at: LayoutPath) -> Iterator[tuple[Leaf, AnyArray]]:
         """The leaves of one value."""
         given = _given(value, at, self.name)
         if not is_array(given):
@@ -188,7 +188,7 @@ class _Reader:
             return self._read_all(type, [given.tolist()], at)
         return self._read_array(type, given, at)
 
-    def _read_array(self, type: Type, array: AnyArray, at: Place) -> Iterator[tuple[Leaf, AnyArray]]:
+    def _read_array(self, type: Type, array: AnyArray, at: LayoutPath) -> Iterator[tuple[Leaf, AnyArray]]:
         """From an array that has the dimensions of `at`, and after them those of a value."""
         match type:
             case Struct(members=members):
@@ -202,7 +202,7 @@ class _Reader:
             case _:
                 yield self._numbers(type, array, at)
 
-    def _read_all(self, type: Type, values: Values, at: Place) -> Iterator[tuple[Leaf, AnyArray]]:
+    def _read_all(self, type: Type, values: Values, at: LayoutPath) -> Iterator[tuple[Leaf, AnyArray]]:
         """From a sequence with a value for each position of `at`, in C order."""
         match type:
             case Struct(members=members):
@@ -222,7 +222,7 @@ class _Reader:
             case _:
                 yield self._numbers(type, values if at.shape else values[0], at)
 
-    def _check_all(self, type: Struct, values: Values, at: Place) -> None:
+    def _check_all(self, type: Struct, values: Values, at: LayoutPath) -> None:
         """Raise InputError for a structure without all its members, or with others."""
         names = {member.name for member in type.members}
         for number, value in enumerate(values):
@@ -233,7 +233,7 @@ class _Reader:
             for position in range(len(names)):
                 _member(type, value, position, place)
 
-    def _elements(self, type: Array, value: object, at: Place, number: int) -> Values:
+    def _elements(self, type: Array, value: object, at: LayoutPath, number: int) -> Values:
         """The elements of one array of structures."""
         extent = extent_of(type, self.count)
         given = _given(value, at, self.name)
@@ -244,7 +244,7 @@ class _Reader:
             raise InputError(f"{self._text(at, number)}: {type} takes {extent} elements, not {len(given)}")
         return list(given)
 
-    def _numbers(self, type: Type, values: object, at: Place) -> tuple[Leaf, AnyArray]:
+    def _numbers(self, type: Type, values: object, at: LayoutPath) -> tuple[Leaf, AnyArray]:
         """The numbers of a type that holds no structure, in the shape of its leaf."""
         found = leaf(type, self.count, at)
         shape = found.place.shape
@@ -260,7 +260,7 @@ class _Reader:
             raise self._misshapen(type, values, array, found, at)
         return found, array
 
-    def _misshapen(self, type: Type, values: object, array: AnyArray, found: Leaf, at: Place) -> InputError:
+    def _misshapen(self, type: Type, values: object, array: AnyArray, found: Leaf, at: LayoutPath) -> InputError:
         """What is said of numbers in another shape than the leaf's; of a list of values, about the first such."""
         shape = found.place.shape
         place = at.text(self.name)
@@ -274,7 +274,7 @@ class _Reader:
             return _misfit(place, expected, values)
         return InputError(f"{place}: {expected}, not shape {array.shape} of {array.dtype}")
 
-    def _text(self, at: Place, number: int) -> str:
+    def _text(self, at: LayoutPath, number: int) -> str:
         """The value of that number among those for all positions of `at`, in messages."""
         index = np.unravel_index(number, at.shape) if at.shape else ()
         return at.text(self.name, tuple(map(int, index)))

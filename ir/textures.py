@@ -28,7 +28,7 @@ _SAMPLED = {F32: "rgba32float", I32: "rgba32sint", U32: "rgba32uint"}
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class TextureExtent:
     """Texels along x, y, and z or layers; `count` mip levels, or samples of each texel."""
 
     width: int
@@ -88,13 +88,13 @@ def rank(texture: Texture) -> int:
     return {"1d": 1, "3d": 3}.get(texture.dimension, 2)
 
 
-def level_extent(texture: Texture, extent: Extent, level: int) -> tuple[int, int, int]:
+def level_extent(texture: Texture, extent: TextureExtent, level: int) -> tuple[int, int, int]:
     """Width, height, and depth or layers of a mip level."""
     depth = extent.depth if is_layered(texture) else max(1, extent.depth >> level)
     return max(1, extent.width >> level), max(1, extent.height >> level), depth
 
 
-def level_starts(texture: Texture, extent: Extent) -> list[int]:
+def level_starts(texture: Texture, extent: TextureExtent) -> list[int]:
     """Where each mip level starts, counted in texels, and at last where they end."""
     starts = [0]
     for level in range(1 if is_multisampled(texture) else extent.count):
@@ -103,7 +103,7 @@ def level_starts(texture: Texture, extent: Extent) -> list[int]:
     return starts
 
 
-def pack_header(texture: Texture, extent: Extent) -> bytes:
+def pack_header(texture: Texture, extent: TextureExtent) -> bytes:
     """The first `HEADER_BYTES` bytes."""
     starts = level_starts(texture, extent)[:-1]
     return _HEADER.pack(extent.width, extent.height, extent.depth, extent.count, *_padded(starts))
@@ -114,7 +114,7 @@ def _padded(starts: Iterable[int]) -> list[int]:
     return given + [0] * (MOST_LEVELS - len(given))
 
 
-def read_extent(data: bytes | bytearray | memoryview) -> Extent:
+def read_extent(data: bytes | bytearray | memoryview) -> TextureExtent:
     """The extent that a header tells."""
     width, height, depth, count, *_ = _HEADER.unpack_from(data)
-    return Extent(width, height, depth, count)
+    return TextureExtent(width, height, depth, count)

@@ -169,7 +169,7 @@ class OverrideCount:
 
 
 Extent: TypeAlias = int | OverrideCount
-"""A number, known at once or only when overrides have values."""
+"""A count: a literal, or an expression of overrides."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -18,7 +18,7 @@ from .core.flatten_loops import FlattenLoops
 from .core.fold_constants import FoldConstants
 from .core.inline import Inline
 from .core.licm import LoopInvariantCodeMotion
-from .core.loop_turns import most_turns
+from .core.loop_turns import max_trip_count
 from .core.mem2reg import MemoryToRegisters
 from .core.naga_dialect import NagaDialect
 from .core.polyfill import Polyfill
@@ -218,7 +218,7 @@ def guard_loops(module: Module, entry: str, *, limit: int | None, effort: int) -
     The module is changed in place; the binding is that of the watch (`WatchLoops`). None, and no change, without a
     limit, or if the loops are known to take at most half as many turns: drivers' compilers may add some.
     """
-    if limit is None or most_turns(module, entry) <= limit // 2:
+    if limit is None or max_trip_count(module, entry) <= limit // 2:
         return None
     taken = {it.binding for it in module.root.instructions if isinstance(it, Var)}
     point = next(it for it in (BindingPoint(0, number) for number in range(len(taken) + 1)) if it not in taken)

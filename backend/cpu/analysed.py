@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import Loop
 from ...ir.hercules.graph import def_use
-from ...ir.hercules.schedule import Schedule, schedule
+from ...ir.hercules.schedule import Placement, place_nodes
 from .gangs import GangAnalysis, analyse_gang, choose_gangs, obstacle, widened
 from .gangs.choice.widen import ThreadLimit
 from .layout import Layout
@@ -22,7 +22,7 @@ class AnalysedFunction:
     Forks without `gangs` run a thread after another. LLVM is told to unroll the `unrolled` loops.
     """
 
-    placed: Schedule
+    placed: Placement
     bindings: Mapping[int, Layout]
     live: Sequence[h.Node]
     users: Mapping[h.Node, Sequence[h.Node]]
@@ -33,7 +33,7 @@ class AnalysedFunction:
 
 def analyse(function: h.Function, bindings: Mapping[int, Layout]) -> AnalysedFunction:
     """A function that runs a thread after another."""
-    placed = schedule(function)
+    placed = place_nodes(function)
     if placed.problems:
         problem = placed.problems[0]
         raise AssertionError(f"{function.name}: a {type(problem.node).__name__} {problem.message}")

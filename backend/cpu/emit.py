@@ -22,7 +22,7 @@ from ...base.deadline import check_compile_time
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import block_leader
-from ...ir.hercules.schedule import Schedule
+from ...ir.hercules.schedule import Placement
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .analysed import AnalysedFunction, analyse, analyse_for_gangs, with_gangs
@@ -110,7 +110,7 @@ class _Module:
         self._contract = options.contract
         self._count = 0
 
-    def fuse(self, placed: Schedule) -> None:
+    def fuse(self, placed: Placement) -> None:
         """Find what may be rounded once in a function, if that was asked for."""
         if self._contract:
             self.text.fused.update(_fused_products(placed))
@@ -127,7 +127,7 @@ class _Module:
         return name
 
 
-def _fused_products(placed: Schedule) -> dict[h.Node, h.Binary]:
+def _fused_products(placed: Placement) -> dict[h.Node, h.Binary]:
     """Sums and differences of 32 bits or more with a product from the same block, where LLVM's passes keep them
     together if they are one operation.
     """
@@ -145,7 +145,7 @@ def _fused_products(placed: Schedule) -> dict[h.Node, h.Binary]:
     return found
 
 
-def _outermost_forks(placed: Schedule) -> tuple[h.Fork, ...]:
+def _outermost_forks(placed: Placement) -> tuple[h.Fork, ...]:
     """The forks with dynamic factors that are all there is on the outside, outermost first.
 
     What is computed between them is so for each thread. Nothing may change there, before or after them.

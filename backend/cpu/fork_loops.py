@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import block_leader
-from ...ir.hercules.schedule import Schedule
+from ...ir.hercules.schedule import Placement
 from . import data
 from .llvm import FunctionText, Ops
 from .nodes import NodeEmitter
@@ -18,7 +18,7 @@ class ForkLoops:
     def __init__(
         self,
         nodes: NodeEmitter,
-        placed: Schedule,
+        placed: Placement,
         shared: Sequence[h.Fork],
         ends: Mapping[h.Node, str],
     ) -> None:

@@ -32,18 +32,18 @@ class CompiledFunction:
     interface: Interface
     code: jit.MachineCode
     recipe: Recipe
-    _extent: Extent | None = None
-    """That of the last run."""
+    _parameters: RunParameters | None = None
+    """Those of the last run."""
 
     def bind(self, addresses: Sequence[int], constants: Sequence[int]) -> BoundFunction:
         """With the buffers at these addresses, and these dynamic constants.
 
         Buffers must be as large as the layouts and the constants say, 16-byte aligned, and stay where they are.
         """
-        extent = self._extent
-        if extent is None or extent.constants != constants:
-            self._extent = extent = Extent.of(self.interface, constants)
-        return BoundFunction(self, tuple(addresses), _packed(addresses), extent)
+        parameters = self._parameters
+        if parameters is None or parameters.constants != constants:
+            self._parameters = parameters = RunParameters.of(self.interface, constants)
+        return BoundFunction(self, tuple(addresses), _packed(addresses), parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,12 @@ class BoundFunction:
     function: CompiledFunction
     _addresses: Sequence[int]
     _packed: bytes
-    extent: Extent
+    parameters: RunParameters
 
     def run(self, *, workers: int | None = None, timeout: float | None = None) -> None:
         """Run, and return when all is done. After `timeout` seconds it is stopped half done, with a DeviceError."""
-        pool, extent = shared_pool(workers), self.extent
-        if pool.workers > 1 and extent.copied * pool.workers > _LARGEST_COPIES:
+        pool, parameters = shared_pool(workers), self.parameters
+        if pool.workers > 1 and parameters.copied * pool.workers > _LARGEST_COPIES:
             self._shared().run(workers=workers, timeout=timeout)
         elif timeout is None:
             self._run(pool, None)
@@ -67,20 +67,20 @@ class BoundFunction:
                 self._run(pool, stop)
 
     def _run(self, pool: _pool.Pool, stop: _pool.Stop | None) -> None:
-        extent = self.extent
-        extent.each = pool.run(
+        parameters = self.parameters
+        parameters.each = pool.run(
             self.function.code.address,
             self._packed,
-            extent.numbers,
-            extent.threads,
-            extent.scratch,
-            extent.privates,
+            parameters.numbers,
+            parameters.threads,
+            parameters.scratch,
+            parameters.privates,
             stop,
-            extent.each,
+            parameters.each,
         )
 
     def _shared(self) -> BoundFunction:
-        return self.function.recipe.sharing().bind(self._addresses, self.extent.constants)
+        return self.function.recipe.sharing().bind(self._addresses, self.parameters.constants)
 
 
 Source = tuple[h.Function, Mapping[int, Layout]]
@@ -120,7 +120,7 @@ class Recipe:
 
 
 @dataclass(slots=True)
-class Extent:
+class RunParameters:
     """What follows from the dynamic constants of a run. `numbers` has them for the machine code, with what
     `non_temporal_constant` is; `copied` bytes are in each worker's private copies. `each` is the seconds that a thread
     takes, once there was a run.
@@ -135,7 +135,7 @@ class Extent:
     each: float = 0.0
 
     @classmethod
-    def of(cls, interface: Interface, constants: Sequence[int]) -> Extent:
+    def of(cls, interface: Interface, constants: Sequence[int]) -> RunParameters:
         """For these dynamic constants."""
         privates = [(it.parameter, it.kind, dynamic.evaluate(it.size, constants)) for it in interface.privates]
         is_large = dynamic.evaluate(interface.footprint, constants) >= _MORE_THAN_CACHES

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...ir.hercules import nodes as h
-from ...ir.hercules.schedule import Schedule
+from ...ir.hercules.schedule import Placement
 from ...ir.hercules.versions import consumed, is_version_projection, looked_at
 from .layout import Layout, constant_size, dynamic_size
 from .storage import StoragePlan
@@ -44,7 +44,7 @@ class Private:
 
 
 def private_bindings(
-    placed: Schedule, plan: StoragePlan, users: Mapping[h.Node, Sequence[h.Node]], bindings: Mapping[int, Layout]
+    placed: Placement, plan: StoragePlan, users: Mapping[h.Node, Sequence[h.Node]], bindings: Mapping[int, Layout]
 ) -> Iterator[Private]:
     """The bindings of a function that its workers may have copies of."""
     kinds: dict[int, set[str]] = {}
@@ -64,7 +64,7 @@ def private_bindings(
             yield Private(parameter, found.pop(), dynamic_size(bindings[parameter]))
 
 
-def _kind(node: h.Atomic, placed: Schedule, users: Mapping[h.Node, Sequence[h.Node]]) -> str | None:
+def _kind(node: h.Atomic, placed: Placement, users: Mapping[h.Node, Sequence[h.Node]]) -> str | None:
     """How the operands combine; None if their order can be told."""
     if any(it in placed.live and isinstance(it, h.Read) and not is_version_projection(it) for it in users[node]):
         return None

@@ -7,7 +7,7 @@ import math
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import Loop
 from ...ir.hercules.nodes import BinaryOp, UnaryOp
-from ...ir.hercules.schedule import Schedule
+from ...ir.hercules.schedule import Placement
 
 _ALL_NUMBERS = 2.0**32
 HALVINGS = 32
@@ -28,14 +28,14 @@ _OPPOSITE = {
 }
 
 
-def max_trip_count(placed: Schedule, loop: Loop) -> float:
+def max_trip_count(placed: Placement, loop: Loop) -> float:
     """The maximum trip count of a loop each time it is entered; infinity if none is known."""
     body = frozenset(loop.body)
     branches = (node for node in loop.body if isinstance(node, h.If))
     return min((_trips_until(node, loop, body, placed) for node in branches), default=math.inf)
 
 
-def _trips_until(branch: h.If, loop: Loop, body: frozenset[h.Node], placed: Schedule) -> float:
+def _trips_until(branch: h.If, loop: Loop, body: frozenset[h.Node], placed: Placement) -> float:
     """The maximum number of iterations before a branch leaves the loop, if every iteration passes it."""
     stays = [it for it in placed.graph.successors[branch] if it in body]
     if len(stays) != 1 or not all(placed.dominators.dominates(branch, latch) for latch in loop.latches):

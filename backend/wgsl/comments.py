@@ -22,7 +22,7 @@ _BRACKETS = frozenset("()")
 _CLOSING = frozenset(",;)]}")
 
 
-class Place(enum.Enum):
+class CommentPosition(enum.Enum):
     """Where a comment stands: within a line, at the end of one, or on lines of its own."""
 
     INLINE = enum.auto()
@@ -35,7 +35,7 @@ class Note:
     """A comment to be printed. `after_blank`: an empty line stands before it in the source."""
 
     text: str
-    place: Place
+    place: CommentPosition
     after_blank: bool = False
 
 
@@ -136,12 +136,15 @@ class _Weaver:
         if own and self.tokens[after].text in _CLOSING:
             own = len(rest)
         notes = self._own(rest[:own], counts)
-        notes += [Note(_text(it), Place.INLINE, count > 1) for it, count in zip(rest[own:], counts[own:], strict=False)]
+        notes += [
+            Note(_text(it), CommentPosition.INLINE, count > 1)
+            for it, count in zip(rest[own:], counts[own:], strict=False)
+        ]
         self.spots[after].before += notes
 
     def _is_ended(self, index: int) -> bool:
         """Whether a comment behind the token ends its line already."""
-        return any(note.place is Place.LAST for note in self.spots[index].after)
+        return any(note.place is CommentPosition.LAST for note in self.spots[index].after)
 
     def tail(self, before: int | None, end: int, comments: Sequence[ast.Comment]) -> Sequence[Note]:
         """Place the comments behind the last token; those not on its line come back."""
@@ -159,12 +162,12 @@ class _Weaver:
         return [line_of(self.source, b) - line_of(self.source, a) for a, b in zip(ends, starts, strict=True)]
 
     def _own(self, comments: Sequence[ast.Comment], breaks: Sequence[int]) -> list[Note]:
-        return [Note(_text(it), Place.OWN, count > 1) for it, count in zip(comments, breaks, strict=False)]
+        return [Note(_text(it), CommentPosition.OWN, count > 1) for it, count in zip(comments, breaks, strict=False)]
 
     def _trail(self, index: int, comments: Sequence[ast.Comment]) -> None:
         """Put comments behind a token: at the end of the line behind a comma or semicolon, which comes with it."""
-        notes = [Note(_text(it), Place.LAST if _ends_line(it) else Place.INLINE) for it in comments]
-        is_last = any(note.place is Place.LAST for note in notes)
+        notes = [Note(_text(it), CommentPosition.LAST if _ends_line(it) else CommentPosition.INLINE) for it in comments]
+        is_last = any(note.place is CommentPosition.LAST for note in notes)
         while is_last and index + 1 < len(self.tokens) and self.tokens[index + 1].text in (",", ";"):
             index += 1
         self.spots[index].after += notes

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ...ir.source import Source
 from ...ir.wgsl import ast
-from .comments import Note, Place, Spot, weave
+from .comments import CommentPosition, Note, Spot, weave
 from .printer import print_unit
 from .tokens import Token, tokens_of_line
 from .wrapping import INDENT, Piece, comment_piece, wrap
@@ -47,13 +47,13 @@ class _Text:
     def line(self, tokens: Sequence[Token], spots: Sequence[Spot], indent: int) -> None:
         """Add a printed line with its comments."""
         first = spots[0]
-        own = [note for note in first.before if note.place is Place.OWN]
+        own = [note for note in first.before if note.place is CommentPosition.OWN]
         closes = tokens[0].text == "}"
         self.comments(own, indent + INDENT if closes else indent)
-        starts_apart = [note.after_blank for note in first.before if note.place is not Place.OWN][:1]
+        starts_apart = [note.after_blank for note in first.before if note.place is not CommentPosition.OWN][:1]
         if not closes:
             self._separate(starts_apart[0] if starts_apart else first.after_blank)
-        first.before = [note for note in first.before if note.place is not Place.OWN]
+        first.before = [note for note in first.before if note.place is not CommentPosition.OWN]
         self.is_apart = False
         self.lines += wrap(list(_pieces(tokens, spots)), indent)
         self._may_be_apart = tokens[-1].text in (";", ",", "}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .comments import Note, Place
+from .comments import CommentPosition, Note
 
 WIDTH = 100
 INDENT = 4
@@ -36,12 +36,12 @@ class Piece:
     text: str
     spaced: bool
     is_operator: bool = False
-    place: Place | None = None
+    place: CommentPosition | None = None
 
     @property
     def breaks(self) -> bool:
         """Whether the line cannot go on behind it."""
-        return self.place in (Place.OWN, Place.LAST)
+        return self.place in (CommentPosition.OWN, CommentPosition.LAST)
 
 
 def comment_piece(note: Note) -> Piece:
@@ -56,7 +56,7 @@ def wrap(pieces: Sequence[Piece], indent: int) -> list[str]:
         return [*(_line([piece], indent) for piece in pieces[:own]), *wrap(pieces[own:], indent)]
     if pieces and pieces[-1].breaks:
         lines = wrap(pieces[:-1], indent)
-        if pieces[-1].place is Place.LAST and lines:
+        if pieces[-1].place is CommentPosition.LAST and lines:
             return [*lines[:-1], f"{lines[-1]} {pieces[-1].text}"]
         return [*lines, _line(pieces[-1:], indent)]
     flat = _line(pieces, indent)
@@ -142,7 +142,7 @@ def _split_at(pieces: Sequence[Piece], operators: Sequence[int], indent: int) ->
 
 def _open_out(pieces: Sequence[Piece], group: range, indent: int) -> list[str]:
     """The inside of a bracket on lines of its own."""
-    start = next((index for index in group if pieces[index].place is not Place.LAST), group.stop)
+    start = next((index for index in group if pieces[index].place is not CommentPosition.LAST), group.stop)
     head, tail = pieces[:start], pieces[group.stop :]
     is_list = pieces[group.start - 1].text == "(" and not pieces[group.start - 1].spaced
     items = _items(pieces[start : group.stop], ";" if _is_for(pieces[: group.start]) else ",")
@@ -163,7 +163,7 @@ def _items(pieces: Sequence[Piece], separator: str) -> list[list[Piece]]:
     items: list[list[Piece]] = [[]]
     is_complete = False
     for piece, depth in zip(pieces, _depths(pieces), strict=True):
-        if is_complete and piece.place is not Place.LAST:
+        if is_complete and piece.place is not CommentPosition.LAST:
             items.append([])
             is_complete = False
         items[-1].append(piece)
@@ -210,10 +210,10 @@ def _runs(pieces: Sequence[Piece]) -> Iterator[Sequence[Piece]]:
     """What goes on one line, but for the comments that it begins with."""
     start = 0
     for index, piece in enumerate(pieces):
-        if piece.place is Place.OWN and index > start:
+        if piece.place is CommentPosition.OWN and index > start:
             yield pieces[start:index]
             start = index
-        if piece.place is Place.LAST:
+        if piece.place is CommentPosition.LAST:
             yield pieces[start : index + 1]
             start = index + 1
     if start < len(pieces):

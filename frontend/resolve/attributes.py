@@ -17,7 +17,7 @@ from .conversions import make_concrete
 from .suggest import are, counted
 
 
-class Place(enum.Enum):
+class AttributeTarget(enum.Enum):
     """What an attribute is written on; the value is how a message calls it."""
 
     FUNCTION = "a function"
@@ -34,35 +34,35 @@ class Place(enum.Enum):
 class Rule:
     """Where an attribute may stand and how many arguments it takes."""
 
-    places: frozenset[Place]
+    targets: frozenset[AttributeTarget]
     least: int = 0
     most: int = 0
 
 
-def _rule(*places: Place, least: int = 0, most: int = 0) -> Rule:
-    return Rule(frozenset(places), least, most or least)
+def _rule(*targets: AttributeTarget, least: int = 0, most: int = 0) -> Rule:
+    return Rule(frozenset(targets), least, most or least)
 
 
-_IO = (Place.MEMBER, Place.PARAMETER, Place.RETURN)
+_IO = (AttributeTarget.MEMBER, AttributeTarget.PARAMETER, AttributeTarget.RETURN)
 
 RULES = {
-    "align": _rule(Place.MEMBER, least=1),
-    "binding": _rule(Place.MODULE_VAR, least=1),
-    "blend_src": _rule(Place.MEMBER, least=1),
+    "align": _rule(AttributeTarget.MEMBER, least=1),
+    "binding": _rule(AttributeTarget.MODULE_VAR, least=1),
+    "blend_src": _rule(AttributeTarget.MEMBER, least=1),
     "builtin": _rule(*_IO, least=1, most=2),
-    "compute": _rule(Place.FUNCTION),
-    "diagnostic": _rule(Place.FUNCTION, Place.STATEMENT, least=2),
-    "fragment": _rule(Place.FUNCTION),
-    "group": _rule(Place.MODULE_VAR, least=1),
-    "id": _rule(Place.OVERRIDE, least=1),
+    "compute": _rule(AttributeTarget.FUNCTION),
+    "diagnostic": _rule(AttributeTarget.FUNCTION, AttributeTarget.STATEMENT, least=2),
+    "fragment": _rule(AttributeTarget.FUNCTION),
+    "group": _rule(AttributeTarget.MODULE_VAR, least=1),
+    "id": _rule(AttributeTarget.OVERRIDE, least=1),
     "interpolate": _rule(*_IO, least=1, most=2),
     "invariant": _rule(*_IO),
     "location": _rule(*_IO, least=1),
-    "must_use": _rule(Place.FUNCTION),
-    "size": _rule(Place.MEMBER, least=1),
-    "subgroup_size": _rule(Place.FUNCTION, least=1),
-    "vertex": _rule(Place.FUNCTION),
-    "workgroup_size": _rule(Place.FUNCTION, least=1, most=3),
+    "must_use": _rule(AttributeTarget.FUNCTION),
+    "size": _rule(AttributeTarget.MEMBER, least=1),
+    "subgroup_size": _rule(AttributeTarget.FUNCTION, least=1),
+    "vertex": _rule(AttributeTarget.FUNCTION),
+    "workgroup_size": _rule(AttributeTarget.FUNCTION, least=1, most=3),
 }
 
 
@@ -88,13 +88,13 @@ class AttributeSet:
 _NONE = AttributeSet()
 
 
-def collect(context: Context, attributes: Iterable[ast.Attribute], place: Place) -> AttributeSet:
+def collect(context: Context, attributes: Iterable[ast.Attribute], target: AttributeTarget) -> AttributeSet:
     """Sort attributes by name; report the unknown, misplaced and repeated ones, and wrong counts of arguments."""
     if not attributes:
         return _NONE
     found = AttributeSet()
     for attribute in attributes:
-        fault = _fault(context, attribute, place)
+        fault = _fault(context, attribute, target)
         if fault is not None:
             found.is_faulty = True
             context.error("invalid-attribute", fault, attribute.span, _hint(context, attribute))
@@ -108,12 +108,12 @@ def collect(context: Context, attributes: Iterable[ast.Attribute], place: Place)
     return found
 
 
-def _fault(context: Context, attribute: ast.Attribute, place: Place) -> str | None:
+def _fault(context: Context, attribute: ast.Attribute, target: AttributeTarget) -> str | None:
     rule = RULES.get(attribute.name)
     if rule is None:
         return f"unknown attribute '{attribute.name}'"
-    if place not in rule.places:
-        return f"attribute '{attribute.name}' cannot be on {place.value}"
+    if target not in rule.targets:
+        return f"attribute '{attribute.name}' cannot be on {target.value}"
     count = len(attribute.arguments)
     if not rule.least <= count <= rule.most:
         return (
@@ -196,4 +196,4 @@ def check_filter(context: Context, severity: str, rule: str, node: ast.Attribute
 def statement_attributes(context: Context, attributes: tuple[ast.Attribute, ...]) -> None:
     """Statements take `@diagnostic` only."""
     if attributes:
-        filters(context, collect(context, attributes, Place.STATEMENT))
+        filters(context, collect(context, attributes, AttributeTarget.STATEMENT))

@@ -9,7 +9,7 @@ from ...ir.wgsl import ast
 from ...ir.wgsl.limits import MOST_PARAMETERS
 from ...ir.wgsl.program import FunctionInfo, Variable
 from . import attributes, behavior, expressions, stage_io, statements, type_names, type_rules
-from .attributes import AttributeSet, Place
+from .attributes import AttributeSet, AttributeTarget
 from .context import Abandon, Context, FunctionState, Phase, Symbol
 from .conversions import convert_to, load, make_concrete
 
@@ -18,7 +18,7 @@ _STAGES = {stage.value: stage for stage in Stage}
 
 def resolve_function(context: Context, symbol: Symbol, node: ast.Function) -> FunctionInfo:
     """The function with its body; `symbol` stands for it as soon as its signature is known."""
-    found = attributes.collect(context, node.attributes, Place.FUNCTION)
+    found = attributes.collect(context, node.attributes, AttributeTarget.FUNCTION)
     stage = _stage(context, found)
     parameters = _parameters(context, node, stage)
     return_type = VOID if node.return_type is None else _return_type(context, node.return_type)
@@ -91,7 +91,7 @@ def _parameter(context: Context, node: ast.Parameter, stage: Stage | None) -> Va
         context.fail("invalid-type", f"a parameter cannot be of type '{type}'", node.type.span)
     if stage is not None and not is_constructible(type):
         context.fail("invalid-type", f"a parameter of an entry point cannot be of type '{type}'", node.type.span)
-    found = attributes.collect(context, node.attributes, Place.PARAMETER)
+    found = attributes.collect(context, node.attributes, AttributeTarget.PARAMETER)
     _check_io_place(context, found, stage)
     io = stage_io.io_attributes(context, found, type, node.type.span)
     variable = Variable(node.name, "parameter", type, node.name_span, False, io=io)
@@ -114,7 +114,7 @@ def _return_type(context: Context, node: ast.Expression) -> Type:
 
 
 def _return_io(context: Context, node: ast.Function, stage: Stage | None, type: Type) -> IoAttributes:
-    found = attributes.collect(context, node.return_attributes, Place.RETURN)
+    found = attributes.collect(context, node.return_attributes, AttributeTarget.RETURN)
     if node.return_type is None:
         return IoAttributes()
     _check_io_place(context, found, stage)

@@ -9,7 +9,7 @@ from ...ir.types import Struct, StructMember, Type, contains_runtime_array
 from ...ir.wgsl import ast
 from ...ir.wgsl.limits import MOST_MEMBERS
 from . import attributes, stage_io, type_names, type_rules
-from .attributes import AttributeSet, Place
+from .attributes import AttributeSet, AttributeTarget
 from .context import Abandon, Context
 from .stage_io import IoValue
 
@@ -56,7 +56,7 @@ def _member(context: Context, node: ast.Member, *, is_last: bool) -> StructMembe
         context.fail("invalid-type", message, node.type.span)
     if not contains_runtime_array(type) and not type_rules.has_creation_fixed_footprint(type):
         context.fail("invalid-type", "a structure cannot hold an array whose size an override gives", node.type.span)
-    found = attributes.collect(context, node.attributes, Place.MEMBER)
+    found = attributes.collect(context, node.attributes, AttributeTarget.MEMBER)
     align = _align(context, found, type)
     size = _size(context, found, type)
     return StructMember(node.name, type, align, size, stage_io.io_attributes(context, found, type, node.type.span))

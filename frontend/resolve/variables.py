@@ -17,7 +17,7 @@ from ...ir.types import (
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import Variable
 from . import attributes, expressions, predeclared, type_names, type_rules
-from .attributes import AttributeSet, Place
+from .attributes import AttributeSet, AttributeTarget
 from .context import Context, Operand, Phase
 from .conversions import convert_to, load, make_concrete
 
@@ -68,7 +68,7 @@ def resolve_const(context: Context, node: ast.Const, *, is_module_scope: bool) -
 
 def resolve_override(context: Context, node: ast.Override) -> Variable:
     """A constant that the pipeline may set (WGSL, "`override` Declarations")."""
-    found = attributes.collect(context, node.attributes, Place.OVERRIDE)
+    found = attributes.collect(context, node.attributes, AttributeTarget.OVERRIDE)
     type = None if node.type is None else type_names.resolve_type(context, node.type)
     if node.initializer is not None:
         operand, type = _initializer(context, node.initializer, type)
@@ -111,7 +111,7 @@ def resolve_let(context: Context, node: ast.Let) -> Variable:
 
 def resolve_local_var(context: Context, node: ast.Var) -> Variable:
     """A variable of a function."""
-    attributes.collect(context, node.attributes, Place.LOCAL_VAR)
+    attributes.collect(context, node.attributes, AttributeTarget.LOCAL_VAR)
     space, access = _space(context, node, AddressSpace.FUNCTION)
     if space is not AddressSpace.FUNCTION:
         message = f"a variable in address space '{space.value}' must be at module scope"
@@ -123,7 +123,7 @@ def resolve_local_var(context: Context, node: ast.Var) -> Variable:
 
 def resolve_module_var(context: Context, node: ast.Var) -> Variable:
     """A module-scope variable, with its binding if it is a resource."""
-    found = attributes.collect(context, node.attributes, Place.MODULE_VAR)
+    found = attributes.collect(context, node.attributes, AttributeTarget.MODULE_VAR)
     space, access = _space(context, node, AddressSpace.HANDLE)
     if space is AddressSpace.FUNCTION:
         message = "a variable in address space 'function' must be in a function"

@@ -24,10 +24,10 @@ Interval: TypeAlias = tuple[int, int]
 
 
 @dataclass(slots=True)
-class _Extent:
+class _LoopInterval:
     """A Loop in the text: body and continuing part. `outer` is the Loop around it."""
 
-    outer: _Extent | None
+    outer: _LoopInterval | None
     start: int
     end: int = 0
 
@@ -62,15 +62,15 @@ class _Text:
     """The places of what stands in a function, in the order of its text."""
 
     places: dict[User, int] = field(default_factory=dict[User, int])
-    loops: dict[User, _Extent | None] = field(default_factory=dict[User, "_Extent | None"])
+    loops: dict[User, _LoopInterval | None] = field(default_factory=dict[User, "_LoopInterval | None"])
 
     @classmethod
     def of(cls, function: nodes.Function) -> _Text:
         """Number a function."""
         text = cls()
         place = 0
-        loop_of: dict[int, _Extent | None] = {id(function.start_target): None}
-        ends: dict[int, _Extent] = {}
+        loop_of: dict[int, _LoopInterval | None] = {id(function.start_target): None}
+        ends: dict[int, _LoopInterval] = {}
         for block in blocks_of(function):
             if id(block) in ends:
                 ends[id(block)].end = place
@@ -84,9 +84,9 @@ class _Text:
                 loop_of[id(entered)] = loop
             match None if block.branch is None else block.branch.target:
                 case nodes.Loop() as node:
-                    extent = _Extent(loop, place)
-                    loop_of[id(node.start_target)] = loop_of[id(node.continuing_target)] = extent
-                    ends[id(node.merge_target)] = extent
+                    interval = _LoopInterval(loop, place)
+                    loop_of[id(node.start_target)] = loop_of[id(node.continuing_target)] = interval
+                    ends[id(node.merge_target)] = interval
                 case _:
                     pass
         return text

@@ -13,7 +13,7 @@ from typing import cast
 from ..constants import RawValue
 from ..textures import (
     HEADER_BYTES,
-    Extent,
+    TextureExtent,
     format_of,
     is_layered,
     is_loadable,
@@ -35,9 +35,9 @@ def texture_operation(node: nodes.BuiltinCall, arguments: tuple[int, ...], targe
         return None
     match node.function:
         case "textureLoad":
-            return _load(texture, TexelPlace(texture, node, arguments), arguments[0], target)
+            return _load(texture, TexelArguments(texture, node, arguments), arguments[0], target)
         case "textureStore":
-            return _store(texture, TexelPlace(texture, node, arguments), arguments[0], arguments[-1])
+            return _store(texture, TexelArguments(texture, node, arguments), arguments[0], arguments[-1])
         case "textureDimensions":
             return _dimensions(texture, arguments, target)
         case "textureNumLevels" | "textureNumSamples":
@@ -49,8 +49,8 @@ def texture_operation(node: nodes.BuiltinCall, arguments: tuple[int, ...], targe
             return None
 
 
-class TexelPlace:
-    """Where the arguments of a load or a store are: coordinates, then the layer, then the level or sample."""
+class TexelArguments:
+    """The frame slots of the arguments of a load or a store: coordinates, then the layer, then the level or sample."""
 
     def __init__(self, texture: Texture, node: nodes.BuiltinCall, arguments: tuple[int, ...]) -> None:
         self.texture = texture
@@ -69,7 +69,7 @@ class TexelPlace:
         return [number & 0xFFFFFFFF for number in at], last & 0xFFFFFFFF
 
 
-def texel_offset(texture: Texture, extent: Extent, at: Sequence[int], last: int) -> int:
+def texel_offset(texture: Texture, extent: TextureExtent, at: Sequence[int], last: int) -> int:
     """The offset in bytes of a texel, or of a sample of one, that is in the texture."""
     samples, level, sample = (extent.count, 0, last) if is_multisampled(texture) else (1, last, 0)
     width, height, _ = level_extent(texture, extent, level)
@@ -78,7 +78,7 @@ def texel_offset(texture: Texture, extent: Extent, at: Sequence[int], last: int)
     return HEADER_BYTES + index * format_of(texture).words * 4
 
 
-def _load(texture: Texture, place: TexelPlace, slot: int, target: int) -> Operation:
+def _load(texture: Texture, place: TexelArguments, slot: int, target: int) -> Operation:
     form = format_of(texture)
     unpack_from = struct.Struct(f"<{form.words}I").unpack_from
     is_depth = texture.sampled is None and texture.format is None
@@ -96,7 +96,7 @@ def _load(texture: Texture, place: TexelPlace, slot: int, target: int) -> Operat
     return run
 
 
-def _store(texture: Texture, place: TexelPlace, slot: int, value: int) -> Operation:
+def _store(texture: Texture, place: TexelArguments, slot: int, value: int) -> Operation:
     form = format_of(texture)
     pack_into = struct.Struct(f"<{form.words}I").pack_into
 
@@ -123,7 +123,7 @@ def _dimensions(texture: Texture, arguments: tuple[int, ...], target: int) -> Op
     return run
 
 
-def _asked(answer: Callable[[Extent], int], slot: int, target: int) -> Operation:
+def _asked(answer: Callable[[TextureExtent], int], slot: int, target: int) -> Operation:
     def run(frame: Frame) -> None:
         frame[target] = answer(read_extent(frame[slot]))
 

@@ -19,7 +19,7 @@ from .verify_rules import (
     INSTRUCTION_RULES,
     MODULE_RULES,
     VALUE_RULES,
-    Place,
+    RuleScope,
     Surroundings,
 )
 
@@ -89,21 +89,21 @@ def _report(module: nodes.Module, found: Iterable[Finding]) -> str:
 
 
 def _structure_findings(structure: Structure, surroundings: Surroundings) -> Iterator[Finding]:
-    place = Place.of(structure, surroundings)
+    scope = RuleScope.of(structure, surroundings)
     if structure.function is not None:
-        yield from _broken(FUNCTION_RULES, place, structure.function)
+        yield from _broken(FUNCTION_RULES, scope, structure.function)
     for block in structure.blocks:
         for instruction in block.instructions:
-            yield from _broken(INSTRUCTION_RULES, place, instruction)
+            yield from _broken(INSTRUCTION_RULES, scope, instruction)
         if block.branch is not None:
-            yield from _broken(BRANCH_RULES, place, block.branch)
+            yield from _broken(BRANCH_RULES, scope, block.branch)
     for value in structure.values:
-        yield from _broken(VALUE_RULES, place, value)
+        yield from _broken(VALUE_RULES, scope, value)
 
 
-def _broken(rules: Iterable[Callable[[Place, N], str | None]], place: Place, node: N) -> Iterator[Finding]:
+def _broken(rules: Iterable[Callable[[RuleScope, N], str | None]], scope: RuleScope, node: N) -> Iterator[Finding]:
     for rule in rules:
-        message = rule(place, node)
+        message = rule(scope, node)
         if message is not None:
             yield Finding(node, message, _name(rule))
 

@@ -65,16 +65,16 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where nodes stand: in a function or, if that is None, in root. `twice` are names not unique there."""
+class RuleScope:
+    """The surroundings of a node. `function` is None in root; `twice` has the names that are not unique."""
 
     surroundings: Surroundings
     function: nodes.Function | None
     twice: frozenset[str]
 
     @classmethod
-    def of(cls, structure: Structure, surroundings: Surroundings) -> Place:
-        """The place that a structure is about. Cost: its own values."""
+    def of(cls, structure: Structure, surroundings: Surroundings) -> RuleScope:
+        """The scope of a structure. Cost: linear in the values of the structure."""
         names = Counter(value.name for value in structure.values if value.name is not None)
         outer = frozenset[str]() if structure.function is None else surroundings.names
         return cls(
@@ -147,44 +147,44 @@ MODULE_RULES: Final[tuple[Callable[[nodes.Module], Broken], ...]] = (
 # Functions.
 
 
-def _compute_has_sizes(_: Place, function: nodes.Function) -> str | None:
+def _compute_has_sizes(_: RuleScope, function: nodes.Function) -> str | None:
     fits = (function.stage is Stage.COMPUTE) == bool(function.workgroup_size) and len(function.workgroup_size) <= 3
     return None if fits else "a compute entry point, and nothing else, has one to three workgroup sizes"
 
 
-def _sizes_are_of_root(place: Place, function: nodes.Function) -> str | None:
-    root = place.surroundings.root
+def _sizes_are_of_root(scope: RuleScope, function: nodes.Function) -> str | None:
+    root = scope.surroundings.root
     fits = all(isinstance(it, nodes.Constant) or id(it) in root for it in function.workgroup_size)
     return None if fits else "a workgroup size must be a constant or a value of root"
 
 
-def _sizes_are_whole(_: Place, function: nodes.Function) -> str | None:
+def _sizes_are_whole(_: RuleScope, function: nodes.Function) -> str | None:
     fits = all(value.type in (I32, U32) for value in function.workgroup_size)
     return None if fits else "a workgroup size must be an integer"
 
 
-def _subgroup_size_is_of_compute(_: Place, function: nodes.Function) -> str | None:
+def _subgroup_size_is_of_compute(_: RuleScope, function: nodes.Function) -> str | None:
     fits = function.subgroup_size is None or function.stage is Stage.COMPUTE
     return None if fits else "only a compute entry point has a subgroup size"
 
 
-def _subgroup_size_is_known(place: Place, function: nodes.Function) -> str | None:
+def _subgroup_size_is_known(scope: RuleScope, function: nodes.Function) -> str | None:
     size = function.subgroup_size
-    is_known = not isinstance(size, OverrideCount) or size in place.surroundings.counts
+    is_known = not isinstance(size, OverrideCount) or size in scope.surroundings.counts
     return None if is_known else f"the count '{size}' has no value"
 
 
-def _resources_are_of_root(place: Place, function: nodes.Function) -> str | None:
-    fits = all(id(it) in place.surroundings.root for it in function.resources)
+def _resources_are_of_root(scope: RuleScope, function: nodes.Function) -> str | None:
+    fits = all(id(it) in scope.surroundings.root for it in function.resources)
     return None if fits else "a resource must be a value of root"
 
 
-def _io_is_of_entry_points(_: Place, function: nodes.Function) -> str | None:
+def _io_is_of_entry_points(_: RuleScope, function: nodes.Function) -> str | None:
     has_io = function.return_io != _NO_IO or any(it.io != _NO_IO for it in function.parameters)
     return "only an entry point has inputs and outputs" if has_io and function.stage is None else None
 
 
-FUNCTION_RULES: Final[tuple[Callable[[Place, nodes.Function], str | None], ...]] = (
+FUNCTION_RULES: Final[tuple[Callable[[RuleScope, nodes.Function], str | None], ...]] = (
     _compute_has_sizes,
     _sizes_are_of_root,
     _sizes_are_whole,
@@ -198,24 +198,24 @@ FUNCTION_RULES: Final[tuple[Callable[[Place, nodes.Function], str | None], ...]]
 # Values.
 
 
-def _name_is_unique(place: Place, value: nodes.AnyValue) -> str | None:
-    return f"%{value.name} is made twice" if value.name in place.twice else None
+def _name_is_unique(scope: RuleScope, value: nodes.AnyValue) -> str | None:
+    return f"%{value.name} is made twice" if value.name in scope.twice else None
 
 
-def _name_is_identifier(_: Place, value: nodes.AnyValue) -> str | None:
+def _name_is_identifier(_: RuleScope, value: nodes.AnyValue) -> str | None:
     is_good = value.name is None or is_identifier(value.name)
     return None if is_good else f"{value.name!r} is no identifier"
 
 
-def _void_has_no_name(_: Place, value: nodes.AnyValue) -> str | None:
+def _void_has_no_name(_: RuleScope, value: nodes.AnyValue) -> str | None:
     return "what has no value has no name" if value.type is VOID and value.name is not None else None
 
 
-def _void_has_no_use(_: Place, value: nodes.AnyValue) -> str | None:
+def _void_has_no_use(_: RuleScope, value: nodes.AnyValue) -> str | None:
     return "what has no value has no use" if value.type is VOID and value.uses else None
 
 
-def _type_is_concrete(_: Place, value: nodes.AnyValue) -> str | None:
+def _type_is_concrete(_: RuleScope, value: nodes.AnyValue) -> str | None:
     return f"{value.type} is abstract" if _is_abstract(value.type) else None
 
 
@@ -224,7 +224,7 @@ def _is_abstract(type: Type) -> bool:
     return scalar is not None and scalar.is_abstract
 
 
-VALUE_RULES: Final[tuple[Callable[[Place, nodes.AnyValue], str | None], ...]] = (
+VALUE_RULES: Final[tuple[Callable[[RuleScope, nodes.AnyValue], str | None], ...]] = (
     _name_is_unique,
     _name_is_identifier,
     _void_has_no_name,
@@ -236,7 +236,7 @@ VALUE_RULES: Final[tuple[Callable[[Place, nodes.AnyValue], str | None], ...]] = 
 # Instructions.
 
 
-def _type_follows(_: Place, node: nodes.Instruction) -> str | None:
+def _type_follows(_: RuleScope, node: nodes.Instruction) -> str | None:
     try:
         expected = result_type(node)
     except RuleError as error:
@@ -244,33 +244,33 @@ def _type_follows(_: Place, node: nodes.Instruction) -> str | None:
     return None if expected is node.type else f"the type must be {expected}"
 
 
-def _constants_fit(_: Place, node: User) -> str | None:
+def _constants_fit(_: RuleScope, node: User) -> str | None:
     constants = (it for it in node.operands if isinstance(it, nodes.Constant))
     wrong = any(it.type is not it.value.type or _is_abstract(it.type) for it in constants)
     return "a constant must have the concrete type of its value" if wrong else None
 
 
-def _var_is_in_place(place: Place, node: nodes.Instruction) -> str | None:
+def _var_is_in_place(scope: RuleScope, node: nodes.Instruction) -> str | None:
     if not isinstance(node, nodes.Var) or not isinstance(node.type, Pointer):
         return None
-    fits = (node.type.space is AddressSpace.FUNCTION) != (place.function is None)
+    fits = (node.type.space is AddressSpace.FUNCTION) != (scope.function is None)
     return None if fits else f"a variable in {node.type.space.value} memory does not belong here"
 
 
-def _resource_is_bound(_: Place, node: nodes.Instruction) -> str | None:
+def _resource_is_bound(_: RuleScope, node: nodes.Instruction) -> str | None:
     if not isinstance(node, nodes.Var) or not isinstance(node.type, Pointer):
         return None
     fits = (node.type.space in _BOUND_SPACES) == (node.binding is not None)
     return None if fits else "a resource variable, and nothing else, has a binding"
 
 
-def _override_is_in_root(place: Place, node: nodes.Instruction) -> str | None:
-    is_lost = isinstance(node, nodes.Override) and place.function is not None
+def _override_is_in_root(scope: RuleScope, node: nodes.Instruction) -> str | None:
+    is_lost = isinstance(node, nodes.Override) and scope.function is not None
     return "an override belongs to root" if is_lost else None
 
 
-def _root_is_pure(place: Place, node: nodes.Instruction) -> str | None:
-    fits = place.function is not None or not _runs(node)
+def _root_is_pure(scope: RuleScope, node: nodes.Instruction) -> str | None:
+    fits = scope.function is not None or not _runs(node)
     return None if fits else "root holds declarations and what is known before a shader runs"
 
 
@@ -282,21 +282,21 @@ def _runs(node: nodes.Instruction) -> bool:
     return isinstance(node, (nodes.ReadingInstruction, nodes.WritingInstruction, nodes.ExitingInstruction))
 
 
-def _callee_stands_before(place: Place, node: nodes.Instruction) -> str | None:
-    if not isinstance(node, nodes.Call) or place.function is None:
+def _callee_stands_before(scope: RuleScope, node: nodes.Instruction) -> str | None:
+    if not isinstance(node, nodes.Call) or scope.function is None:
         return None
-    positions = place.surroundings.positions
+    positions = scope.surroundings.positions
     callee = positions.get(id(node.callee))
-    fits = callee is not None and callee < positions[id(place.function)]
+    fits = callee is not None and callee < positions[id(scope.function)]
     return None if fits else "a callee stands before its callers, so that none calls itself"
 
 
-def _callee_is_no_entry_point(_: Place, node: nodes.Instruction) -> str | None:
+def _callee_is_no_entry_point(_: RuleScope, node: nodes.Instruction) -> str | None:
     is_entry_point = isinstance(node, nodes.Call) and node.callee.stage is not None
     return "an entry point cannot be called" if is_entry_point else None
 
 
-def _component_stays_here(_: Place, node: nodes.Instruction) -> str | None:
+def _component_stays_here(_: RuleScope, node: nodes.Instruction) -> str | None:
     """A pointer to a vector's component."""
     if not isinstance(node, nodes.Access) or not isinstance(node.object.type, Pointer):
         return None
@@ -312,7 +312,7 @@ def _ends_in_vector(node: nodes.Access) -> bool:
     return isinstance(whole, Vector)
 
 
-INSTRUCTION_RULES: Final[tuple[Callable[[Place, nodes.Instruction], str | None], ...]] = (
+INSTRUCTION_RULES: Final[tuple[Callable[[RuleScope, nodes.Instruction], str | None], ...]] = (
     _type_follows,
     _constants_fit,
     _var_is_in_place,
@@ -328,8 +328,8 @@ INSTRUCTION_RULES: Final[tuple[Callable[[Place, nodes.Instruction], str | None],
 # Branches.
 
 
-def _arguments_fit(place: Place, branch: nodes.Branch) -> str | None:
-    expected = _expected_arguments(place.function, branch.target)
+def _arguments_fit(scope: RuleScope, branch: nodes.Branch) -> str | None:
+    expected = _expected_arguments(scope.function, branch.target)
     if [argument.type for argument in branch.arguments] == expected:
         return None
     return f"the target takes ({', '.join(map(str, expected))})"
@@ -347,17 +347,17 @@ def _expected_arguments(function: nodes.Function | None, target: nodes.Flow) -> 
             assert_never(target)
 
 
-def _condition_is_bool(_: Place, branch: nodes.Branch) -> str | None:
+def _condition_is_bool(_: RuleScope, branch: nodes.Branch) -> str | None:
     fits = not isinstance(branch.target, nodes.If) or branch.target.condition.type is BOOL
     return None if fits else "a condition must be a bool"
 
 
-def _switch_is_on_integer(_: Place, branch: nodes.Branch) -> str | None:
+def _switch_is_on_integer(_: RuleScope, branch: nodes.Branch) -> str | None:
     fits = not isinstance(branch.target, nodes.Switch) or branch.target.condition.type in (I32, U32)
     return None if fits else "a switch needs an integer"
 
 
-def _selectors_fit(_: Place, branch: nodes.Branch) -> str | None:
+def _selectors_fit(_: RuleScope, branch: nodes.Branch) -> str | None:
     switch = branch.target
     if not isinstance(switch, nodes.Switch):
         return None
@@ -365,26 +365,26 @@ def _selectors_fit(_: Place, branch: nodes.Branch) -> str | None:
     return None if fits else "a selector must have the type of the condition"
 
 
-def _selectors_differ(_: Place, branch: nodes.Branch) -> str | None:
+def _selectors_differ(_: RuleScope, branch: nodes.Branch) -> str | None:
     cases = branch.target.cases if isinstance(branch.target, nodes.Switch) else ()
     selectors = [selector for case in cases for selector in case.selectors]
     return None if len(set(selectors)) == len(selectors) else "a selector occurs twice"
 
 
-def _cases_are_chosen(_: Place, branch: nodes.Branch) -> str | None:
+def _cases_are_chosen(_: RuleScope, branch: nodes.Branch) -> str | None:
     cases = branch.target.cases if isinstance(branch.target, nodes.Switch) else ()
     fits = all(case.selectors or case.is_default for case in cases)
     return None if fits else "a case has a selector or is the default"
 
 
-def _one_case_is_default(_: Place, branch: nodes.Branch) -> str | None:
+def _one_case_is_default(_: RuleScope, branch: nodes.Branch) -> str | None:
     if not isinstance(branch.target, nodes.Switch):
         return None
     defaults = sum(case.is_default for case in branch.target.cases)
     return None if defaults == 1 else "a switch has one default case"
 
 
-def _entered_blocks_take_nothing(_: Place, branch: nodes.Branch) -> str | None:
+def _entered_blocks_take_nothing(_: RuleScope, branch: nodes.Branch) -> str | None:
     match branch.target:
         case nodes.If(true_target=true, false_target=false):
             entered = [true, false]
@@ -395,7 +395,7 @@ def _entered_blocks_take_nothing(_: Place, branch: nodes.Branch) -> str | None:
     return "an arm or a case has no arguments" if any(block.arguments for block in entered) else None
 
 
-BRANCH_RULES: Final[tuple[Callable[[Place, nodes.Branch], str | None], ...]] = (
+BRANCH_RULES: Final[tuple[Callable[[RuleScope, nodes.Branch], str | None], ...]] = (
     _arguments_fit,
     _constants_fit,
     _condition_is_bool,

@@ -1,8 +1,7 @@
-"""What passes and backends ask about the control of a function: flow, dominance, forks and loops.
+"""Control analyses for passes and backends: control flow, dominance, forks and loops.
 
-Every analysis is a function of the graph as it is now, and its result a value of its own. Nothing is cached, so nothing
-goes stale: after an edit, ask again. All of them look at nodes reachable from Start only, and expect a verified
-function unless they say otherwise.
+Every analysis is a function of the current graph. Nothing is cached here: run the analysis again after an edit. All
+analyses cover only nodes reachable from Start, and expect a verified function unless they say otherwise.
 """
 
 from __future__ import annotations
@@ -110,12 +109,12 @@ class Dominators:
 
 
 def dominators(graph: ControlGraph) -> Dominators:
-    """Which control nodes every path from Start passes."""
+    """The dominator tree of the control nodes, from Start."""
     return _dominators(graph.order, graph.predecessors)
 
 
 def post_dominators(graph: ControlGraph) -> Dominators:
-    """Which control nodes every path to the end passes. With several ends (returns), the root is a Region outside the
+    """The post-dominator tree of the control nodes. With several ends (returns), the root is a Region outside the
     graph.
 
     Nodes from which no end can be reached are not in it.
@@ -276,7 +275,7 @@ def _loop_body(graph: ControlGraph, header: Node, latches: Iterable[Node]) -> tu
 
 
 def block_leader(node: Node) -> Node:
-    """The head of the basic block of a control node: a Start, Region, Fork, Join or the way out of a branch.
+    """The head of the basic block of a control node: a Start, Region, Fork, Join or an output of a branch.
 
     A branch or return ends the block of its control predecessor.
     """

@@ -1,7 +1,7 @@
 """What the scalar operations of Hercules IR compute: WGSL's run-time semantics, for every width.
 
 Scalar values are Python's: bool, an int in the range of its type, a float that is exact in its type. Each function
-makes a kernel for given types once, to be called often; kernels never raise. See `scalars` and `arithmetic` of `ir`
+returns a kernel for the given types; kernels are total and never raise. See `scalars` and `arithmetic` of `ir`
 for WGSL's own types.
 """
 
@@ -64,7 +64,7 @@ def integer_range(type: Integer) -> tuple[int, int]:
 
 
 def wrapper(type: Integer) -> Callable[[int], int]:
-    """The function that keeps the low bits of any integer."""
+    """The function that wraps any integer to the range of the type."""
     mask, half = (1 << type.bits) - 1, 1 << (type.bits - 1)
     if type.signed:
         return lambda value: ((value + half) & mask) - half
@@ -255,7 +255,7 @@ def atomic(op: AtomicOp, type: Integer) -> Callable[[int, Sequence[int]], int]:
 
 
 ATOMIC_OPERANDS: Final = {AtomicOp.LOAD: 0, AtomicOp.COMPARE_EXCHANGE: 2}
-"""How many operands an atomic operation has, where it is not one."""
+"""The number of operands of atomic operations that do not have exactly one."""
 
 
 def zero(type: Scalar) -> ScalarValue:
@@ -286,7 +286,7 @@ def is_exact(type: Scalar, value: ScalarValue) -> bool:
 
 
 def nearest(type: Float, value: float) -> float:
-    """The value of the type that is nearest to a number; infinity for what is too large."""
+    """The value of the type nearest to a number; infinity if the number is too large."""
     try:
         return rounder(_WGSL[type])(float(value))
     except OverflowError:

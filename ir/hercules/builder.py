@@ -1,6 +1,6 @@
 """Builds functions node by node.
 
-A `FunctionBuilder` adds nodes to the list of its function and hands them back; it checks nothing (the verifier does).
+A `FunctionBuilder` adds nodes to the list of its function and returns them; it checks nothing (the verifier does).
 The methods that only construct a node are generated: see `OperationBuilder`.
 Scalar constants and dynamic constants are shared within the function; a constant of collection type is new each time,
 since each is storage of its own.
@@ -136,7 +136,7 @@ class FunctionBuilder(OperationBuilder):
     # Control
 
     def add_predecessor(self, region: Region, control: Node) -> None:
-        """One more way into a region: the back edge of a loop."""
+        """Add a predecessor to a region, such as the back edge of a loop."""
         region.predecessors.append(control)
 
     def if_(self, control: Node, condition: Node, *, label: str = "") -> tuple[Read, Read]:
@@ -145,7 +145,7 @@ class FunctionBuilder(OperationBuilder):
         return self._projection(branch, 0), self._projection(branch, 1)
 
     def match(self, control: Node, sum: Node, variants: int, *, label: str = "") -> tuple[Read, ...]:
-        """A branch on the variant of a sum: the control for each."""
+        """A branch on the variant of a sum: the control of each variant."""
         branch = self.add(Match(control, sum, label=label))
         return tuple(self._projection(branch, number) for number in range(variants))
 
@@ -153,7 +153,7 @@ class FunctionBuilder(OperationBuilder):
         return self.add(Read(branch, [ControlIndex(output)]))
 
     def fork(self, control: Node, factor: DynamicConstant | int, *, label: str = "") -> Fork:
-        """`factor` threads for each one that comes."""
+        """Split each arriving thread into `factor` threads."""
         constant = dynamic.literal(factor) if isinstance(factor, int) else factor
         return self.add(Fork(control, constant, label=label))
 
@@ -171,7 +171,7 @@ class FunctionBuilder(OperationBuilder):
         return self.add(Reduce(join, init, init if update is None else update, label=label))
 
     def add_value(self, phi: Phi, value: Node) -> None:
-        """One more value of a phi."""
+        """Add a value to a phi."""
         phi.values.append(value)
 
     def atomic(

@@ -1,14 +1,14 @@
-"""Analyses that are kept for as long as the function stays as it was.
+"""Caching of analyses while the function does not change.
 
-Passes edit nodes in place, and nothing tells a cache so. A *version* is therefore what the function is: every node with
-the values of all its fields. It costs a walk over the nodes, which is a fraction of what a schedule costs. Whoever asks
-for analyses again and again holds an `Analyses`, and asks it:
+Passes edit nodes in place without notice to the cache. A cached result is therefore keyed by a *version*: every node of
+the function with the values of all its fields. Computing a version is a walk over the nodes, a fraction of the cost of
+placing them. Code that needs analyses repeatedly keeps an `Analyses`:
 
     known = Analyses(function)
-    plan = known.get(schedule)      # computed
-    plan = known.get(schedule)      # the same
+    placed = known.get(place_nodes)      # computed
+    placed = known.get(place_nodes)      # the same object
     replace_predecessor(node, old, new)
-    plan = known.get(schedule)      # computed again
+    placed = known.get(place_nodes)      # computed again
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Version = tuple[Hashable, ...]
 
 
 def version_of(function: Function) -> Version:
-    """What the function is now: equal versions mean that nothing an analysis looks at has changed."""
+    """The current version: equal versions mean equal results of every analysis."""
     head = (tuple(function.dynamic_constants), tuple(function.parameter_types), function.return_type)
     return (*head, *(it for node in function.nodes for it in _fields(node)), *_callees(function))
 
@@ -37,13 +37,13 @@ def _fields(node: Node) -> list[Hashable]:
 
 
 def _callees(function: Function) -> list[Hashable]:
-    """The versions of what is called: whether a parameter is consumed is seen in the callee."""
+    """The versions of the callees: only the callee shows whether a parameter is consumed."""
     callees = dict.fromkeys(node.callee for node in function.nodes if isinstance(node, Call))
     return [version_of(it) for it in callees]
 
 
 class Analyses:
-    """The analyses of one function, each computed when it is asked for and again only when the function has changed."""
+    """The analyses of one function, each computed on demand and recomputed only after the function has changed."""
 
     def __init__(self, function: Function) -> None:
         self.function = function

@@ -1,8 +1,8 @@
-"""What is known where control has come through a branch: comparisons that hold in a block.
+"""Facts from branches: the comparisons of integers that hold in each block.
 
-`facts(plan)` gives, for each block of a schedule, the comparisons that held for good when control came there. A node's
-value does not change between the branch that compared it and any block which that way out of the branch dominates:
-what would make it anew dominates the branch too. Nothing is taken over a join: a fork of factor 0 does not run.
+`facts(placed)` gives, for each block, the comparisons that hold whenever control reaches the block. A node's value does
+not change between the branch that compares it and any block that an arm of the branch dominates: whatever would compute
+it again dominates the branch too. No fact is carried across a join, because a fork of factor 0 does not run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .nodes import (
     UnaryOp,
     ZeroConstant,
 )
-from .schedule import Schedule
+from .schedule import Placement
 
 Fact: TypeAlias = tuple[BinaryOp, Node]
 """`(op, other)`, about a node: `node op other` is true."""
@@ -55,17 +55,17 @@ MIRRORED = {
     BinaryOp.EQUAL: BinaryOp.EQUAL,
     BinaryOp.NOT_EQUAL: BinaryOp.NOT_EQUAL,
 }
-"""Each comparison from the other side."""
+"""Each comparison with its operands exchanged."""
 
 
-def facts(plan: Schedule) -> Mapping[Node, Facts]:
-    """The facts that hold in each block, by its leader. They are about integers; a float's NaN has no opposite."""
+def facts(placed: Placement) -> Mapping[Node, Facts]:
+    """The facts that hold in each block, by its leader: comparisons of integers, since with NaN none can be negated."""
     found: dict[Node, Facts] = {}
-    for leader in plan.blocks:
-        above = plan.nest.forks[leader] if isinstance(leader, Join) else plan.dominators.parent.get(leader)
-        inherited: Facts = found[_leader(plan, above)] if above is not None else {}
+    for leader in placed.blocks:
+        above = placed.nest.forks[leader] if isinstance(leader, Join) else placed.dominators.parent.get(leader)
+        inherited: Facts = found[_leader(placed, above)] if above is not None else {}
         new = dict[Node, list[Fact]]()
-        for op, lhs, rhs in _entering(plan, leader, found):
+        for op, lhs, rhs in _entering(placed, leader, found):
             if isinstance(lhs, Reduce) or isinstance(rhs, Reduce):
                 continue  # one value inside its fork, another after it
             new.setdefault(lhs, []).append((op, rhs))
@@ -75,78 +75,78 @@ def facts(plan: Schedule) -> Mapping[Node, Facts]:
     return found
 
 
-def _leader(plan: Schedule, node: Node) -> Node:
-    while node not in plan.blocks:
-        node = plan.dominators.parent[node]
+def _leader(placed: Placement, node: Node) -> Node:
+    while node not in placed.blocks:
+        node = placed.dominators.parent[node]
     return node
 
 
 Comparison: TypeAlias = tuple[BinaryOp, Node, Node]
 
 
-def _entering(plan: Schedule, leader: Node, found: Mapping[Node, Facts]) -> Iterator[Comparison]:
-    """The comparisons that the way into a block decides."""
+def _entering(placed: Placement, leader: Node, found: Mapping[Node, Facts]) -> Iterator[Comparison]:
+    """The comparisons that the branch arm leading into a block decides."""
     if isinstance(leader, Read) and is_projection(leader) and isinstance(leader.collection, If):
-        (way,) = leader.indices
-        assert isinstance(way, ControlIndex)
-        yield from _implied(plan, leader.collection.condition, bool(way.output), found)
+        (index,) = leader.indices
+        assert isinstance(index, ControlIndex)
+        yield from _implied(placed, leader.collection.condition, bool(index.output), found)
 
 
-def implied(plan: Schedule, condition: Node, truth: bool) -> Iterator[Comparison]:
-    """The comparisons of integers that follow from a condition's being true or false, wherever it is so."""
-    return (it for it in _implied(plan, condition, truth, {}) if not any(isinstance(node, Reduce) for node in it[1:]))
+def implied(placed: Placement, condition: Node, truth: bool) -> Iterator[Comparison]:
+    """The comparisons of integers implied by a condition with this truth value, at any place."""
+    return (it for it in _implied(placed, condition, truth, {}) if not any(isinstance(node, Reduce) for node in it[1:]))
 
 
-def _implied(plan: Schedule, condition: Node, truth: bool, found: Mapping[Node, Facts]) -> Iterator[Comparison]:
-    """The comparisons that follow from a condition's being true or false."""
+def _implied(placed: Placement, condition: Node, truth: bool, found: Mapping[Node, Facts]) -> Iterator[Comparison]:
+    """The comparisons implied by a condition with this truth value."""
     match condition:
         case Unary(UnaryOp.NOT, operand):
-            yield from _implied(plan, operand, not truth, found)
+            yield from _implied(placed, operand, not truth, found)
         case Binary(BinaryOp.AND, lhs, rhs) if truth:
-            yield from _implied(plan, lhs, truth, found)
-            yield from _implied(plan, rhs, truth, found)
+            yield from _implied(placed, lhs, truth, found)
+            yield from _implied(placed, rhs, truth, found)
         case Binary(BinaryOp.OR, lhs, rhs) if not truth:
-            yield from _implied(plan, lhs, truth, found)
-            yield from _implied(plan, rhs, truth, found)
-        case Binary(op, lhs, rhs) if op in _OPPOSITE and isinstance(plan.types[lhs], Integer):
+            yield from _implied(placed, lhs, truth, found)
+            yield from _implied(placed, rhs, truth, found)
+        case Binary(op, lhs, rhs) if op in _OPPOSITE and isinstance(placed.types[lhs], Integer):
             yield (op if truth else _OPPOSITE[op]), lhs, rhs
         case Select(chooser, if_true, if_false):
             if _is_constant(if_false, not truth):
-                yield from _implied(plan, chooser, True, found)
-                yield from _implied(plan, if_true, truth, found)
+                yield from _implied(placed, chooser, True, found)
+                yield from _implied(placed, if_true, truth, found)
             elif _is_constant(if_true, not truth):
-                yield from _implied(plan, chooser, False, found)
-                yield from _implied(plan, if_false, truth, found)
+                yield from _implied(placed, chooser, False, found)
+                yield from _implied(placed, if_false, truth, found)
         case Phi(Region() as region, values):
             others = [index for index, value in enumerate(values) if not _is_constant(value, not truth)]
             if len(others) == 1:
-                yield from _of_way(plan, region, others[0], values[others[0]], truth, found)
+                yield from _of_input(placed, region, others[0], values[others[0]], truth, found)
         case FloatingNode() | PinnedNode() | ControlNode():
             return
         case _:
             assert_never(condition)
 
 
-def _of_way(
-    plan: Schedule, region: Region, way: int, value: Node, truth: bool, found: Mapping[Node, Facts]
+def _of_input(
+    placed: Placement, region: Region, index: int, value: Node, truth: bool, found: Mapping[Node, Facts]
 ) -> Iterator[Comparison]:
     """What follows from control having come to a region by one way, with this truth of its value: of short circuits.
 
     Only about nodes from above the region: those from below may have changed since.
     """
-    known = list(_implied(plan, value, truth, found))
-    if region.predecessors[way] in plan.graph.predecessors:
-        before: Facts = found.get(_leader(plan, region.predecessors[way]), {})
+    known = list(_implied(placed, value, truth, found))
+    if region.predecessors[index] in placed.graph.predecessors:
+        before: Facts = found.get(_leader(placed, region.predecessors[index]), {})
         known += [(op, node, other) for node, them in before.items() for op, other in them]
     for op, lhs, rhs in known:
-        if is_above(plan, lhs, region) and is_above(plan, rhs, region):
+        if is_above(placed, lhs, region) and is_above(placed, rhs, region):
             yield op, lhs, rhs
 
 
-def is_above(plan: Schedule, node: Node, region: Region) -> bool:
-    """Whether a node is the same value on all ways into a region: it is made above it."""
-    at = plan.place.get(node)
-    return at is not None and at is not region and plan.dominators.dominates(at, region)
+def is_above(placed: Placement, node: Node, region: Region) -> bool:
+    """Whether a node has one value on all paths into a region, because it is computed above the region."""
+    at = placed.place.get(node)
+    return at is not None and at is not region and placed.dominators.dominates(at, region)
 
 
 def _is_constant(node: Node, truth: bool) -> bool:

@@ -21,7 +21,7 @@ def copied(nodes: Sequence[h.Node], constants: Sequence[h.DynamicConstant]) -> l
 
 
 def specialised(function: h.Function, values: Sequence[int]) -> h.Function:
-    """The function for known values of its dynamic constants, which it still has."""
+    """A copy with the values of the dynamic constants substituted; the copy keeps the parameters."""
     constants = [dynamic.literal(value) for value in values]
     return h.Function(
         name=function.name,
@@ -43,7 +43,7 @@ def _copy(node: h.Node, constants: Sequence[h.DynamicConstant]) -> h.Node:
 
 
 _SUBSTITUTED: Final = frozenset({"dynamic_constant", "constant", "type"})
-"""The types of the fields in which dynamic constants may stand."""
+"""The types of fields that may contain dynamic constants."""
 
 
 def _substituted(value: object, constants: Sequence[h.DynamicConstant]) -> object:

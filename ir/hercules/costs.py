@@ -1,4 +1,4 @@
-"""What operations cost, in additions: for passes that weigh computing in vain against a branch.
+"""Costs of operations, in additions, for passes that weigh speculative computation against a branch.
 
 The unit is an f32 addition on a vector of 16 lanes. An f32 division takes 4 to 8 times as long (measured on an AMD
 EPYC, Zen 4). Machine code for gangs weighs blocks by a table of its own (`backend/cpu/gangs/costs`), which also counts
@@ -13,14 +13,14 @@ from .nodes import Binary, BinaryOp, ConstantNode, Intrinsic, Node, ScalarNode
 from .types import constant_type, is_scalar
 
 DIVISION: Final = 4
-"""Additions that a division or remainder takes."""
+"""The cost of a division or remainder."""
 _SHORT = "abs sign min max clamp saturate floor ceil round trunc fract step countOneBits reverseBits fma"
 _SHORT_FUNCTIONS: Final = frozenset(_SHORT.split())
-"""Functions that are one instruction of processors, or a few."""
+"""Builtin functions that compile to a few instructions."""
 
 
 def operation_cost(node: Node) -> int | None:
-    """How many additions a pure operation on scalars takes; None for what should not be computed in vain."""
+    """The cost of a pure operation on scalars; None if the operation should not be speculated."""
     if isinstance(node, ConstantNode):
         return 0 if is_scalar(constant_type(node.value)) else None
     if isinstance(node, Intrinsic):

@@ -23,8 +23,8 @@ def run_entry_point(
     *,
     timeout: float | None = None,
 ) -> None:
-    """Dispatch the entry point over so many workgroups. Buffers that it writes change in place; the others must not
-    overlap them.
+    """Dispatch the given number of workgroups of the entry point. Buffers that it writes change in place; the others
+    must not overlap them.
 
     Raises InterpreterError if the function does not verify, KeyError for a buffer that is missing, DeviceError after
     `timeout` seconds.
@@ -54,7 +54,7 @@ class BufferCollection:
     data: bytearray
 
     def get(self, path: Sequence[int]) -> Value:
-        """The element at a path; what is no scalar as lists."""
+        """The element at a path; an aggregate as lists."""
         type, offset = self._find(path)
         return _value(layout.reader(type)(self.data, offset))
 
@@ -64,7 +64,7 @@ class BufferCollection:
         layout.writer(type)(self.data, offset, _raw(value))
 
     def copy(self) -> BufferCollection:
-        """The same in another buffer."""
+        """A copy in a buffer of its own."""
         return BufferCollection(self.type, bytearray(self.data))
 
     def _find(self, path: Sequence[int]) -> tuple[Type, int]:

@@ -1,7 +1,7 @@
 """Draws a function as a graph in Graphviz's language.
 
-Forks are boxes in boxes, each with its nodes in it. Control is dark and bold, what is made of scalars light, the
-versions of collections orange; constants stand where they are used, as in the text form's other operands.
+Forks are nested boxes around their nodes. Control is dark and bold, scalars are light, versions of collections orange;
+constants are written inline in the nodes that use them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .nodes import (
     Write,
     ZeroConstant,
 )
-from .schedule import Schedule, schedule
+from .schedule import Placement, place_nodes
 from .text import constant_text, dynamic_text, expression_text, node_names
 from .types import is_collection
 
@@ -70,7 +70,7 @@ def draw(function: Function) -> str:
 class _Drawing:
     def __init__(self, function: Function) -> None:
         self.function = function
-        self.plan: Schedule = schedule(function)
+        self.placed: Placement = place_nodes(function)
         self.types: Mapping[Node, Type] = infer_types(function)
         self.names = node_names(function)
         self.names |= {node: text for node in function.nodes if (text := self._literal(node)) is not None}
@@ -86,7 +86,7 @@ class _Drawing:
         return "\n".join(lines) + "\n"
 
     def _literal(self, node: Node) -> str | None:
-        """What stands for a constant where it is used."""
+        """The inline text of a constant."""
         names = self.function.dynamic_constants
         if isinstance(node, DynamicConstantNode):
             return dynamic_text(node.value, names)
@@ -98,16 +98,16 @@ class _Drawing:
         return isinstance(node, (ConstantNode, DynamicConstantNode))
 
     def _nest(self, node: Node) -> tuple[Fork, ...]:
-        at = node if is_control(node) else self.plan.place.get(node)
-        return self.plan.nest.around.get(at, ()) if at is not None else ()
+        at = node if is_control(node) else self.placed.place.get(node)
+        return self.placed.nest.around.get(at, ()) if at is not None else ()
 
     def _box(self, nest: tuple[Fork, ...], indent: str) -> Iterator[str]:
         """The nodes in a nest of forks, then the boxes of the forks in it."""
         for node in self.inside.get(nest, ()):
             style = self._style(node)
             yield f"{indent}{self.ids[node]} [label={_quoted(self._label(node))}{', ' if style else ''}{style}];"
-        for fork in self.plan.nest.joins:
-            around = self.plan.nest.around[fork]
+        for fork in self.placed.nest.joins:
+            around = self.placed.nest.around[fork]
             if around[:-1] == nest:
                 shade = _SHADES[min(len(nest), len(_SHADES) - 1)]
                 factor = dynamic_text(fork.factor, self.function.dynamic_constants)
@@ -118,7 +118,7 @@ class _Drawing:
                 yield f"{indent}}}"
 
     def _label(self, node: Node) -> str:
-        """The name over what is computed, control inputs left out: edges show them."""
+        """The name above the computation; control inputs are left out, because edges show them."""
         name = self.names[node]
         match node:
             case Start() | Region() | Join() | Return() | Parameter():

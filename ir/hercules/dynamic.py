@@ -101,7 +101,7 @@ def compute(op: DynamicOp, lhs: int, rhs: int) -> int:
 
 
 def evaluate(constant: DynamicConstant, values: Sequence[int]) -> int:
-    """The value, where `values` are those of the function's dynamic-constant parameters."""
+    """The value of an expression, given the values of the function's dynamic-constant parameters."""
     match constant:
         case DynamicLiteral(value):
             return value
@@ -127,7 +127,7 @@ def substitute(constant: DynamicConstant, arguments: Sequence[DynamicConstant]) 
 
 
 def parameters(constant: DynamicConstant) -> Iterator[int]:
-    """The indices of the parameters in it, as often as they occur."""
+    """The indices of the parameters in an expression, with repetitions."""
     match constant:
         case DynamicLiteral():
             return

@@ -8,7 +8,7 @@ from .nodes import ControlIndex, ControlNode, Function, Node, Read
 
 
 def predecessors(node: Node) -> tuple[Node, ...]:
-    """What the node uses, control included, in the order of the schema's fields; a node used twice stands twice."""
+    """The operands of the node, control included, in the order of the schema's fields, with repetitions."""
     return node.inputs()
 
 
@@ -18,12 +18,12 @@ def map_predecessors(node: Node, change: Callable[[Node], Node]) -> None:
 
 
 def replace_predecessor(node: Node, old: Node, new: Node) -> None:
-    """Put `new` wherever the node uses `old`."""
+    """Replace `old` by `new` in the operands of a node."""
     map_predecessors(node, lambda it: new if it is old else it)
 
 
 def replace_all(function: Function, replacements: Mapping[Node, Node]) -> None:
-    """Put each node's replacement, followed to its end, wherever the node is used. The nodes themselves stay."""
+    """Replace all uses of nodes, following chains of replacements. The replaced nodes stay in the function."""
 
     def final(node: Node) -> Node:
         while (following := replacements.get(node)) is not None:
@@ -44,17 +44,17 @@ def def_use(function: Function) -> dict[Node, tuple[Node, ...]]:
 
 
 def is_projection(node: Node) -> bool:
-    """Whether it is a Read of one way out of an If or Match."""
+    """Whether the node is a Read of one output of an If or Match."""
     return isinstance(node, Read) and len(node.indices) > 0 and isinstance(node.indices[0], ControlIndex)
 
 
 def is_control(node: Node) -> bool:
-    """Whether the node is a place that control passes: it has a control type, or branches, or returns."""
+    """Whether the node is a control node: it has a control type, branches, or returns."""
     return isinstance(node, ControlNode) or is_projection(node)
 
 
 def control_predecessors(node: Node) -> tuple[Node, ...]:
-    """Where control comes from to a control node; nothing for Start and for data."""
+    """The control predecessors of a control node; none for Start and for data nodes."""
     if isinstance(node, ControlNode):
         return node.control_inputs()
     return (node.collection,) if isinstance(node, Read) and is_projection(node) else ()

@@ -1,14 +1,14 @@
-"""The reference interpreter: what a function means, as slowly and as plainly as can be afforded.
+"""The reference interpreter: plain code before speed.
 
 `run` takes a function and values for its dynamic constants and parameters, and gives the value it returns. Control
-walks the basic blocks of the function's `schedule`; each block runs its nodes in order, and the collections of a
+walks the basic blocks of the function's `Placement`; each block runs its nodes in order, and the collections of a
 linear chain are one storage that changes in place. Threads of a fork run one after another, in a `ThreadOrder` that
 the caller chooses: for a function without races every order gives the same result, up to the order in which a Reduce
 folds.
 
-Semantics worth a sentence: phis latch all at once when control reaches their region. A fork of factor 0 runs nothing:
-its Reduces are their `init`, its Collects empty. A position past the end is the last element; an empty array reads
-zero and ignores writes.
+Details of the semantics: all phis of a region are assigned at once when control reaches the region. A fork of factor 0
+runs nothing: its Reduces are their `init`, its Collects empty. A position past the end means the last element; an empty
+array reads zero and ignores writes.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from .nodes import (
     VariantIndex,
     Write,
 )
-from .schedule import Schedule, schedule
+from .schedule import Placement, place_nodes
 from .storage import Value, Variant
 from .types import Scalar, element_type, is_collection, is_scalar
 from .versions import is_version_projection
@@ -86,7 +86,7 @@ def backward(count: int) -> Iterable[int]:
 
 
 def shuffled(seed: int) -> ThreadOrder:
-    """Any order, a new one for each fork that is entered."""
+    """A random order, a new one each time a fork is entered."""
     source = random.Random(seed)
 
     def order(count: int) -> Iterable[int]:
@@ -122,9 +122,9 @@ def run_in_place(
     order: ThreadOrder = forward,
     deadline: Deadline = NEVER,
 ) -> Value:
-    """As `run`, unchecked, and with the arguments' own storage: collections that the function consumes change.
+    """Like `run`, but unchecked and in the storage of the arguments: collections that the function consumes change.
 
-    The result may be made of them. Raises InterpreterError, and DeviceError past the deadline.
+    The result may share storage with the arguments. Raises InterpreterError, and DeviceError past the deadline.
     """
     return _Program(order, Ticks(deadline)).compiled(function, tuple(dynamic_constants)).call(arguments)
 
@@ -148,7 +148,7 @@ class _Compiled:
     ticks: Ticks
 
     def call(self, arguments: Sequence[Value]) -> Value:
-        """Run it. Arguments that it consumes change."""
+        """Run the function. Arguments that it consumes change."""
         frame: Frame = [0] * self.size
         for slot, index in self.parameters:
             frame[slot] = arguments[index]
@@ -163,7 +163,7 @@ class _Compiled:
 
 @dataclass(slots=True)
 class _Program:
-    """The compiled functions of one run, so none outlives the graph that it was made from."""
+    """The compiled functions of one run, so that none outlives its graph."""
 
     order: ThreadOrder
     ticks: Ticks
@@ -174,10 +174,10 @@ class _Program:
     def compiled(self, function: Function, constants: tuple[int, ...]) -> _Compiled:
         key = function, constants
         if key not in self.known:
-            plan = schedule(function)
-            if plan.problems:
-                raise InterpreterError(f"{function.name} cannot run: a node {plan.problems[0].message}")
-            self.known[key] = _Compiler(self, plan, constants).compile()
+            placed = place_nodes(function)
+            if placed.problems:
+                raise InterpreterError(f"{function.name} cannot run: a node {placed.problems[0].message}")
+            self.known[key] = _Compiler(self, placed, constants).compile()
         return self.known[key]
 
 
@@ -187,36 +187,36 @@ _RESULT = 0  # the slot of the value that is returned
 @dataclass(slots=True)
 class _Compiler:
     program: _Program
-    plan: Schedule
+    placed: Placement
     constants: tuple[int, ...]
     slots: dict[Node, int] = field(default_factory=dict[Node, int])
     size: int = _RESULT + 1
 
     def compile(self) -> _Compiled:
-        plan = self.plan
-        for node in plan.function.nodes:
-            if node in plan.place:
+        placed = self.placed
+        for node in placed.function.nodes:
+            if node in placed.place:
                 self.slots[node] = self.new_slot()
-        blocks = {leader: _Block() for leader in plan.blocks}
-        entry = blocks[plan.graph.order[0]]
-        entry.steps += [it for node in plan.place for it in self._initial(node)]
+        blocks = {leader: _Block() for leader in placed.blocks}
+        entry = blocks[placed.graph.order[0]]
+        entry.steps += [it for node in placed.place for it in self._initial(node)]
         parameters = [(slot, node.index) for node, slot in self.slots.items() if isinstance(node, Parameter)]
-        threads = {fork: _Threads(self, fork, join, blocks) for fork, join in plan.nest.joins.items()}
-        for leader, nodes in plan.blocks.items():
+        threads = {fork: _Threads(self, fork, join, blocks) for fork, join in placed.nest.joins.items()}
+        for leader, nodes in placed.blocks.items():
             blocks[leader].steps += [self._step(node) for node in nodes]
             blocks[leader].leave = self._exit(leader, blocks, threads)
         return _Compiled(entry, self.size, parameters, self.program.ticks)
 
     def new_slot(self) -> int:
-        """A slot of the frame for something of one's own."""
+        """A new temporary slot of the frame."""
         self.size += 1
         return self.size - 1
 
     def _initial(self, node: Node) -> Iterable[Step]:
-        """Scalar constants are there from the start; collections run where they are placed, each time anew."""
+        """Scalar constants are set once at the start; constant collections are created each time their block runs."""
         if isinstance(node, DynamicConstantNode):
             yield self._store(node, dynamic.evaluate(node.value, self.constants))
-        elif isinstance(node, ConstantNode) and not is_collection(self.plan.types[node]):
+        elif isinstance(node, ConstantNode) and not is_collection(self.placed.types[node]):
             yield self._store(node, storage.constant(node.value, self.constants))
 
     def _store(self, node: Node, value: Value) -> Step:
@@ -230,7 +230,7 @@ class _Compiler:
     # Control
 
     def _exit(self, leader: Node, blocks: dict[Node, _Block], threads: dict[Fork, _Threads]) -> Exit:
-        following = self.plan.exits[leader]
+        following = self.placed.exits[leader]
         match following:
             case Return(value=value):
                 return self._return(self.slots[value])
@@ -241,7 +241,7 @@ class _Compiler:
             case Fork():
                 return threads[following].enter
             case Join():
-                return threads[self.plan.nest.forks[following]].leave
+                return threads[self.placed.nest.forks[following]].leave
             case Start() | Region() | Read():
                 return self._jump(leader, following, blocks[following])
             case FloatingNode() | PinnedNode():
@@ -258,13 +258,13 @@ class _Compiler:
     def _outputs(self, branch: Node, blocks: dict[Node, _Block]) -> dict[int, _Block]:
         """The blocks that a branch leads to, by the numbers of its outputs."""
         outputs: dict[int, _Block] = {}
-        for way in self.plan.graph.successors[branch]:
-            if isinstance(way, Read):
-                outputs |= {it.output: blocks[way] for it in way.indices if isinstance(it, ControlIndex)}
+        for output in self.placed.graph.successors[branch]:
+            if isinstance(output, Read):
+                outputs |= {it.output: blocks[output] for it in output.indices if isinstance(it, ControlIndex)}
         return outputs
 
     def _jump(self, leader: Node, region: Node, target: _Block) -> Exit:
-        """Latch the phis of the region with the values that belong to this way into it."""
+        """Assign the phis of the region the values for this predecessor."""
         assert isinstance(region, Region)
         edge = region.predecessors.index(leader)
         phis = [node for node in self.slots if isinstance(node, Phi) and node.region is region]
@@ -300,7 +300,7 @@ class _Compiler:
                 assert_never(node)
 
     def _scalar(self, node: Node) -> Scalar:
-        type = self.plan.types[node]
+        type = self.placed.types[node]
         assert is_scalar(type)
         return type
 
@@ -340,7 +340,7 @@ class _Compiler:
     def _read(self, node: Read) -> Step:
         slot, source = self.slots[node], self.slots[node.collection]
         path = self._path(node.collection, node.indices)
-        type = self.plan.types[node]
+        type = self.placed.types[node]
 
         def zero() -> Value:
             return storage.zero(type, self.constants)
@@ -372,7 +372,7 @@ class _Compiler:
         slot, source = self.slots[node], self.slots[node.collection]
         operands = [self.slots[it] for it in node.operands]
         path = self._path(node.collection, node.indices)
-        both = self.plan.types[node]
+        both = self.placed.types[node]
         assert isinstance(both, Product)
         type = both.fields[1]
         assert isinstance(type, Integer)
@@ -390,12 +390,12 @@ class _Compiler:
         return step
 
     def _path(self, collection: Node, indices: Sequence[Index]) -> _Path | None:
-        """For each level the slot of a position and the last one there is, or no slot and a fixed number.
+        """For each level the slot of a position and the last valid position, or no slot and a fixed number.
 
-        None if an array on the way is empty, so that there is nothing to reach.
+        None if an array on the path is empty.
         """
         path: list[tuple[int | None, int]] = []
-        type: Type | None = self.plan.types[collection]
+        type: Type | None = self.placed.types[collection]
         for index in indices:
             assert type is not None
             match index:
@@ -417,7 +417,7 @@ _Path: TypeAlias = "list[tuple[int | None, int]]"
 
 
 class _Threads:
-    """A fork and its join: starts one thread after the other, and gathers what they leave."""
+    """A fork and its join: runs the threads one after another, and gathers their results."""
 
     def __init__(self, compiler: _Compiler, fork: Fork, join: Join, blocks: dict[Node, _Block]) -> None:
         slots = compiler.slots
@@ -463,14 +463,14 @@ class _Threads:
 
 
 def _move(frame: Frame, moves: list[tuple[int, int]]) -> None:
-    """All at once: what one move writes, no other has to read anew."""
+    """A parallel copy: every source is read before any target is written."""
     values = [frame[source] for source, _ in moves]
     for value, (_, target) in zip(values, moves, strict=True):
         frame[target] = value
 
 
-def _branch(condition: int, ways: dict[int, _Block]) -> Exit:
-    if_false, if_true = ways[0], ways[1]
+def _branch(condition: int, targets: dict[int, _Block]) -> Exit:
+    if_false, if_true = targets[0], targets[1]
 
     def leave(frame: Frame) -> _Block:
         return if_true if frame[condition] else if_false
@@ -478,17 +478,17 @@ def _branch(condition: int, ways: dict[int, _Block]) -> Exit:
     return leave
 
 
-def _match(sum: int, ways: dict[int, _Block]) -> Exit:
+def _match(sum: int, targets: dict[int, _Block]) -> Exit:
     def leave(frame: Frame) -> _Block:
         value = frame[sum]
         assert isinstance(value, Variant)
-        return ways[value.index]
+        return targets[value.index]
 
     return leave
 
 
 def _read_element(slot: int, source: int, position: int | None, last: int) -> Step:
-    """The common case: a scalar of an array."""
+    """Fast path: a scalar element of an array."""
     assert position is not None
 
     def step(frame: Frame) -> None:

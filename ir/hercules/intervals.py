@@ -1,6 +1,6 @@
-"""Ranges of integers as a lattice: numbers, and upper bounds relative to other values; what operations make of them.
+"""Ranges of integers as a lattice: intervals, and upper bounds relative to other values; transfer functions.
 
-A `Range` holds numbers `low … high`, and for some anchors `A` a number `k` so that the value is at most `A + k`, in
+A `Range` holds numbers `low … high`, and for some anchors `A` a number `k` such that the value is at most `A + k`, in
 mathematical integers. An anchor is a dynamic constant, or another value of the function that something is compared
 with. A constant `c` is at most `A + c - l` for every `A` that is at least `l`: where ranges meet, `high` stands in for
 bounds that one side lacks.
@@ -31,7 +31,7 @@ from .nodes import (
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A node as an anchor: what it is worth where the bound holds. `least` is the least number of its type."""
+    """A node as an anchor: its value where the bound holds. `least` is the least number of its type."""
 
     node: Node
     least: int
@@ -56,7 +56,7 @@ class Range:
         return self.bounds.get(extent, 0) < 0
 
     def meet(self, other: Range) -> Range:
-        """What both say of one value."""
+        """The intersection: both ranges hold for the value."""
         bounds = dict(self.bounds)
         for anchor, most in other.bounds.items():
             bounds[anchor] = min(most, bounds.get(anchor, most))
@@ -64,7 +64,7 @@ class Range:
         return Range(low, max(low, high), bounds)
 
     def join(self, other: Range) -> Range:
-        """What holds of either value."""
+        """The union: the value is in one of the ranges."""
         high = max(self.high, other.high)
         bounds = {
             anchor: most
@@ -74,7 +74,7 @@ class Range:
         return Range(min(self.low, other.low), high, bounds)
 
     def above(self, anchor: Anchor) -> int:
-        """By how much the numbers are above an anchor, at most."""
+        """The least `k` known such that the numbers are at most `anchor + k`."""
         return self.bounds.get(anchor, self.high - least(anchor))
 
     def at_most(self, change: int = 0) -> Bounds:
@@ -83,12 +83,12 @@ class Range:
 
 
 def least(anchor: Anchor) -> int:
-    """A number that an anchor is never below."""
+    """A lower bound of an anchor."""
     return anchor.least if isinstance(anchor, Value) else 0
 
 
 def limits(type: Integer) -> Range:
-    """All numbers of a type."""
+    """The full range of a type."""
     return Range(*integer_range(type))
 
 
@@ -96,7 +96,7 @@ _NARROWEST = 8  # bits: shift counts are taken modulo the width of their type
 
 
 def such(op: BinaryOp, limit: Range, everything: Range) -> Range:
-    """The values that compare so with some value of a range."""
+    """The range of values for which the comparison with some value of a range holds."""
     match op:
         case BinaryOp.LESS:
             return Range(everything.low, limit.high - 1, limit.at_most(-1))
@@ -126,7 +126,7 @@ def fitted(found: Range | None, everything: Range) -> Range:
 
 
 def computed(node: AnyScalarNode, operands: Sequence[Range]) -> Range | None:
-    """The mathematical result; None if nothing is known."""
+    """The range of the mathematical result, before wrapping; None if nothing is known."""
     match node:
         case Binary(op):
             return _binary(op, *operands) if len(operands) == 2 else None

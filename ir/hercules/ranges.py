@@ -1,13 +1,12 @@
-"""Ranges of integers: between which numbers a value lies, and by which dynamic constants and values it is bounded.
+"""Range analysis: the interval of each integer, and the dynamic constants and values that bound it.
 
-`ranges(plan)` solves for all integers of a scheduled function, with the facts of the branches around each node (see
-`conditions`); `in_range(plan)` are the positions that are surely inside their arrays, so that nobody needs to clamp
-them. Both hold for the schedule they are asked of, and for threads that come to the place: a lane that is masked off
-may have any value.
+`ranges(placed)` solves for all integers of a placed function, with the facts of the branches around each node (see
+`conditions`); `in_range(placed)` are the positions proved to be inside their arrays, which need no clamp. Both hold for
+that placement only, and only for threads that reach the node's block: a lane that is masked off may have any value.
 
-What a range holds is in `intervals`. Bounds relative to values are kept for those that comparisons, bounds and
-remainders name (`anchors`), as they are where the range is asked for: neither value is made anew between the place of
-the bounded one and a place that it dominates. At a phi only the values from above its region are the same on all ways.
+See `intervals` for the lattice. Bounds relative to values are kept for those that comparisons, bounds and
+remainders name (`anchors`), as they are where the range is asked for: neither value is computed again between the place
+of the bounded one and a place that it dominates. At a phi only values from above its region are the same on all paths.
 
 The solver is a fixed point over the nodes: ranges only grow, those of phis jump to the ends of their type when they
 have grown a few times, and two more rounds shrink what the jumps overshot.
@@ -54,26 +53,26 @@ from .nodes import (
     Write,
     ZeroConstant,
 )
-from .schedule import Schedule
+from .schedule import Placement
 from .types import U64, element_type
 
 
-def ranges(plan: Schedule) -> Ranges:
-    """The ranges of a scheduled function."""
-    return Ranges(plan)
+def ranges(placed: Placement) -> Ranges:
+    """The ranges of a placed function."""
+    return Ranges(placed)
 
 
-def in_range(plan: Schedule) -> frozenset[tuple[Node, int]]:
-    """The (node, number of the index) of the Reads, Writes and Atomics whose position is surely inside its array.
+def in_range(placed: Placement) -> frozenset[tuple[Node, int]]:
+    """The pairs (node, number of the index) of Reads, Writes and Atomics whose position is proved to be in its array.
 
-    An index that is there, is in an array that is not empty, too.
+    The array of such a position is not empty.
     """
-    known = Ranges(plan)
+    known = Ranges(placed)
     return frozenset(
         (node, number)
-        for node, at in plan.place.items()
+        for node, at in placed.place.items()
         if isinstance(node, (Read, Write, Atomic))
-        for number, position, extent in _positions(plan.types[node.collection], node.indices)
+        for number, position, extent in _positions(placed.types[node.collection], node.indices)
         if known.at(position, at).is_below(extent)
     )
 
@@ -87,7 +86,7 @@ def _positions(type: Type | None, indices: Sequence[Index]) -> Iterable[tuple[in
 
 _PATIENCE = 3  # a phi's range may grow so many times before it jumps
 _DEPTH = 4
-"""How far a value's operands are looked at again with the facts of another block."""
+"""Maximum depth of operands that are re-evaluated with the facts of another block."""
 
 
 class Ranges:
@@ -96,15 +95,15 @@ class Ranges:
     The dynamic constants that the function takes are numbers of `counts` bits.
     """
 
-    def __init__(self, plan: Schedule, counts: int = 64) -> None:
-        self.plan = plan
+    def __init__(self, placed: Placement, counts: int = 64) -> None:
+        self.placed = placed
         self._most = (1 << counts) - 1
-        self._facts = facts(plan)
-        self._anchors = {node: Value(node, self._limits(node).low) for node in _anchors(plan)}
+        self._facts = facts(placed)
+        self._anchors = {node: Value(node, self._limits(node).low) for node in _anchors(placed)}
         self._known: dict[Node, Range] = {}
         self._growths: Counter[Node] = Counter()
-        self._users = def_use(plan.function)
-        self._nodes = [node for node in plan.function.nodes if node in plan.place and self._is_integer(node)]
+        self._users = def_use(placed.function)
+        self._nodes = [node for node in placed.function.nodes if node in placed.place and self._is_integer(node)]
         self._solve()
 
     def at(self, node: Node, block: Node) -> Range:
@@ -112,7 +111,7 @@ class Ranges:
         return self._look(node, block, _DEPTH) or self._limits(node)
 
     def forms(self, node: Node, block: Node) -> Iterator[tuple[Anchor, int]]:
-        """What an integer is in a block, each an anchor and by how much the integer is above it, exactly."""
+        """Exact forms of an integer in a block: pairs of an anchor and the difference of the integer from it."""
         yield from self._forms(node, block, _DEPTH)
 
     def _forms(self, node: Node, block: Node, depth: int) -> Iterator[tuple[Anchor, int]]:
@@ -129,10 +128,10 @@ class Ranges:
                 yield anchor, above + change
 
     def _is_integer(self, node: Node) -> bool:
-        return isinstance(self.plan.types.get(node), Integer)
+        return isinstance(self.placed.types.get(node), Integer)
 
     def _limits(self, node: Node) -> Range:
-        type = self.plan.types[node]
+        type = self.placed.types[node]
         assert isinstance(type, Integer)
         return limits(type)
 
@@ -153,7 +152,7 @@ class Ranges:
                     self._known[node] = new
 
     def _dependents(self, node: Node) -> Iterable[Node]:
-        """Who may see another range when that of a node grows: its users, and through comparisons those of others."""
+        """The nodes to recompute when the range of a node grows: its users, and nodes compared with it."""
         for user in self._users[node]:
             yield user
             if isinstance(user, Binary):
@@ -187,9 +186,9 @@ class Ranges:
         match node:
             case Phi(Region() as region, values):
                 found = [
-                    self._look(value, self._end_of(way), 1)
-                    for value, way in zip(values, region.predecessors, strict=True)
-                    if way in self.plan.graph.predecessors
+                    self._look(value, self._end_of(predecessor), 1)
+                    for value, predecessor in zip(values, region.predecessors, strict=True)
+                    if predecessor in self.placed.graph.predecessors
                 ]
                 seen = [it for it in found if it is not None]
                 if not seen:
@@ -199,21 +198,21 @@ class Ranges:
                     result = result.join(it)
                 return self._from_above(region, result)
             case _:
-                return self._transfer(node, self.plan.place[node], 1)
+                return self._transfer(node, self.placed.place[node], 1)
 
     def _from_above(self, region: Region, found: Range) -> Range:
-        """Without the bounds by values that are made anew below the region."""
+        """The range without bounds by values that are computed again below the region."""
         kept = {
             anchor: most
             for anchor, most in found.bounds.items()
-            if not isinstance(anchor, Value) or is_above(self.plan, anchor.node, region)
+            if not isinstance(anchor, Value) or is_above(self.placed, anchor.node, region)
         }
         return Range(found.low, found.high, kept)
 
-    def _end_of(self, way: Node) -> Node:
-        while way not in self.plan.blocks:
-            way = self.plan.dominators.parent[way]
-        return way
+    def _end_of(self, predecessor: Node) -> Node:
+        while predecessor not in self.placed.blocks:
+            predecessor = self.placed.dominators.parent[predecessor]
+        return predecessor
 
     def _look(self, node: Node, block: Node, depth: int) -> Range | None:
         """The range of a node in a block: what holds everywhere, its operands' in this block, and the block's facts."""
@@ -233,7 +232,7 @@ class Ranges:
         return found
 
     def _named(self, node: Node, found: Range) -> Range:
-        """With a node's being at most what it is itself."""
+        """The range with the node itself as a bound."""
         anchor = self._anchors.get(node)
         return found if anchor is None else Range(found.low, found.high, {**found.bounds, anchor: 0})
 
@@ -279,22 +278,22 @@ class Ranges:
         return self._most if isinstance(constant, DynamicParameter) else limits(U64).high
 
     def _chosen(self, node: Select, block: Node, depth: int) -> Range | None:
-        """The range of a select: each of its values is looked at with what the condition says."""
-        ways = list[Range]()
+        """The range of a select: each value is refined by the facts that the condition implies."""
+        arms = list[Range]()
         for value, truth in ((node.if_true, True), (node.if_false, False)):
             found = self._look(value, block, depth)
             if found is None:
                 return None
             found = self._named(value, found)
-            for op, other in _about(value, implied(self.plan, node.condition, truth)):
+            for op, other in _about(value, implied(self.placed, node.condition, truth)):
                 limit = self._known.get(other)
                 if limit is not None:
                     found = found.meet(such(op, self._named(other, limit), self._limits(value)))
-            ways.append(found)
-        return ways[0].join(ways[1])
+            arms.append(found)
+        return arms[0].join(arms[1])
 
     def _subtracted(self, node: Binary, right: Range, result: Range, block: Node, depth: int) -> Range:
-        """A difference's range, given that the right side may be bounded by the left one."""
+        """The range of a difference, refined if the right side is bounded by the left side."""
         for anchor, above in self._forms(node.lhs, block, depth - 1):
             if anchor in right.bounds:
                 low = max(result.low, above - right.bounds[anchor])
@@ -310,18 +309,18 @@ def _about(node: Node, comparisons: Iterable[Comparison]) -> Iterator[tuple[Bina
             yield MIRRORED[op], lhs
 
 
-def _anchors(plan: Schedule) -> frozenset[Node]:
-    """The values that integers are compared with, cut to, or divided by, and what those are a constant away from.
+def _anchors(placed: Placement) -> frozenset[Node]:
+    """The values that integers are compared with, clamped to, or divided by, and the bases of sums with constants.
 
-    Not a Reduce: it is one value inside its fork, another after it.
+    A Reduce is no anchor: its value inside the fork differs from the value after it.
     """
     return frozenset(
         it
-        for node in plan.place
+        for node in placed.place
         for operand in _named_by(node)
         for it in _chain(operand)
-        if it in plan.place
-        and isinstance(plan.types[it], Integer)
+        if it in placed.place
+        and isinstance(placed.types[it], Integer)
         and not isinstance(it, (ConstantNode, DynamicConstantNode, Reduce))
     )
 
@@ -345,7 +344,7 @@ def _chain(node: Node | None) -> Iterator[Node]:
 
 
 def _inner(node: Node) -> tuple[Node | None, int]:
-    """What a node is a conversion of, or a constant away from, and that constant."""
+    """The base that a node converts, or adds a constant to, and the constant."""
     match node:
         case Cast(operand=operand) | Bitcast(operand=operand):
             return operand, 0

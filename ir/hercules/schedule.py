@@ -1,15 +1,15 @@
-"""Where each floating node runs: a block for every data node, and an order within each block.
+"""The placement of nodes: a block for every data node, and an order within each block.
 
-A Hercules function fixes only the order of control. `schedule` chooses for each live data node a *basic block* (named
-by its leader, see `analyses.block_leader`) and sorts the nodes of each block, so that
+A Hercules function fixes only the order of control. `place_nodes` chooses for each live data node a *basic block*
+(named by its leader, see `analyses.block_leader`) and sorts the nodes of each block, so that
 
-- every node comes after what it uses, and in a block that dominates all its uses;
-- it runs as rarely as possible: in the least loop and fork nest on the way up the dominator tree, and there as late
+- every node comes after its operands, and in a block that dominates all its uses;
+- it runs as rarely as possible: in the least loop and fork nest on the path up the dominator tree, and there as late
   as possible;
 - every reader of a version of a collection comes before the version's consumer, so that all storage changes in place.
 
-The interpreter and the backends run this order. Where no order will do, `problems` says why; a function has none if
-and only if its values dominate their uses and its collections are used linearly (see `versions`).
+The interpreter and the backends run this order. If there is no such order, `problems` gives the reasons; a function has
+no problems if and only if its values dominate their uses and its collections are used linearly (see `versions`).
 
 After Click, "Global Code Motion / Global Value Numbering", 1995, with anti-dependences from linearity.
 """
@@ -60,25 +60,25 @@ from .nodes import (
 )
 from .types import is_collection
 from .versions import Use, anti_dependences, consumed, looked_at
-from .ways import Ways
+from .ways import ControlPaths
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a function cannot be scheduled: a sentence about a node."""
+    """Why the nodes of a function cannot be placed: a sentence about a node."""
 
     node: Node
     message: str
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
-    """The placed nodes of a function.
+class Placement:
+    """The block of each node of a function.
 
-    `blocks` has every reachable leader in reverse postorder, with its floating nodes in order of execution; phis,
-    thread numbers, Collects and Reduces are pinned to their control and stand in no list. `exits` has what ends each
-    block: If, Match or Return, else the leader of the block that follows. `place` has the leader of each live data
-    node; that of a Reduce is its fork, although after the join it is the join.
+    `blocks` maps every reachable leader, in reverse postorder, to its floating nodes in order of execution; phis,
+    thread numbers, Collects and Reduces are pinned to their control and are in no list. `exits` maps each leader to the
+    node that ends its block: If, Match or Return, else the leader of the block that follows. `place` maps each live
+    data node to its leader; that of a Reduce is its fork, although uses after the join see it at the join.
     """
 
     function: Function
@@ -94,16 +94,16 @@ class Schedule:
     problems: tuple[Problem, ...]
 
 
-def schedule(function: Function, types: Mapping[Node, Type] | None = None) -> Schedule:
-    """Place the nodes of a function whose types and control structure are right."""
-    return _Scheduler(function, infer_types(function) if types is None else types).run()
+def place_nodes(function: Function, types: Mapping[Node, Type] | None = None) -> Placement:
+    """Place the nodes of a function whose types and control structure are valid."""
+    return _Placer(function, infer_types(function) if types is None else types).run()
 
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """For each live node of data the lowest block that all its uses allow, whatever is overwritten on the way.
+    """The lowest block that all uses of each live data node allow, ignoring overwritten versions of collections.
 
-    That is a quicker question than for a `Schedule`, and tells as well which uses of a Reduce are inside its fork.
+    Cheaper than a `Placement`, and it also shows which uses of a Reduce are inside its fork.
     """
 
     types: Mapping[Node, Type]
@@ -112,8 +112,8 @@ class Latest:
 
 
 def latest_places(function: Function) -> Latest:
-    """The lowest places of a function whose types and control structure are right."""
-    return _Scheduler(function, infer_types(function)).latest()
+    """Compute the lowest blocks of a function whose types and control structure are valid."""
+    return _Placer(function, infer_types(function)).latest()
 
 
 def live_nodes(function: Function, graph: ControlGraph) -> frozenset[Node]:
@@ -141,7 +141,7 @@ _OVERWRITTEN = "reads a version that is overwritten before it can be read"
 
 
 @dataclass(slots=True)
-class _Scheduler:
+class _Placer:
     function: Function
     types: Mapping[Node, Type]
     problems: list[Problem] = field(default_factory=list[Problem])
@@ -155,7 +155,7 @@ class _Scheduler:
     leaders: dict[Node, Node] = field(init=False)
     depth: dict[Node, int] = field(init=False)
     shallower: dict[Node, Node] = field(init=False)
-    ways: Ways = field(init=False)
+    paths: ControlPaths = field(init=False)
     pinned: dict[Node, Node] = field(default_factory=dict[Node, Node])
     place: dict[Node, Node] = field(default_factory=dict[Node, Node])
     last_place: dict[Node, Node] = field(default_factory=dict[Node, Node])
@@ -172,7 +172,7 @@ class _Scheduler:
         order = self._sorted(self._pin(), predecessors, "uses its own result")
         return Latest(self.types, self.nest, self._latest(order))
 
-    def run(self) -> Schedule:
+    def run(self) -> Placement:
         self._analyse()
         self._find_versions()
         order = self._sorted(self._pin(), predecessors, "uses its own result")
@@ -182,7 +182,7 @@ class _Scheduler:
         self._check_uses()
         self._check_linear()
         blocks = self._blocks(order)
-        return Schedule(
+        return Placement(
             self.function,
             self.types,
             self.graph,
@@ -208,7 +208,7 @@ class _Scheduler:
         self.leaders = {node: block_leader(node) for node in self.graph.order}
         self.depth = {it: len(self.nest.around[it]) + len(self.loops.around[it]) for it in self.graph.order}
         self.shallower = self._shallower()
-        self.ways = Ways(self.graph, self.tree, self.loops, self.leaders)
+        self.paths = ControlPaths(self.graph, self.tree, self.loops, self.leaders)
 
     def _find_versions(self) -> None:
         for node in self.function.nodes:
@@ -224,7 +224,7 @@ class _Scheduler:
         self.before = anti_dependences(self.consumers, self.readers)
 
     def _pin(self) -> list[Node]:
-        """Place what has no choice; the rest floats."""
+        """Place the nodes whose block is fixed; all others float."""
         floating: list[Node] = []
         for node in self.function.nodes:
             if node not in self.live or is_control(node):
@@ -254,7 +254,7 @@ class _Scheduler:
     # Order of the dependences
 
     def _earlier_or_reader(self, node: Node) -> Iterator[Node]:
-        """What must run before a node of the same block: its operands, and the readers of what it consumes."""
+        """The nodes that must run before a node in its block: its operands, and readers of versions it consumes."""
         yield from predecessors(node)
         yield from self.before.get(node, ())
 
@@ -325,7 +325,7 @@ class _Scheduler:
         return at
 
     def _below_readers(self, node: Node, highest: Node) -> Node:
-        """The highest block, from `highest` down, from where no reader of what the node consumes is ahead."""
+        """The highest block, from `highest` down, that no reader of a version that the node consumes can follow."""
         readers = [
             (version, self.early.get(reader.user, highest))
             for version, use in self.takes[node]
@@ -345,14 +345,14 @@ class _Scheduler:
         return best
 
     def _is_ahead(self, version: Node, block: Node, reader: Node) -> bool:
-        """Whether control comes from a block's end to a reader's earliest block while the version is the same."""
+        """Whether control can reach a reader's earliest block from the end of a block before the version changes."""
         (born, *_) = self._definitions(version)
         if self.loops.around[born] == self.loops.around[block] and self.tree.dominates(reader, block):
             return False
         return self._comes_to(version, block, reader)
 
     def _latest(self, order: list[Node]) -> dict[Node, Node]:
-        """The lowest block of each node that is used, whatever is overwritten on the way."""
+        """The lowest block of each used node, ignoring overwritten versions."""
         self.place = dict(self.pinned)
         for node in reversed(order):
             blocks = [at for user in self.users[node] for at in self._use_blocks(node, user)]
@@ -362,14 +362,14 @@ class _Scheduler:
         return latest
 
     def _deepest(self, blocks: list[Node]) -> Node:
-        """The lowest of blocks on one way down the dominator tree."""
+        """The lowest of blocks on one path down the dominator tree."""
         return max(blocks, key=self.tree.depth.__getitem__, default=self.graph.order[0])
 
     def _homes(self, order: list[Node]) -> dict[Node, Node]:
         """For each version with a consumer, the header of the loop or fork that both must be in.
 
-        Storage that is taken over has to be made again each time: what makes or changes it never leaves its
-        consumer's nest.
+        Storage that is taken over must be created again each time, so the nodes that create or change it never leave
+        their consumer's nest.
         """
         homes: dict[Node, Node] = {}
         for node in reversed(order):
@@ -384,14 +384,14 @@ class _Scheduler:
         return homes
 
     def _reach(self, use: Use, homes: Mapping[Node, Node]) -> Node | None:
-        """A block that a consumer cannot run above."""
+        """The upper limit for the block of a consumer."""
         if use.control is not None:
             return self.leaders[use.control]
         bounds = [self.early[use.user]] if use.user in self.early else []
         return self._deepest([*bounds, homes[use.user]] if use.user in homes else bounds) if bounds else None
 
     def _lowest(self, use: Use) -> Node | None:
-        """The lowest block in which a consumer may run: perhaps below a loop that it cannot run above."""
+        """The lowest block in which a consumer may run: possibly below a loop that it cannot run above."""
         return self.leaders[use.control] if use.control is not None else self.late.get(use.user)
 
     def _place_late(self, node: Node) -> None:
@@ -415,7 +415,7 @@ class _Scheduler:
             self.place[node] = self._best_block(node, latest, versions)
 
     def _fixed_at(self, node: Node) -> Node | None:
-        """The block of a Call that says where it is."""
+        """The block of a Call that has a `control`."""
         return self.leaders[node.control] if isinstance(node, Call) and node.control is not None else None
 
     def _placed_at(self, use: Use) -> Node | None:
@@ -442,7 +442,7 @@ class _Scheduler:
         return self.loops.around[block], self.nest.around[block]
 
     def _best_block(self, node: Node, latest: Node, versions: list[Node]) -> Node:
-        """The lowest of the least nested blocks between the earliest and the latest where nothing it reads is
+        """The lowest of the least nested blocks between the earliest and the latest where no version it reads is
         overwritten.
         """
         early = self.early[node]
@@ -465,7 +465,7 @@ class _Scheduler:
         return best or latest
 
     def _least_depth(self, early: Node, latest: Node) -> int:
-        """How deep at least all blocks between two are: the nests around both are around what lies between."""
+        """A lower bound of the nesting depth of the blocks between two: all are in the nests around both."""
         pairs = [*zip(self.loops.around[early], self.loops.around[latest], strict=False)]
         forks = [*zip(self.nest.around[early], self.nest.around[latest], strict=False)]
         return sum(one is other for one, other in pairs) + sum(one is other for one, other in forks)
@@ -508,7 +508,7 @@ class _Scheduler:
     # Linearity
 
     def _definitions(self, version: Node) -> tuple[Node, ...]:
-        """The blocks in which the version comes into being."""
+        """The blocks in which the version is defined."""
         at = self.last_place.get(version, self.early.get(version, self.graph.order[0]))
         return (at, self.nest.joins[at]) if isinstance(version, Reduce) and isinstance(at, Fork) else (at,)
 
@@ -516,8 +516,8 @@ class _Scheduler:
         return self.last_place.get(use.user) if use.control is None else self.leaders[use.control]
 
     def _comes_to(self, version: Node, block: Node, target: Node) -> bool:
-        """Whether control may enter `target` after `block`, before the version comes into being anew."""
-        return self.ways.lead(block, target, self._definitions(version))
+        """Whether control may enter `target` after `block` before the version is defined again."""
+        return self.paths.can_reach(block, target, self._definitions(version))
 
     def _is_gone(self, version: Node, block: Node) -> bool:
         """Whether the version may have been consumed before the block begins."""

@@ -39,7 +39,7 @@ class Collection(Protocol):
     """Storage that is not a Python list. Paths end at scalars unless a function uses whole parts."""
 
     def get(self, path: Sequence[int]) -> Value:
-        """The element at a path; what is no scalar is a copy, as lists."""
+        """The element at a path; an aggregate is copied, as lists."""
         ...
 
     def set(self, path: Sequence[int], value: Value) -> None:
@@ -53,7 +53,7 @@ class Collection(Protocol):
 
 @runtime_checkable
 class _HasLists(Protocol):
-    """A numpy array or scalar: what knows itself in Python's own types."""
+    """A numpy array or scalar, which converts itself to Python's own types."""
 
     def tolist(self) -> object: ...
 
@@ -138,8 +138,8 @@ def get(value: Value, path: Iterable[int], zero_of: Callable[[], Value]) -> Valu
 
 
 def put(value: Value, path: Sequence[int], new: Value) -> None:
-    """Replace the element at a path. Writing into a variant makes it the one that the sum holds, if it is the path's
-    end.
+    """Replace the element at a path. Writing a variant at the end of the path makes it the active variant of the
+    sum.
     """
     for depth, step in enumerate(path):
         is_last = depth == len(path) - 1
@@ -160,7 +160,7 @@ def put(value: Value, path: Sequence[int], new: Value) -> None:
 
 
 def mismatch(type: Type, value: Value, constants: Sequence[int]) -> str | None:
-    """Why a value is none of the type, to go on after its name; a Collection holds what it should."""
+    """The reason why a value does not fit the type, as a phrase that follows its name; a Collection is trusted."""
     match type, value:
         case ((Bool() | Integer() | Float()), (bool() | int() | float())) if arithmetic.is_exact(type, value):
             return None

@@ -1,5 +1,5 @@
 """The text form of Hercules IR, printer and parser: `parse(print_module(m))` is the same as `m`, for every module.
-Both are in this file, long as it is: each line of the one answers to a line of the other.
+Both are in one long file because each line of the printer corresponds to a line of the parser.
 
     fn dot<n>(a: array<f32, n>, b: array<f32, n>) -> f32 {
       zero = constant(f32 0.0)
@@ -232,7 +232,7 @@ def constant_text(constant: Constant, names: list[str]) -> str:
 
 
 def expression_text(node: Node, names: Mapping[Node, str], function: Function) -> str:
-    """What a node computes, its operands by their names."""
+    """The text of a node's operation, with the names of its operands."""
     return _Writer(names, function.dynamic_constants).expression(node)
 
 
@@ -299,7 +299,7 @@ def _index_text(index: Index, names: Mapping[Node, str]) -> str:
 
 
 class TextError(Exception):
-    """A text that is no module; the message begins with the place, line:column."""
+    """The text is not a module; the message begins with its position, line:column."""
 
     def __init__(self, line: int, column: int, message: str) -> None:
         super().__init__(f"{line}:{column}: {message}")

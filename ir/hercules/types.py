@@ -83,7 +83,7 @@ def has_known_width(type: Scalar) -> bool:
 
 
 def is_data(type: Type | None) -> bool:
-    """Whether values of the type may be computed with: no control is in it."""
+    """Whether the type is data: it contains no control."""
     match type:
         case None | Control():
             return False
@@ -98,12 +98,12 @@ def is_data(type: Type | None) -> bool:
 
 
 def is_collection(type: Type | None) -> bool:
-    """Whether it is a product, a sum or an array of data: what Read and Write take apart."""
+    """Whether it is a product, a sum or an array of data: the types that Read and Write index."""
     return isinstance(type, (Product, Summation, Array)) and is_data(type)
 
 
 def substitute(type: Type, arguments: Sequence[DynamicConstant]) -> Type:
-    """The type with its dynamic-constant parameters replaced, as a call's result has it."""
+    """The type with its dynamic-constant parameters replaced by arguments, such as the result type of a call."""
     match type:
         case Array(element, extent):
             return Array(substitute(element, arguments), dynamic.substitute(extent, arguments))

@@ -1,8 +1,8 @@
-"""The verifier of Hercules IR: goes through the tables of `rules`.
+"""The verifier of Hercules IR: checks the tables of `rules`.
 
-Rules come in groups, and a group is looked at only where all before it hold: a rule may rely on what earlier groups
-guarantee. The last group is `schedule`, which finds values that do not dominate their uses and collections that are not
-used linearly.
+Rules come in groups, and a group is checked only if all groups before it hold: a rule may rely on what earlier groups
+guarantee. The last group, "schedule", places the nodes: it finds values that do not dominate their uses and
+collections that are not used linearly.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .rules.context import Context, Mistake
 from .rules.control import CONTROL
 from .rules.operands import TYPING
 from .rules.structure import STRUCTURE
-from .schedule import schedule
+from .schedule import place_nodes
 from .text import print_function
 
 
@@ -48,14 +48,14 @@ def verify(module: Module) -> list[Mistake]:
 
 
 def verify_function(function: Function, module: Module) -> list[Mistake]:
-    """What the first group of rules that the function breaks has to say."""
+    """The mistakes of the first group of rules that the function breaks."""
     context = Context(function, module)
     for group in (STRUCTURE, TYPING, CONTROL):
         nodes = context.typed if group is TYPING else function.nodes
         mistakes = [it for rule in group for it in rule.mistakes(context, nodes)]
         if mistakes:
             return mistakes
-    problems = schedule(function, context.types).problems
+    problems = place_nodes(function, context.types).problems
     found = {(it.node, it.message): Mistake("schedule", function, it.node, it.message) for it in problems}
     return list(found.values())
 

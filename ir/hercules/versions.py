@@ -1,8 +1,8 @@
-"""Linear chains: which nodes are versions of collections, and who consumes and who only looks at each.
+"""Linear chains: which nodes are versions of collections, and which nodes consume or only read each version.
 
 A collection is storage, and every version of it is one state of that storage. A *consumer* takes the storage over: it
-may change it in place, so a version has one consumer on any path. A *reader* looks at a version and must come before
-its consumer; whatever a reader takes out, however large, is a copy.
+may change it in place, so a version has one consumer on any path. A *reader* only reads a version and must come before
+its consumer; the value it reads, however large, is a copy.
 
 - Consumers: Write and Atomic of their collection, Phi, Reduce, Collect, ProductNode and Return of what they are
   given, and Call of an argument whose parameter the callee consumes.
@@ -71,7 +71,7 @@ def is_version_projection(node: Node) -> bool:
 
 
 def taken_over(node: Node) -> Iterator[Node]:
-    """The versions that a node goes on from."""
+    """The versions whose storage a node takes over."""
     match node:
         case Write(collection) | Atomic(_, collection):
             yield version_of(collection)

@@ -1,4 +1,4 @@
-"""Ways of control between the blocks of a function that pass by some of them."""
+"""Control paths between the blocks of a function that avoid some of the blocks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .analyses import ControlGraph, Dominators, LoopNest
 from .nodes import Node
 
 
-class Ways:
+class ControlPaths:
     """The flow of control between blocks, each of which is named by its leader."""
 
     def __init__(self, graph: ControlGraph, tree: Dominators, loops: LoopNest, leaders: Mapping[Node, Node]) -> None:
@@ -22,11 +22,11 @@ class Ways:
                     leader = leaders[node]
                     self._flow[leader] = (*self._flow[leader], following)
 
-    def lead(self, block: Node, target: Node, cut: Sequence[Node]) -> bool:
+    def can_reach(self, block: Node, target: Node, cut: Sequence[Node]) -> bool:
         """Whether control may enter `target` after `block` without passing a block of `cut`, of which the first
         dominates all that matter.
 
-        Into a loop it comes by the header.
+        Control enters a loop through its header.
         """
         for loop in self._loops.around[target]:
             if loop not in self._loops.around[block] and loop.header is not target:
@@ -36,10 +36,10 @@ class Ways:
         return self._go(block, target, cut)
 
     def _go(self, block: Node, target: Node, cut: Sequence[Node]) -> bool:
-        """The same, along the blocks that may be on such a way.
+        """Like `can_reach`, restricted to blocks that may be on such a path.
 
-        A way out of what the first cut dominates does not come back. A way past the target in the order of control
-        comes back only by a loop around both.
+        A path that leaves the region dominated by the first cut does not return to it. A path past the target in the
+        order of control returns only through a loop around both.
         """
         last = self._number[target]
         seen: set[Node] = set(cut)

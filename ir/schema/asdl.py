@@ -70,12 +70,12 @@ from .model import (
     Field,
     Flag,
     Kind,
-    Place,
     Product,
     Reference,
     Role,
     SchemaError,
     SchemaModule,
+    SchemaPosition,
     Sum,
     camel_case,
 )
@@ -102,7 +102,7 @@ class Token:
 
     sort: str
     text: str
-    place: Place
+    place: SchemaPosition
     doc: str = ""
 
     def __str__(self) -> str:
@@ -127,7 +127,7 @@ def _tokens(text: str, file: str) -> list[Token]:
     line, line_start, code_line = 1, 0, 0
     for match in TOKEN.finditer(text):
         sort, lexeme = str(match.lastgroup), match.group()
-        place = Place(file, line, match.start() - line_start + 1)
+        place = SchemaPosition(file, line, match.start() - line_start + 1)
         if sort == "newline":
             line, line_start = line + 1, match.end()
         elif sort == "comment":
@@ -139,7 +139,7 @@ def _tokens(text: str, file: str) -> list[Token]:
             doc = _comment_block(comments, line - 1) if code_line != line else ""
             tokens.append(Token(sort, lexeme, place, doc))
             code_line = line
-    tokens.append(Token("end", "", Place(file, line, len(text) - line_start + 1)))
+    tokens.append(Token("end", "", SchemaPosition(file, line, len(text) - line_start + 1)))
     return tokens
 
 

@@ -15,11 +15,11 @@ from .model import (
     Extern,
     Field,
     Kind,
-    Place,
     Product,
     Reference,
     SchemaError,
     SchemaModule,
+    SchemaPosition,
     Sum,
     camel_case,
 )
@@ -61,7 +61,7 @@ def _check_class_names(module: SchemaModule) -> None:
         seen.add(name)
 
 
-def _class_names(module: SchemaModule) -> Iterator[tuple[str, Place]]:
+def _class_names(module: SchemaModule) -> Iterator[tuple[str, SchemaPosition]]:
     yield from ((kind.name, kind.place) for kind in module.kinds)
     yield from ((camel_case(it.name), it.place) for it in module.enums)
     yield from ((camel_case(it.name), it.place) for it in module.sums if has_alias(module, it))

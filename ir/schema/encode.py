@@ -21,8 +21,8 @@ def encode(root: SchemaNode, externs: Externs) -> list[Event]:
     return _renumbered(_Encoder(externs).events(root))
 
 
-class _Edge(NamedTuple):
-    """A node that is still to be written, and whether it is reached as a child."""
+class _Visit(NamedTuple):
+    """A pending visit of the encoder: a node, and whether it is reached as an owned child."""
 
     node: SchemaNode
     owning: bool
@@ -37,12 +37,12 @@ class _Encoder:
 
     def events(self, root: SchemaNode) -> list[Event]:
         events: list[Event] = []
-        stack: list[Iterator[Event | _Edge]] = [iter([_Edge(root, owning=True)])]
+        stack: list[Iterator[Event | _Visit]] = [iter([_Visit(root, owning=True)])]
         while stack:
             item = next(stack[-1], None)
             if item is None:
                 stack.pop()
-            elif not isinstance(item, _Edge):
+            elif not isinstance(item, _Visit):
                 events.append(item)
             elif self._is_elsewhere(item):
                 events.append(Reference(self._number(item.node)))
@@ -52,11 +52,11 @@ class _Encoder:
                 stack.append(self._node(item.node))
         return events
 
-    def _is_elsewhere(self, edge: _Edge) -> bool:
-        """Whether the node is already written, or will be where it belongs."""
-        if not edge.node.IDENTITY:
+    def _is_elsewhere(self, visit: _Visit) -> bool:
+        """Whether the node is already written, or will be written by its owner."""
+        if not visit.node.IDENTITY:
             return False
-        return id(edge.node) in self._written or (not edge.owning and id(edge.node) in self._claimed)
+        return id(visit.node) in self._written or (not visit.owning and id(visit.node) in self._claimed)
 
     def _claim(self, node: SchemaNode) -> None:
         """Reserve everything that `node` owns for its owners to write."""
@@ -70,7 +70,7 @@ class _Encoder:
     def _number(self, node: SchemaNode) -> int:
         return self._numbers.setdefault(id(node), len(self._numbers) + 1)
 
-    def _node(self, node: SchemaNode) -> Iterator[Event | _Edge]:
+    def _node(self, node: SchemaNode) -> Iterator[Event | _Visit]:
         yield Begin(type(node).__name__, self._number(node) if node.IDENTITY else None)
         for position, info in enumerate(node.FIELDS):
             if not _is_default(node, info):
@@ -78,7 +78,7 @@ class _Encoder:
                 yield from self._field(node, info)
         yield END
 
-    def _field(self, node: SchemaNode, info: FieldInfo) -> Iterator[Event | _Edge]:
+    def _field(self, node: SchemaNode, info: FieldInfo) -> Iterator[Event | _Visit]:
         values = values_of(node, info)
         if info.count is Count.MANY:
             yield BEGIN_LIST
@@ -89,9 +89,9 @@ class _Encoder:
         else:
             yield Leaf(None)
 
-    def _value(self, value: object, info: FieldInfo) -> Event | _Edge:
+    def _value(self, value: object, info: FieldInfo) -> Event | _Visit:
         if isinstance(value, SchemaNode):
-            return _Edge(value, info.owns)
+            return _Visit(value, info.owns)
         if info.category is Category.EXTERN:
             return Leaf(self._extern_text(value, info.type))
         if isinstance(value, enum.Enum):

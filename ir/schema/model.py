@@ -79,7 +79,7 @@ GROUPS: Final[Mapping[Flag | Role, tuple[str, str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SchemaPosition:
     """A position in a schema file, counted from 1."""
 
     file: str
@@ -93,7 +93,7 @@ class Place:
 class SchemaError(Exception):
     """A schema that breaks the dialect; the message begins with the place at fault."""
 
-    def __init__(self, place: Place, message: str) -> None:
+    def __init__(self, place: SchemaPosition, message: str) -> None:
         super().__init__(f"{place}: {message}")
         self.place = place
         self.message = message
@@ -118,7 +118,7 @@ class Field:
     count: Count
     hidden: bool
     default: DefaultValue
-    place: Place = field(compare=False)
+    place: SchemaPosition = field(compare=False)
     role: Role = Role.DATA
 
     @property
@@ -133,7 +133,7 @@ class Annotation:
 
     text: str
     is_text: bool
-    place: Place = field(compare=False)
+    place: SchemaPosition = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class Kind:
     fields: tuple[Field, ...]
     identity: bool
     doc: str
-    place: Place = field(compare=False)
+    place: SchemaPosition = field(compare=False)
     annotations: tuple[Annotation, ...] = ()
 
     @property
@@ -173,7 +173,7 @@ class Reference:
     """A sum's alternative that names another sum, product or constructor."""
 
     name: str
-    place: Place = field(compare=False)
+    place: SchemaPosition = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class Sum:
     name: str
     alternatives: tuple[Kind | Reference, ...]
     doc: str
-    place: Place = field(compare=False)
+    place: SchemaPosition = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class Product:
 
     name: str
     kind: Kind
-    place: Place = field(compare=False)
+    place: SchemaPosition = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class EnumType:
     name: str
     constructors: tuple[str, ...]
     doc: str
-    place: Place = field(compare=False)
+    place: SchemaPosition = field(compare=False)
     commutative: tuple[str, ...] = ()
 
 
@@ -213,7 +213,7 @@ class Extern:
     name: str
     python_class: str
     module: str
-    place: Place = field(compare=False)
+    place: SchemaPosition = field(compare=False)
 
 
 Definition = Sum | Product | EnumType
@@ -239,7 +239,7 @@ class SchemaModule:
     externs: tuple[Extern, ...]
     definitions: tuple[Definition, ...]
     doc: str
-    place: Place = field(compare=False)
+    place: SchemaPosition = field(compare=False)
     operations: str | None = None
 
     @property

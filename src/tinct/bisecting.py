@@ -21,7 +21,7 @@ from .ir.core.interp import run
 from .ir.core.nodes import Module
 from .ir.core.text import parse, print_module
 from .ir.core.verify import VerifyError, verify
-from .shader import Buffer, Constants, Extent, Kernel, dispatch_size
+from .shader import Buffer, Constants, DispatchSize, Kernel, dispatch_size
 from .transforms.passes import Pass
 
 _PATIENCE = 10.0
@@ -37,8 +37,8 @@ class Dispatch:
     kernel: Kernel
     buffers: Mapping[str, Buffer]
     constants: Constants
-    workgroups: Extent | None = None
-    threads: Extent | None = None
+    workgroups: DispatchSize | None = None
+    threads: DispatchSize | None = None
 
     def on(self, device: str) -> Arrays:
         """What a device computes."""

@@ -75,9 +75,9 @@ class _Attempts:
             "device, or spread its loops over several dispatches"
         )
 
-    def _made(self, most_turns: int | None, effort: int) -> GpuKernel:
+    def _made(self, loop_limit: int | None, effort: int) -> GpuKernel:
         start = time.perf_counter()
-        options = GpuOptions(for_naga=True, loop_limit=most_turns, loop_effort=effort)
+        options = GpuOptions(for_naga=True, loop_limit=loop_limit, loop_effort=effort)
         with compiling_within(self.dispatch.timeout):
             kernel = self.dispatch.compilation.for_gpu(options)
         self.compile_seconds += time.perf_counter() - start

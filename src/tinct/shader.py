@@ -46,7 +46,7 @@ from .reflection import (
 
 Buffer: TypeAlias = "npt.ArrayLike | Mapping[str, Any] | bytes | bytearray | memoryview"
 Constants: TypeAlias = Mapping[str, float | int | bool]
-Extent: TypeAlias = "int | Sequence[int] | npt.NDArray[np.integer[Any]]"
+DispatchSize: TypeAlias = "int | Sequence[int] | npt.NDArray[np.integer[Any]]"
 
 MAX_WORKGROUPS = 65535
 """WebGPU's default limit `maxComputeWorkgroupsPerDimension`."""
@@ -207,8 +207,8 @@ class Kernel:
         self,
         buffers: Mapping[str, Buffer],
         *,
-        workgroups: Extent | None = None,
-        threads: Extent | None = None,
+        workgroups: DispatchSize | None = None,
+        threads: DispatchSize | None = None,
         constants: Constants | None = None,
         device: str = "cpu",
         timeout: float | None = None,
@@ -242,8 +242,8 @@ class Kernel:
         self,
         buffers: Mapping[str, Buffer],
         *,
-        workgroups: Extent | None = None,
-        threads: Extent | None = None,
+        workgroups: DispatchSize | None = None,
+        threads: DispatchSize | None = None,
         constants: Constants | None = None,
         device: str = "cpu",
         timeout: float | None = None,
@@ -265,8 +265,8 @@ class Kernel:
     def _prepared(
         self,
         buffers: Mapping[str, Buffer],
-        workgroups: Extent | None,
-        threads: Extent | None,
+        workgroups: DispatchSize | None,
+        threads: DispatchSize | None,
         constants: Constants | None,
         device: str,
     ) -> tuple[Compilation, dict[BindingPoint, bytearray], tuple[int, int, int]]:
@@ -280,8 +280,8 @@ class Kernel:
         self,
         buffers: Mapping[str, Buffer],
         *,
-        workgroups: Extent | None = None,
-        threads: Extent | None = None,
+        workgroups: DispatchSize | None = None,
+        threads: DispatchSize | None = None,
         constants: Constants | None = None,
         timeout: float | None = None,
     ) -> Sanitized:
@@ -293,7 +293,9 @@ class Kernel:
         return Sanitized(unpack_buffers(self.bindings, packed, buffers), findings, self.shader.source)
 
 
-def dispatch_size(workgroups: Extent | None, threads: Extent | None, compilation: Compilation) -> tuple[int, int, int]:
+def dispatch_size(
+    workgroups: DispatchSize | None, threads: DispatchSize | None, compilation: Compilation
+) -> tuple[int, int, int]:
     """The number of workgroups. Raises InputError."""
     if (workgroups is None) == (threads is None):
         raise InputError("give the size of the dispatch either as workgroups or as threads")

@@ -24,7 +24,7 @@ from .ir.texels import ChannelKind, TexelFormat
 from .ir.textures import (
     HEADER_BYTES,
     MOST_LEVELS,
-    Extent,
+    TextureExtent,
     format_of,
     is_layered,
     is_multisampled,
@@ -101,7 +101,7 @@ def _place(index: tuple[int, ...]) -> str:
     return f"the number at {list(index)}" if index else "the array"
 
 
-def _extent(texture: Texture, levels: Sequence[AnyArray]) -> Extent:
+def _extent(texture: Texture, levels: Sequence[AnyArray]) -> TextureExtent:
     """The extent of the texture whose first level has the shape (depth, height, width, samples, channels)."""
     depth, height, width, samples, _ = levels[0].shape
     if 0 in levels[0].shape:
@@ -113,7 +113,7 @@ def _extent(texture: Texture, levels: Sequence[AnyArray]) -> Extent:
     most = max(width, height, 1 if is_layered(texture) else depth).bit_length()
     if len(levels) > min(most, MOST_LEVELS):
         raise InputError(f"a {texture} of that size has at most {min(most, MOST_LEVELS)} mip levels")
-    return Extent(width, height, depth, samples if is_multisampled(texture) else len(levels))
+    return TextureExtent(width, height, depth, samples if is_multisampled(texture) else len(levels))
 
 
 def _spatial(texture: Texture) -> int:

@@ -9,7 +9,7 @@ from tinct.ir.hercules.graph import def_use, predecessors, replace_predecessor
 from tinct.ir.hercules.inference import infer_types
 from tinct.ir.hercules.interp import run
 from tinct.ir.hercules.nodes import BinaryOp, DynamicOp, Fork, Function, Join, Module, Node
-from tinct.ir.hercules.schedule import schedule
+from tinct.ir.hercules.schedule import place_nodes
 from tinct.ir.hercules.text import node_names, parse
 from tinct.ir.hercules.types import BOOL, I32
 from tinct.ir.hercules.verify import check
@@ -84,9 +84,9 @@ def test_loops() -> None:
 
 def test_values_run_outside_of_forks_and_inside_of_branches() -> None:
     function = load("saxpy").functions[0]
-    plan = schedule(function)
-    assert not plan.problems
-    where = {name: plan.place[node] for node, name in node_names(function).items() if node in plan.place}
+    placed = place_nodes(function)
+    assert not placed.problems
+    where = {name: placed.place[node] for node, name in node_names(function).items() if node in placed.place}
     assert where["base"] is node_of(function, "groups")
     assert where["inside"] is node_of(function, "lanes")
     assert {where[it] for it in ("old", "factor", "scaled", "new", "y_written")} == {node_of(function, "body")}
@@ -108,7 +108,7 @@ def test_readers_come_before_the_consumer() -> None:
     consumers = {version: [use for it, use in takes if it is version] for version, _ in takes}
     before = anti_dependences(consumers, readers)
     assert {it.label: names(function, before[it]) for it in before} == {"w": ["old", "other"]}
-    (order,) = schedule(function).blocks.values()
+    (order,) = place_nodes(function).blocks.values()
     assert names(function, order) == ["old", "other", "w", "again"]
 
 

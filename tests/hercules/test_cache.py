@@ -18,7 +18,7 @@ from tinct.ir.hercules.nodes import (
     Function,
     IntegerConstant,
 )
-from tinct.ir.hercules.schedule import schedule
+from tinct.ir.hercules.schedule import place_nodes
 from tinct.ir.hercules.text import parse
 from tinct.ir.hercules.types import I32
 
@@ -81,13 +81,13 @@ def _change_callee(function: Function) -> None:
 def test_every_edit_makes_a_new_version(change: Callable[[Function], None]) -> None:
     function = parse(TEXT).functions[0]
     known = Analyses(function)
-    before, plan = version_of(function), known.get(schedule)
+    before, placed = version_of(function), known.get(place_nodes)
     assert version_of(function) == before
-    assert known.get(schedule) is plan
+    assert known.get(place_nodes) is placed
     change(function)
     assert version_of(function) != before
-    assert known.get(schedule) is not plan
-    assert known.get(schedule) is known.get(schedule)
+    assert known.get(place_nodes) is not placed
+    assert known.get(place_nodes) is known.get(place_nodes)
 
 
 def test_random_functions_have_versions() -> None:

@@ -10,7 +10,7 @@ from tinct.ir.hercules import interp
 from tinct.ir.hercules.interp import run
 from tinct.ir.hercules.nodes import Index, Node
 from tinct.ir.hercules.ranges import Ranges, in_range
-from tinct.ir.hercules.schedule import schedule
+from tinct.ir.hercules.schedule import place_nodes
 from tinct.ir.hercules.text import parse
 
 from .generate import generate
@@ -20,7 +20,7 @@ from .support import node_of
 def proved(text: str) -> set[str]:
     """The labels of the accesses all of whose positions are proved to be inside."""
     function = parse(text).functions[0]
-    found = in_range(schedule(function))
+    found = in_range(place_nodes(function))
     return {node.label for node, _ in found}
 
 
@@ -156,8 +156,8 @@ def test_short_circuits() -> None:
 def test_what_a_loop_ends_with() -> None:
     text = COUNTED.format(type="u32", first=3)
     function = parse(f"fn f<n, m>(a: array<i32, n>) -> i32 {{\n{text}\n}}\n").functions[0]
-    plan = schedule(function)
-    found = Ranges(plan).at(node_of(function, "i"), node_of(function, "out"))
+    placed = place_nodes(function)
+    found = Ranges(placed).at(node_of(function, "i"), node_of(function, "out"))
     assert found.low == 3
 
 
@@ -166,8 +166,8 @@ class Checked(interp._Compiler):
 
     def _path(self, collection: Node, indices: Sequence[Index]) -> list[tuple[int | None, int]] | None:
         path = super()._path(collection, indices)
-        user = next(it for it in self.plan.place if getattr(it, "indices", None) is indices)
-        known = in_range(self.plan)
+        user = next(it for it in self.placed.place if getattr(it, "indices", None) is indices)
+        known = in_range(self.placed)
         if path is None:
             return [(None, 0)] if any(node is user for node, _ in known) else None
         return [(slot, 2**64 if (user, number) in known else last) for number, (slot, last) in enumerate(path)]
@@ -183,4 +183,4 @@ def test_no_proof_is_wrong(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_random_functions_have_something_to_prove() -> None:
     functions = [generate(seed).functions[0] for seed in range(120)]
-    assert sum(len(in_range(schedule(it))) for it in functions) > 20
+    assert sum(len(in_range(place_nodes(it))) for it in functions) > 20

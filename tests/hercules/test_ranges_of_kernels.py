@@ -13,7 +13,7 @@ from tinct.ir.hercules.dispatch import run_entry_point
 from tinct.ir.hercules.entry import EntryPoint
 from tinct.ir.hercules.nodes import PositionIndex, Read, Write
 from tinct.ir.hercules.ranges import in_range
-from tinct.ir.hercules.schedule import schedule
+from tinct.ir.hercules.schedule import place_nodes
 from tinct.ir.hercules.text import print_module
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
@@ -90,10 +90,10 @@ PROVED = {
 
 @pytest.mark.parametrize(("file", "entry"), ENTRIES)
 def test_positions_in_range(file: str, entry: str) -> None:
-    plan = schedule(optimised(file, entry).function)
-    accesses = [node for node in plan.place if isinstance(node, (Read, Write))]
+    placed = place_nodes(optimised(file, entry).function)
+    accesses = [node for node in placed.place if isinstance(node, (Read, Write))]
     positions = sum(isinstance(index, PositionIndex) for node in accesses for index in node.indices)
-    assert (len(in_range(plan)), positions) == PROVED[f"{file}_{entry}"]
+    assert (len(in_range(placed)), positions) == PROVED[f"{file}_{entry}"]
 
 
 def answer(entry: EntryPoint, count: int, length: int) -> bytes:

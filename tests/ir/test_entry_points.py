@@ -12,8 +12,8 @@ from tinct.ir.core.interp import run
 from tinct.ir.core.nodes import Module
 from tinct.ir.entry_points import compute_entry_point, entry_point
 from tinct.ir.source import Source
-from tinct.transforms.core.loop_turns import most_turns
-from tinct.transforms.core.nesting import deepest_nesting
+from tinct.transforms.core.condition_depth import deepest_nesting
+from tinct.transforms.core.loop_turns import max_trip_count
 from tinct.transforms.core.single_entry_point import SingleEntryPoint
 from tinct.transforms.core.substitute_overrides import SubstituteOverrides
 from tinct.transforms.from_wgsl.build import build
@@ -32,7 +32,7 @@ LOOK_UPS: dict[str, Callable[[Module, str], object]] = {
     "single_entry_point": lambda module, name: SingleEntryPoint(name).run(module),
     "substitute_overrides": lambda module, name: SubstituteOverrides({}, name).run(module),
     "translation": translate,
-    "loop turns": most_turns,
+    "loop turns": max_trip_count,
     "nesting": deepest_nesting,
 }
 

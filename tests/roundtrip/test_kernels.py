@@ -12,7 +12,7 @@ from tinct.ir import layout
 from tinct.ir.core import Module, run, verify
 from tinct.ir.core.nodes import Function, Var
 from tinct.ir.source import Source
-from tinct.ir.textures import Extent, format_of, pack_header
+from tinct.ir.textures import TextureExtent, format_of, pack_header
 from tinct.ir.types import BindingPoint, Pointer, Stage, Texture
 from tinct.transforms.from_wgsl import build
 from tinct.transforms.pipelines import for_gpu, specialise
@@ -70,6 +70,6 @@ def _buffer(variable: Var) -> bytearray:
     if isinstance(variable.type.store, Texture):
         layers = 3 if variable.type.store.dimension in ("3d", "2d_array") else 1
         texels = bytes(5 * 4 * layers * format_of(variable.type.store).words * 4)
-        return bytearray(pack_header(variable.type.store, Extent(5, 4, layers, 1)) + texels)
+        return bytearray(pack_header(variable.type.store, TextureExtent(5, 4, layers, 1)) + texels)
     words = max(16, layout.minimum_size(variable.type.store) // 4 + 12)
     return bytearray(b"".join((1 + index % 5).to_bytes(4, "little") for index in range(words)))

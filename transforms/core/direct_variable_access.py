@@ -36,8 +36,8 @@ class DirectVariableAccess:
 
 
 @dataclass(frozen=True)
-class _Place:
-    """Where an argument points: a root, and for each index on the way a member's number or None for what varies."""
+class _AccessPath:
+    """The access chain of an argument: a root, its indices, and for each its member number, or None if it varies."""
 
     root: Value
     shape: tuple[int | None, ...]
@@ -55,7 +55,7 @@ class _Place:
 
     @property
     def key(self) -> Hashable:
-        """Equal for places that the same copy serves."""
+        """Equal for paths that can share one copy of the callee."""
         return (self.root.type if self.is_local else self.root, self.shape, tuple(it.type for it in self.varying))
 
     @property
@@ -99,29 +99,31 @@ class _Specialising:
         return any(call.callee is function for caller in self.module.functions for _, call in calls_in(caller))
 
     def _call(self, caller: nodes.Function, call: nodes.Call) -> None:
-        """Let a call name a copy for the places that its arguments point to."""
-        places = [_place(it) if isinstance(it.type, Pointer) else None for it in call.arguments]
-        if all(place is None or place.is_direct for place in places) or any(map(_is_unknown, places)):
+        """Redirect a call to the copy made for the access paths of its arguments."""
+        paths = [_path(it) if isinstance(it.type, Pointer) else None for it in call.arguments]
+        if all(path is None or path.is_direct for path in paths) or any(map(_is_unknown, paths)):
             return
-        key = (call.callee, tuple(None if place is None else place.key for place in places))
+        key = (call.callee, tuple(None if path is None else path.key for path in paths))
         if key not in self.copies:
-            self.copies[key] = self._copy(caller, call.callee, places)
+            self.copies[key] = self._copy(caller, call.callee, paths)
         arguments: list[Value] = []
-        for argument, place in zip(call.arguments, places, strict=True):
-            arguments += [argument] if place is None else _passed(place)
+        for argument, path in zip(call.arguments, paths, strict=True):
+            arguments += [argument] if path is None else _passed(path)
         self.replaced.add(call.callee)
         call.callee = self.copies[key]
         call.arguments = arguments
 
-    def _copy(self, caller: nodes.Function, callee: nodes.Function, places: Sequence[_Place | None]) -> nodes.Function:
+    def _copy(
+        self, caller: nodes.Function, callee: nodes.Function, paths: Sequence[_AccessPath | None]
+    ) -> nodes.Function:
         names = names_in(self.function_names, callee)
         copier = Copier(_SameNames())
         start = nodes.Block([], [], None)
         parameters: list[nodes.FunctionParameter] = []
-        for parameter, place in zip(callee.parameters, places, strict=True):
-            made = list(_parameters(parameter, place, names))
+        for parameter, path in zip(callee.parameters, paths, strict=True):
+            made = list(_parameters(parameter, path, names))
             parameters += made
-            copier.values[parameter] = made[0] if place is None or place.is_direct else _pointer(start, place, made)
+            copier.values[parameter] = made[0] if path is None or path.is_direct else _pointer(start, path, made)
         copy = nodes.Function(
             self.function_names.unique(callee.name),
             None,
@@ -140,9 +142,9 @@ class _Specialising:
         body = copier.region(callee.start_target)
         start.instructions += body.instructions
         start.branch = body.branch
-        for place in places:
-            if place is not None and isinstance(place.root, nodes.Var) and not place.is_local:
-                _add_resource(copy, place.root)
+        for path in paths:
+            if path is not None and isinstance(path.root, nodes.Var) and not path.is_local:
+                _add_resource(copy, path.root)
         merge_access_chains(copy)
         functions = self.module.functions
         functions.insert(functions.index(caller), copy)
@@ -161,10 +163,10 @@ def _passes_pointers(call: nodes.Call) -> bool:
     return any(isinstance(argument.type, Pointer) for argument in call.arguments)
 
 
-def _place(pointer: Value) -> _Place:
+def _path(pointer: Value) -> _AccessPath:
     """Chains have been merged: a pointer is a root, or one access of it."""
     if not isinstance(pointer, nodes.Access):
-        return _Place(pointer, (), ())
+        return _AccessPath(pointer, (), ())
     assert isinstance(pointer.object.type, Pointer)
     type: Type = pointer.object.type.store
     shape: list[int | None] = []
@@ -175,51 +177,51 @@ def _place(pointer: Value) -> _Place:
         part = element_type(type, fixed or 0)
         assert part is not None
         type = part
-    return _Place(pointer.object, tuple(shape), pointer.indices)
+    return _AccessPath(pointer.object, tuple(shape), pointer.indices)
 
 
-def _is_unknown(place: _Place | None) -> bool:
-    """Whether a place is wherever a caller says, of a function that nobody calls."""
-    return place is not None and not place.is_local and not isinstance(place.root, nodes.Var)
+def _is_unknown(path: _AccessPath | None) -> bool:
+    """Whether the root of a path is a parameter of a function that is never called."""
+    return path is not None and not path.is_local and not isinstance(path.root, nodes.Var)
 
 
-def _passed(place: _Place) -> Sequence[Value]:
-    varying = [copy_constant(it) if isinstance(it, nodes.Constant) else it for it in place.varying]
-    return [place.root, *varying] if place.is_local else varying
+def _passed(path: _AccessPath) -> Sequence[Value]:
+    varying = [copy_constant(it) if isinstance(it, nodes.Constant) else it for it in path.varying]
+    return [path.root, *varying] if path.is_local else varying
 
 
 def _parameters(
-    parameter: nodes.FunctionParameter, place: _Place | None, names: NameScope
+    parameter: nodes.FunctionParameter, path: _AccessPath | None, names: NameScope
 ) -> Iterator[nodes.FunctionParameter]:
-    """What stands for a parameter in a copy: the pointer to a local variable, if there is one, and indices."""
-    if place is None:
+    """The parameters of a copy that replace one: the pointer to a local variable, if there is one, and indices."""
+    if path is None:
         yield nodes.FunctionParameter(parameter.io, parameter.type, parameter.name, span=parameter.span)
         return
-    if place.is_local:
-        yield nodes.FunctionParameter(parameter.io, place.root.type, parameter.name, span=parameter.span)
-    for index in place.varying:
+    if path.is_local:
+        yield nodes.FunctionParameter(parameter.io, path.root.type, parameter.name, span=parameter.span)
+    for index in path.varying:
         name = names.unique(f"{parameter.name or 'pointer'}_index")
         yield nodes.FunctionParameter(IoAttributes(), index.type, name, span=parameter.span)
 
 
-def _pointer(start: nodes.Block, place: _Place, made: Sequence[nodes.FunctionParameter]) -> Value:
+def _pointer(start: nodes.Block, path: _AccessPath, made: Sequence[nodes.FunctionParameter]) -> Value:
     """The pointer that the parameter was, built at the start of a copy."""
-    root: Value = made[0] if place.is_local else place.root
-    varying = iter(made[1:] if place.is_local else made)
-    if not place.shape:
+    root: Value = made[0] if path.is_local else path.root
+    varying = iter(made[1:] if path.is_local else made)
+    if not path.shape:
         return root
     indices = [
         copy_constant(index) if fixed is not None and isinstance(index, nodes.Constant) else next(varying)
-        for index, fixed in zip(place.indices, place.shape, strict=True)
+        for index, fixed in zip(path.indices, path.shape, strict=True)
     ]
-    type = _pointee(place)
+    type = _pointee(path)
     access = nodes.Access(root, indices, type, None)
     start.instructions.append(access)
     return access
 
 
-def _pointee(place: _Place) -> Type:
-    return access_type(place.root.type, place.indices)
+def _pointee(path: _AccessPath) -> Type:
+    return access_type(path.root.type, path.indices)
 
 
 def _add_resource(function: nodes.Function, variable: nodes.Var) -> None:

@@ -135,13 +135,13 @@ class _Flattening:
         start = empty_block()
         block = self._do_if(start, state, 0, loop.start_target)
         _go_to(entering[0], state, 1, block)
-        for number, turn in enumerate(self.inner, 1):
+        for number, inner in enumerate(self.inner, 1):
             arm, rest = empty_block(), empty_block()
             following = self._do_if(block, state, number, arm)
-            self._take_turn(arm, turn, left, rest)
+            self._do_iteration(arm, inner, left, rest)
             with builder.at(rest):
                 node = builder.enter_if(builder.load(left))
-            behind = _only_if_true(builder, node, turn.merge_target)
+            behind = _only_if_true(builder, node, inner.merge_target)
             if number < len(self.inner):
                 _go_to(entering[number], state, number + 1, behind)
             with builder.at(behind):
@@ -159,14 +159,14 @@ class _Flattening:
             node = builder.enter_if(builder.binary(BinaryOp.EQUAL, builder.load(state), u32(number)))
         return _only_if_true(builder, node, arm)
 
-    def _take_turn(self, arm: nodes.Block, turn: nodes.Loop, left: nodes.Var, after: nodes.Block) -> None:
-        """Do one turn of an inner loop, tell whether the loop is left, and go on in `after`."""
-        body, going_on = turn.start_target, turn.continuing_target
+    def _do_iteration(self, arm: nodes.Block, loop: nodes.Loop, left: nodes.Var, after: nodes.Block) -> None:
+        """Do one iteration of an inner loop, set `left` if it leaves the loop, and continue in `after`."""
+        body, going_on = loop.start_target, loop.continuing_target
         end, joined = nodes.Terminator(), nodes.Terminator()
-        for block in _leading(_inside(turn), turn.merge_target):
+        for block in _leading(_inside(loop), loop.merge_target):
             block.instructions.append(_store(left, bool_constant(True)))
             _redirect(block, end)
-        for block in _leading(_inside(turn), body):
+        for block in _leading(_inside(loop), body):
             _redirect(block, end)
         for block in _leading(blocks_from(body), going_on):
             _redirect(block, joined)

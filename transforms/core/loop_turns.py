@@ -23,7 +23,7 @@ from .range_walk import RangeWalk
 from .ranges import MIRRORED, OPPOSITE, Range, Ranges, constant_of, whole
 from .regions import blocks_from, branches_to, is_unreachable, nested, region
 
-Turns: TypeAlias = float
+TripCount: TypeAlias = float
 """A whole number, or infinity where none is known."""
 
 _HALVINGS: Final = 33
@@ -32,33 +32,33 @@ _SUBGROUP_TURNS: Final = LARGEST_SUBGROUP
 """Turns of the loop by which a driver may implement a subgroup operation."""
 
 
-def most_turns(module: nodes.Module, entry: str) -> Turns:
+def max_trip_count(module: nodes.Module, entry: str) -> TripCount:
     """The bound for the entry point of that name."""
-    found: dict[nodes.Function, Turns] = {}
+    found: dict[nodes.Function, TripCount] = {}
     for function in module.functions:  # callees stand before their callers
-        found[function] = _Total(turns_of_loops(function), found).region(function.start_target)
+        found[function] = _Total(trip_counts(function), found).region(function.start_target)
     return found[entry_point(module.functions, entry)]
 
 
-def turns_of_loops(function: nodes.Function) -> dict[int, Turns]:
+def trip_counts(function: nodes.Function) -> dict[int, TripCount]:
     """The most turns of each Loop of a function, by its identity, each time it is entered."""
     walk = _Walk(function)
     walk.region(function.start_target)
-    return walk.turns
+    return walk.counts
 
 
 @dataclass(frozen=True)
 class _Total:
     """Adds turns up. `loops` are those of each Loop by its identity, `functions` those of the callees."""
 
-    loops: dict[int, Turns]
-    functions: dict[nodes.Function, Turns]
+    loops: dict[int, TripCount]
+    functions: dict[nodes.Function, TripCount]
 
-    def region(self, start: nodes.Block) -> Turns:
+    def region(self, start: nodes.Block) -> TripCount:
         """The turns taken in a region."""
         return sum(self._block(block) for block in region(start))
 
-    def _block(self, block: nodes.Block) -> Turns:
+    def _block(self, block: nodes.Block) -> TripCount:
         inside = sum(self.region(it) for it in nested(block))
         match None if block.branch is None else block.branch.target:
             case nodes.Loop() as node:
@@ -69,7 +69,7 @@ class _Total:
                 pass
         return inside + sum(self._instruction(it) for it in block.instructions)
 
-    def _instruction(self, instruction: nodes.Instruction) -> Turns:
+    def _instruction(self, instruction: nodes.Instruction) -> TripCount:
         match instruction:
             case nodes.Call(callee=callee):
                 return self.functions[callee]
@@ -131,7 +131,7 @@ def _regular(loop: nodes.Loop) -> Iterator[nodes.Block]:
 class _Walk(RangeWalk):
     def __init__(self, function: nodes.Function) -> None:
         super().__init__(function)
-        self.turns: dict[int, Turns] = {}
+        self.counts: dict[int, TripCount] = {}
         self._around: list[_Facts] = []
 
     def enter_loop(self, branch: nodes.Branch, node: nodes.Loop) -> set[Value]:
@@ -146,7 +146,7 @@ class _Walk(RangeWalk):
         self._around.append(facts)
         stored = super().enter_loop(branch, node)
         self._around.pop()
-        self.turns[id(node)] = _turns(facts)
+        self.counts[id(node)] = _trip_count(facts)
         return stored
 
     def enter_if(self, node: nodes.If) -> set[Value]:
@@ -191,14 +191,14 @@ def _compared(facts: _Facts, ranges: Ranges, condition: nodes.Binary, truth: boo
             yield _Bound(counter, one, ranges.of(other))
 
 
-def _turns(facts: _Facts) -> Turns:
+def _trip_count(facts: _Facts) -> TripCount:
     """The most turns of a loop each time it is entered."""
     if is_unreachable(facts.node.continuing_target):
         return 1
-    return min((_turns_by(facts, bound) for bound in facts.bounds), default=math.inf)
+    return min((_trip_count_by(facts, bound) for bound in facts.bounds), default=math.inf)
 
 
-def _turns_by(facts: _Facts, bound: _Bound) -> Turns:
+def _trip_count_by(facts: _Facts, bound: _Bound) -> TripCount:
     """The most turns that one bound on one counter allows: the counter must take a regular step each turn."""
     match facts.next(bound.counter):
         case nodes.Binary(op=op, lhs=lhs, rhs=rhs) if facts.counter(lhs) is bound.counter:
@@ -212,7 +212,7 @@ def _turns_by(facts: _Facts, bound: _Bound) -> Turns:
     return math.inf if step is None else _stepping(bound, op, step, facts.entered[bound.counter])
 
 
-def _stepping(bound: _Bound, op: BinaryOp, step: int, first: Range) -> Turns:
+def _stepping(bound: _Bound, op: BinaryOp, step: int, first: Range) -> TripCount:
     """The most turns of a counter in the range `first` at the start, changed by `op step` in each turn."""
     limits = whole(_type_of(bound.counter))
     if op is BinaryOp.SUBTRACT:
@@ -234,7 +234,7 @@ def _stepping(bound: _Bound, op: BinaryOp, step: int, first: Range) -> Turns:
             return math.inf
 
 
-def _rising(bound: _Bound, step: int, first: Range, limits: Range) -> Turns:
+def _rising(bound: _Bound, step: int, first: Range, limits: Range) -> TripCount:
     match bound.op:
         case BinaryOp.LESS | BinaryOp.LESS_EQUAL:
             last = bound.limit.high - (bound.op is BinaryOp.LESS)
@@ -245,7 +245,7 @@ def _rising(bound: _Bound, step: int, first: Range, limits: Range) -> Turns:
     return math.inf if last + step > limits.high else _count(last - first.low, step)
 
 
-def _falling(bound: _Bound, step: int, first: Range, limits: Range) -> Turns:
+def _falling(bound: _Bound, step: int, first: Range, limits: Range) -> TripCount:
     match bound.op:
         case BinaryOp.GREATER | BinaryOp.GREATER_EQUAL:
             last = bound.limit.low + (bound.op is BinaryOp.GREATER)
@@ -256,12 +256,12 @@ def _falling(bound: _Bound, step: int, first: Range, limits: Range) -> Turns:
     return math.inf if last - step < limits.low else _count(first.high - last, step)
 
 
-def _count(distance: int, step: int) -> Turns:
+def _count(distance: int, step: int) -> TripCount:
     """Turns from one number to another: the last one leaves, and the test may stand before or after the step."""
     return max(0, distance) // step + 3
 
 
-def _shrinking(bound: _Bound, first: Range) -> Turns:
+def _shrinking(bound: _Bound, first: Range) -> TripCount:
     """Of a number that becomes zero, which must end the loop."""
     match bound.op:
         case BinaryOp.GREATER:
@@ -275,7 +275,7 @@ def _shrinking(bound: _Bound, first: Range) -> Turns:
     return _HALVINGS + 1 if ends_at_zero and first.low >= 0 else math.inf
 
 
-def _growing(bound: _Bound, factor: int, first: Range, limits: Range) -> Turns:
+def _growing(bound: _Bound, factor: int, first: Range, limits: Range) -> TripCount:
     """Of a number that passes its limit before it wraps."""
     if bound.op not in (BinaryOp.LESS, BinaryOp.LESS_EQUAL) or first.low < 1:
         return math.inf

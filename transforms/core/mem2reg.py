@@ -283,8 +283,8 @@ class _Promotion:
 
 def _is_a_meeting(node: nodes.Loop) -> bool:
     """Whether the continuing part is reached otherwise than from the end of the body, all of whose values it sees."""
-    ways = branches_to(blocks_from(node.start_target), node.continuing_target)
-    return bool(ways) and ways != [last_block(node.start_target).branch]
+    branches = branches_to(blocks_from(node.start_target), node.continuing_target)
+    return bool(branches) and branches != [last_block(node.start_target).branch]
 
 
 def _indices(pointer: Value) -> Sequence[int]:

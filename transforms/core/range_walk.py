@@ -96,9 +96,9 @@ class RangeWalk:
             self.ranges.undo(mark)
         merge = node.merge_target
         if merge is not None:
-            ways = [_goes_to(arm, merge) for arm in (node.true_target, node.false_target)]
-            if ways.count(True) == 1:
-                self.ranges.assume(node.condition, ways[0])
+            goes_on = [_goes_to(arm, merge) for arm in (node.true_target, node.false_target)]
+            if goes_on.count(True) == 1:
+                self.ranges.assume(node.condition, goes_on[0])
             logical = _logical(node, merge)
             if logical is not None:
                 self.ranges.logical[merge.arguments[0]] = logical

@@ -18,7 +18,7 @@ from ...ir.core.structure import blocks_of
 from ...ir.types import VOID
 from .copying import Copier
 from .editing import any_of, module_names, names_in
-from .loop_turns import Turns, turns_of_loops
+from .loop_turns import TripCount, trip_counts
 from .regions import blocks_from, branches_to, is_unreachable, merge_of, nested, region
 from .replacing import replace
 from .returns import Returns, nests_too_deep
@@ -50,7 +50,7 @@ class ReplicateLoops:
         return any_of(self._function(module, names_in(names, function), function) for function in module.functions)
 
     def _function(self, module: nodes.Module, names: NameScope, function: nodes.Function) -> bool:
-        kinds = _Kinds(turns_of_loops(function), self.short)
+        kinds = _Kinds(trip_counts(function), self.short)
         places = [(it, loop) for it in reversed(blocks_of(function)) if (loop := _loop_at(it)) is not None]
         long = [loop for _, loop in places if not kinds.is_short(loop)]
         inner = {id(loop) for loop in long if not kinds.has_long(loop)}
@@ -68,12 +68,12 @@ class ReplicateLoops:
 class _Kinds:
     """Tells loops that a driver unrolls, of at most `short` turns, from others. Copies of loops are as long."""
 
-    turns: dict[int, Turns]
+    counts: dict[int, TripCount]
     short: int
 
     def is_short(self, loop: nodes.Loop) -> bool:
         """Whether the driver unrolls it."""
-        return self.turns.get(id(loop), math.inf) <= self.short
+        return self.counts.get(id(loop), math.inf) <= self.short
 
     def has_long(self, loop: nodes.Loop) -> bool:
         """Whether there is a loop in it that the driver does not unroll."""
@@ -91,7 +91,7 @@ class _Kinds:
         loop = _loop_at(block)
         if loop is None:
             return sum(map(self._region, nested(block)))
-        return self.size(loop) * (int(self.turns[id(loop)]) if self.is_short(loop) else 1)
+        return self.size(loop) * (int(self.counts[id(loop)]) if self.is_short(loop) else 1)
 
 
 def _loop_at(block: nodes.Block) -> nodes.Loop | None:
@@ -123,12 +123,12 @@ class _Replication:
     def run(self, copies: int) -> None:
         """Let one turn of the loop do so many."""
         loop = self.loop
-        turns = [self._copy() for _ in range(copies - 1)]
+        replicas = [self._copy() for _ in range(copies - 1)]
         back_to_start = branches_to(_inside(loop), loop.start_target)
-        block = start = empty_block(turns[0][0].arguments)
-        turns[0][0].arguments = []
-        for index, (body, continuing) in enumerate(turns):
-            following = turns[index + 1][0] if index + 1 < len(turns) else loop.start_target
+        block = start = empty_block(replicas[0][0].arguments)
+        replicas[0][0].arguments = []
+        for index, (body, continuing) in enumerate(replicas):
+            following = replicas[index + 1][0] if index + 1 < len(replicas) else loop.start_target
             block = self._go_through(block, body, continuing, following)
         block.instructions.extend(loop.start_target.instructions)
         block.branch = loop.start_target.branch

@@ -116,8 +116,8 @@ class _Function:
         inside = blocks_from(chosen.target)
         end = last_block(chosen.target)
         if node.merge_target is not None:
-            ways = branches_to(inside, node.merge_target)
-            if any(way is not end.branch for way in ways):
+            branches = branches_to(inside, node.merge_target)
+            if any(branch is not end.branch for branch in branches):
                 return False
         return self._choose(block, chosen.target, others, node.merge_target)
 

@@ -170,7 +170,7 @@ class _Loads:
         """What a pointer into a changed variable points to."""
         root = root_of(pointer)
         assert isinstance(root, nodes.Var)
-        place = _Place(root, self.changed[root])
+        place = _UniformPart(root, self.changed[root])
         rest = list(pointer.indices) if isinstance(pointer, nodes.Access) else []
         while rest and not is_narrow(place.type):
             place = place.part(rest.pop(0))
@@ -183,7 +183,7 @@ class _Loads:
         column = self._column(place, min(number, place.type.columns - 1))
         return self.builder.access(column, rest[1:]) if rest[1:] else column
 
-    def _whole(self, place: _Place) -> Value:
+    def _whole(self, place: _UniformPart) -> Value:
         if not any(map(is_narrow, walk(place.type))):
             return self.builder.load(self._pointer(place.root, place.indices))
         match place.type:
@@ -197,7 +197,7 @@ class _Loads:
                 raise InputError(f"loading all of {place.type} from a uniform is not supported with std140")
         return self.builder.construct(place.type, parts)
 
-    def _column(self, place: _Place, index: int) -> Value:
+    def _column(self, place: _UniformPart, index: int) -> Value:
         return self.builder.load(self._pointer(place.root, [*place.indices, u32(place.first_column + index)]))
 
     def _pointer(self, root: nodes.Var, indices: Sequence[Value]) -> Value:
@@ -206,9 +206,9 @@ class _Loads:
 
 
 @dataclass(frozen=True)
-class _Place:
-    """A part of a variable: its type before, the indices to it now, or, of a matrix, to what has its columns from
-    `first_column` on.
+class _UniformPart:
+    """A part of a uniform variable. `type` is its type before the pass, `indices` lead to it in the new layout. The
+    columns of a matrix are members of the value at `indices`, from `first_column` on.
     """
 
     root: nodes.Var
@@ -216,15 +216,15 @@ class _Place:
     indices: tuple[Value, ...] = ()
     first_column: int = 0
 
-    def part(self, index: Value) -> _Place:
-        """A part of the part, which is no matrix itself."""
+    def part(self, index: Value) -> _UniformPart:
+        """An element or member of this part, which must not be a matrix."""
         number = number_of(index)
         position = number if isinstance(number, int) else 0
         type = element_type(self.type, position if isinstance(self.type, Struct) else 0)
         assert type is not None
         if not isinstance(self.type, Struct):
-            return _Place(self.root, type, (*self.indices, index))
+            return _UniformPart(self.root, type, (*self.indices, index))
         moved = _position(self.type, position)
         if is_narrow(type):
-            return _Place(self.root, type, self.indices, moved)
-        return _Place(self.root, type, (*self.indices, u32(moved)))
+            return _UniformPart(self.root, type, self.indices, moved)
+        return _UniformPart(self.root, type, (*self.indices, u32(moved)))

@@ -216,8 +216,8 @@ class _Solver:
             case ThreadID(Fork(factor=DynamicLiteral(1))):
                 return IntegerConstant(U64, 0)
             case Phi(Region() as region, values):
-                ways = zip(values, region.predecessors, strict=True)
-                return _meet([self.value(value) for value, way in ways if way in self.reached])
+                incoming = zip(values, region.predecessors, strict=True)
+                return _meet([self.value(value) for value, predecessor in incoming if predecessor in self.reached])
             case Reduce(Join(), init, update):
                 return _meet([self.value(init), self.value(update)])
             case Select(condition, if_true, if_false):

@@ -17,11 +17,11 @@ def remove_unreachable(function: Function) -> bool:
     changed = False
     for node in function.nodes:
         if isinstance(node, Phi) and isinstance(node.region, Region):
-            ways = zip(node.values, node.region.predecessors, strict=True)
-            node.values = [value for value, way in ways if way in reached]
+            incoming = zip(node.values, node.region.predecessors, strict=True)
+            node.values = [value for value, predecessor in incoming if predecessor in reached]
     for node in function.nodes:
         if isinstance(node, Region):
-            kept = [way for way in node.predecessors if way in reached]
+            kept = [predecessor for predecessor in node.predecessors if predecessor in reached]
             changed |= len(kept) != len(node.predecessors)
             node.predecessors = kept
     changed |= any(is_control(node) and node not in reached for node in function.nodes)

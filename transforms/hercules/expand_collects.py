@@ -54,7 +54,7 @@ def _expand(function: Function, body: ForkBody) -> None:
     made: list[Node] = [] if body.threads else [thread]
     replacements: dict[Node, Node] = {}
     for collect in body.collects:
-        zero = ConstantNode(ZeroConstant(body.forks.plan.types[collect]))
+        zero = ConstantNode(ZeroConstant(body.forks.placed.types[collect]))
         reduce = Reduce(body.join, zero, zero, label=collect.label, span=collect.span)
         reduce.update = Write(reduce, collect.value, [PositionIndex(thread)], span=collect.span)
         replacements[collect] = reduce

@@ -99,22 +99,22 @@ class Fission:
 
     def obstacle(self) -> str | None:
         """Why the fork is not split; None if it is."""
-        body, plan = self.body, self.body.forks.plan
+        body, placed = self.body, self.body.forks.placed
         if len(self.parts) < 2:
             return "it has one part only"
         if body.has_placed_calls:
             return PLACED_CALLS
         if any(isinstance(it, (Fork, Join)) for it in body.control):
             return "each part would run the fork inside"
-        if any(plan.loops.around[it] != plan.loops.around[body.fork] for it in body.control):
+        if any(placed.loops.around[it] != placed.loops.around[body.fork] for it in body.control):
             return "each part would run the loop inside"
         if any(it in self.homes for it in self._conditions()):
             return "a branch depends on what the threads carry"
         end = body.join.control
         for value in {value for values in self.handed for value in values}:
-            if not is_scalar(plan.types[value]):
+            if not is_scalar(placed.types[value]):
                 return "a part needs a collection of another"
-            if not plan.dominators.dominates(plan.place[value], end):
+            if not placed.dominators.dominates(placed.place[value], end):
                 return "a part needs what another makes on some ways only"
         return None
 
@@ -163,8 +163,8 @@ class Fission:
 
     def split(self) -> None:
         """Put the forks of the parts in the place of the fork."""
-        body, plan = self.body, self.body.forks.plan
-        function, (after,) = plan.function, plan.graph.successors[body.join]
+        body, placed = self.body, self.body.forks.placed
+        function, (after,) = placed.function, placed.graph.successors[body.join]
         collected: dict[Node, Collect] = {}
         made: list[Node] = []
         before = body.fork.control

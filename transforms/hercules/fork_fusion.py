@@ -59,7 +59,7 @@ def _fuse_one(known: Analyses) -> bool:
 
 def following(first: ForkBody) -> ForkBody | None:
     """The fork right after a join."""
-    (after,) = first.forks.plan.graph.successors[first.join]
+    (after,) = first.forks.placed.graph.successors[first.join]
     return first.forks.body(after) if isinstance(after, Fork) else None
 
 
@@ -97,16 +97,16 @@ def _is_own_read(user: Node, collect: Collect, second: ForkBody) -> bool:
     own, *rest = user.indices
     is_own = isinstance(own, PositionIndex) and own.position in second.threads
     at_rest = [it.position for it in rest if isinstance(it, PositionIndex)]
-    return is_own and collect not in at_rest and is_scalar(second.forks.plan.types[user])
+    return is_own and collect not in at_rest and is_scalar(second.forks.placed.types[user])
 
 
 def _may_interleave(first: ForkBody, reduce: Reduce, second: ForkBody, on: Reduce) -> bool:
     """Whether threads may do both their parts of a chain at once."""
-    fold = first.turns.fold(reduce, reduce.update)
+    fold = first.iterations.fold(reduce, reduce.update)
     if fold is not None:
-        return fold == second.turns.fold(on, on.update)
-    before = first.turns.own_place(reduce, reduce.update, first.threads)
-    after = second.turns.own_place(on, on.update, second.threads)
+        return fold == second.iterations.fold(on, on.update)
+    before = first.iterations.own_place(reduce, reduce.update, first.threads)
+    after = second.iterations.own_place(on, on.update, second.threads)
     return before is not None and after is not None and before[0] == after[0]
 
 
@@ -134,13 +134,13 @@ def _is_fed(first: ForkBody, second: ForkBody, pairs: Mapping[Reduce, Reduce]) -
 
 def _overwritten(first: ForkBody, on: Reduce) -> Iterator[Node]:
     """The versions of collections that are gone when the second begins to carry its own."""
-    plan = first.forks.plan
-    pending = [version_of(on.init)] if is_collection(plan.types[on.init]) else []
+    placed = first.forks.placed
+    pending = [version_of(on.init)] if is_collection(placed.types[on.init]) else []
     while pending:
         version = pending.pop()
         yield version
         yield from (it for it in first.forks.users[version] if is_version_projection(it))
-        pending.extend(it for it, use in consumed(version, plan.types, plan.nest.forks) if use.control is None)
+        pending.extend(it for it, use in consumed(version, placed.types, placed.nest.forks) if use.control is None)
 
 
 def _fuse(function: Function, first: ForkBody, second: ForkBody) -> None:
@@ -159,7 +159,7 @@ def _fuse(function: Function, first: ForkBody, second: ForkBody) -> None:
         collect.join = second.join
     for thread in second.threads:
         thread.fork = first.fork
-    (after,) = first.forks.plan.graph.successors[second.fork]
+    (after,) = first.forks.placed.graph.successors[second.fork]
     replace_predecessor(after, second.fork, first.join.control)
     function.nodes = [it for it in function.nodes if it not in dead]
 

@@ -55,7 +55,7 @@ def _interchange(function: Function, label: str) -> bool:
 
 def inner_of(outer: ForkBody) -> ForkBody | None:
     """The fork that control comes to first inside another, if there is one."""
-    (following,) = outer.forks.plan.graph.successors[outer.fork]
+    (following,) = outer.forks.placed.graph.successors[outer.fork]
     return outer.forks.body(following) if isinstance(following, Fork) else None
 
 
@@ -78,7 +78,7 @@ def obstacle(outer: ForkBody, inner: ForkBody) -> str | None:
         return "the inner fork carries something that the outer does not"
     numbers: set[Node] = {*outer.threads, *inner.threads}
     for reduce in inner.reduces:
-        if inner.turns.fold(reduce, reduce.update) is None and not inner.turns.has_own_slots(
+        if inner.iterations.fold(reduce, reduce.update) is None and not inner.iterations.has_own_slots(
             reduce, reduce.update, numbers
         ):
             return "the order of the threads shows in what they carry"

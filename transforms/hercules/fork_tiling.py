@@ -104,8 +104,8 @@ def _tiles(factor: DynamicConstant, size: int) -> DynamicConstant:
 
 
 def _tile(body: ForkBody, size: int) -> None:
-    function, fork, join, factor = body.forks.plan.function, body.fork, body.join, body.fork.factor
-    (first,) = body.forks.plan.graph.successors[fork]
+    function, fork, join, factor = body.forks.placed.function, body.fork, body.join, body.fork.factor
+    (first,) = body.forks.placed.graph.successors[fork]
     users = {reduce: body.inside_users(reduce) for reduce in body.reduces}
     tile, number, made = _numbered(body, size)
     end = Join(tile if first is join else join.control, span=join.span)

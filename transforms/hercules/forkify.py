@@ -36,10 +36,10 @@ from ...ir.hercules.nodes import (
     ZeroConstant,
 )
 from ...ir.hercules.ranges import in_range
-from ...ir.hercules.schedule import Schedule, schedule
+from ...ir.hercules.schedule import Placement, place_nodes
 from ...ir.hercules.types import U64
 from .cleanup import remove_dead
-from .independence import Turns
+from .independence import Iterations
 
 
 @dataclass(frozen=True)
@@ -66,49 +66,49 @@ class Forkify:
 
 
 def _forkify_one(function: Function) -> bool:
-    plan = schedule(function)
+    placed = place_nodes(function)
     users = def_use(function)
-    for loop in plan.loops.loops:
-        counted = _counted(plan, users, loop)
+    for loop in placed.loops.loops:
+        counted = _counted(placed, users, loop)
         if counted is not None and counted.is_parallel():
             counted.make_fork()
             return True
     return False
 
 
-def _counted(plan: Schedule, users: Mapping[Node, tuple[Node, ...]], loop: Loop) -> _Counted | None:
+def _counted(placed: Placement, users: Mapping[Node, tuple[Node, ...]], loop: Loop) -> _Counted | None:
     """The loop, if its only way out is its header's test of a counter against a bound."""
-    header, test = loop.header, plan.exits[loop.header]
+    header, test = loop.header, placed.exits[loop.header]
     if len(header.predecessors) != 2 or len(loop.latches) != 1 or not isinstance(test, If):
         return None
     body = set(loop.body)
     if any(
-        isinstance(it, Call) and it.control is not None and plan.place.get(it) in body for it in plan.function.nodes
+        isinstance(it, Call) and it.control is not None and placed.place.get(it) in body for it in placed.function.nodes
     ):
         return None
-    leaving = [it for node in loop.body for it in plan.graph.successors[node] if it not in body]
-    ways = {
+    leaving = [it for node in loop.body for it in placed.graph.successors[node] if it not in body]
+    arms = {
         it.indices[0].output: it
         for it in users[test]
         if isinstance(it, Read) and isinstance(it.indices[0], ControlIndex)
     }
-    if len(ways) != 2 or leaving != [ways[0]] or not isinstance(test.condition, Binary):
+    if len(arms) != 2 or leaving != [arms[0]] or not isinstance(test.condition, Binary):
         return None
-    counter, bound = test.condition.lhs, _constant(test.condition.rhs, plan)
+    counter, bound = test.condition.lhs, _constant(test.condition.rhs, placed)
     if test.condition.op is not BinaryOp.LESS or bound is None or not isinstance(counter, Phi):
         return None
-    found = _Counted(plan, users, loop, test, ways[1], ways[0], counter, bound, test.condition.rhs)
+    found = _Counted(placed, users, loop, test, arms[1], arms[0], counter, bound, test.condition.rhs)
     return found if counter.region is header and found.counts_by_one() else None
 
 
-def _constant(node: Node, plan: Schedule) -> DynamicConstant | None:
+def _constant(node: Node, placed: Placement) -> DynamicConstant | None:
     """A bound as a dynamic constant."""
     match node:
         case DynamicConstantNode(value):
             return value
         case ConstantNode(IntegerConstant(value=value)) if value >= 0:
             return dynamic.literal(value)
-        case ConstantNode(ZeroConstant()) if isinstance(plan.types[node], Integer):
+        case ConstantNode(ZeroConstant()) if isinstance(placed.types[node], Integer):
             return dynamic.ZERO
         case _:
             return None
@@ -118,7 +118,7 @@ def _constant(node: Node, plan: Schedule) -> DynamicConstant | None:
 class _Counted:
     """A loop `for (counter = 0; counter < bound; counter += 1)`, entered by `inside` and left by `outside`."""
 
-    plan: Schedule
+    placed: Placement
     users: Mapping[Node, tuple[Node, ...]]
     loop: Loop
     test: If
@@ -142,7 +142,7 @@ class _Counted:
 
     @property
     def _phis(self) -> list[Phi]:
-        found = [it for it in self.users[self.loop.header] if isinstance(it, Phi) and it in self.plan.place]
+        found = [it for it in self.users[self.loop.header] if isinstance(it, Phi) and it in self.placed.place]
         return [it for it in found if it is not self.counter]
 
     def counts_by_one(self) -> bool:
@@ -163,9 +163,9 @@ class _Counted:
         )
 
     def _is_independent(self, phi: Phi) -> bool:
-        turns = Turns(self.plan, self.users, in_range(self.plan), lambda it: not self._is_outside(it))
+        iterations = Iterations(self.placed, self.users, in_range(self.placed), lambda it: not self._is_outside(it))
         update = self.next_of(phi)
-        return turns.fold(phi, update) is not None or turns.has_own_slots(phi, update, {self.counter})
+        return iterations.fold(phi, update) is not None or iterations.has_own_slots(phi, update, {self.counter})
 
     def _dependents(self, roots: Iterable[Node]) -> set[Node]:
         """All data of the loop that is computed from its phis."""
@@ -175,25 +175,25 @@ class _Counted:
             node = pending.pop()
             if node not in found:
                 found.add(node)
-                inner = [it for it in self.users[node] if it in self.plan.place and not self._is_outside(it)]
+                inner = [it for it in self.users[node] if it in self.placed.place and not self._is_outside(it)]
                 pending += inner
         return found
 
     def _is_used_after(self, node: Node) -> bool:
-        return any(self._is_outside(user) for user in self.users[node] if user in self.plan.live)
+        return any(self._is_outside(user) for user in self.users[node] if user in self.placed.live)
 
     def _is_outside(self, user: Node) -> bool:
         """Whether a node runs, or uses its operands, outside of the loop's turns."""
-        at = user if is_control(user) else self.plan.place.get(user)
+        at = user if is_control(user) else self.placed.place.get(user)
         return at is not None and at not in self.loop.body
 
     def make_fork(self) -> None:
         """Put the fork in the loop's place."""
-        function, header = self.plan.function, self.loop.header
+        function, header = self.placed.function, self.loop.header
         fork = Fork(header.predecessors[1 - self._latch], self.bound, span=self.test.span)
         join = Join(self.loop.latches[0], span=self.test.span)
         thread: Node = ThreadID(fork, label=self.counter.label, span=self.counter.span)
-        type = self.plan.types[self.counter]
+        type = self.placed.types[self.counter]
         number = thread if type == U64 else Cast(type, thread, label=self.counter.label)
         reduces: dict[Node, Node] = {
             it: Reduce(join, self.start_of(it), self.next_of(it), label=it.label, span=it.span) for it in self._phis

@@ -10,9 +10,9 @@ from ...ir.hercules.cache import Analyses
 from ...ir.hercules.graph import def_use, is_control
 from ...ir.hercules.nodes import Call, Collect, Fork, Join, Node, Reduce, ThreadID
 from ...ir.hercules.ranges import in_range
-from ...ir.hercules.schedule import Schedule, schedule
+from ...ir.hercules.schedule import Placement, place_nodes
 from .cleanup import remove_dead
-from .independence import Turns
+from .independence import Iterations
 
 PLACED_CALLS = "a call inside stays where it is"
 """An obstacle of all passes that change the control of forks."""
@@ -22,7 +22,7 @@ PLACED_CALLS = "a call inside stays where it is"
 class Forks:
     """The forks of a function as it is now, whose data nodes are all live, and the users of each node."""
 
-    plan: Schedule
+    placed: Placement
 
     users: Mapping[Node, tuple[Node, ...]]
 
@@ -30,22 +30,22 @@ class Forks:
     def of(known: Analyses) -> Forks:
         """The forks of a verified function, of which dead data is removed first."""
         remove_dead(known.function)
-        return Forks(known.get(schedule), known.get(def_use))
+        return Forks(known.get(place_nodes), known.get(def_use))
 
     @cached_property
     def proved(self) -> frozenset[tuple[Node, int]]:
         """The accesses that are in range, with the numbers of their indices."""
-        return in_range(self.plan)
+        return in_range(self.placed)
 
     def bodies(self) -> Iterator[ForkBody]:
         """All of them, outer ones first."""
-        for fork in self.plan.graph.order:
+        for fork in self.placed.graph.order:
             if isinstance(fork, Fork):
                 yield self.body(fork)
 
     def body(self, fork: Fork) -> ForkBody:
         """One of them."""
-        join = self.plan.nest.joins[fork]
+        join = self.placed.nest.joins[fork]
         pinned = self.users[join]
         return ForkBody(
             self,
@@ -75,26 +75,26 @@ class ForkBody:
 
     def is_inside(self, user: Node) -> bool:
         """Whether a node uses its operands between the fork and the join."""
-        plan = self.forks.plan
+        placed = self.forks.placed
         match user:
             case Collect(Join() as join):
-                at: Node | None = plan.nest.forks[join]
+                at: Node | None = placed.nest.forks[join]
             case _ if is_control(user):
                 at = user
             case _:
-                at = plan.place.get(user)
-        return at is not None and self.fork in plan.nest.around[at]
+                at = placed.place.get(user)
+        return at is not None and self.fork in placed.nest.around[at]
 
     @cached_property
     def control(self) -> tuple[Node, ...]:
         """The control nodes after the fork and before the join."""
-        plan = self.forks.plan
-        return tuple(it for it in plan.graph.order if it is not self.fork and self.fork in plan.nest.around[it])
+        placed = self.forks.placed
+        return tuple(it for it in placed.graph.order if it is not self.fork and self.fork in placed.nest.around[it])
 
     @cached_property
     def data(self) -> tuple[Node, ...]:
         """The data nodes inside: with the Reduces and thread numbers of the fork, without its Collects."""
-        nodes = self.forks.plan.function.nodes
+        nodes = self.forks.placed.function.nodes
         return tuple(it for it in nodes if not is_control(it) and it not in self.collects and self.is_inside(it))
 
     @property
@@ -111,6 +111,6 @@ class ForkBody:
         return [it for it in self.forks.users[node] if not self.is_inside(it)]
 
     @property
-    def turns(self) -> Turns:
+    def iterations(self) -> Iterations:
         """The threads, for questions about what they carry."""
-        return Turns(self.forks.plan, self.forks.users, self.forks.proved, self.is_inside)
+        return Iterations(self.forks.placed, self.forks.users, self.forks.proved, self.is_inside)

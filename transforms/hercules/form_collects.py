@@ -66,7 +66,7 @@ def _nest(body: ForkBody, reduce: Reduce) -> Iterator[tuple[ForkBody, Reduce]]:
     yield body, reduce
     inner = reduce.update
     if isinstance(inner, Reduce) and inner is not reduce and inner.init is reduce:
-        fork = body.forks.plan.place[inner]
+        fork = body.forks.placed.place[inner]
         yield from _nest(next(it for it in body.forks.bodies() if it.fork is fork), inner)
 
 
@@ -83,9 +83,9 @@ def obstacle(nest: Nest) -> str | None:
         return "a thread looks at the array"
     if any(it is not reduce for it in body.forks.users[write]):
         return "a thread looks at the array"
-    if not is_scalar(body.forks.plan.types[write.value]) or len(write.indices) != len(nest):
+    if not is_scalar(body.forks.placed.types[write.value]) or len(write.indices) != len(nest):
         return "a thread writes more or less than one scalar"
-    type: Type = body.forks.plan.types[reduce]
+    type: Type = body.forks.placed.types[reduce]
     for (outer, _), index in zip(nest, write.indices, strict=True):
         if not isinstance(index, PositionIndex) or index.position not in outer.threads:
             return "a thread writes elsewhere than at its number"

@@ -31,19 +31,19 @@ from ...ir.hercules.nodes import (
     Start,
     ThreadID,
 )
-from ...ir.hercules.schedule import Schedule, schedule
+from ...ir.hercules.schedule import Placement, place_nodes
 from .cleanup import remove_dead
 
 
 @dataclass(frozen=True)
 class GlobalCodeMotion:
-    """Gives each of several ways that exclude each other its own copy of a value that only they need, and puts the
-    node list in the order of the schedule.
+    """Gives each of several exclusive paths its own copy of a value that only those paths need, and sorts the node
+    list in order of execution.
 
-    A sea of nodes has no places: `schedule` puts each value into the least nested, and then the last, block above all
-    its uses. Where these are on exclusive ways, it would be computed on the ways that do not need it, too. Copies,
-    only of computations of scalars and never into a loop or fork that the value was outside of, are computed no more
-    often on any way. `gvn` merges the copies again: this pass comes after it, or instead of it.
+    `place_nodes` puts each value into the least nested, and then the last, block above all its uses. If the uses are
+    on exclusive paths, the value would also be computed on paths that do not need it. Only scalar computations are
+    copied, and never into a loop or fork that the value was outside of, so no path computes more than before. `gvn`
+    merges the copies again: run this pass after it, or instead of it.
 
     In the text, each block's data nodes then follow the control node that leads it, in the order in which they run.
     After Click, "Global Code Motion / Global Value Numbering", 1995.
@@ -56,7 +56,7 @@ class GlobalCodeMotion:
         changed = False
         for function in module.functions:
             changed |= remove_dead(function)
-            changed |= _Motion(schedule(function)).split()
+            changed |= _Motion(place_nodes(function)).split()
             changed |= _reorder(function)
         return changed
 
@@ -68,19 +68,19 @@ Use = tuple[Node, Node, int]
 class _Motion:
     """Copies values, users before what they use, so that a copy's operands may be copied in turn."""
 
-    def __init__(self, plan: Schedule) -> None:
-        self.plan = plan
-        self.place = dict(plan.place)
-        self.users = {node: list(them) for node, them in def_use(plan.function).items()}
-        self.flow = {it: self._following(it) for it in plan.blocks}
+    def __init__(self, placed: Placement) -> None:
+        self.placed = placed
+        self.place = dict(placed.place)
+        self.users = {node: list(them) for node, them in def_use(placed.function).items()}
+        self.flow = {it: self._following(it) for it in placed.blocks}
 
     def split(self) -> bool:
         """Copy what exclusive ways need; whether there was anything."""
         copies: list[Node] = []
-        for block in reversed([*self.plan.blocks]):
-            for node in reversed(self.plan.blocks[block]):
+        for block in reversed([*self.placed.blocks]):
+            for node in reversed(self.placed.blocks[block]):
                 copies += self._split_node(node, block)
-        self.plan.function.nodes += copies
+        self.placed.function.nodes += copies
         return bool(copies)
 
     def _split_node(self, node: Node, block: Node) -> list[Node]:
@@ -88,9 +88,9 @@ class _Motion:
         if not isinstance(node, ScalarNode):
             return []
         uses = list(self._uses(node))
-        ways = self._ways(block, {self._at_depth_of(block, at) for _, at, _ in uses})
+        groups = self._groups(block, {self._at_depth_of(block, at) for _, at, _ in uses})
         copies: list[Node] = []
-        for number, (top, blocks) in enumerate(ways):
+        for number, (top, blocks) in enumerate(groups):
             if number == 0:
                 self.place[node] = top
                 continue
@@ -122,12 +122,12 @@ class _Motion:
         for user in self.users[node]:
             match user:
                 case Phi(Region() as region, values):
-                    for edge, (value, way) in enumerate(zip(values, region.predecessors, strict=True)):
+                    for edge, (value, predecessor) in enumerate(zip(values, region.predecessors, strict=True)):
                         if value is node:
-                            yield user, block_leader(way), edge
+                            yield user, block_leader(predecessor), edge
                 case Reduce(Join() as join, init, update):
                     if init is node:
-                        yield user, block_leader(self.plan.nest.forks[join].control), 0
+                        yield user, block_leader(self.placed.nest.forks[join].control), 0
                     if update is node:
                         yield user, block_leader(join.control), 1
                 case Collect(Join() as join):
@@ -139,22 +139,22 @@ class _Motion:
                 case _:
                     assert_never(user)
 
-    def _ways(self, block: Node, wanted: set[Node]) -> list[tuple[Node, set[Node]]]:
+    def _groups(self, block: Node, wanted: set[Node]) -> list[tuple[Node, set[Node]]]:
         """The exclusive ways on which a value of a block is wanted: the top block of each, and the blocks on it.
 
         None if it is wanted in the block itself, or always.
         """
-        ways = [(it, {it}) for it in self.plan.blocks if it in wanted]
+        groups = [(it, {it}) for it in self.placed.blocks if it in wanted]
         merged = True
-        while merged and len(ways) > 1:
+        while merged and len(groups) > 1:
             merged = False
-            for left, right in combinations(ways, 2):
+            for left, right in combinations(groups, 2):
                 if not self._exclude(left[0], right[0], block):
-                    ways = [it for it in ways if it is not left and it is not right]
-                    ways.append((self._common(left[0], right[0]), left[1] | right[1]))
+                    groups = [it for it in groups if it is not left and it is not right]
+                    groups.append((self._common(left[0], right[0]), left[1] | right[1]))
                     merged = True
                     break
-        return ways if len(ways) > 1 and all(top is not block for top, _ in ways) else []
+        return groups if len(groups) > 1 and all(top is not block for top, _ in groups) else []
 
     def _exclude(self, left: Node, right: Node, block: Node) -> bool:
         """Whether control from the block comes through one of two blocks at most before it is in the block again."""
@@ -171,40 +171,40 @@ class _Motion:
         return seen
 
     def _common(self, left: Node, right: Node) -> Node:
-        return block_leader(self.plan.dominators.common(left, right))
+        return block_leader(self.placed.dominators.common(left, right))
 
     def _at_depth_of(self, block: Node, below: Node) -> Node:
         """The lowest block above one, or that itself, which is in the nest of another."""
-        plan = self.plan
-        for at in plan.dominators.chain(below):
-            if at in plan.blocks and (plan.loops.around[at], plan.nest.around[at]) == (
-                plan.loops.around[block],
-                plan.nest.around[block],
+        placed = self.placed
+        for at in placed.dominators.chain(below):
+            if at in placed.blocks and (placed.loops.around[at], placed.nest.around[at]) == (
+                placed.loops.around[block],
+                placed.nest.around[block],
             ):
                 return at
         return block
 
     def _following(self, block: Node) -> tuple[Node, ...]:
         """The blocks that control may come to next."""
-        end = self.plan.exits.get(block)
+        end = self.placed.exits.get(block)
         if end is None:
             return ()
-        return (end,) if end in self.plan.blocks else self.plan.graph.successors[end]
+        return (end,) if end in self.placed.blocks else self.placed.graph.successors[end]
 
 
 def _reorder(function: Function) -> bool:
     """Sort the node list: Start and parameters, then constants, then block by block."""
-    plan = schedule(function)
-    start = plan.graph.order[0]
-    floating = {node for nodes in plan.blocks.values() for node in nodes}
+    placed = place_nodes(function)
+    start = placed.graph.order[0]
+    floating = {node for nodes in placed.blocks.values() for node in nodes}
     heads = [it for it in function.nodes if isinstance(it, Parameter)]
-    pinned: dict[Node, list[Node]] = {it: [] for it in plan.graph.order}
+    pinned: dict[Node, list[Node]] = {it: [] for it in placed.graph.order}
     for node in function.nodes:
-        if node in plan.place and node not in floating and not isinstance(node, Parameter):
-            pinned[plan.place[node]].append(node)
+        if node in placed.place and node not in floating and not isinstance(node, Parameter):
+            pinned[placed.place[node]].append(node)
     order = [start, *heads]
-    for node in plan.graph.order:
-        order += [*([] if node is start else [node]), *pinned[node], *plan.blocks.get(node, ())]
+    for node in placed.graph.order:
+        order += [*([] if node is start else [node]), *pinned[node], *placed.blocks.get(node, ())]
     changed = order != function.nodes
     function.nodes = order
     return changed

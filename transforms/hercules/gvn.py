@@ -30,23 +30,23 @@ class GlobalValueNumbering:
         """Change the module; whether anything changed."""
         changed = False
         for function in module.functions:
-            plan = latest_places(function)
-            while _merge(function, plan):
+            latest = latest_places(function)
+            while _merge(function, latest):
                 changed = True
         return changed
 
 
-def _merge(function: Function, plan: Latest) -> bool:
-    """One round. The plan is that from before the first: merging moves no node to the other side of a join."""
+def _merge(function: Function, latest: Latest) -> bool:
+    """One round. `latest` is computed before the first round: merging moves no node to the other side of a join."""
     check_compile_time()
     first: dict[Hashable, Node] = {}
     replacements: dict[Node, Node] = {}
     for node in function.nodes:
-        if node not in plan.place or not _is_merged(node, plan):
+        if node not in latest.place or not _is_merged(node, latest):
             continue
         same = _only_value(node)
         if same is None and isinstance(node, PureNode):
-            same = first.setdefault(_key(node, plan, replacements), node)
+            same = first.setdefault(_key(node, latest, replacements), node)
         if same is not None and same is not node:
             replacements[node] = same
     replace_all(function, replacements)
@@ -54,9 +54,9 @@ def _merge(function: Function, plan: Latest) -> bool:
     return bool(replacements)
 
 
-def _is_merged(node: Node, plan: Latest) -> bool:
+def _is_merged(node: Node, latest: Latest) -> bool:
     """Whether nodes of its type may be one: a collection is storage of its own."""
-    return is_scalar(plan.types[node]) or is_version_projection(node)
+    return is_scalar(latest.types[node]) or is_version_projection(node)
 
 
 def _only_value(node: Node) -> Node | None:
@@ -67,14 +67,14 @@ def _only_value(node: Node) -> Node | None:
     return others.pop() if len(others) == 1 else None
 
 
-def _key(node: Node, plan: Latest, replacements: dict[Node, Node]) -> Hashable:
+def _key(node: Node, latest: Latest, replacements: dict[Node, Node]) -> Hashable:
     """Equal for nodes of the same value."""
-    return value_key(node, [_operand(replacements.get(it, it), node, plan) for it in predecessors(node)])
+    return value_key(node, [_operand(replacements.get(it, it), node, latest) for it in predecessors(node)])
 
 
-def _operand(operand: Node, user: Node, plan: Latest) -> Hashable:
+def _operand(operand: Node, user: Node, latest: Latest) -> Hashable:
     """The operand; for a Reduce also whether it is the value inside the fork."""
-    fork = plan.place.get(operand)
+    fork = latest.place.get(operand)
     if isinstance(operand, Reduce) and isinstance(fork, Fork):
-        return operand, fork in plan.nest.around[plan.place[user]]
+        return operand, fork in latest.nest.around[latest.place[user]]
     return operand

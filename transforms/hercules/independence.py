@@ -29,7 +29,7 @@ from ...ir.hercules.nodes import (
     Reduce,
     Write,
 )
-from ...ir.hercules.schedule import Schedule
+from ...ir.hercules.schedule import Placement
 from ...ir.hercules.types import is_collection
 
 FOLDS = frozenset({BinaryOp.ADD, BinaryOp.MUL, BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR})
@@ -37,19 +37,19 @@ _FOLDING_FUNCTIONS = frozenset({"min", "max"})
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class Iterations:
     """What runs many times. `proved` are the accesses in range (`ranges.in_range`); `is_inside` tells whether a user
     uses its operands within a turn. No data node of the function is dead.
     """
 
-    plan: Schedule
+    placed: Placement
     users: Mapping[Node, Sequence[Node]]
     proved: Collection[tuple[Node, int]]
     is_inside: Callable[[Node], bool]
 
     def fold(self, carried: Node, update: Node) -> BinaryOp | str | None:
         """The operation that a carried integer is folded by, if it is."""
-        if not isinstance(self.plan.types[carried], Integer):
+        if not isinstance(self.placed.types[carried], Integer):
             return None
         chain = self._chain(carried, update, _folds)
         if chain is None:
@@ -63,7 +63,7 @@ class Turns:
 
     def own_place(self, carried: Node, update: Node, numbers: Collection[Node]) -> tuple[int, Node] | None:
         """At which place of every path which of the numbers stands."""
-        if not is_collection(self.plan.types[carried]):
+        if not is_collection(self.placed.types[carried]):
             return None
         chain = self._chain(carried, update, _writes)
         if chain is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...ir.hercules import nodes as h
 from ...ir.hercules.copying import copied
 from ...ir.hercules.graph import control_predecessors, def_use, map_predecessors, replace_all
-from ...ir.hercules.schedule import schedule
+from ...ir.hercules.schedule import place_nodes
 from .cleanup import remove_dead
 from .merge_returns import with_one_return
 
@@ -18,7 +18,7 @@ def inline_calls(function: h.Function) -> None:
     """Inline all calls of a function that verifies, in place; the functions called stay as they are."""
     remove_dead(function)
     while (call := next((node for node in function.nodes if isinstance(node, h.Call)), None)) is not None:
-        _inline(function, call, schedule(function).place[call])
+        _inline(function, call, place_nodes(function).place[call])
         remove_dead(function)
 
 

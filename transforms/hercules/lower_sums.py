@@ -14,7 +14,7 @@ from typing import assert_never
 from ...ir.hercules import nodes as h
 from ...ir.hercules.graph import control_predecessors, replace_all, replace_predecessor
 from ...ir.hercules.inference import infer_types
-from ...ir.hercules.schedule import schedule
+from ...ir.hercules.schedule import place_nodes
 from ...ir.hercules.types import indexed_type, is_scalar
 from ...ir.hercules.versions import is_version_projection
 
@@ -29,12 +29,12 @@ def lower_sums(function: h.Function) -> None:
 
 def _guard(function: h.Function, read: h.Read, holds: h.Node) -> None:
     """Put zero in place of what is read where `holds` is false: a branch right after the control where it is read."""
-    placed = schedule(function)
+    placed = place_nodes(function)
     if (at := placed.place.get(read)) is None:  # nothing uses it
         return
     branch = h.If(at, holds, span=read.span)
-    ways = [h.Read(branch, [h.ControlIndex(output)]) for output in (0, 1)]
-    merge = h.Region(list(ways))
+    arms = [h.Read(branch, [h.ControlIndex(output)]) for output in (0, 1)]
+    merge = h.Region(list(arms))
     for node in function.nodes:
         if at in control_predecessors(node):
             replace_predecessor(node, at, merge)
@@ -42,7 +42,7 @@ def _guard(function: h.Function, read: h.Read, holds: h.Node) -> None:
     value = h.Phi(merge, [zero, read], label=read.label, span=read.span)
     for user in function.nodes:
         replace_predecessor(user, read, value)
-    function.nodes += [branch, *ways, merge, zero, value]
+    function.nodes += [branch, *arms, merge, zero, value]
 
 
 def lowered_type(type: h.Type) -> h.Type:

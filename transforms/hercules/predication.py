@@ -21,7 +21,7 @@ from ...ir.hercules.nodes import (
     Region,
     Select,
 )
-from ...ir.hercules.schedule import Schedule, schedule
+from ...ir.hercules.schedule import Placement, place_nodes
 from ...ir.hercules.types import is_scalar
 
 
@@ -47,8 +47,8 @@ class Predication:
 
 
 def _predicate(function: Function, limit: int) -> bool:
-    plan = schedule(function)
-    diamonds = [(region, branch) for region, branch in _diamonds(plan) if _is_cheap(plan, region, limit)]
+    placed = place_nodes(function)
+    diamonds = [(region, branch) for region, branch in _diamonds(placed) if _is_cheap(placed, region, limit)]
     replacements: dict[Node, Node] = {}
     selects: dict[Node, Node] = {}
     for region, branch in diamonds:
@@ -65,23 +65,23 @@ def _predicate(function: Function, limit: int) -> bool:
     return bool(diamonds)
 
 
-def _diamonds(plan: Schedule) -> Iterator[tuple[Region, If]]:
+def _diamonds(placed: Placement) -> Iterator[tuple[Region, If]]:
     """Regions where just the two ways out of one branch meet again, at once."""
-    for region in plan.blocks:
+    for region in placed.blocks:
         if (
             isinstance(region, Region)
             and len(region.predecessors) == 2
             and all(map(is_projection, region.predecessors))
         ):
-            first, second = (control_predecessors(way)[0] for way in region.predecessors)
+            first, second = (control_predecessors(predecessor)[0] for predecessor in region.predecessors)
             if first is second and isinstance(first, If):
                 yield region, first
 
 
-def _is_cheap(plan: Schedule, region: Region, limit: int) -> bool:
-    if not all(is_scalar(plan.types.get(phi)) for phi in _phis(plan.function, region)):
+def _is_cheap(placed: Placement, region: Region, limit: int) -> bool:
+    if not all(is_scalar(placed.types.get(phi)) for phi in _phis(placed.function, region)):
         return False
-    costs = [operation_cost(node) for way in region.predecessors for node in plan.blocks[way]]
+    costs = [operation_cost(node) for predecessor in region.predecessors for node in placed.blocks[predecessor]]
     return all(cost is not None for cost in costs) and sum(cost or 0 for cost in costs) <= limit
 
 
@@ -92,9 +92,9 @@ def _phis(function: Function, region: Region) -> list[Phi]:
 def _select(phi: Phi, region: Region, branch: If) -> Node:
     """What the phi chooses by way, chosen by condition."""
     arms: dict[int, Node] = {}
-    for value, way in zip(phi.values, region.predecessors, strict=True):
-        assert isinstance(way, Read)
-        (index,) = way.indices
+    for value, predecessor in zip(phi.values, region.predecessors, strict=True):
+        assert isinstance(predecessor, Read)
+        (index,) = predecessor.indices
         assert isinstance(index, ControlIndex)
         arms[index.output] = value
     return Select(branch.condition, arms[1], arms[0], label=phi.label, span=phi.span)

@@ -30,7 +30,7 @@ from ...ir.hercules.nodes import (
     Select,
 )
 from ...ir.hercules.ranges import Ranges
-from ...ir.hercules.schedule import Schedule, schedule
+from ...ir.hercules.schedule import Placement, place_nodes
 from .cleanup import remove_dead
 
 
@@ -57,7 +57,7 @@ class RangeSimplification:
 
 def simplify_by_ranges(function: Function, counts: int = 64) -> bool:
     """Put there what ranges decide; whether they decide anything."""
-    known = _Known(schedule(function), counts)
+    known = _Known(place_nodes(function), counts)
     constants = {truth: ConstantNode(BoolConstant(truth)) for truth in (False, True)}
     replacements = dict(_decided(known, constants))
     branches = {branch: constants[truth] for branch, truth in _decided_branches(known)}
@@ -75,10 +75,10 @@ def simplify_by_ranges(function: Function, counts: int = 64) -> bool:
 class _Known:
     """What guards, and the ranges that follow from them, say of comparisons in each block."""
 
-    def __init__(self, plan: Schedule, counts: int) -> None:
-        self.plan = plan
-        self._ranges = Ranges(plan, counts)
-        self._facts = facts(plan)
+    def __init__(self, placed: Placement, counts: int) -> None:
+        self.placed = placed
+        self._ranges = Ranges(placed, counts)
+        self._facts = facts(placed)
 
     def outcome(self, op: BinaryOp, lhs: Node, rhs: Node, block: Node) -> bool | None:
         """How a comparison of integers always comes out in a block, if it does."""
@@ -92,7 +92,7 @@ class _Known:
     def truth(self, condition: Node, block: Node) -> bool | None:
         """How a condition always comes out in a block, if it is a comparison of integers and does."""
         match condition:
-            case Binary(op, lhs, rhs) if isinstance(self.plan.types[lhs], Integer):
+            case Binary(op, lhs, rhs) if isinstance(self.placed.types[lhs], Integer):
                 return self.outcome(op, lhs, rhs, block)
             case _:
                 return None
@@ -134,9 +134,9 @@ _ORDERS = {
 
 def _decided(known: _Known, constants: dict[bool, ConstantNode]) -> Iterator[tuple[Node, Node]]:
     """The nodes that are decided where they are placed, each with what to put there."""
-    for node, at in known.plan.place.items():
+    for node, at in known.placed.place.items():
         match node:
-            case Binary(BinaryOp.REM, lhs, rhs) if isinstance(known.plan.types[lhs], Integer):
+            case Binary(BinaryOp.REM, lhs, rhs) if isinstance(known.placed.types[lhs], Integer):
                 if known.is_natural(lhs, at) and known.outcome(BinaryOp.LESS, lhs, rhs, at):
                     yield node, lhs
             case Binary():
@@ -167,7 +167,7 @@ def _decided(known: _Known, constants: dict[bool, ConstantNode]) -> Iterator[tup
 
 def _decided_branches(known: _Known) -> Iterator[tuple[If, bool]]:
     """The branches on a comparison that a branch above has decided, though not where it is computed."""
-    for leader, branch in known.plan.exits.items():
+    for leader, branch in known.placed.exits.items():
         truth = known.truth(branch.condition, leader) if isinstance(branch, If) else None
         if isinstance(branch, If) and truth is not None:
             yield branch, truth

@@ -62,7 +62,7 @@ class Unmet:
     """A Phi that wants zeros for these ways; its type is known when the function is whole."""
 
     phi: h.Phi
-    ways: tuple[int, ...]
+    edges: tuple[int, ...]
 
 
 def fill_unmet(graph: Graph, function: h.Function) -> None:
@@ -72,5 +72,5 @@ def fill_unmet(graph: Graph, function: h.Function) -> None:
     types = infer_types(function)
     for unmet in graph.unmet:
         zero = graph.zero(types[unmet.phi])
-        for way in unmet.ways:
-            unmet.phi.values[way] = zero
+        for edge in unmet.edges:
+            unmet.phi.values[edge] = zero

@@ -12,10 +12,10 @@ from ...ir import types as wgsl
 from ...ir.hercules import nodes as h
 from .machine import Machine
 from .types import collection_type
-from .values import Cell, Designator, Place, Snapshot, Step, Tree, is_tree_array, node_of, parts_of, place_for
+from .values import Cell, CellTree, Designator, Snapshot, Step, Tree, is_tree_array, node_of, parts_of, place_for
 
 
-def declare(machine: Machine, place: Place) -> None:
+def declare(machine: Machine, place: CellTree) -> None:
     """Give fresh cells their zero values."""
     if not isinstance(place, Cell):
         for part in place:
@@ -94,7 +94,7 @@ def _store_to_cell(machine: Machine, cell: Cell, steps: tuple[Step, ...], type: 
 
 
 def _store_to_chosen(
-    machine: Machine, place: tuple[Place, ...], step: h.Node, rest: tuple[Step, ...], type: wgsl.Type, value: Tree
+    machine: Machine, place: tuple[CellTree, ...], step: h.Node, rest: tuple[Step, ...], type: wgsl.Type, value: Tree
 ) -> None:
     """Store to the part a computed step chooses: every part gets the value or keeps its own."""
     for index, part in enumerate(place):

@@ -41,7 +41,7 @@ class Cell:
         return isinstance(self.type, (h.Array, h.Product))
 
 
-Place: TypeAlias = "Cell | tuple[Place, ...]"
+CellTree: TypeAlias = "Cell | tuple[CellTree, ...]"
 """A variable's cells, shaped like its type as far as it is decomposed."""
 
 Step: TypeAlias = "int | h.Node"
@@ -50,14 +50,14 @@ Step: TypeAlias = "int | h.Node"
 
 @dataclass(frozen=True, slots=True)
 class Designator:
-    """What a pointer points to: `steps` into a place; `type` is the WGSL type found there."""
+    """What a pointer points to: `steps` into a tree of cells; `type` is the WGSL type found there."""
 
-    place: Place
+    place: CellTree
     steps: tuple[Step, ...]
     type: wgsl.Type
 
     def element(self, step: Step, type: wgsl.Type) -> Designator:
-        """One level deeper. A known step into a tuple of places is taken at once."""
+        """One level deeper. A known step into a tuple is taken at once."""
         if isinstance(self.place, tuple) and not self.steps and isinstance(step, int):
             return Designator(self.place[min(step, len(self.place) - 1)], (), type)
         return Designator(self.place, (*self.steps, step), type)
@@ -65,7 +65,7 @@ class Designator:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """An array value: what an immutable place holds."""
+    """An array value: the contents of cells that do not change."""
 
     at: Designator
 
@@ -139,7 +139,7 @@ def scalars_of(tree: Tree) -> Iterator[h.Node]:
         yield node_of(tree)
 
 
-def place_for(type: wgsl.Type, name: str, *, is_spread: bool = False) -> Place:
+def place_for(type: wgsl.Type, name: str, *, is_spread: bool = False) -> CellTree:
     """New cells for a variable of function or private space. `is_spread`: its arrays must live across barriers."""
     match type:
         case wgsl.Scalar():
@@ -156,8 +156,8 @@ def place_for(type: wgsl.Type, name: str, *, is_spread: bool = False) -> Place:
             return Cell(name, t.collection_type(type), is_shared=is_spread, is_spread=is_spread)
 
 
-def cells_of(place: Place) -> Iterator[Cell]:
-    """All cells of a place."""
+def cells_of(place: CellTree) -> Iterator[Cell]:
+    """All cells of a tree."""
     if isinstance(place, Cell):
         yield place
     else:

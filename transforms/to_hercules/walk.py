@@ -326,24 +326,24 @@ class Walk:
             self.machine.join_lanes()
             return
         labels: list[Label | None] = list(dict.fromkeys(label for label, _ in exits))
-        ways: list[tuple[Label | None, Edge]] = list(exits)
+        paths: list[tuple[Label | None, Edge]] = list(exits)
         if self.machine.control is not None:
             labels.append(None)
-            ways.append((None, self.machine.edge()))
-        choice, arguments = self._merge_ways(labels, ways)
+            paths.append((None, self.machine.edge()))
+        choice, arguments = self._merge_paths(labels, paths)
         if isinstance(self.machine.control, h.Region):
-            lane.divergent_exits = DivergentExits(self.machine.control, tuple(edge.left for _, edge in ways))
+            lane.divergent_exits = DivergentExits(self.machine.control, tuple(edge.left for _, edge in paths))
         self.machine.join_lanes()
         self._part(labels, choice, arguments)
 
-    def _merge_ways(
-        self, labels: list[Label | None], ways: list[tuple[Label | None, Edge]]
+    def _merge_paths(
+        self, labels: list[Label | None], paths: list[tuple[Label | None, Edge]]
     ) -> tuple[Tree, dict[Label, tuple[Tree, ...]]]:
         """Merge the ways of all lanes: which label each takes, as a number, and the arguments for each label."""
         real = [label for label in labels if label is not None]
-        self._complete_states([edge.state for _, edge in ways])
+        self._complete_states([edge.state for _, edge in paths])
         edges: list[Edge] = []
-        for taken, edge in ways:
+        for taken, edge in paths:
             row: list[Tree] = [self.graph.u32(labels.index(taken))]
             for label in real:  # a way that does not lead to a label brings placeholders for it
                 row += edge.arguments if label is taken else self._placeholders(label)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ....ir.hercules import nodes as h
-from ....ir.hercules.schedule import Schedule
+from ....ir.hercules.schedule import Placement
 from ..llvm import FunctionText, Ops
 from ..nodes import NodeEmitter
 from ..storage import Storage, StoragePlan
@@ -44,7 +44,7 @@ class GangContext:
         return self.one.out
 
     @property
-    def placed(self) -> Schedule:
+    def placed(self) -> Placement:
         """The function."""
         return self.analysis.placed
 

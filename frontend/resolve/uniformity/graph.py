@@ -117,7 +117,7 @@ def steps_from(graph: Graph, starts: Iterable[Node]) -> dict[Node, Node]:
     return before
 
 
-def way(steps: list[Node] | dict[Node, Node], node: Node) -> Iterator[Node]:
+def path_from(steps: list[Node] | dict[Node, Node], node: Node) -> Iterator[Node]:
     """The nodes from `node` to where its steps end, both included."""
     while steps[node] != node:
         yield node

@@ -28,11 +28,11 @@ def loop(analysis: Analysis, cf: Node, node: ast.Loop | ast.While | ast.For) -> 
     values.enter()
     end, behavior = _body(analysis, again, node, breaks)
     if behavior & NEXT:
-        continues.ways.append(values.changes_since(depth))
+        continues.paths.append(values.changes_since(depth))
     values.leave()
     if behavior & (NEXT | CONTINUE):
         values.enter()
-        values.join_inside(continues.ways)
+        values.join_inside(continues.paths)
         end, continuing = _continuing(analysis, end, node, breaks)
         behavior |= continuing
         for variable, merge in merged.items():
@@ -42,7 +42,7 @@ def loop(analysis: Analysis, cf: Node, node: ast.Loop | ast.While | ast.For) -> 
         end = again
     analysis.breaks.pop()
     analysis.continues.pop()
-    values.join(breaks.ways)
+    values.join(breaks.paths)
     return end if behavior & RETURN else cf, _behavior(behavior)
 
 
@@ -59,7 +59,7 @@ def _body(analysis: Analysis, cf: Node, node: ast.Loop | ast.While | ast.For, br
     if isinstance(node, ast.Loop) or node.condition is None:
         return statements.block(analysis, cf, node.body)
     condition = expressions.value(analysis, cf, node.condition)
-    breaks.ways.append(analysis.values.changes_since(breaks.depth))
+    breaks.paths.append(analysis.values.changes_since(breaks.depth))
     inner = analysis.branch(cf, condition, "condition", node.condition.span)
     end, behavior = statements.block(analysis, inner, node.body)
     return end, behavior | BREAK
@@ -77,7 +77,7 @@ def _continuing(analysis: Analysis, cf: Node, node: ast.Loop | ast.While | ast.F
         if condition is None:
             return end, behavior
         value = expressions.value(analysis, end, condition)
-    breaks.ways.append(analysis.values.changes_since(breaks.depth))
+    breaks.paths.append(analysis.values.changes_since(breaks.depth))
     return analysis.branch(end, value, "condition", condition.span), behavior | BREAK
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from ....ir.diagnostics import Diagnostic, Note
 from .analysis import Analysis
-from .graph import UNREACHED, Cause, Graph, Label, Node, Scope, way
+from .graph import UNREACHED, Cause, Graph, Label, Node, Scope, path_from
 
 MOST_REPORTS = 16
 """For one function: many requirements may fail for a few reasons."""
@@ -31,7 +31,7 @@ def report(analysis: Analysis, steps: dict[Scope, list[Node]]) -> None:
         key = requirement.kind, _culprit(analysis.graph, towards, node, culprits)
         if key not in seen:
             seen.add(key)
-            notes = (*requirement.trail, *explain(analysis.graph, way(towards, node)))
+            notes = (*requirement.trail, *explain(analysis.graph, path_from(towards, node)))
             found = Diagnostic(requirement.severity, requirement.code, requirement.message, requirement.span, notes)
             analysis.context.diagnostics.add(found)
 
@@ -40,7 +40,7 @@ def _culprit(graph: Graph, steps: list[Node], start: Node, known: dict[Node, Nod
     """The first condition or source on the way, remembered for every node before it."""
     passed: list[Node] = []
     culprit = start
-    for culprit in way(steps, start):
+    for culprit in path_from(steps, start):
         if culprit in known:
             culprit = known[culprit]
             break

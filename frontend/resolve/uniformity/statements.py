@@ -129,7 +129,7 @@ def leave(analysis: Analysis) -> None:
 
 def _jump(analysis: Analysis, targets: list[Jump]) -> None:
     target = targets[-1]
-    target.ways.append(analysis.values.changes_since(target.depth))
+    target.paths.append(analysis.values.changes_since(target.depth))
 
 
 # Branches
@@ -138,7 +138,7 @@ def _jump(analysis: Analysis, targets: list[Jump]) -> None:
 def _if(analysis: Analysis, cf: Node, node: ast.If) -> End:
     """A chain of `else if` is nested ifs; it is followed without recursion, since it may be long."""
     ends: list[End] = []
-    ways: list[Changes] = []
+    paths: list[Changes] = []
     befores: list[Node] = []
     analysis.values.enter()
     branch: ast.Block | ast.If | None = node
@@ -146,24 +146,24 @@ def _if(analysis: Analysis, cf: Node, node: ast.If) -> End:
         befores.append(cf)
         condition = expressions.value(analysis, cf, branch.condition)
         cf = analysis.branch(cf, condition, "condition", branch.condition.span)
-        ends.append(_way(analysis, cf, branch.body, ways))
+        ends.append(_branch(analysis, cf, branch.body, paths))
         branch = branch.alternative
-    ends.append(_way(analysis, cf, branch, ways))
+    ends.append(_branch(analysis, cf, branch, paths))
     analysis.values.leave()
-    analysis.values.join(ways)
+    analysis.values.join(paths)
     end = ends.pop()
     for before, other in zip(reversed(befores), reversed(ends), strict=True):
         end = _merge(analysis, before, (other, end))
     return end
 
 
-def _way(analysis: Analysis, cf: Node, body: ast.Block | None, ways: list[Changes]) -> End:
-    """A branch; where it goes on after the statement, its assignments are added to `ways`."""
+def _branch(analysis: Analysis, cf: Node, body: ast.Block | None, paths: list[Changes]) -> End:
+    """A branch; where it goes on after the statement, its assignments are added to `paths`."""
     depth = analysis.values.depth - 1
     analysis.values.enter()
     end = (cf, NEXT) if body is None else block(analysis, cf, body)
     if end[1] & NEXT:
-        ways.append(analysis.values.changes_since(depth))
+        paths.append(analysis.values.changes_since(depth))
     analysis.values.leave()
     return end
 
@@ -185,10 +185,10 @@ def _switch(analysis: Analysis, cf: Node, node: ast.Switch) -> End:
     jump = Jump(analysis.values.depth - 1)
     analysis.breaks.append(jump)
     with analysis.filters.within(node.body_attributes):
-        ends = [_way(analysis, inner, case.body, jump.ways) for case in node.cases]
+        ends = [_branch(analysis, inner, case.body, jump.paths) for case in node.cases]
     analysis.breaks.pop()
     analysis.values.leave()
-    analysis.values.join(jump.ways)
+    analysis.values.join(jump.paths)
     return _merge(analysis, cf, [(end, _after_break(behavior)) for end, behavior in ends])
 
 

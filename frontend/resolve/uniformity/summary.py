@@ -71,4 +71,4 @@ class Jump:
     """A loop or switch that a `break` may leave: the number of branches that were open outside."""
 
     depth: int
-    ways: list[dict[Variable, Node]] = field(default_factory=list["dict[Variable, Node]"])
+    paths: list[dict[Variable, Node]] = field(default_factory=list["dict[Variable, Node]"])

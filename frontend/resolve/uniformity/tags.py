@@ -14,9 +14,9 @@ from .graph import (
     START,
     Node,
     Scope,
+    path_from,
     steps_from,
     steps_towards,
-    way,
 )
 from .summary import Origins, Requirement, Summary
 
@@ -53,7 +53,7 @@ def _origins(analysis: Analysis, node: Node, steps: dict[Scope, list[Node]]) -> 
     cause: tuple[Note, ...] = ()
     if sink is not None:
         scope = Scope.SUBGROUP if sink == NON_UNIFORM else Scope.WORKGROUP
-        cause = messages.explain(analysis.graph, way(steps[scope], node))[-2:]
+        cause = messages.explain(analysis.graph, path_from(steps[scope], node))[-2:]
     return Origins(
         sink=sink,
         values=tuple(index for index, value in _values(analysis) if value in reached),
@@ -85,12 +85,12 @@ def _pass_to_callers(analysis: Analysis, summary: Summary, required: list[tuple[
         """The requirement that reaches the node of a parameter, with the way from there."""
         if node not in before:
             return ()
-        path = list(way(before, node))
+        path = list(path_from(before, node))
         requirement = asking[path[-1]]
         return (requirement.with_trail(messages.explain(analysis.graph, reversed(path))),)
 
     if START in before:
-        *_, origin = way(before, START)
+        *_, origin = path_from(before, START)
         summary.at_call += (asking[origin],)
     for index, node in _values(analysis):
         summary.of_values[index] = (*summary.of_values.get(index, ()), *found(node))

@@ -67,25 +67,25 @@ class Values:
         for variable, node in changes.items():
             self[variable] = node
 
-    def join(self, ways: Sequence[Changes]) -> None:
+    def join(self, paths: Sequence[Changes]) -> None:
         """Go on from where ways meet that all began here. Variables that have been declared on them are gone."""
-        self.apply(self._joined([{v: node for v, node in way.items() if v in self._now} for way in ways]))
+        self.apply(self._joined([{v: node for v, node in path.items() if v in self._now} for path in paths]))
 
-    def join_inside(self, ways: Sequence[Changes]) -> None:
+    def join_inside(self, paths: Sequence[Changes]) -> None:
         """The same, where the variables that have been declared on the ways are still in scope."""
-        self.apply(self._joined(ways))
+        self.apply(self._joined(paths))
 
-    def _joined(self, ways: Sequence[Changes]) -> Changes:
-        if len(ways) == 1:
-            return ways[0]
+    def _joined(self, paths: Sequence[Changes]) -> Changes:
+        if len(paths) == 1:
+            return paths[0]
         counts: dict[Variable, int] = {}
         found: dict[Variable, dict[Node, None]] = {}
-        for changes in ways:
+        for changes in paths:
             for variable, node in changes.items():
                 counts[variable] = counts.get(variable, 0) + 1
                 found.setdefault(variable, {})[node] = None
         for variable, count in counts.items():
-            if count < len(ways) and variable in self._now:
+            if count < len(paths) and variable in self._now:
                 found[variable][self._now[variable]] = None
         return {variable: self._one(nodes) for variable, nodes in found.items()}
 

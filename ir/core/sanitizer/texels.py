@@ -9,7 +9,7 @@ from ...textures import is_layered, is_loadable, is_multisampled, is_written, le
 from ...types import Texture
 from .. import nodes
 from ..interp_frame import INVOCATION, Frame, Memory
-from ..interp_textures import TexelPlace, texel_offset
+from ..interp_textures import TexelArguments, texel_offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class TexelAccess:
         self.node = node
         self.texture = texture
         self.slot = arguments[0]
-        self.place = TexelPlace(texture, node, arguments)
+        self.place = TexelArguments(texture, node, arguments)
         self.is_store = node.function == "textureStore"
         self.is_shared = is_written(texture)
         self.is_signed = "i32" in str(node.arguments[1].type)

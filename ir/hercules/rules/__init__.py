@@ -1,1 +1,1 @@
-"""The rules of Hercules IR: `context` is what they look at, each other module a group of them and its table."""
+"""The rules of Hercules IR: `context` holds the facts that rules use; each other module is one group of rules."""

@@ -1,4 +1,4 @@
-"""What a rule is, and what it looks at."""
+"""The definition of a rule, and the facts about a function that rules use."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Context:
-    """What the rules look at, computed when first needed."""
+    """The facts about a function that rules use, computed on first use."""
 
     function: Function
     module: Module

@@ -34,7 +34,7 @@ def _one_successor(node: Node, context: Context) -> Iterator[str]:
         case Return():
             pass
         case If() | Match():
-            yield from _ways(node, after, context)
+            yield from _outputs(node, after, context)
         case Start() | Region() | Fork() | Join() | FloatingNode() | PinnedNode():
             if len(after) != 1:
                 yield f"control goes on to {len(after)} nodes instead of one"
@@ -42,10 +42,16 @@ def _one_successor(node: Node, context: Context) -> Iterator[str]:
             assert_never(node)
 
 
-def _ways(node: Node, after: tuple[Node, ...], context: Context) -> Iterator[str]:
+def _outputs(node: Node, after: tuple[Node, ...], context: Context) -> Iterator[str]:
     type = context.types[node]
     count = len(type.fields) if isinstance(type, Product) else 0
-    taken = [it.output for way in after if isinstance(way, Read) for it in way.indices if isinstance(it, ControlIndex)]
+    taken = [
+        it.output
+        for output in after
+        if isinstance(output, Read)
+        for it in output.indices
+        if isinstance(it, ControlIndex)
+    ]
     if len(taken) != len(after) or sorted(taken) != list(range(count)):
         yield f"must be followed by {count} reads, one for each way out"
 

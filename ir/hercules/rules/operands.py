@@ -1,4 +1,4 @@
-"""Rules on the types of nodes: what each kind takes and gives, after the Hercules IR document."""
+"""Rules on the types of nodes: operand and result types of each kind, after the Hercules IR document."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def _call(node: Node, context: Context) -> Iterator[str]:
 
 
 def _access(node: Node, context: Context) -> Iterator[str]:
-    """Read, Write and Atomic: the indices lead somewhere, and positions are u64."""
+    """Read, Write and Atomic: the indices fit the type of the collection, and positions are u64."""
     if not isinstance(node, (Read, Write, Atomic)):
         return
     above = context.types[node.collection]
@@ -235,7 +235,7 @@ def _product(node: Node, context: Context) -> Iterator[str]:
 
 
 def _data_inputs(node: Node, context: Context) -> Iterator[str]:
-    """What computes takes data, and nothing uses a return."""
+    """Operands of computations are data, and nothing uses a return."""
     if any(isinstance(it, Return) for it in predecessors(node)):
         yield "uses a return"
     match node:

@@ -1,4 +1,4 @@
-"""Rules on what a function holds, which the later groups rely on."""
+"""Rules on the structure of a function, which later groups rely on."""
 
 from __future__ import annotations
 

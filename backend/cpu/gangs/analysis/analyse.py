@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
-from .....ir.hercules.schedule import Schedule
+from .....ir.hercules.schedule import Placement
 from .....ir.hercules.types import is_collection
 from .....ir.hercules.versions import is_version_projection
 from ...storage import Storage, StoragePlan
@@ -21,7 +21,7 @@ class GangAnalysis:
     own copy.
     """
 
-    placed: Schedule
+    placed: Placement
     gang: Gang
     plan: StoragePlan
     users: Mapping[h.Node, Sequence[h.Node]]
@@ -31,7 +31,7 @@ class GangAnalysis:
 
 
 def analyse_gang(
-    placed: Schedule, gang: Gang, plan: StoragePlan, users: Mapping[h.Node, Sequence[h.Node]]
+    placed: Placement, gang: Gang, plan: StoragePlan, users: Mapping[h.Node, Sequence[h.Node]]
 ) -> GangAnalysis:
     """The analysis of one of a function's gangs."""
     body = find_body(placed, gang.forks)
@@ -39,7 +39,7 @@ def analyse_gang(
     return GangAnalysis(placed, gang, plan, users, body, private, Shapes(placed, gang, body, plan, private))
 
 
-def _private_storages(placed: Schedule, body: Body, plan: StoragePlan) -> frozenset[Storage]:
+def _private_storages(placed: Placement, body: Body, plan: StoragePlan) -> frozenset[Storage]:
     """The storages of collections that exist only inside the fork."""
     inside: set[Storage] = set()
     outside: set[Storage] = set()

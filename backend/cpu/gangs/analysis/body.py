@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from .....base.deadline import check_compile_time
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop, block_leader
-from .....ir.hercules.schedule import Schedule
+from .....ir.hercules.schedule import Placement
 
 Container = Loop | h.Fork
 
@@ -79,7 +79,7 @@ class Body:
         return result
 
 
-def find_body(placed: Schedule, forks: Sequence[h.Fork]) -> Body:
+def find_body(placed: Placement, forks: Sequence[h.Fork]) -> Body:
     """The structure of the body of perfectly nested forks, taken as one fork."""
     fork = forks[0]
     leaders = [it for it in placed.blocks if fork in placed.nest.around[it]]
@@ -97,7 +97,7 @@ def find_body(placed: Schedule, forks: Sequence[h.Fork]) -> Body:
     return body
 
 
-def _containers(placed: Schedule, own: Sequence[h.Fork], leader: h.Node) -> list[Container]:
+def _containers(placed: Placement, own: Sequence[h.Fork], leader: h.Node) -> list[Container]:
     """The gang's fork, and the loops and forks between the fork and a block; outermost first."""
     fork, around = own[0], placed.nest.around[leader]
     forks: list[Container] = [fork, *(it for it in around[around.index(fork) :] if it not in own)]
@@ -105,7 +105,7 @@ def _containers(placed: Schedule, own: Sequence[h.Fork], leader: h.Node) -> list
     return sorted([*forks, *loops], key=lambda it: _depth(placed, it))
 
 
-def _depth(placed: Schedule, container: Container) -> int:
+def _depth(placed: Placement, container: Container) -> int:
     header = container if isinstance(container, h.Fork) else container.header
     return len(placed.nest.around[header]) + len(placed.loops.around[header])
 
@@ -114,7 +114,7 @@ def _depth(placed: Schedule, container: Container) -> int:
 class _LevelBuilder:
     """Fills the levels of a body; `paths` are the containers around each block."""
 
-    placed: Schedule
+    placed: Placement
     body: Body
     paths: Mapping[h.Node, Sequence[Container]]
 

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
-from .....ir.hercules.schedule import Schedule
+from .....ir.hercules.schedule import Placement
 from ... import math
 from ...trip_counts import HALVINGS, max_trip_count
 from .body import Level
@@ -18,7 +18,7 @@ _UNROLLED = 400
 """The most operations of a counted loop after it is unrolled; LLVM keeps larger loops."""
 
 
-def block_cost(placed: Schedule, leader: h.Node) -> float:
+def block_cost(placed: Placement, leader: h.Node) -> float:
     """The cost of a block: about one for each operation, infinity with a write, an atomic or a call."""
     total = 0.0
     for node in placed.blocks[leader]:
@@ -38,7 +38,7 @@ def block_cost(placed: Schedule, leader: h.Node) -> float:
     return total
 
 
-def is_short(placed: Schedule, shapes: Shapes, level: Level, parts: int) -> bool:
+def is_short(placed: Placement, shapes: Shapes, level: Level, parts: int) -> bool:
     """Whether a loop and its inner loops have small constant trip counts that LLVM is sure to find.
 
     A branch on a value that all lanes share, such as a counter, rules that out: LLVM may split such a loop into several
@@ -61,6 +61,6 @@ def _is_header(level: Level, leader: h.Node) -> bool:
     return leader is level.header or any(_is_header(it, leader) for it in inner)
 
 
-def _is_uniform_branch(placed: Schedule, shapes: Shapes, leader: h.Node) -> bool:
+def _is_uniform_branch(placed: Placement, shapes: Shapes, leader: h.Node) -> bool:
     """Whether a block ends with a uniform branch."""
     return isinstance(placed.exits[leader], h.If) and not shapes.splits(leader)

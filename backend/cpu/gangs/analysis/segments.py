@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from .....ir.hercules import nodes as h
-from .....ir.hercules.schedule import Schedule
+from .....ir.hercules.schedule import Placement
 from .bounds import constant_value
 
 
-def segment_counter(placed: Schedule, header: h.Node) -> h.Phi | None:
+def segment_counter(placed: Placement, header: h.Node) -> h.Phi | None:
     """The counter of the loop with this header if it counts by 1 from one element of an array to the next element of
     that array; None for other loops.
     """

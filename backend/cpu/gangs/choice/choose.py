@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .....ir.hercules.analyses import Loop
-from .....ir.hercules.schedule import Schedule
+from .....ir.hercules.schedule import Placement
 from ..gang import Gang
 from .sizing import size_gangs
 from .unrolling import unrolled_loops
@@ -21,7 +21,7 @@ class GangChoice:
     unrolled: frozenset[Loop] = frozenset()
 
 
-def choose_gangs(placed: Schedule, native: int, limit: ThreadLimit | None) -> GangChoice:
+def choose_gangs(placed: Placement, native: int, limit: ThreadLimit | None) -> GangChoice:
     """The gangs for vector registers of `native` lanes; threads beyond the `limit` do not exist.
 
     A whole workgroup becomes one gang if loops around barriers are then unrolled: workgroup memory stays in registers.

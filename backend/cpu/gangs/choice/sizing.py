@@ -9,7 +9,7 @@ from typing import assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
-from .....ir.hercules.schedule import Schedule
+from .....ir.hercules.schedule import Placement
 from ..analysis.segments import segment_counter
 from ..gang import Gang
 from .transposing import transposes_rows
@@ -25,7 +25,7 @@ _UNROLLED = 600
 """The most operations, summed over all parts, of a workgroup that is one gang: more would spill registers."""
 
 
-def size_gangs(placed: Schedule, native: int, limit: ThreadLimit | None, *, as_one_gang: bool) -> list[Gang]:
+def size_gangs(placed: Placement, native: int, limit: ThreadLimit | None, *, as_one_gang: bool) -> list[Gang]:
     """The gang of each nest of forks over literal factors; `native` is the number of lanes of a vector register.
 
     A gang runs the innermost fork, and the forks around it as long as that makes larger gangs. With `as_one_gang`, a
@@ -37,7 +37,7 @@ def size_gangs(placed: Schedule, native: int, limit: ThreadLimit | None, *, as_o
     return [replace(gang, limit=limit) if limit is not None and limit.inner in gang.forks else gang for gang in chosen]
 
 
-def _nests(placed: Schedule) -> list[list[h.Fork]]:
+def _nests(placed: Placement) -> list[list[h.Fork]]:
     """Each outermost fork over a literal factor, followed by the forks perfectly nested in it."""
     nests: list[list[h.Fork]] = []
     for fork, join in placed.nest.joins.items():
@@ -54,7 +54,7 @@ def _nests(placed: Schedule) -> list[list[h.Fork]]:
     return nests
 
 
-def _of_nest(placed: Schedule, nest: list[h.Fork], native: int, *, as_one_gang: bool) -> Gang:
+def _of_nest(placed: Placement, nest: list[h.Fork], native: int, *, as_one_gang: bool) -> Gang:
     """The gang of a nest: forks from the inside out until their threads fill it. All but the outermost have a power of
     two threads, so that rows are whole. If loops access memory, a part is one row: a row is one access.
     """
@@ -75,7 +75,7 @@ def _of_nest(placed: Schedule, nest: list[h.Fork], native: int, *, as_one_gang: 
     return Gang(tuple(forks), lanes, gcd(max(wanted // lanes, 1), -(-count // lanes)))
 
 
-def _is_small(placed: Schedule, nest: list[h.Fork], native: int) -> bool:
+def _is_small(placed: Placement, nest: list[h.Fork], native: int) -> bool:
     """Whether a workgroup may be one gang, which keeps values that live across barriers in registers."""
     inside = [it for it, at in placed.place.items() if nest[-1] in placed.nest.around[at]]
     vectors = Gang(tuple(nest), 1).count // native
@@ -83,7 +83,7 @@ def _is_small(placed: Schedule, nest: list[h.Fork], native: int) -> bool:
     return is_plain and vectors <= _MOST_PARTS and vectors * len(inside) <= _UNROLLED
 
 
-def _perfectly_inside(placed: Schedule, fork: h.Fork, join: h.Join) -> tuple[h.Fork, h.Join] | None:
+def _perfectly_inside(placed: Placement, fork: h.Fork, join: h.Join) -> tuple[h.Fork, h.Join] | None:
     """The fork that is perfectly nested in another, and its join; None if there is none."""
     for following in placed.graph.successors[fork]:
         if isinstance(following, h.Fork) and placed.nest.joins[following] is join.control:
@@ -92,7 +92,7 @@ def _perfectly_inside(placed: Schedule, fork: h.Fork, join: h.Join) -> tuple[h.F
     return None
 
 
-def _loop_nodes(placed: Schedule, fork: h.Fork) -> list[h.Node]:
+def _loop_nodes(placed: Placement, fork: h.Fork) -> list[h.Node]:
     """The nodes in loops inside of a fork."""
     found: list[h.Node] = []
     for node, at in placed.place.items():
@@ -101,7 +101,7 @@ def _loop_nodes(placed: Schedule, fork: h.Fork) -> list[h.Node]:
     return found
 
 
-def _accesses_in_loops(placed: Schedule, fork: h.Fork) -> bool:
+def _accesses_in_loops(placed: Placement, fork: h.Fork) -> bool:
     return any(isinstance(it, (h.Read, h.Write, h.Atomic)) for it in _loop_nodes(placed, fork))
 
 
@@ -113,7 +113,7 @@ def _has_calls(nodes: Iterable[h.Node]) -> bool:
     return any(isinstance(it, h.Call) for it in nodes)
 
 
-def _parts(placed: Schedule, fork: h.Fork) -> int:
+def _parts(placed: Placement, fork: h.Fork) -> int:
     """The number of parts: several dependency chains overlap while a loop's values fit into registers."""
     nodes = _loop_nodes(placed, fork)
     inside = [it for it, at in placed.place.items() if fork in placed.nest.around[at]]
@@ -126,7 +126,7 @@ def _parts(placed: Schedule, fork: h.Fork) -> int:
     return 2 if len(nodes) <= 2 * _FEW else 1
 
 
-def _iterates_segments(placed: Schedule, fork: h.Fork) -> bool:
+def _iterates_segments(placed: Placement, fork: h.Fork) -> bool:
     """Whether each thread iterates over a segment of its own. Smaller gangs then wait less for their longest segment
     and for memory.
     """
@@ -142,7 +142,7 @@ def _meets_others(node: h.Node) -> bool:
     )
 
 
-def _has_divergent_branches(placed: Schedule, fork: h.Fork) -> bool:
+def _has_divergent_branches(placed: Placement, fork: h.Fork) -> bool:
     """Whether threads may diverge inside of a loop: larger gangs then run both ways of a branch more often."""
     loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
     branches = [(loop, node) for loop in loops for node in loop.body if isinstance(node, h.If)]
@@ -152,7 +152,7 @@ def _has_divergent_branches(placed: Schedule, fork: h.Fork) -> bool:
     )
 
 
-def _leaves_apart(placed: Schedule, fork: h.Fork) -> bool:
+def _leaves_apart(placed: Placement, fork: h.Fork) -> bool:
     """Whether threads may leave a loop in different iterations: larger gangs then wait longer for the last one."""
     loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
     branches = [(loop, node) for loop in loops for node in loop.body if isinstance(node, h.If)]
@@ -162,7 +162,7 @@ def _leaves_apart(placed: Schedule, fork: h.Fork) -> bool:
     )
 
 
-def _carried(placed: Schedule, fork: h.Fork) -> int:
+def _carried(placed: Placement, fork: h.Fork) -> int:
     """The number of loop-carried values that are no counters, rounded up to a power of two."""
     loops = {it.header: it for it in placed.loops.loops if fork in placed.nest.around[it.header]}
     phis = [it for it in _loop_nodes(placed, fork) if isinstance(it, h.Phi)]

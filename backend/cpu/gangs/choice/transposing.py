@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from .....ir.hercules import nodes as h
-from .....ir.hercules.schedule import Schedule
+from .....ir.hercules.schedule import Placement
 from ..analysis.bounds import constant_value
 
 _DEPTH = 12
 
 
-def transposes_rows(placed: Schedule, nest: Sequence[h.Fork], lanes: int) -> bool:
+def transposes_rows(placed: Placement, nest: Sequence[h.Fork], lanes: int) -> bool:
     """Whether a nest has a transposing access outside of loops, and threads for as many vectors as one has lanes."""
     if len(nest) < 2:
         return False

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from .....ir.hercules import arithmetic
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop, block_leader
-from .....ir.hercules.schedule import Schedule
+from .....ir.hercules.schedule import Placement
 from ..analysis.bounds import constant_value
 from ..gang import Gang
 
@@ -24,7 +24,7 @@ class _NotConstant(Exception):
     """A trip count is not known before the kernel runs, or the unrolled nest is too large."""
 
 
-def unrolled_loops(placed: Schedule, gangs: Sequence[Gang]) -> frozenset[Loop]:
+def unrolled_loops(placed: Placement, gangs: Sequence[Gang]) -> frozenset[Loop]:
     """The loops around gangs to unroll, each with the loops inside of it."""
     parts = {gang.forks[0]: gang.parts for gang in gangs if gang.count <= gang.threads}
     found: set[Loop] = set()
@@ -45,7 +45,7 @@ def unrolled_loops(placed: Schedule, gangs: Sequence[Gang]) -> frozenset[Loop]:
 class _Nest:
     """A nest of loops, executed as far as its counters go."""
 
-    def __init__(self, placed: Schedule, loop: Loop, parts: Mapping[h.Fork, int]) -> None:
+    def __init__(self, placed: Placement, loop: Loop, parts: Mapping[h.Fork, int]) -> None:
         self._placed = placed
         self._parts = parts
         self._left = _MOST_OPERATIONS

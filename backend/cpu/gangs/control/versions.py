@@ -14,7 +14,7 @@ from typing import TypeGuard, assert_never
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
 from .....ir.hercules.graph import predecessors
-from .....ir.hercules.schedule import Schedule
+from .....ir.hercules.schedule import Placement
 from .....ir.hercules.types import is_collection
 from .....ir.hercules.versions import is_version_projection
 from ...llvm import Ops
@@ -288,7 +288,7 @@ def all_of(one: Ops, tests: Iterable[str]) -> str:
 
 
 def accessed(
-    placed: Schedule, plan: StoragePlan, private: frozenset[Storage], leader: h.Node
+    placed: Placement, plan: StoragePlan, private: frozenset[Storage], leader: h.Node
 ) -> list[tuple[h.Node, h.DynamicConstant]]:
     """The positions of a block's accesses to shared storage, with the extents of their arrays."""
     found: dict[tuple[h.Node, h.DynamicConstant], None] = {}
