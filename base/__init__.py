@@ -1,1 +1,1 @@
-"""What every layer stands on: errors, time limits, locks that survive a fork, and settings of the interpreter."""
+"""Shared by every layer: errors, time limits, locks that survive a fork, and settings of the interpreter."""

@@ -1,4 +1,4 @@
-"""Limits on how long a kernel may be compiled, and run."""
+"""Time limits on compiling and running a kernel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .errors import DeviceError, InputError
 
 
 class Deadline:
-    """Passes so many seconds after it was made; never, if `seconds` is None."""
+    """A point in time, `seconds` after its creation; None means no limit."""
 
     def __init__(self, seconds: float | None) -> None:
         if seconds is not None and not seconds > 0:
@@ -21,23 +21,23 @@ class Deadline:
         self.end = math.inf if seconds is None else time.monotonic() + seconds
 
     def check(self) -> None:
-        """Raise DeviceError when the time is over."""
+        """Raise DeviceError if the deadline has passed."""
         if time.monotonic() > self.end:
             raise self.error()
 
     def error(self) -> DeviceError:
-        """What a kernel that was stopped ends with."""
+        """The error of a kernel that was stopped."""
         return DeviceError(f"the kernel did not end within {self.seconds:g} s, and was stopped")
 
 
 NEVER = Deadline(None)
 _compiling_until: ContextVar[Deadline] = ContextVar("compiling_until", default=NEVER)
-"""Until when this thread may compile: all stages ask, and none has to be told."""
+"""The deadline of compilation in this thread; a context variable, so that no stage needs a parameter for it."""
 
 
 @contextmanager
 def compiling_within(seconds: float | None) -> Generator[None]:
-    """Limit the compiling that the body of the `with` statement does; it raises DeviceError when the time is over.
+    """Limit compilation in the body of the `with` statement; past the limit it raises DeviceError.
 
     Raises InputError for a limit that is not positive.
     """
@@ -55,18 +55,18 @@ def check_compile_time() -> None:
 
 
 def compile_time_left() -> float | None:
-    """The seconds for which this thread may still compile; None for ever."""
+    """The remaining compile time of this thread in seconds; None means no limit."""
     end = _compiling_until.get().end
     return None if end == math.inf else max(end - time.monotonic(), 0.0)
 
 
 def compile_time_error() -> DeviceError:
-    """What compiling that was stopped ends with."""
+    """The error of a compilation that was stopped."""
     return DeviceError(f"the kernel was not compiled within {_compiling_until.get().seconds:g} s")
 
 
 class Ticks:
-    """Looks at a deadline now and then, so that the code that counts pays almost nothing."""
+    """Polls a deadline once every `_EVERY` steps, so that counting a step is cheap."""
 
     __slots__ = ("_deadline", "_left")
 
@@ -83,4 +83,4 @@ class Ticks:
 
 
 _EVERY = 2000
-"""Steps between two looks at the clock: a few milliseconds of an interpreter."""
+"""Steps between two polls of the clock; an interpreter takes a few milliseconds for them."""

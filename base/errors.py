@@ -1,10 +1,10 @@
-"""The exceptions that tell a user of something they can mend; `ir.diagnostics` adds those of shaders."""
+"""Errors that a user can fix; `ir.diagnostics` adds those of shaders."""
 
 from __future__ import annotations
 
 
 class TinctError(Exception):
-    """Base of the errors that tell a user of something they can mend."""
+    """Base of the errors that a user can fix."""
 
 
 class InputError(TinctError, ValueError):

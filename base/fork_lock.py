@@ -1,7 +1,8 @@
-"""A lock that a fork of the process does not leave locked for ever.
+"""A lock that is free in the child of a fork.
 
-The child of `os.fork` has one thread, and the memory as it was: a lock that another thread held then is held there by
-nobody. Here the child finds the lock free, so what it guards must be whole at any moment, or made anew in the child.
+The child of `os.fork` has one thread and a copy of the memory: a lock held by another thread at the time of the fork
+would never be released there. This lock is free in the child, so the data it guards must be consistent at any moment,
+or be created again in the child.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from types import TracebackType
 
 
 class ForkLock:
-    """As `threading.Lock` in a `with` statement; free in the child of a fork."""
+    """Like `threading.Lock` in a `with` statement, but free in the child of a fork."""
 
     __slots__ = ("__weakref__", "_lock")
 
@@ -30,7 +31,7 @@ class ForkLock:
         self._lock.release()
 
     def renew(self) -> None:
-        """Be free, whoever holds it: for the child of a fork."""
+        """Release the lock unconditionally, in the child of a fork."""
         self._lock = threading.Lock()
 
 

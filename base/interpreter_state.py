@@ -1,4 +1,4 @@
-"""Settings of the Python interpreter that a stage changes while it runs, and puts back.
+"""Settings of the Python interpreter that a stage changes while it runs, and restores.
 
 Both are shared by all threads: the first user changes the setting, the last one restores it.
 """
@@ -17,7 +17,7 @@ _DEEPEST = 20_000
 
 
 class _Setting:
-    """`change` sets something and returns how to put it back."""
+    """`change` changes a setting and returns the function that restores it."""
 
     def __init__(self, change: Callable[[], Callable[[], None]]) -> None:
         self._change = change
@@ -46,14 +46,14 @@ class _Setting:
             self._restore = _nothing
 
     def _forget_others(self) -> None:
-        """In the child of a fork: other threads are not there, and what they hold is held by nobody."""
+        """Drop the holds of other threads, which do not exist in the child of a fork."""
         self._lock = threading.Lock()
         self._users = [it for it in self._users if it == threading.get_ident()]
         self._restore_if_unused()
 
 
 def _nothing() -> None:
-    """Nothing to put back."""
+    """Restore nothing."""
 
 
 def _raise_recursion_limit() -> Callable[[], None]:
@@ -75,7 +75,7 @@ _RECURSION = _Setting(_raise_recursion_limit)
 _COLLECTION = _Setting(_pause_collection)
 
 deep_nesting = _RECURSION.changed
-"""While it is entered (`with deep_nesting():`, or as a decorator), functions may recurse over the deepest trees."""
+"""Raises the recursion limit for the deepest trees (`with deep_nesting():`, or as a decorator)."""
 
 paused_collection = _COLLECTION.changed
-"""While it is entered, cycles are not looked for: what builds a large tree would be searched again and again."""
+"""Pauses the cyclic garbage collector, which would search a large tree again and again while the tree is built."""

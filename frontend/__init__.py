@@ -1,6 +1,6 @@
 """From WGSL source text to a checked program: parse, then resolve.
 
-`load_program` is what most callers want; `check` only says what is wrong; `check_pipeline` checks override values.
+Most callers use `load_program`; `check` only reports diagnostics; `check_pipeline` checks override values.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from .resolve import Resolved, check_pipeline, nesting_fault, resolve
 __all__ = ["Resolved", "check", "check_pipeline", "load_program", "nesting_fault", "parse", "resolve"]
 
 MOST_DIAGNOSTICS = 100
-"""Of more, nobody reads the rest."""
+"""Maximum number of diagnostics that are reported."""
 
 
 def load_program(source: Source, *, seconds: dict[str, float] | None = None) -> Program:
     """The checked program of a source. Raises ShaderError with all diagnostics when it is invalid.
 
-    `seconds` is told how long parsing and resolving took.
+    `seconds` receives the durations of parsing and resolving.
     """
     program, diagnostics = _run(source, {} if seconds is None else seconds)
     if program is None:
@@ -38,7 +38,7 @@ def check(source: Source) -> tuple[Diagnostic, ...]:
 
 @paused_collection()
 def _run(source: Source, seconds: dict[str, float]) -> tuple[Program | None, tuple[Diagnostic, ...]]:
-    """A text with syntax errors is not resolved: what is missing from the tree would be reported again."""
+    """Parse and resolve. A text with syntax errors is not resolved: missing nodes would cause more errors."""
     started = time.perf_counter()
     parsed = parse(source)
     seconds["parse"] = time.perf_counter() - started
@@ -51,7 +51,7 @@ def _run(source: Source, seconds: dict[str, float]) -> tuple[Program | None, tup
 
 
 def _shown(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """In the order of the source, errors kept before warnings where there are too many of both."""
+    """The diagnostics in source order, at most `MOST_DIAGNOSTICS`; warnings are dropped before errors."""
     found.sort(key=_place)
     if len(found) > MOST_DIAGNOSTICS:
         kept = sorted(found, key=lambda diagnostic: not diagnostic.is_error)[:MOST_DIAGNOSTICS]

@@ -1,4 +1,4 @@
-"""Hints for what people write who come from other languages, HLSL, GLSL and C among them."""
+"""Hints for users of other languages, such as HLSL, GLSL and C."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _CHARACTERS = {
     "#": "WGSL has no preprocessor",
 }
 QUOTES = frozenset("\"'")
-"""What another follows, most often."""
+"""Quotes, most of which come in pairs."""
 
 _AFTER = {
     "do": "WGSL has no 'do': write 'loop { … continuing { break if …; } }'",
@@ -52,7 +52,7 @@ _FARTHEST = 4096
 
 
 def name_hint(name: str) -> tuple[Note, ...]:
-    """What WGSL calls a type or function of another language."""
+    """The WGSL name of a type or function of another language."""
     if name in _OPERATORS:
         return (Note(f"WGSL has the operator '{_OPERATORS[name]}'"),)
     found = _NAMES.get(name)
@@ -64,12 +64,12 @@ def name_hint(name: str) -> tuple[Note, ...]:
 
 
 def character_hint(character: str) -> tuple[Note, ...]:
-    """Why no token starts with a character."""
+    """The reason why no token starts with this character."""
     return (Note(_CHARACTERS[character]),) if character in _CHARACTERS else ()
 
 
 def token_hint(data: bytes, start: int, token: str, *, is_declaration: bool, is_statement: bool) -> tuple[Note, ...]:
-    """What was meant by a token in the wrong place.
+    """The probable intention behind a token in the wrong place.
 
     `is_declaration`: a declaration was expected; `is_statement`: what stands before it could begin a statement.
     """

@@ -27,7 +27,7 @@ def float_suffix(text: str) -> str:
 
 
 def malformation(text: str) -> str:
-    """What is wrong with digits that form no literal."""
+    """The error in digits that form no literal."""
     if text[0] == "0" and text.rstrip("iufh").isdigit():
         return "a number has no leading zeros"
     return "malformed number"

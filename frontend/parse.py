@@ -19,8 +19,8 @@ _BYTE_ORDER_MARKS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 class ParseResult:
     """The syntax tree of a source, and what is wrong with it.
 
-    Where a diagnostic is an error, `unit` lacks the declarations and statements that are incomplete: it serves tools
-    that go on, and is no program.
+    If a diagnostic is an error, `unit` lacks the incomplete declarations and statements: tools may use
+    it, but it is not a program.
     """
 
     unit: ast.TranslationUnit

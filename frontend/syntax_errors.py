@@ -1,8 +1,8 @@
-"""What to say of a text that the grammar refuses.
+"""Diagnostics of texts that the grammar rejects.
 
 tree-sitter's tree shows what its error recovery skipped (ERROR nodes) and made up (MISSING nodes), but not where it
-first was at a loss, nor what it would have taken there. Its log does, so a malformed text is parsed once more with the
-log read along. Each outermost ERROR or MISSING node gives one diagnostic: what goes wrong inside it follows from it.
+first failed, nor which tokens it would have accepted there. Its log does, so a malformed text is parsed a second time
+with logging. Each outermost ERROR or MISSING node gives one diagnostic: errors inside it follow from it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .habits import QUOTES, character_hint, token_hint
 from .tree import parse_tree
 
 LONGEST_LOGGED = 1 << 16
-"""Texts of more bytes are not parsed again: their diagnostics say less."""
+"""Texts of more bytes are not parsed again, so their diagnostics are less precise."""
 LONGEST_LOGGING = 0.5
-"""Seconds after which parsing again is given up, with what the log has told so far."""
+"""Seconds after which the second parse stops; the log up to then is used."""
 MOST_DIAGNOSTICS = 50
 
 _PROCESS = re.compile(r"process version:\d+, version_count:\d+, state:(\d+), row:(\d+), col:(\d+)")
@@ -80,7 +80,7 @@ class _Log:
 
 
 def report_syntax_errors(tree: Tree, source: Source, diagnostics: DiagnosticList) -> None:
-    """Report where a text is malformed: at least once, once a place."""
+    """Report the places where a text is malformed: at least one, each once."""
     faults = _faults(source) if len(source.data) <= LONGEST_LOGGED else []
     last = -1
     for node in _error_nodes(tree):
@@ -117,7 +117,7 @@ _WORD = re.compile(rb"\w+|\W")
 
 
 def _report_unknown(node: Node, source: Source, diagnostics: DiagnosticList) -> None:
-    """Report a part of the text that the log tells nothing of, by its first word."""
+    """Report a part of the text that the log does not explain, by its first word."""
     match = _WORD.match(source.data, node.start_byte)
     end = match.end() if match else node.start_byte
     word = source.data[node.start_byte : end].decode("utf-8", "replace")
@@ -150,7 +150,7 @@ def _error_nodes(tree: Tree) -> Iterator[Node]:
 
 
 def _report_missing(node: Node, fault: _Fault | None, source: Source, diagnostics: DiagnosticList) -> None:
-    """Report a token that is lacking, behind the one before it."""
+    """Report a missing token, directly after the previous token."""
     if node.type == "identifier":
         expected = _expected(fault) if fault else "a name or an expression"
     else:
@@ -203,7 +203,7 @@ def _token_span(fault: _Fault, source: Source) -> Span:
 
 
 def _expected(fault: _Fault) -> str:
-    """What the parser would have taken, in words; empty where that is too much to say."""
+    """The tokens that the parser would have accepted, in words; empty if there are too many."""
     lookahead = language().lookahead_iterator(fault.state)
     names = {name for number, name in lookahead or () if _is_token(number, name)} - _NOT_TOKENS
     if "int_literal" in names and "if" not in names:
@@ -219,7 +219,7 @@ def _expected(fault: _Fault) -> str:
 
 
 def _is_token(number: int, name: str) -> bool:
-    """Whether a symbol of the grammar is a token, and no rule."""
+    """Whether a symbol of the grammar is a token rather than a rule."""
     return name in _DESCRIPTIONS or name in _NOT_TOKENS or name == "int_literal" or not _names_rule(number)
 
 

@@ -1,7 +1,6 @@
 """Running tree-sitter's parser within bounded time.
 
-Its error recovery can take time that grows with the square of the text, on texts made to that end; none that is
-well-formed comes near the limit.
+Error recovery can take time quadratic in the text on adversarial input; no well-formed text comes near the limit.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from .grammar import language
 
 LONGEST = 0.5
 LONGEST_PER_BYTE = 1e-5
-"""Seconds of processor time that parsing may take before it is given up: some ten times what well-formed text needs."""
+"""Processor time in seconds per byte after which parsing is abandoned: about ten times what well-formed text needs."""
 
 _CHUNK = 1 << 16
 

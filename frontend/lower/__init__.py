@@ -1,7 +1,7 @@
 """From tree-sitter's tree to the syntax tree of `ir/wgsl`.
 
-A fold over the tree, with a stack of its own, so that no depth of nesting exhausts Python's: a node is built when its
-children are. A node that lacks a part, after a syntax error, is left out of its parent.
+A bottom-up fold with an explicit stack, so that deep nesting cannot exhaust Python's. After a syntax error, a node that
+lacks a part is left out of its parent.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class _Lowering:
                 _leave(done, open_parts[-1], builders)
 
     def _enter(self, cursor: TreeCursor, parent: Parts, kinds: _Kinds) -> Parts | None:
-        """The Parts of the node under the cursor; None where it makes no node of its own."""
+        """The Parts of the node under the cursor; None if it has no node in the syntax tree."""
         node = cursor.node
         if node is None:
             return None
@@ -161,7 +161,7 @@ class _Lowering:
 
 
 def _leave(parts: Parts, parent: Parts, builders: dict[int, Builder]) -> None:
-    """Build a node whose children are complete, and hand it to its parent."""
+    """Build a node whose children are complete, and add it to its parent."""
     try:
         parent.values.append((parts.slot, builders[parts.kind](parts)))
     except MissingPart:

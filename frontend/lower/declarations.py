@@ -167,4 +167,4 @@ BUILDERS = {
     "const_declaration": const_declaration,
     "const_assert": const_assert,
 }
-"""What makes the node of each kind of directive and declaration."""
+"""The builder of each kind of directive and declaration."""

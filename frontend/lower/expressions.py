@@ -65,7 +65,7 @@ def binary_expression(parts: Parts) -> ast.Binary:
 
 
 def _is_reported(parts: Parts, span: Span) -> bool:
-    """Whether an operand holds the mixture that was reported last: one message a chain is enough."""
+    """Whether an operand contains the mixture that was reported last: a chain is reported once."""
     last = parts.diagnostics.items[-1] if parts.diagnostics.items else None
     if last is None or last.code != "mixed-operators" or last.span is None:
         return False
@@ -112,4 +112,4 @@ BUILDERS = {
     "member_expression": member_expression,
     "paren_expression": paren_expression,
 }
-"""What makes the node of each kind of expression."""
+"""The builder of each kind of expression."""

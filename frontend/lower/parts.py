@@ -1,4 +1,4 @@
-"""What a syntax node holds once its children are lowered, with typed access by field name."""
+"""The lowered children of a syntax node, with typed access by field name."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Node = TypeVar("Node")
 
 
 class MissingPart(Exception):
-    """A node lacks a part that it needs, because of a syntax error that has been reported; the tree goes without it."""
+    """A node lacks a required part, because of a syntax error already reported; the node is left out of the tree."""
 
 
 class Name(NamedTuple):
-    """A declared name and its place."""
+    """A declared name and its span."""
 
     text: str
     span: Span
 
 
 class Operator(NamedTuple):
-    """An operator's text and its place."""
+    """An operator's text and its span."""
 
     text: str
     span: Span
@@ -39,7 +39,7 @@ class Parts:
     """A syntax node whose children are lowered: `values` are their results, each with the name of its field or None.
     `slot` is the field under which the node's own parent will keep its result; `text` is a leaf's text.
 
-    A kind of node that has no node of its own in the tree (a template list, a loop's body) is handed up as its Parts.
+    A kind of node that has no node of its own in the tree (a template list, a loop's body) is passed to its parent as its Parts.
     """
 
     kind: int

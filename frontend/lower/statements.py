@@ -189,4 +189,4 @@ BUILDERS = {
     "decrement": decrement,
     "call_statement": call_statement,
 }
-"""What makes the node of each kind of statement, and of the clauses inside them."""
+"""The builder of each kind of statement, and of the clauses inside them."""

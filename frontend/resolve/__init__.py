@@ -1,9 +1,9 @@
 """The resolver: names, types, constants and rules.
 
-`resolve` turns a syntax tree into a `Program`, or says what is wrong with it. The order of work, one module each:
+`resolve` turns a syntax tree into a `Program`, or reports diagnostics. The order of work, one module each:
 `directives`, `names` (scopes), `order` (dependencies), then every declaration (`variables`, `structs`, `functions`,
-`type_names`), with `statements` and `expressions` inside them, and last `module_rules`. What waits for override values
-is checked by `check_pipeline`.
+`type_names`), with `statements` and `expressions` inside them, and last `module_rules`. Rules that depend on override
+values are checked by `check_pipeline`.
 """
 
 from .names import nesting_fault

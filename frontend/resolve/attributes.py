@@ -1,4 +1,4 @@
-"""Attributes: where each may stand, what it takes, and the values of its arguments (WGSL, "Attributes")."""
+"""Attributes: their targets, argument counts and argument values (WGSL, "Attributes")."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .suggest import are, counted
 
 
 class AttributeTarget(enum.Enum):
-    """What an attribute is written on; the value is how a message calls it."""
+    """The kind of syntax that an attribute is written on; the value is its name in messages."""
 
     FUNCTION = "a function"
     PARAMETER = "a parameter"
@@ -32,7 +32,7 @@ class AttributeTarget(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Where an attribute may stand and how many arguments it takes."""
+    """The targets of an attribute, and how many arguments it has."""
 
     targets: frozenset[AttributeTarget]
     least: int = 0
@@ -69,7 +69,7 @@ RULES = {
 class AttributeSet:
     """The attributes of one declaration or statement, by name; `diagnostic` alone may be repeated.
 
-    `is_faulty`: one has been refused, which may be the one that is missed.
+    `is_faulty`: an attribute was rejected, so a missing attribute may be that one.
     """
 
     def __init__(self) -> None:

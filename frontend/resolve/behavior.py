@@ -1,4 +1,4 @@
-"""Ways a statement can end (WGSL, "Statements Behavior Analysis"): finds missing returns and loops without an end."""
+"""The behaviors of statements (WGSL, "Statements Behavior Analysis"): finds missing returns and endless loops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .context import Context
 
 
 class Behavior(enum.Flag):
-    """The ways a statement can end."""
+    """The ways in which a statement can end."""
 
     NOTHING = 0
     NEXT = enum.auto()
@@ -28,7 +28,7 @@ _NOTHING, _NEXT, _BREAK, _CONTINUE, _RETURN = (
 
 
 def check_function(context: Context, function: FunctionInfo) -> None:
-    """A function that returns a value must do so on every way to its end."""
+    """Check that a function with a return type returns a value on every path."""
     behavior = _sequence(context, function.node.body.statements)
     if function.return_type is not VOID and behavior & _NEXT:
         message = f"'{function.name}' can end without returning a value of type '{function.return_type}'"

@@ -15,8 +15,8 @@ from .context import Context, Symbol
 def record_uses(order: Sequence[Symbol]) -> None:
     """Fill `resources` and `calls` of each function. `order` has what is used before its users.
 
-    What a symbol reaches is a set of bits, one for each resource in declaration order: a set of objects for each would
-    take memory in proportion to the square of a long chain.
+    The resources that a symbol reaches are a bit set in declaration order: sets of objects would take memory
+    quadratic in the length of a chain of symbols.
     """
     found = sorted((symbol for symbol in order if _is_resource(symbol)), key=lambda symbol: symbol.index)
     table = tuple(symbol.entity for symbol in found if isinstance(symbol.entity, Variable))
@@ -37,7 +37,7 @@ def _is_resource(symbol: Symbol) -> bool:
 
 
 class _Resources(Sequence[Variable]):
-    """The variables of a table that some bits name, spelled out when they are first asked for."""
+    """The variables that a bit set selects, listed on first use."""
 
     def __init__(self, table: Sequence[Variable], bits: int) -> None:
         self._table = table
@@ -62,7 +62,7 @@ class _Resources(Sequence[Variable]):
 
 
 def check_module(context: Context) -> None:
-    """All the rules."""
+    """Check all the rules."""
     _check_override_ids(context)
     for function in context.functions:
         if function.stage is not None:
@@ -136,7 +136,7 @@ def _space_fault(variable: Variable, stage: Stage) -> str | None:
 
 
 def _check_stage(context: Context, function: FunctionInfo, stage: Stage) -> None:
-    """What only some stages allow, in the entry point and all it calls."""
+    """Check stage restrictions of the entry point and all its callees."""
     pending, seen = [function], {function}
     while pending:
         current = pending.pop()

@@ -1,7 +1,7 @@
 """The first pass: what does each identifier denote? (WGSL, "Declaration and Scope")
 
 Walks the tree once with a stack of scopes. Afterwards every use of a declared name leads to its Symbol, every
-module-scope Symbol knows which others it uses, and nothing later needs a scope. Predeclared names have no Symbol. This
+module-scope Symbol lists the symbols it uses, and later passes need no scopes. Predeclared names have no Symbol. This
 pass also bounds the nesting, so that later passes may recurse.
 """
 
@@ -317,7 +317,7 @@ class _Binder:
             self._report_unresolved(node)
 
     def _report_unresolved(self, node: ast.Identifier) -> None:
-        """Once a name and declaration; the name stands for nothing from there on."""
+        """Report an unresolved name, once per name and declaration."""
         self._context.symbols[id(node)] = Symbol(node.name, None, node.span)
         if node.name in self._unresolved:
             return

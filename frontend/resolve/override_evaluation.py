@@ -1,7 +1,7 @@
 """Evaluation of expressions once overrides have values (WGSL, "`override` Expressions").
 
-What depends on nothing else has a value; of the rest, all parts that have one are checked: a zero divisor, an index out
-of bounds, an argument that no call may have.
+An expression that depends on known values only has a value; in all others, every part with a value is checked: a zero
+divisor, an index out of bounds, an invalid argument.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class OverrideEvaluator:
         self.counts: dict[OverrideCount, int] = {}
 
     def evaluate(self, node: ast.Expression) -> RawValue | None:
-        """The value where it is known, else None, once all parts have been checked."""
+        """The value if it is known, else None; all parts are checked."""
         facts = self._facts.expressions[node]
         if facts.constant is not None:
             return facts.constant.value

@@ -1,7 +1,7 @@
-"""What creating a compute pipeline checks: override values, and every expression that depends on them.
+"""Checks of compute pipeline creation: override values, and every expression that depends on them.
 
-WGSL leaves to pipeline creation what a shader module cannot know yet ("Override Expressions", "workgroup_size", "Array
-Types"). Only what the entry point can reach is looked at. The limits are WebGPU's default ones.
+WGSL defers to pipeline creation the checks that need override values ("Override Expressions", "workgroup_size", "Array
+Types"). Only declarations that the entry point reaches are checked. The limits are WebGPU's default ones.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ IMMEDIATE_DATA = 64
 def check_pipeline(
     program: Program, entry_point: str, constants: Mapping[str, Number] | None = None
 ) -> tuple[Diagnostic, ...]:
-    """What is wrong with a compute pipeline of the entry point; `constants` by override name, or `@id` in digits."""
+    """The diagnostics of a compute pipeline of the entry point; `constants` by override name, or `@id` in digits."""
     diagnostics = DiagnosticList()
     function = next((function for function in program.entry_points if function.name == entry_point), None)
     if function is None:
@@ -219,5 +219,5 @@ def reachable(function: FunctionInfo) -> list[FunctionInfo]:
 
 
 def override_key(variable: Variable) -> str:
-    """What a pipeline calls an override: its `@id` if it has one, else its name."""
+    """The key of an override in a pipeline: its `@id` if it has one, else its name."""
     return variable.name if variable.override_id is None else str(variable.override_id)

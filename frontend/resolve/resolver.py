@@ -19,7 +19,7 @@ from .order import dependency_order
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What became of a module: a program if it is valid, and all that is to be said about it."""
+    """The result for a module: the program, if it is valid, and all diagnostics."""
 
     program: Program | None
     diagnostics: tuple[Diagnostic, ...]
@@ -27,7 +27,7 @@ class Resolved:
 
 @deep_nesting()
 def resolve(source: Source, unit: ast.TranslationUnit) -> Resolved:
-    """Check a module and find out what everything in it means."""
+    """Check a module, and resolve its names, types and constants."""
     context = Context(source, DiagnosticList())
     enables, requires = resolve_directives(context, unit)
     try:
@@ -62,7 +62,7 @@ def resolve(source: Source, unit: ast.TranslationUnit) -> Resolved:
 
 
 def _declare(context: Context, symbol: Symbol) -> None:
-    """Resolve one module-scope declaration; after an error its name stands for nothing."""
+    """Resolve one module-scope declaration; after an error its name denotes nothing."""
     try:
         match symbol.node:
             case ast.Alias() as node:

@@ -15,7 +15,7 @@ from .stage_io import IoValue
 
 
 def resolve_struct(context: Context, node: ast.Struct) -> Struct:
-    """The structure; every member is looked at before an error gives it up."""
+    """The structure; every member is resolved before an error abandons it."""
     if len(node.members) > MOST_MEMBERS:
         context.fail("limit-exceeded", f"a structure has more than {MOST_MEMBERS} members", node.name_span)
     members: list[StructMember] = []

@@ -11,13 +11,13 @@ from ...ir.hints import Work, closest
 
 @dataclass(slots=True)
 class Hints:
-    """Gives hints until `MOST_WORK` is done: a file of errors costs no more than that."""
+    """Gives hints until `MOST_WORK` is spent, which bounds the cost of a file full of errors."""
 
     work: Work = field(default_factory=Work)
 
     @property
     def are_left(self) -> bool:
-        """Whether there are more hints to be had."""
+        """Whether the budget allows more hints."""
         return self.work.left > 0
 
     def did_you_mean(self, name: str, candidates: Collection[str]) -> tuple[Note, ...]:

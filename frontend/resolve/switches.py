@@ -18,7 +18,7 @@ from .conversions import convert_to
 
 
 def resolve_switch(context: Context, node: ast.Switch) -> None:
-    """A switch; its cases' bodies are resolved even where its selectors are wrong."""
+    """A switch; the bodies of its cases are resolved even if its selectors are invalid."""
     statement_attributes(context, node.attributes)
     statement_attributes(context, node.body_attributes)
     with contextlib.suppress(Abandon):

@@ -1,8 +1,8 @@
 """Uniformity analysis: collective operations must be reached by all invocations together (WGSL, "Uniformity").
 
-`check_module` looks at a module that is valid otherwise. Functions are analysed callees first: `statements`, `loops`,
-`expressions` and `calls` walk over a function and build its `graph`, in `values` they follow its variables; then
-`tags` finds out what fails, which `messages` reports, and makes the `summary` that callers need.
+`check_module` analyses a module that is otherwise valid. Functions are analysed callees first: `statements`, `loops`,
+`expressions` and `calls` walk over a function and build its `graph`, and track its variables in `values`; then
+`tags` finds violations, which `messages` reports, and computes the `summary` for callers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The analysis of one function, as far as it has come: its graph, the values of its variables, what it requires."""
+"""The state of the analysis of one function: its graph, the values of its variables, its requirements."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class Analysis:
 
     @property
     def facts(self) -> Facts:
-        """What the resolver found."""
+        """The facts of the resolver."""
         return self.context.facts
 
     def join(self, cf: Node, *nodes: Node) -> Node:
-        """A value made of values that have been found in control flow `cf`, on which they all depend already."""
+        """A value computed from values in control flow `cf`, on which all of them already depend."""
         distinct = {node: None for node in nodes if node != cf}
         match len(distinct):
             case 0:
@@ -76,7 +76,7 @@ class Analysis:
                 return self.graph.node(*distinct)
 
     def under(self, cf: Node, node: Node, label: Label | None = None) -> Node:
-        """A value from elsewhere, as seen in control flow `cf`."""
+        """A value from other control flow, used in control flow `cf`."""
         return cf if node in (cf, START) else self.graph.node(cf, node, label=label)
 
     def branch(self, cf: Node, condition: Node, what: str, span: Span) -> Node:
@@ -84,11 +84,11 @@ class Analysis:
         return cf if condition == cf else self.graph.node(condition, label=Label(Cause.CONTROL, what, span))
 
     def source(self, sink: Node, sentence: str, span: Span) -> Node:
-        """A value that differs between invocations whatever else is uniform."""
+        """A value that is never uniform."""
         return self.graph.node(sink, label=Label(Cause.SOURCE, sentence, span))
 
     def load(self, cf: Node, view: View, span: Span) -> Node:
-        """What is read through a memory view."""
+        """The value that is read through a memory view."""
         root = view.root
         if is_tracked(root):
             value = self.values[root]
@@ -102,7 +102,7 @@ class Analysis:
         return self.source(NON_UNIFORM, f"invocations may read different values from {what}", span)
 
     def store(self, view: View, node: Node) -> None:
-        """What becomes of a variable when a value is assigned through a memory view."""
+        """Update a variable when a value is assigned through a memory view."""
         if not is_tracked(view.root):
             return
         self.values[view.root] = node if view.is_full else self.join(START, view.node, node, self.values[view.root])

@@ -45,7 +45,7 @@ def _builtin_call(analysis: Analysis, cf: Node, node: ast.Call, function: Builti
 
 
 def _sink(analysis: Analysis, node: ast.Call, function: Builtin) -> Node | None:
-    """The sink of the result. What an atomic operation gives depends on when other invocations come by."""
+    """The sink of the result. The result of an atomic operation depends on the timing of other invocations."""
     if function.name == "textureLoad":
         texture = analysis.facts.expressions[node.arguments[0]].result
         is_written = isinstance(texture, Texture) and texture.access is Access.READ_WRITE
@@ -58,7 +58,7 @@ def _sink(analysis: Analysis, node: ast.Call, function: Builtin) -> Node | None:
 
 
 def _require(analysis: Analysis, cf: Node, node: ast.Call, function: Builtin, arguments: list[Node]) -> None:
-    """What the builtin asks for, unless a filter turns it off."""
+    """Add the requirement of the builtin, unless a filter turns it off."""
     rule = function.flags.uniformity
     if rule is None:
         return
@@ -109,7 +109,7 @@ def _pass_on(
     arguments: list[Node],
     contents: dict[int, Node],
 ) -> None:
-    """What the function asks for is now asked of this place."""
+    """Add the callee's requirements to this call site."""
     name = function.name
 
     def require(required: Node, requirements: Iterable[Requirement], note: Note) -> None:
@@ -150,7 +150,7 @@ def _from_origins(
     sentence: str,
     span: Span,
 ) -> Node:
-    """A value that a function makes, as seen by its caller."""
+    """The node of a callee's value in its caller."""
     parts = [*[arguments[index] for index in origins.values], *[contents[index] for index in origins.contents]]
     if origins.sink is not None:
         label = Label(Cause.SOURCE, sentence, span, origins.cause)

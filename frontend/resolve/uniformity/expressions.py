@@ -49,7 +49,7 @@ def _binary(analysis: Analysis, cf: Node, node: ast.Binary) -> Node:
 
 
 def _short_circuit(analysis: Analysis, cf: Node, node: ast.Binary) -> Node:
-    """The right operand is evaluated, and what calls in it assign is assigned, only where the left one says so."""
+    """The right operand, with the assignments of calls in it, is evaluated only if the left operand selects it."""
     left = value(analysis, cf, node.lhs)
     inner = analysis.branch(cf, left, f"left operand of '{node.op.value}'", node.lhs.span)
     analysis.values.enter()

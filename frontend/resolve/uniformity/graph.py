@@ -1,4 +1,4 @@
-"""The graph of one function: what must be uniform for something else to be uniform.
+"""The dependence graph of one function: which nodes must be uniform for another to be uniform.
 
 An edge from `a` to `b` says: `a` is uniform only if `b` is. Something cannot be shown to be uniform when one of the
 two sinks can be reached from it. There is one graph for both uniformity scopes: `NON_UNIFORM` stands for what differs
@@ -40,7 +40,7 @@ SINKS = {
 
 
 class Cause(enum.Enum):
-    """What a label tells about its node."""
+    """The kind of explanation that a label gives for its node."""
 
     CONTROL = enum.auto()
     VARIABLE = enum.auto()
@@ -90,7 +90,7 @@ class Graph:
 
 
 def steps_towards(sources: list[list[Node]], sinks: Iterable[Node]) -> list[Node]:
-    """For each node the next one on a shortest way to a sink, or UNREACHED; for a sink itself. `sources` is a reversed
+    """For each node the next one on a shortest path to a sink, or UNREACHED; for a sink itself. `sources` is a reversed
     graph.
     """
     step = [UNREACHED] * len(sources)
@@ -106,7 +106,7 @@ def steps_towards(sources: list[list[Node]], sinks: Iterable[Node]) -> list[Node
 
 
 def steps_from(graph: Graph, starts: Iterable[Node]) -> dict[Node, Node]:
-    """For each node that can be reached, the one before it on a shortest way; for a start itself."""
+    """For each reachable node, its predecessor on a shortest path; for a start itself."""
     before = {start: start for start in starts}
     queue = list(before)
     for node in queue:
@@ -118,7 +118,7 @@ def steps_from(graph: Graph, starts: Iterable[Node]) -> dict[Node, Node]:
 
 
 def path_from(steps: list[Node] | dict[Node, Node], node: Node) -> Iterator[Node]:
-    """The nodes from `node` to where its steps end, both included."""
+    """The nodes from `node` to the end of its steps, both included."""
     while steps[node] != node:
         yield node
         node = steps[node]

@@ -47,7 +47,7 @@ def loop(analysis: Analysis, cf: Node, node: ast.Loop | ast.While | ast.For) -> 
 
 
 def _merged_at_start(analysis: Analysis, node: ast.Loop | ast.While | ast.For) -> dict[Variable, Node]:
-    """What the loop assigns has, where an iteration begins, its value from before or from the last iteration."""
+    """At the start of an iteration, an assigned variable has its value from before the loop or the last iteration."""
     merged: dict[Variable, Node] = {}
     for variable in assigned_in(analysis, node):
         if variable in analysis.values:

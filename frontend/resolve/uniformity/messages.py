@@ -1,7 +1,7 @@
-"""Diagnostics for what is required to be uniform and cannot be shown to be (WGSL, "Uniformity").
+"""Diagnostics for requirements of uniformity that are not proved (WGSL, "Uniformity").
 
 The place is the call of the builtin function. The notes lead from there to the source: out of the functions around
-the call, then along the graph through the conditions that control flow depends on and the variables on the way.
+the call, then along the graph through the conditions that control flow depends on and the variables on the path.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .analysis import Analysis
 from .graph import UNREACHED, Cause, Graph, Label, Node, Scope, path_from
 
 MOST_REPORTS = 16
-"""For one function: many requirements may fail for a few reasons."""
+"""Maximum number of reports for one function; many requirements may fail for a few reasons."""
 
 _MOST_NOTES = 8
 
@@ -37,7 +37,7 @@ def report(analysis: Analysis, steps: dict[Scope, list[Node]]) -> None:
 
 
 def _culprit(graph: Graph, steps: list[Node], start: Node, known: dict[Node, Node]) -> Node:
-    """The first condition or source on the way, remembered for every node before it."""
+    """The first condition or source on the path, cached for every node before it."""
     passed: list[Node] = []
     culprit = start
     for culprit in path_from(steps, start):
@@ -53,7 +53,7 @@ def _culprit(graph: Graph, steps: list[Node], start: Node, known: dict[Node, Nod
 
 
 def explain(graph: Graph, nodes: Iterable[Node]) -> tuple[Note, ...]:
-    """What the labels on a way say, each thing once; a long way is cut in the middle."""
+    """The explanations of the labels on a path, each once; a long path is cut in the middle."""
     notes: dict[tuple[Cause, object], Note] = {}
     more: tuple[Note, ...] = ()
     for node in nodes:

@@ -15,7 +15,7 @@ _UNIFORM = frozenset({"workgroup_id", "num_workgroups", "num_subgroups"})
 def input_sink(variable: Variable, stage: Stage) -> tuple[Node | None, str]:
     """The sink of a parameter of an entry point, None where it is uniform, and a sentence that says why.
 
-    The parts of a structure are not told apart: one that differs makes it differ.
+    The members of a structure are not distinguished: if one is non-uniform, the structure is.
     """
     if not isinstance(variable.type, Struct):
         return _sink(variable.io, stage), _reason(variable.io, f"input '{variable.name}'")
@@ -40,7 +40,7 @@ def _reason(io: IoAttributes, what: str) -> str:
 
 
 def is_tracked(variable: Variable) -> bool:
-    """Whether it is memory of one function, whose value is followed from statement to statement."""
+    """Whether the memory belongs to one function, so that its value is tracked from statement to statement."""
     if isinstance(variable.type, Pointer) and variable.kind == "parameter":
         return variable.type.space is AddressSpace.FUNCTION
     return variable.kind == "var" and variable.space is AddressSpace.FUNCTION

@@ -1,7 +1,7 @@
-"""Statements: control flow at their end, and the ways they can end (WGSL, "Uniformity Rules for Statements").
+"""Statements: the control flow at their end, and their behaviors (WGSL, "Uniformity Rules for Statements").
 
 A function here takes the control flow before a statement, and gives that after it, with the statement's behavior.
-Statements that cannot be reached are not looked at.
+Unreachable statements are not analysed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SimpleStatement: TypeAlias = (
     | ast.CallStatement
     | ast.Discard
 )
-"""What does not change control flow."""
+"""Statements that do not change control flow."""
 
 
 def _statement(analysis: Analysis, cf: Node, node: ast.Statement) -> End:
@@ -122,7 +122,7 @@ def _return(analysis: Analysis, cf: Node, node: ast.Return) -> None:
 
 
 def leave(analysis: Analysis) -> None:
-    """What pointer parameters point to has its last values."""
+    """Record the final values of the memory behind pointer parameters."""
     for parameter, node in analysis.exits.items():
         analysis.graph.link(node, (analysis.values[parameter],))
 
@@ -158,7 +158,7 @@ def _if(analysis: Analysis, cf: Node, node: ast.If) -> End:
 
 
 def _branch(analysis: Analysis, cf: Node, body: ast.Block | None, paths: list[Changes]) -> End:
-    """A branch; where it goes on after the statement, its assignments are added to `paths`."""
+    """Analyse a branch; if control continues after the statement, add the branch's assignments to `paths`."""
     depth = analysis.values.depth - 1
     analysis.values.enter()
     end = (cf, NEXT) if body is None else block(analysis, cf, body)
@@ -169,7 +169,7 @@ def _branch(analysis: Analysis, cf: Node, body: ast.Block | None, paths: list[Ch
 
 
 def _merge(analysis: Analysis, before: Node, ends: Sequence[End]) -> End:
-    """Where branches meet: control flow is as before if they all go on to the next statement."""
+    """Merge branches: the control flow is that before the statement if all continue to the next one."""
     behavior = 0
     for _, ending in ends:
         behavior |= ending

@@ -1,4 +1,4 @@
-"""What callers need to know of a function, once it is analysed (WGSL, "Analyzing the Uniformity Requirements of a
+"""The summary of an analysed function for its callers (WGSL, "Analyzing the Uniformity Requirements of a
 Function": the call site tag, the function tag and the tags of the parameters).
 """
 
@@ -12,7 +12,7 @@ from ....ir.wgsl.program import Variable
 from .graph import Node, Scope
 
 _KEPT = 4
-"""So many notes are kept at either end of a trail."""
+"""Number of notes that are kept at each end of a trail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Requirement:
     trail: tuple[Note, ...] = ()
 
     def with_trail(self, notes: tuple[Note, ...]) -> Requirement:
-        """The requirement, asked for farther from the call. A long trail is cut in the middle."""
+        """The requirement with a longer trail. A long trail is cut in the middle."""
         trail = (*self.trail, *notes)
         return replace(self, trail=trail if len(trail) <= 2 * _KEPT else trail[:_KEPT] + trail[-_KEPT:])
 

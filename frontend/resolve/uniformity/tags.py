@@ -1,4 +1,4 @@
-"""What follows from the finished graph of a function (WGSL, "Analyzing the Uniformity Requirements of a Function")."""
+"""Conclusions from the finished graph of a function (WGSL, "Analyzing the Uniformity Requirements of a Function")."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .summary import Origins, Requirement, Summary
 
 
 def conclude(analysis: Analysis) -> Summary:
-    """Report what fails here; what callers need to know."""
+    """Report violations in this function; returns the summary for callers."""
     is_entry_point = analysis.function.stage is not None
     if is_entry_point and not analysis.required:
         return Summary()
@@ -40,7 +40,7 @@ def conclude(analysis: Analysis) -> Summary:
 
 
 def _steps(analysis: Analysis) -> dict[Scope, list[Node]]:
-    """The ways to what is not uniform; the scopes share them unless subgroups make a difference here."""
+    """The steps to non-uniform sinks; the scopes share them unless the function depends on subgroups."""
     sources = analysis.graph.reversed()
     if not sources[NON_UNIFORM_IN_WORKGROUP]:
         return dict.fromkeys(Scope, steps_towards(sources, (NON_UNIFORM,)))
@@ -82,7 +82,7 @@ def _pass_to_callers(analysis: Analysis, summary: Summary, required: list[tuple[
     before = steps_from(analysis.graph, asking)
 
     def found(node: Node) -> tuple[Requirement, ...]:
-        """The requirement that reaches the node of a parameter, with the way from there."""
+        """The requirement that reaches the node of a parameter, with the path from there."""
         if node not in before:
             return ()
         path = list(path_from(before, node))

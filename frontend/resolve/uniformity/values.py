@@ -1,7 +1,7 @@
-"""The node of each function-scope variable's value at the statement at hand, and how ways through a function join.
+"""The node of each function-scope variable's value at the current statement, and merging of control paths.
 
-WGSL, "Function-scope Variable Value Analysis". Work at a join is proportional to what has been assigned on the ways
-that meet there, not to the number of variables.
+WGSL, "Function-scope Variable Value Analysis". The cost of a join is proportional to the number of variables
+assigned on the merging paths, not to the number of all variables.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from ....ir.wgsl.program import Variable
 from .graph import Graph, Node
 
 Changes: TypeAlias = dict[Variable, Node]
-"""What has been assigned on one way, with the values at its end."""
+"""The variables assigned on one path, with their values at its end."""
 
 
 class Values:
-    """The values now, and, for each branch that is open, the values that it has replaced."""
+    """The current values, and for each open branch the values that it replaced."""
 
     __slots__ = ("_graph", "_now", "_replaced")
 
@@ -48,7 +48,7 @@ class Values:
         self._replaced.append({})
 
     def leave(self) -> Changes:
-        """Close the branch: what it has assigned, which is undone."""
+        """Close the branch: undo its assignments and return them."""
         changes = self.changes_since(self.depth - 1)
         for variable, node in self._replaced.pop().items():
             if node is None:
@@ -58,7 +58,7 @@ class Values:
         return changes
 
     def changes_since(self, depth: int) -> Changes:
-        """What has been assigned since there were `depth` branches."""
+        """The assignments since there were `depth` branches."""
         now = self._now
         return {variable: now[variable] for replaced in self._replaced[depth:] for variable in replaced}
 
@@ -68,11 +68,11 @@ class Values:
             self[variable] = node
 
     def join(self, paths: Sequence[Changes]) -> None:
-        """Go on from where ways meet that all began here. Variables that have been declared on them are gone."""
+        """Merge paths that all began here. Variables declared on them go out of scope."""
         self.apply(self._joined([{v: node for v, node in path.items() if v in self._now} for path in paths]))
 
     def join_inside(self, paths: Sequence[Changes]) -> None:
-        """The same, where the variables that have been declared on the ways are still in scope."""
+        """Like `join`, but variables declared on the paths stay in scope."""
         self.apply(self._joined(paths))
 
     def _joined(self, paths: Sequence[Changes]) -> Changes:
