@@ -39,7 +39,7 @@ _CHARACTERS = {
     "#": "WGSL has no preprocessor",
 }
 QUOTES = frozenset("\"'")
-"""Quotes, most of which come in pairs."""
+"""Quotation marks, which usually come in pairs."""
 
 _AFTER = {
     "do": "WGSL has no 'do': write 'loop { … continuing { break if …; } }'",

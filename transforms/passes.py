@@ -1,7 +1,7 @@
 """Passes, pipelines of them, and the runner: the same for every stage of the tower.
 
 A pass is a frozen dataclass with a `name`; its fields are its options, and `run` changes a module in place and says
-whether it did. A `Stage` knows its passes by name, so that the text `"dce,unroll{n=4}"` is a pipeline.
+whether it did. A `Stage` has its passes by name, so that the text `"dce,unroll{n=4}"` is a pipeline.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Stage(Generic[IR]):
 
 @dataclass(frozen=True)
 class Placed(Generic[IR]):
-    """A pass in a pipeline; `why` says why it stands where it stands."""
+    """A pass in a pipeline; `why` gives the reason for its position."""
 
     step: Pass[IR]
     why: str

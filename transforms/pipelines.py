@@ -106,11 +106,11 @@ LOOP_EFFORTS: tuple[tuple[Pass[Module], ...], ...] = (
     (ReplicateLoops(n=256, size=8192),),
     (Inline(), FlattenLoops(), ReplicateLoops(n=64, size=8192)),
 )
-"""What is done against a driver that ends loops early, one after the other until it does not: see `ReplicateLoops`.
+"""The measures against a driver that ends loops early, tried in order until it does not: see `ReplicateLoops`.
 
-Each takes longer to compile: 16 copies two to ten times as long as none. Drivers unroll loops of up to 32 turns
-themselves, which may then take no turn at all: the first efforts leave those alone. The last is for inner loops that
-are entered too often, each of which takes a turn at least.
+Each takes longer to compile: 16 copies two to ten times as long as none. Drivers unroll loops of up to 32 iterations
+themselves, which may then count no iteration: the first efforts leave those alone. The last is for inner loops that are
+entered too often, each of which counts at least one iteration.
 """
 
 MINIFY: Pipeline[Module] = pipeline(
@@ -208,15 +208,15 @@ CORE: Stage[Module] = Stage(
 
 
 def specialising(entry: str, constants: Mapping[str, float]) -> tuple[Pass[Module], ...]:
-    """One entry point with its overrides' values in place: what every device starts from."""
+    """The passes that every device starts with: one entry point, with its overrides substituted."""
     return (SubstituteOverrides(constants, entry), SingleEntryPoint(entry))
 
 
 def guard_loops(module: Module, entry: str, *, limit: int | None, effort: int) -> BindingPoint | None:
-    """Guard an entry point against a driver that ends all loops early, after `limit` turns: see `LOOP_EFFORTS`.
+    """Guard an entry point against a driver that ends all loops early, after `limit` iterations: see `LOOP_EFFORTS`.
 
     The module is changed in place; the binding is that of the watch (`WatchLoops`). None, and no change, without a
-    limit, or if the loops are known to take at most half as many turns: drivers' compilers may add some.
+    limit, or if the loops are known to take at most half as many iterations: drivers' compilers may add some.
     """
     if limit is None or max_trip_count(module, entry) <= limit // 2:
         return None

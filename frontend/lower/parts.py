@@ -39,7 +39,8 @@ class Parts:
     """A syntax node whose children are lowered: `values` are their results, each with the name of its field or None.
     `slot` is the field under which the node's own parent will keep its result; `text` is a leaf's text.
 
-    A kind of node that has no node of its own in the tree (a template list, a loop's body) is passed to its parent as its Parts.
+    A kind of node that has no node of its own in the tree (a template list, a loop's body) is passed to its parent as
+    Parts.
     """
 
     kind: int

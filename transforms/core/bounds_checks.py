@@ -1,4 +1,4 @@
-"""Finds the indices that may be out of range: a walk over a function with what is known at each place."""
+"""Finds the indices that may be out of range, by a walk over a function with the known ranges."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Checks: TypeAlias = dict[nodes.Access, list[int]]
 
 
 def unproved(module: nodes.Module, function: nodes.Function) -> Checks:
-    """The accesses with indices that nothing keeps in range."""
+    """The accesses with indices that are not proved to be in range."""
     walk = _Walk(module, function)
     walk.region(function.start_target)
     return walk.found

@@ -1,4 +1,4 @@
-"""How deep control flow nests in an entry point, with its calls put in place, once a driver has made it structured."""
+"""The nesting depth of control flow in an entry point after a driver has inlined calls and structured it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies of instructions and regions, for passes that put the same code in another place."""
+"""Copies of instructions and regions, for passes that duplicate code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .replacing import copy_constant, settle_indices
 
 
 class Copier:
-    """Copies with other operands: `values` maps what was to what now stands for it. Named copies get new names."""
+    """Copies with other operands: `values` maps each original to its replacement. Named copies get new names."""
 
     def __init__(self, names: NameScope) -> None:
         self.names = names
@@ -27,12 +27,12 @@ class Copier:
         self._ends[id(end)] = copy
 
     def of(self, value: Value) -> Value:
-        """What stands for a value: itself, if it is from outside; a constant is a new one each time."""
+        """The replacement of a value: itself, if it is defined outside; a constant is copied each time."""
         found = self.values.get(value, value)
         return copy_constant(found) if isinstance(found, nodes.Constant) else found
 
     def block_of(self, block: nodes.Block) -> nodes.Block:
-        """The copy of a block, or the block, if it is from outside."""
+        """The copy of a block, or the block itself, if it is outside."""
         return self._blocks.get(id(block), block)
 
     def region(self, start: nodes.Block) -> nodes.Block:

@@ -1,4 +1,4 @@
-"""Loops that count up: what such a loop counts is never less than it was before, for it leaves before it wraps."""
+"""Loops that count up: the counter never decreases, because the loop exits before the counter wraps."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .ranges import constant_of, whole
 from .regions import blocks_from, branches_to, region
 
 Stores: TypeAlias = Mapping[Value, Sequence[tuple[nodes.Store, bool]]]
-"""The stores of a loop by variable, and whether each happens once a round at most, outside of inner loops."""
+"""The stores of a loop by variable, and whether each runs at most once per iteration, outside of inner loops."""
 
 
 def stores_in(loop: nodes.Loop) -> Stores:
-    """What the loop stores to where."""
+    """The stores in a loop."""
     own = {id(block) for start in (loop.start_target, loop.continuing_target) for block in region(start)}
     found: dict[Value, list[tuple[nodes.Store, bool]]] = {}
     for block in (*blocks_from(loop.start_target), *blocks_from(loop.continuing_target)):
@@ -27,7 +27,7 @@ def stores_in(loop: nodes.Loop) -> Stores:
 
 
 def counts_variable(loop: nodes.Loop, variable: Value, stores: Stores) -> bool:
-    """Whether all that the loop does to a variable, which is only loaded and stored, is to add to it once a round."""
+    """Whether a loop changes a variable, which is only loaded and stored, by at most one addition per iteration."""
     if len(stores[variable]) != 1:
         return False
     ((store, is_once),) = stores[variable]
@@ -35,7 +35,7 @@ def counts_variable(loop: nodes.Loop, variable: Value, stores: Stores) -> bool:
 
 
 def counts_argument(loop: nodes.Loop, argument: nodes.BlockArgument) -> bool:
-    """Whether each round passes on an argument of the loop's start, or more."""
+    """Whether each iteration passes an argument of the loop's start unchanged or larger."""
     position = loop.start_target.arguments.index(argument)
     passed = [it.arguments[position] for it in branches_to(blocks_from(loop.continuing_target), loop.start_target)]
     return bool(passed) and all(it is argument or _adds(loop, it, lambda value: value is argument) for it in passed)

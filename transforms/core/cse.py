@@ -1,6 +1,6 @@
-"""Computes each value once, and reads each memory location once as long as nothing may have written it.
+"""Computes each value once, and reads a memory location once until it may have been written.
 
-Pure operations are shared with everything that sees the first; loads, and what was stored, within one block.
+Pure operations are shared wherever the first one is visible; loads and stored values, within one block.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class CommonSubexpressionElimination:
 
 
 class _Numbering:
-    """What is known so far: `known` maps each operation that is seen from here to its result."""
+    """The value table: `known` maps each visible operation to its result."""
 
     def __init__(self) -> None:
         self.known: dict[Hashable, Value] = {}
         self.made: list[Hashable] = []
 
     def region(self, start: nodes.Block) -> bool:
-        """Share what a region computes; it sees what the regions around it have computed before."""
+        """Number the values of a region, which sees the values of the regions around it."""
         outer = len(self.made)
         changed = False
         for block in region(start):
@@ -94,7 +94,8 @@ def _forget(memory: dict[Hashable, tuple[Value, Value]], root: Value) -> None:
 
 
 def _forget_all(memory: dict[Hashable, tuple[Value, Value]], instruction: nodes.Instruction) -> None:
-    """A call may write any memory; a builtin what it is given, and at a barrier others have written what is shared."""
+    """Forget the loads that an effect invalidates: a call may write any memory, a builtin function the memory of its
+    pointer arguments, and after a barrier shared memory may hold the writes of others."""
     written = [root_of(it) for it in instruction.operands if isinstance(it.type, Pointer)]
     for key, (pointer, _) in list(memory.items()):
         if is_constant_memory(pointer):

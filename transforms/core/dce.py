@@ -1,4 +1,4 @@
-"""Drops what nothing can notice: unused values, stores that nothing needed reads, functions never called."""
+"""Drops unused values, stores that no live code reads, and functions that are never called."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .regions import destination, nested, region, remove, take_over
 
 @dataclass(frozen=True)
 class DeadCodeElimination:
-    """Drops dead values, block arguments, local variables and functions. What is in an interface stays."""
+    """Drops dead values, block arguments, local variables and functions. Interfaces stay."""
 
     @property
     def name(self) -> str:
@@ -33,7 +33,7 @@ class DeadCodeElimination:
 
 
 def _clean(function: nodes.Function, quiet: set[nodes.Function]) -> bool:
-    """Drop values, then control flow without effect, which used some, and so on."""
+    """Drop dead values and empty control flow alternately, until nothing changes."""
     changed = _Function(function, quiet).clean()
     while _drop_empty(function.start_target):
         changed = True
@@ -142,7 +142,7 @@ class _Function:
 
 
 def _is_tracked(root: Value) -> bool:
-    """Whether all that reads a variable is loads in its function: a store is then noticed by these alone."""
+    """Whether a variable is read only by loads in its function, so that only these can observe its stores."""
     if not isinstance(root, nodes.Var) or not isinstance(root.type, Pointer):
         return False
     return root.type.space is AddressSpace.FUNCTION and _is_plain(root)

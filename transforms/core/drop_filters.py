@@ -1,4 +1,4 @@
-"""Drop diagnostic filters on statements: they say nothing to a device, and naga refuses them there.
+"""Drop diagnostic filters on statements: a device does not need them, and naga rejects them there.
 
 Those of the module and of functions stay. The module must have been checked: what a filter let pass may no longer be
 accepted by WGSL's uniformity analysis.
@@ -15,7 +15,7 @@ from .simplify_control_flow import SimplifyControlFlow
 
 @dataclass(frozen=True)
 class DropFilters:
-    """Where there are some, the scopes that they stood on go as well, and so the control flow is simplified."""
+    """Drops filters together with the scopes that carried them, and then simplifies control flow."""
 
     @property
     def name(self) -> str:

@@ -26,7 +26,7 @@ def module_names(module: nodes.Module) -> NameScope:
 
 
 def names_in(module_scope: NameScope, function: nodes.Function) -> NameScope:
-    """The names that something new in the function cannot have. The cost is in the size of the function alone."""
+    """The names that are taken in the function. The cost is linear in the size of the function."""
     return NameScope((value.name for value in _values(function) if value.name is not None), module_scope)
 
 
@@ -74,7 +74,7 @@ def calls_in(function: nodes.Function) -> Sequence[tuple[nodes.Block, nodes.Call
 
 
 def drop_uncalled(module: nodes.Module) -> bool:
-    """Drop the functions that no entry point reaches; whether there were any. A module without entry points keeps
+    """Drop the functions that no entry point reaches; true if there were any. A module without entry points keeps
     all.
     """
     if not any(function.stage is not None for function in module.functions):

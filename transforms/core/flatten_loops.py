@@ -1,8 +1,8 @@
-"""Makes one loop of nested ones, for drivers that allow loops few turns: each turn does a turn of an inner loop.
+"""Flattens nested loops into one, for drivers that limit iterations: each iteration runs one of an inner loop.
 
     loop { A; loop { B; continuing { C } } D; continuing { E } }
 
-becomes, with a variable that says where to go on,
+becomes, with a variable for the current state,
 
     loop {
         if state == 0 { A; state = 1; }
@@ -32,15 +32,15 @@ from .regions import blocks_from, is_unreachable, last_block, nested, region, us
 from .returns import Returns
 
 _MEETING = ("workgroupBarrier", "storageBarrier", "textureBarrier", "workgroupUniformLoad", "subgroup", "quad")
-"""How the names of builtin functions begin in which invocations wait for, or hear of, each other."""
+"""Prefixes of the names of builtin functions that synchronise or communicate between invocations."""
 
 
 @dataclass(frozen=True)
 class FlattenLoops:
     """Flattens a loop that has loops directly in its body; from the innermost on, so that whole nests become one.
 
-    Loops in Ifs, in Switches and in called functions stay, and so do nests in which invocations meet: at barriers or in
-    subgroup operations, since fast ones would no longer wait for others at the end of an inner loop.
+    Loops in Ifs, in Switches and in called functions stay, and so do nests with barriers or subgroup
+    operations, since fast invocations would no longer wait for others at the end of an inner loop.
     """
 
     @property
@@ -63,7 +63,7 @@ class FlattenLoops:
 
 
 def _meet(blocks: Sequence[nodes.Block], meeting: set[nodes.Function]) -> bool:
-    """Whether invocations meet in blocks, or in one of the functions `meeting` that they call."""
+    """Whether blocks have a barrier or subgroup operation, or call one of the functions `meeting`, which do."""
     return any(
         (isinstance(it, nodes.BuiltinCall) and it.function.startswith(_MEETING))
         or (isinstance(it, nodes.Call) and it.callee in meeting)
@@ -87,7 +87,7 @@ class _Flattening:
         self.inner = [it for part in self.body if (it := _loop_at(part)) is not None]
 
     def run(self, meeting: set[nodes.Function]) -> bool:
-        """Flatten the loop if it can be; whether it was."""
+        """Flatten the loop if possible; whether it was flattened."""
         if not self.inner or any(is_unreachable(it.continuing_target) for it in (self.loop, *self.inner)):
             return False
         if any(is_unreachable(it.merge_target) for it in self.inner) or _meet(_inside(self.loop), meeting):
@@ -102,7 +102,7 @@ class _Flattening:
         return True
 
     def _spill(self, value: nodes.Instruction, crossing: _Crossing) -> None:
-        """Keep a value that another segment uses in a variable outside of the loop; a variable itself moves there."""
+        """Store a value that another segment uses in a variable outside of the loop; a variable is moved there."""
         place = next(it for it in self.body if any(one is value for one in it.instructions))
         position = next(index for index, it in enumerate(place.instructions) if it is value)
         if isinstance(value, nodes.Var):
@@ -153,7 +153,7 @@ class _Flattening:
         loop.start_target = start
 
     def _do_if(self, block: nodes.Block, state: nodes.Var, number: int, arm: nodes.Block) -> nodes.Block:
-        """Do what `arm` begins if the state is a number; the block that follows."""
+        """Run the code at `arm` if the state has this number; returns the block that follows."""
         builder = self.builder
         with builder.at(block):
             node = builder.enter_if(builder.binary(BinaryOp.EQUAL, builder.load(state), u32(number)))
@@ -176,7 +176,7 @@ class _Flattening:
         Returns(self.builder, self.names, end, VOID).lead(arm, whole, after)
 
     def _guard_continuing(self, state: nodes.Var, start: nodes.Block) -> None:
-        """Do the continuing part only where a turn of this loop has ended, and go back to `start`."""
+        """Run the continuing part only when an iteration of this loop has ended, then go back to `start`."""
         loop, builder = self.loop, self.builder
         going_on = loop.continuing_target
         guarded = empty_block()
@@ -204,7 +204,7 @@ class _Flattening:
 
 
 class _Crossing:
-    """Tells which values of a loop's body are used in another segment than the one that makes them.
+    """Finds the values of a loop's body that are used in a segment other than the one that defines them.
 
     `segments` has the number of each block's segment by the block's identity: inner loops are segments as well, and so
     is the continuing part.

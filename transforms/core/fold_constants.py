@@ -1,4 +1,4 @@
-"""Computes what is known (WGSL, "Value Expression Evaluation" at run time: total, integers wrap, floats round).
+"""Folds operations on constants (WGSL, "Value Expression Evaluation" at run time: total, integers wrap, floats round).
 
 A result that no const-expression can have, an infinity or NaN, stays an operation. A constant index out of range
 becomes the last one, as at run time: written as it is, it would be an error.

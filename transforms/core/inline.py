@@ -1,7 +1,7 @@
-"""Puts the bodies of functions in the place of their calls.
+"""Inlines function bodies into their callers.
 
-A pointer argument becomes the access chain that it is; a parameter its argument. A function that returns from one
-place is spliced in; where other ways of returning meet, `returns` says.
+A parameter is replaced by its argument, a pointer argument by its access chain. A function that returns in one place is
+spliced in; `returns` merges several returns.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Inline:
 
 
 def _calls(function: nodes.Function) -> Sequence[tuple[nodes.Block, int, nodes.Call]]:
-    """The calls with their places: what is done to one leaves those before it in place."""
+    """The calls with their positions; inlining one does not move the calls before it."""
     return [
         (block, position, it)
         for block in blocks_of(function)
@@ -79,12 +79,12 @@ def _calls(function: nodes.Function) -> Sequence[tuple[nodes.Block, int, nodes.C
 
 
 def _is_shallow(region: Region, added: int) -> bool:
-    """Whether a region may take statements of so many levels."""
+    """Whether statements of this height still fit at a region's nesting level."""
     return max(region.deepest, region.level + added) <= DEEPEST
 
 
 def _is_filtered(function: nodes.Function) -> bool:
-    """Whether it calls a builtin function about which a diagnostic filter may have something to say."""
+    """Whether a function calls a builtin function that diagnostic filters apply to."""
     return any(
         isinstance(it, nodes.BuiltinCall) and _complains(it)
         for block in blocks_of(function)
@@ -98,7 +98,7 @@ def _complains(call: nodes.BuiltinCall) -> bool:
 
 
 class _Inlining:
-    """The body of one callee in the place of one call."""
+    """Inlines one call."""
 
     def __init__(self, module: nodes.Module, names: NameScope, call: nodes.Call) -> None:
         self.call = call
@@ -112,7 +112,7 @@ class _Inlining:
         self.copier.values |= dict(zip(self.callee.parameters, call.arguments, strict=True))
 
     def put_into(self, block: nodes.Block, position: int) -> None:
-        """Split the block at the call, and go through the body in between."""
+        """Split the block at the call, and insert the body between the halves."""
         after = split(block, position + 1)
         del block.instructions[position]
         start = self.copier.region(self.callee.start_target)

@@ -1,7 +1,7 @@
-"""Moves what is the same in every iteration out of loops.
+"""Moves loop-invariant operations out of loops.
 
-Pure operations are defined for all operands, so computing one in vain does no harm. A load moves if nothing in the
-loop may write there, and nothing waits for other invocations.
+Pure operations are defined for all operands, so speculating one is safe. A load moves if nothing in the
+loop may write there, and the loop has no barrier.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .regions import blocks_from, nested, region, values_from
 
 @dataclass(frozen=True)
 class LoopInvariantCodeMotion:
-    """Moves operations that every iteration comes past, inner loops first. What stands in an arm stays there."""
+    """Moves operations that every iteration executes, inner loops first. Operations in an arm stay there."""
 
     @property
     def name(self) -> str:

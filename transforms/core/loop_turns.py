@@ -1,8 +1,8 @@
-"""How many turns the loops of an entry point take at most, all together.
+"""An upper bound for the iterations of all loops of an entry point together.
 
-A turn is one run through a loop's body, begun or whole: a loop `for (i = 0; i < 3; i++)` takes four. Invocations that
-run in lockstep, as lanes of one vector, take as many as the one among them that takes most, each time they enter the
-loop; so the bound, of nested loops a product, holds for such a group too.
+An iteration is one run of a loop's body, complete or not: a loop `for (i = 0; i < 3; i++)` has four. Invocations that
+run in lockstep, as lanes of one vector, run as many iterations as the slowest of them each time they enter the loop;
+the bound, a product for nested loops, holds for such a group too.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .ranges import MIRRORED, OPPOSITE, Range, Ranges, constant_of, whole
 from .regions import blocks_from, branches_to, is_unreachable, nested, region
 
 TripCount: TypeAlias = float
-"""A whole number, or infinity where none is known."""
+"""A number of iterations, or infinity if no bound is known."""
 
 _HALVINGS: Final = 33
-"""Turns after which a 32-bit number that is halved is zero, or one that is doubled has left its range."""
+"""Iterations after which a 32-bit number that is halved is zero, or one that is doubled has left its range."""
 _SUBGROUP_TURNS: Final = LARGEST_SUBGROUP
-"""Turns of the loop by which a driver may implement a subgroup operation."""
+"""Iterations of the loop by which a driver may implement a subgroup operation."""
 
 
 def max_trip_count(module: nodes.Module, entry: str) -> TripCount:
@@ -41,7 +41,7 @@ def max_trip_count(module: nodes.Module, entry: str) -> TripCount:
 
 
 def trip_counts(function: nodes.Function) -> dict[int, TripCount]:
-    """The most turns of each Loop of a function, by its identity, each time it is entered."""
+    """The maximum trip count of each Loop of a function, by its identity, each time the loop is entered."""
     walk = _Walk(function)
     walk.region(function.start_target)
     return walk.counts
@@ -49,13 +49,13 @@ def trip_counts(function: nodes.Function) -> dict[int, TripCount]:
 
 @dataclass(frozen=True)
 class _Total:
-    """Adds turns up. `loops` are those of each Loop by its identity, `functions` those of the callees."""
+    """Adds up iterations. `loops` are those of each Loop by its identity, `functions` those of the callees."""
 
     loops: dict[int, TripCount]
     functions: dict[nodes.Function, TripCount]
 
     def region(self, start: nodes.Block) -> TripCount:
-        """The turns taken in a region."""
+        """The iterations of all loops in a region."""
         return sum(self._block(block) for block in region(start))
 
     def _block(self, block: nodes.Block) -> TripCount:
@@ -81,7 +81,7 @@ class _Total:
 
 @dataclass(frozen=True)
 class _Bound:
-    """While a loop goes on, `counter op limit` is true at one place of each turn. See `_Facts.counter`."""
+    """While a loop continues, `counter op limit` holds at one place of each iteration. See `_Facts.counter`."""
 
     counter: Value
     op: BinaryOp
@@ -90,7 +90,7 @@ class _Bound:
 
 @dataclass
 class _Facts:
-    """What is known of a Loop that is being walked: the ranges of its counters before it, and what holds in it."""
+    """Facts about the current Loop: the ranges of its counters before it, and the bounds that hold in it."""
 
     node: nodes.Loop
     stores: Stores
@@ -103,13 +103,13 @@ class _Facts:
         self.made = {id(it) for block in inside for it in block.instructions}
 
     def counter(self, value: Value) -> Value | None:
-        """What a value counts: the outer variable that it is loaded from in this loop, or the value carried."""
+        """The counter behind a value: the outer variable that it is loaded from in this loop, or the carried value."""
         if isinstance(value, nodes.Load) and id(value) in self.made:
             value = value.pointer
         return value if value in self.entered else None
 
     def next(self, counter: Value) -> Value | None:
-        """What a counter becomes in each turn that goes on; None if it is not one value, or not in each."""
+        """The next value of a counter in each iteration that continues; None if it is not unique, or not always set."""
         if isinstance(counter, nodes.BlockArgument):
             position = self.node.start_target.arguments.index(counter)
             back = branches_to(blocks_from(self.node.continuing_target), self.node.start_target)
@@ -120,7 +120,7 @@ class _Facts:
 
 
 def _regular(loop: nodes.Loop) -> Iterator[nodes.Block]:
-    """The blocks that each turn goes through unless it leaves the loop before."""
+    """The blocks that every iteration runs unless it leaves the loop earlier."""
     for block in region(loop.start_target):
         yield block
         if any(branches_to(blocks_from(inner), loop.continuing_target) for inner in nested(block)):
@@ -169,7 +169,7 @@ def _leaves(arm: nodes.Block, loop: nodes.Loop) -> bool:
 
 
 def _bounds(facts: _Facts, ranges: Ranges, condition: Value, truth: bool) -> Iterator[_Bound]:
-    """What is true of the loop's counters where a condition is true, or false."""
+    """The bounds of the loop's counters that a condition implies when it is true, or false."""
     if isinstance(condition, nodes.Unary) and condition.op is UnaryOp.NOT:
         yield from _bounds(facts, ranges, condition.operand, not truth)
     elif isinstance(condition, nodes.Binary) and condition.op.is_comparison:
@@ -192,14 +192,14 @@ def _compared(facts: _Facts, ranges: Ranges, condition: nodes.Binary, truth: boo
 
 
 def _trip_count(facts: _Facts) -> TripCount:
-    """The most turns of a loop each time it is entered."""
+    """The maximum trip count of a loop each time it is entered."""
     if is_unreachable(facts.node.continuing_target):
         return 1
     return min((_trip_count_by(facts, bound) for bound in facts.bounds), default=math.inf)
 
 
 def _trip_count_by(facts: _Facts, bound: _Bound) -> TripCount:
-    """The most turns that one bound on one counter allows: the counter must take a regular step each turn."""
+    """The maximum trip count under one bound on one counter, which must change regularly in each iteration."""
     match facts.next(bound.counter):
         case nodes.Binary(op=op, lhs=lhs, rhs=rhs) if facts.counter(lhs) is bound.counter:
             step = constant_of(rhs)
@@ -213,7 +213,7 @@ def _trip_count_by(facts: _Facts, bound: _Bound) -> TripCount:
 
 
 def _stepping(bound: _Bound, op: BinaryOp, step: int, first: Range) -> TripCount:
-    """The most turns of a counter in the range `first` at the start, changed by `op step` in each turn."""
+    """The maximum trip count for a counter that starts in the range `first`, changed by `op step` in each iteration."""
     limits = whole(_type_of(bound.counter))
     if op is BinaryOp.SUBTRACT:
         op, step = BinaryOp.ADD, -step
@@ -257,12 +257,12 @@ def _falling(bound: _Bound, step: int, first: Range, limits: Range) -> TripCount
 
 
 def _count(distance: int, step: int) -> TripCount:
-    """Turns from one number to another: the last one leaves, and the test may stand before or after the step."""
+    """Iterations to cover a distance: the last one leaves, and the test may be before or after the step."""
     return max(0, distance) // step + 3
 
 
 def _shrinking(bound: _Bound, first: Range) -> TripCount:
-    """Of a number that becomes zero, which must end the loop."""
+    """The trip count for a number that shrinks to zero, which must end the loop."""
     match bound.op:
         case BinaryOp.GREATER:
             ends_at_zero = bound.limit.low >= 0
@@ -276,7 +276,7 @@ def _shrinking(bound: _Bound, first: Range) -> TripCount:
 
 
 def _growing(bound: _Bound, factor: int, first: Range, limits: Range) -> TripCount:
-    """Of a number that passes its limit before it wraps."""
+    """The trip count for a number that passes its limit before it wraps."""
     if bound.op not in (BinaryOp.LESS, BinaryOp.LESS_EQUAL) or first.low < 1:
         return math.inf
     last = bound.limit.high - (bound.op is BinaryOp.LESS)

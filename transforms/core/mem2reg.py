@@ -1,7 +1,7 @@
-"""Makes local variables values: what one holds where control meets becomes a block argument.
+"""Promotes local variables to values; at merges of control flow their values become block arguments.
 
 A variable is promoted if it is only loaded and stored, as a whole or by constant indices, and if its type has a name:
-WGSL could not declare a variable for a block argument otherwise. The structure of control flow says where values meet:
+WGSL could not declare a variable for a block argument otherwise. Structured control flow shows where values merge:
 at the merge of an If or Switch that stores, at the start, continuing part and merge of a Loop that does.
 """
 
@@ -35,7 +35,7 @@ from .regions import blocks_from, branches_to, destination, is_unreachable, last
 from .replacing import replace
 
 _MOST_PARTS = 4
-"""Storing a part of a value builds it anew from all parts."""
+"""Maximum number of parts: storing one part rebuilds the value from all parts."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class _Promotion:
         block.branch = branch
 
     def _instruction(self, instruction: nodes.Instruction) -> bool:
-        """Whether the instruction is about a promoted variable, and gone."""
+        """Whether the instruction accessed a promoted variable and was removed."""
         self.builder.span = instruction.span
         match instruction:
             case nodes.Var(initializer=initializer) if instruction in self.variables:
@@ -194,7 +194,7 @@ class _Promotion:
         return self.builder.access(value, list(map(u32, indices))) if indices else value
 
     def _with(self, whole: Value, indices: Sequence[int], part: Value) -> Value:
-        """The value with another part."""
+        """The value with one part replaced."""
         if not indices:
             return part
         count = element_count(whole.type)
@@ -214,7 +214,7 @@ class _Promotion:
         branch.arguments = (*branch.arguments, *(self.current[variable] for variable in variables))
 
     def _take(self, block: nodes.Block, variables: Sequence[nodes.Var]) -> dict[nodes.Var, Value]:
-        """Let a block take what variables hold as arguments."""
+        """Add arguments to a block for the values of variables."""
         taken: dict[nodes.Var, Value] = {}
         for variable in variables:
             assert isinstance(variable.type, Pointer)

@@ -6,7 +6,7 @@
 | `requires` | refuses most features' names | nothing: such a directive only asserts what the compiler can do |
 | `bitcast` between f16 vectors and 32-bit types | takes the result to have the operand's shape | packing functions |
 | `subgroupElect` | lacks it | whether no active invocation stands before |
-| `var x: u32;` in a loop | sets it to zero once, not in each turn | `var x = 0u;` |
+| `var x: u32;` in a loop | sets it to zero once, not in each iteration | `var x = 0u;` |
 
 How each fares was found by giving it to naga, and comparing what it computes with the interpreter.
 """

@@ -1,4 +1,4 @@
-"""Says builtin functions that a target lacks with others.
+"""Replaces builtin functions that a target lacks by others.
 
 Each replacement gives the same value for all arguments as the function itself, floats of the exact kind included.
 

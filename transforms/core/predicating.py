@@ -1,4 +1,4 @@
-"""Puts memory operations under a condition: what they would give is zero where it does not hold."""
+"""Predicates memory operations: their results are zero if the condition is false."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Lets every loop end.
+"""Ends every loop after a maximum number of iterations.
 
-A GPU that hangs takes the machine with it, and compilers may assume that loops end and drop checks after them. A
+A GPU that hangs can freeze the machine, and compilers may assume that loops end and drop checks after them. A
 counter leaves each loop in its 2³²-1st iteration, which no shader that ends in time can tell.
 
 For engines that do not guard loops themselves: WebGPU implementations do, wgpu among them. The pipeline `portable` runs

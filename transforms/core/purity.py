@@ -17,7 +17,7 @@ SHARED = (AddressSpace.WORKGROUP, AddressSpace.STORAGE)
 def is_pure(instruction: nodes.Instruction) -> bool:
     """Whether the result depends on the operands alone, wherever and however often it is computed.
 
-    Every such operation is defined for all operands at run time, so that it may also be computed in vain.
+    Every such operation is defined for all operands at run time, so that it may also be speculated.
     """
     if isinstance(instruction, nodes.BuiltinCall):
         function = builtin(instruction.function)
@@ -33,7 +33,7 @@ def root_of(pointer: Value) -> Value:
 
 
 def is_constant_memory(pointer: Value) -> bool:
-    """Whether nobody can write what a pointer points to while a shader runs."""
+    """Whether the memory behind a pointer is constant while a shader runs."""
     assert isinstance(pointer.type, Pointer)
     space = pointer.type.space
     if space in (AddressSpace.UNIFORM, AddressSpace.IMMEDIATE, AddressSpace.HANDLE):

@@ -14,7 +14,7 @@ from .regions import destination, last_block, region
 
 
 class RangeWalk:
-    """Goes through the regions of a function. While it is at a place, `ranges` has what is known there."""
+    """Walks the regions of a function. `ranges` always has the ranges known at the current place."""
 
     def __init__(self, function: nodes.Function) -> None:
         self.ranges = Ranges(function)

@@ -1,4 +1,4 @@
-"""How large an integer can be at a place: by how it is made, by the guards around, and by the loop that counts it.
+"""The range of an integer at a place, from its definition, the guards around it, and the loop that counts it.
 
 An interval is in the numbers of the value's own type, u32 or i32. `below` are values that a value is known to be less
 than, where their size is not known before the shader runs: lengths of runtime-sized arrays, overrides, uniforms.
@@ -18,7 +18,7 @@ from ...ir.scalars import fits, int_range
 from ...ir.types import I32, U32, AddressSpace, Pointer, Type
 
 _DEEPEST = 12
-"""How many operations are looked through: enough for what people write, and each value costs a bounded time."""
+"""Maximum depth of operations that are analysed, which bounds the time per value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def tracked(variable: Value) -> bool:
 
 
 class Ranges:
-    """What is known at one place of a function. `assume` and `set` add to it, `mark` and `undo` take it back."""
+    """The facts at one place of a function. `assume` and `set` add to it, `mark` and `undo` take it back."""
 
     def __init__(self, function: nodes.Function) -> None:
         sizes = [constant_of(size) for size in function.workgroup_size]
@@ -169,7 +169,7 @@ class Ranges:
         return made if known is None else made.meet(known)
 
     def _made(self, value: Value, depth: int) -> Range:
-        """What the operation that makes a value says."""
+        """The range that follows from the operation that defines a value."""
         if isinstance(value, nodes.Constant):
             number = constant_of(value)
             return whole(value.type) if number is None else Range(number, number)

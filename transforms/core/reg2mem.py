@@ -1,4 +1,4 @@
-"""Makes block arguments variables: the inverse of `mem2reg`.
+"""Turns block arguments into variables: the inverse of `mem2reg`.
 
 Each branch stores what it passes, and the block loads all before it does anything else.
 

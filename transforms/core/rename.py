@@ -1,4 +1,4 @@
-"""Gives everything that is not seen from outside a short name.
+"""Gives short names to everything that is not visible from outside.
 
 Entry points and overrides keep theirs, and so do bindings, unless they may be renamed too: WebGPU knows them by
 numbers, but tools that bind buffers by name do not.

@@ -1,4 +1,4 @@
-"""Putting one value in the place of another."""
+"""Replacing one value by another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does several turns of a loop in one, for drivers that allow a loop few turns.
+"""Runs several iterations of a loop in one, for drivers that limit iterations.
 
     loop { body; continuing { next } }    becomes    loop { body; next; body; next; body; continuing { next } }
 
@@ -24,14 +24,14 @@ from .replacing import replace
 from .returns import Returns, nests_too_deep
 
 _OUTER_COPIES = 4
-"""Copies of a loop that has others in it, whose own turns then weigh little beside theirs."""
+"""Maximum number of copies of a loop with inner loops, whose own iterations are few compared with theirs."""
 
 
 @dataclass(frozen=True)
 class ReplicateLoops:
     """Copies the bodies of loops up to `n` times, as long as a loop has at most `size` operations then.
 
-    Loops that are known to take at most `short` turns stay as they are: drivers unroll them. Inner loops are done
+    Loops of at most `short` iterations stay as they are: drivers unroll them. Inner loops are done
     first; the loops around them get few copies. Loops that pass more than one value to their continuing part stay.
     """
 
@@ -66,7 +66,7 @@ class ReplicateLoops:
 
 @dataclass(frozen=True)
 class _Kinds:
-    """Tells loops that a driver unrolls, of at most `short` turns, from others. Copies of loops are as long."""
+    """Separates loops that a driver unrolls, of at most `short` iterations, from others. Copies are as long."""
 
     counts: dict[int, TripCount]
     short: int
@@ -121,7 +121,7 @@ class _Replication:
         self.builder.span = loop.span
 
     def run(self, copies: int) -> None:
-        """Let one turn of the loop do so many."""
+        """Let one iteration of the loop run this many."""
         loop = self.loop
         replicas = [self._copy() for _ in range(copies - 1)]
         back_to_start = branches_to(_inside(loop), loop.start_target)
@@ -144,7 +144,7 @@ class _Replication:
     def _go_through(
         self, block: nodes.Block, body: nodes.Block, continuing: nodes.Block, following: nodes.Block
     ) -> nodes.Block:
-        """Do a turn at the end of a block; where `following` is to be done, which gets its arguments' values."""
+        """Append an iteration to a block; `following` continues after it and gets the values of its arguments."""
         end = nodes.Terminator()
         for branch in branches_to(blocks_from(body), continuing):
             branch.target = end

@@ -1,4 +1,4 @@
-"""Early returns in a function's body that is put in the place of a call: all ways through it are to meet behind it.
+"""Merges the early returns of an inlined function body: all paths through the body join after it.
 
 What follows an If of which one arm returns becomes a part of the other arm. A return out of a Loop or Switch, or from
 an If whose arms both go on as well, puts its value into a variable and leaves what is around it; where something else
@@ -194,7 +194,7 @@ class Returns:
     def _lower_nested(
         self, merge: nodes.Block, inside: Sequence[nodes.Block], exit: nodes.Block, *, is_checked: bool
     ) -> bool:
-        """The same for a Loop or Switch within one: then the outer is left as well."""
+        """Like `_lower`, for a nested Loop or Switch: the outer one is left as well."""
         returns_always = is_unreachable(merge)
         is_flagged = is_checked or not returns_always
         if not any_of(self._lower(start, merge, is_checked=is_flagged) for start in inside):
@@ -208,7 +208,7 @@ class Returns:
     # Variables.
 
     def _leave(self, block: nodes.Block, exit: nodes.Block, *, is_checked: bool) -> None:
-        """Turn the return at the end of a block into a way to `exit`."""
+        """Turn the return at the end of a block into a branch to `exit`."""
         branch = block.branch
         assert branch is not None
         self._deliver(block)
@@ -316,14 +316,14 @@ def _copied(value: Value) -> Value:
 
 
 def _zeros(block: nodes.Block) -> Sequence[nodes.Constant]:
-    """Arguments that nobody will read."""
+    """Arguments that are never read."""
     return [nodes.Constant(zero_constant(it.type), it.type, None) for it in block.arguments]
 
 
 def _meet(start: nodes.Block, end: nodes.Flow, after: nodes.Block) -> None:
-    """Let all ways through a region that branch to `end` go to `after`, which becomes its last merge.
+    """Redirect all branches of a region to `end` to `after`, which becomes its last merge.
 
-    They stand at the end of the region, and of arms that have no other way out.
+    They are at the end of the region, and at the ends of arms with no other exit.
     """
     for block in region(start):
         if _leads_within(block, end):
@@ -350,7 +350,7 @@ def _meet_behind(node: nodes.If, end: nodes.Flow, after: nodes.Block) -> None:
 
 
 def _meet_in_arm(arm: nodes.Block, end: nodes.Flow, after: nodes.Block) -> None:
-    """The same where `after` is the merge of an If around the region already."""
+    """Like `_meet_behind`, if `after` is already the merge of an If around the region."""
     if not any(_leads_within(block, end) for block in region(arm)):
         _meet(arm, end, after)
     else:

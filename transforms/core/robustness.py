@@ -1,4 +1,4 @@
-"""Keeps every access inside of its object (WGSL, "Out-of-Bounds Access").
+"""Keeps every access inside its object (WGSL, "Out-of-Bounds Access").
 
 An index is taken as unsigned and clamped to the last element: the rule of every tier, so that all devices agree. Or, by
 choice, a load from outside gives zero and a store does nothing; WGSL allows this as well.

@@ -18,7 +18,7 @@ from .rewriting import Rule, rewrite
 
 @dataclass(frozen=True)
 class Scalarize:
-    """Splits operators, conversions and componentwise builtin functions on vectors; `algebraic` joins what meets."""
+    """Splits operators, conversions and componentwise builtin functions on vectors; `algebraic` cleans up."""
 
     @property
     def name(self) -> str:

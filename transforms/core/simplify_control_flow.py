@@ -1,10 +1,10 @@
-"""Makes control flow no larger than it must be.
+"""Simplifies control flow.
 
 - An If or Switch on a constant becomes the arm or case that it takes.
 - An If whose arms do nothing goes away; one that only chooses between values is a `select`.
 - A Switch that has only a default, and is left only at its end, becomes its body.
-- A Loop that never goes round, and is left from one place, becomes its body.
-- A block argument that is the same whichever way control comes is that value.
+- A Loop that never repeats, and is left from one place, becomes its body.
+- A block argument that is the same from every predecessor is that value.
 
 The last exit of a loop stays, although control may never get there: an endless loop is no WGSL (WGSL, "Behavior
 Analysis").

@@ -2,8 +2,8 @@
 
 std140 starts every column of a matrix at a multiple of 16 bytes; WGSL packs the columns of `matCx2<f32>` and of f16
 matrices closer (WGSL, "Memory Layout"). In uniform variables such a matrix becomes its columns: members of the
-structure that it was a member of, else a structure of their own. They lie where they did; loads put the matrices
-together again.
+structure that it was a member of, else a structure of their own. Their offsets stay; loads rebuild the
+matrices.
 
 For engines that write shaders in languages with std140 alone, as GLSL is. The pipeline `portable` runs it.
 """
@@ -83,7 +83,7 @@ def is_narrow(type: Type) -> bool:
 
 
 class _Types:
-    """Structures in the place of narrow matrices, and of the types that hold these, made by need."""
+    """Replacement types for narrow matrices and for types that contain them, created on demand."""
 
     def __init__(self, module: nodes.Module) -> None:
         self.module = module

@@ -1,7 +1,7 @@
 """Unrolls loops that run a known small number of times.
 
-A loop counts with block arguments (run `mem2reg` before) from constants; it is left in one place, by an If on the way
-through its body or by `break if`, and goes round from one place.
+A loop counts with block arguments (run `mem2reg` before) from constants; it has one exit, an If on the path through
+its body or `break if`, and one back edge.
 """
 
 from __future__ import annotations

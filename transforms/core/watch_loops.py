@@ -1,7 +1,7 @@
-"""Tells whether a driver ended a loop early.
+"""Detects whether a driver ended a loop early.
 
-Some drivers count the turns of all loops that an invocation takes, and end every loop once there were too many. The
-count never gets less: if a loop at the very end does not take two turns, some loop before it may have been cut short.
+Some drivers count the iterations of all loops of an invocation, and end every loop once there were too many. The count
+never decreases: if a loop at the very end does not run two iterations, an earlier loop may have been cut short.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .editing import module_names
 from .replacing import copy_constant
 
 WATCH_BEFORE: Final = (2, 2, 0)
-"""What the words of the watch must be before a dispatch: the turns to take, the turns that are right, and whether any
-invocation took others."""
+"""What the words of the watch must be before a dispatch: the iterations to run, the expected iterations, and whether
+any invocation ran a different number."""
 WATCH_CUT: Final = 2
 """The word that is not 0 after a dispatch in which a loop was ended early."""
 
@@ -30,8 +30,8 @@ WATCH_CUT: Final = 2
 class WatchLoops:
     """Adds a storage buffer of three words at `group` and `binding`, and lets an entry point's last act be a loop.
 
-    The loop takes as many turns as the first word says; if it does not come to the number in the second word, it sets
-    the third. No compiler can tell one from the other, nor know them before. The entry point becomes a function that
+    The loop runs as many iterations as the first word says; if their number differs from the second word, it sets the
+    third. No compiler can know the words in advance. The entry point becomes a function that
     the new one calls, so that all its returns come to the loop. Raises InputError for a binding in use.
     """
 
@@ -96,7 +96,7 @@ def _outer(entry: nodes.Function, watch: nodes.Var) -> nodes.Function:
 
 
 def _watch(builder: Builder, outer: nodes.Function, watch: nodes.Var) -> None:
-    """The loop, and what tells that it took other turns than it should."""
+    """Build the loop, and the report that it ran an unexpected number of iterations."""
     names = NameScope(it.name for it in outer.parameters if it.name is not None)
     taken = builder.var(variable_type(AddressSpace.FUNCTION, U32), name=names.unique("turns"))
     loop = builder.enter_loop()

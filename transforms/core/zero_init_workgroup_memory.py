@@ -1,6 +1,6 @@
 """Zeroes workgroup memory at the start of each compute entry point.
 
-WGSL promises zeros (WGSL, "Initial values of variables"); wgpu's compiler leaves what was there. All invocations of a
+WGSL promises zeros (WGSL, "Initial values of variables"); wgpu's compiler does not write them. All invocations of a
 workgroup share the work, and wait for each other before the shader's own code. A buffer, whose zero value is "all zero
 bytes", is zeroed through a view of it.
 """
@@ -104,7 +104,7 @@ class _Zeroing:
         return product
 
     def _variable(self, variable: Value, store: Type) -> None:
-        """The invocations take turns at the elements of an array; anything else is the first one's."""
+        """Distribute the elements of an array over the invocations; anything else is zeroed by the first one."""
         if isinstance(store, Buffer) and store.size is not None:
             self._buffer(variable, store.size)
         elif isinstance(store, Array) and store.count is not None:
@@ -116,7 +116,7 @@ class _Zeroing:
             self._shared(u32(1), lambda index: self._zero(variable, store))
 
     def _buffer(self, variable: Value, size: Extent) -> None:
-        """The invocations take turns at the words of a buffer: its size is a multiple of 4, or with f16 of 2."""
+        """Distribute the words of a buffer over the invocations: its size is a multiple of 4, or with f16 of 2."""
         has_halves = "f16" in self.builder.module.enables and (not isinstance(size, int) or size % 4 != 0)
         words = array(F16 if has_halves else U32, None)
         count = self._divided(count_value(self.builder, size), stride_of(words))

@@ -84,7 +84,7 @@ class _BuilderImpl(StatementBuilder):
         self.names, self.function = module_names, None
 
     def _subgroup_size(self, info: FunctionInfo) -> Extent | None:
-        """A number, or a new count that stands for an expression of overrides."""
+        """The subgroup size: a number, or a new count for an expression of overrides."""
         if info.subgroup_size is None:
             return None
         constant = self.facts_of(info.subgroup_size).constant

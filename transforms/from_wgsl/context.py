@@ -1,4 +1,4 @@
-"""What the parts share while a program becomes core IR."""
+"""The state shared by the parts of the builder."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Context:
 
     @property
     def facts(self) -> Facts:
-        """What the resolver found."""
+        """The facts of the resolver."""
         return self.program.facts
 
     @property

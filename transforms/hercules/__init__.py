@@ -1,4 +1,4 @@
-"""The passes on Hercules IR, and the stage that knows them."""
+"""The passes on Hercules IR, and their stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any function as a kernel: all it takes and gives are collections that it changes in place, as machine code has it."""
+"""Turns any function into a kernel: parameters and results are collections changed in place, as in machine code."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class _Maker:
 
 
 def _first_parameter(version: Node) -> Parameter | None:
-    """The parameter whose storage a version is in, if it is the same on all ways."""
+    """The parameter whose storage holds a version, if it is the same on all paths."""
     roots: set[Node] = set()
     seen: set[Node] = set()
     pending = [version_of(version)]

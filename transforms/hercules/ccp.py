@@ -65,7 +65,7 @@ Lattice: TypeAlias = Constant | _Level
 
 @dataclass(frozen=True)
 class ConditionalConstantPropagation:
-    """Replaces values that are always the same constant, and branches that always go one way.
+    """Replaces values that are always the same constant, and branches that always take the same arm.
 
     Constants are found along with the control that can be reached, so a value that is constant because a branch is
     never taken is found as well. A function of which no return could be reached any more is left as it is. After
@@ -142,7 +142,7 @@ def _chosen(function: Function, solution: _Solver) -> Iterator[tuple[Node, Node]
 
 
 def _taken_ways(function: Function, solution: _Solver) -> Iterator[tuple[Node, Node]]:
-    """The ways out of branches that are always taken, each with the control before the branch."""
+    """The branch outputs that are always taken, each with the control before the branch."""
     for node in function.nodes:
         if isinstance(node, Read) and isinstance(branch := node.collection, If) and node in solution.reached:
             condition = solution.value(branch.condition)
@@ -159,7 +159,7 @@ class _Solver:
     _users: dict[Node, tuple[Node, ...]] = field(default_factory=dict[Node, tuple[Node, ...]])
 
     def solve(self) -> _Solver:
-        """Start from nothing known and nothing reached; a node only ever goes down, so this ends."""
+        """Solve from the top of the lattice: values only descend, so this terminates."""
         self._users = def_use(self.function)
         pending = list(self.function.nodes)
         while pending:
@@ -174,7 +174,7 @@ class _Solver:
         return self
 
     def value(self, node: Node) -> Lattice:
-        """What is known of a value so far."""
+        """The current lattice value of a node."""
         return self.values.get(node, UNKNOWN)
 
     def _reach(self, node: Node) -> bool:

@@ -9,9 +9,9 @@ from ...ir.hercules.schedule import live_nodes
 
 
 def remove_unreachable(function: Function) -> bool:
-    """Drop control that Start does not reach, and the ways from there into regions; whether anything was dropped.
+    """Drop control that Start does not reach, and the inputs of regions from there; whether anything was dropped.
 
-    A region that is left with one way in disappears, and its phis with it.
+    A region with a single remaining predecessor disappears, and its phis with it.
     """
     reached = set(control_graph(function).order)
     changed = False

@@ -1,4 +1,4 @@
-"""Accesses that are sure to find zero: in a zero constant, or in an array without elements, where writes do nothing.
+"""Folds accesses that always read zero: in a zero constant, or in an array without elements, where writes do nothing.
 
 Machine code moves a position into its array, which takes an element to move to, and a constant takes bytes.
 """
@@ -47,7 +47,7 @@ def _is_zero(node: h.Node) -> bool:
 
 
 def _is_empty(type: h.Type | None, indices: Sequence[h.Index]) -> bool:
-    """Whether an array on the way is empty."""
+    """Whether an array on the path is empty."""
     for index in indices:
         if isinstance(type, h.Array) and type.extent == dynamic.ZERO:
             return True

@@ -1,4 +1,4 @@
-"""What a function goes through on its way to machine code, whatever it is made of."""
+"""The passes that prepare any function for machine code."""
 
 from __future__ import annotations
 

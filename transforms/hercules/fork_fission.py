@@ -41,7 +41,7 @@ class ForkFission:
     - it has more than one part;
     - there is no loop and no fork inside: each part would run it;
     - no branch inside depends on what the threads carry: each part takes the branches anew;
-    - what parts hand on are scalars that every thread makes, whichever way it goes.
+    - values passed between parts are scalars that every thread computes on every path.
 
     The threads of all parts must run in one order if the order of what they carry shows.
     """
@@ -133,7 +133,7 @@ class Fission:
     @cached_property
     def _work(self) -> tuple[tuple[list[Node], tuple[Node, ...]], ...]:
         """For each part the data nodes inside that it computes, and what it needs of earlier parts. Later parts are
-        looked at first: what they need of this one is to be computed, too.
+        visited first: this part must also compute the values they need.
         """
         work: list[tuple[list[Node], tuple[Node, ...]]] = []
         wanted: dict[Node, None] = {}
@@ -162,7 +162,7 @@ class Fission:
         return list(found), tuple(handed)
 
     def split(self) -> None:
-        """Put the forks of the parts in the place of the fork."""
+        """Replace the fork by the forks of the parts."""
         body, placed = self.body, self.body.forks.placed
         function, (after,) = placed.function, placed.graph.successors[body.join]
         collected: dict[Node, Collect] = {}

@@ -1,4 +1,4 @@
-"""Forkify: counted loops whose turns can run in any order become forks.
+"""Forkify: counted loops whose iterations can run in any order become forks.
 
 For `.hir` functions and experiments. No pipeline runs it: kernels ran no faster (docs/ARCHITECTURE.md).
 """
@@ -44,11 +44,11 @@ from .independence import Iterations
 
 @dataclass(frozen=True)
 class Forkify:
-    """Makes a fork of a loop that counts from 0 by 1 to a bound known when the program starts, if no turn needs
-    another's result.
+    """Makes a fork of a loop that counts from 0 by 1 to a bound known when the program starts, if no iteration
+    needs the result of another.
 
     What the loop carries besides its counter must be folds of integers by an operation that takes them in any order
-    (sums, products, bits, `min` and `max`), or collections that each turn reads and writes only at its own number,
+    (sums, products, bits, `min` and `max`), or collections that each iteration reads and writes only at its own number,
     which is in range: see `independence`. They become Reduces. Sums of floats stay loops: their order shows. So do
     loops with calls that say where they are.
     """
@@ -129,11 +129,11 @@ class _Counted:
     bound_node: Node
 
     def start_of(self, phi: Phi) -> Node:
-        """What a phi is before the first turn."""
+        """The value of a phi before the first iteration."""
         return phi.values[1 - self._latch]
 
     def next_of(self, phi: Phi) -> Node:
-        """What a phi is after a turn."""
+        """The value of a phi after an iteration."""
         return phi.values[self._latch]
 
     @property
@@ -156,7 +156,7 @@ class _Counted:
         )
 
     def is_parallel(self) -> bool:
-        """Whether the turns can run in any order, and only the phis are wanted after the loop."""
+        """Whether the iterations can run in any order, and only the phis are used after the loop."""
         carried = {self.counter, *self._phis}
         return all(map(self._is_independent, self._phis)) and not any(
             self._is_used_after(node) for node in self._dependents(carried) if node not in carried
@@ -183,12 +183,12 @@ class _Counted:
         return any(self._is_outside(user) for user in self.users[node] if user in self.placed.live)
 
     def _is_outside(self, user: Node) -> bool:
-        """Whether a node runs, or uses its operands, outside of the loop's turns."""
+        """Whether a node runs, or uses its operands, outside of the loop."""
         at = user if is_control(user) else self.placed.place.get(user)
         return at is not None and at not in self.loop.body
 
     def make_fork(self) -> None:
-        """Put the fork in the loop's place."""
+        """Replace the loop by the fork."""
         function, header = self.placed.function, self.loop.header
         fork = Fork(header.predecessors[1 - self._latch], self.bound, span=self.test.span)
         join = Join(self.loop.latches[0], span=self.test.span)

@@ -1,4 +1,4 @@
-"""What the passes on forks share: what belongs to a fork and what is inside it."""
+"""Shared by the passes on forks: the nodes of a fork and the nodes inside it."""
 
 from __future__ import annotations
 

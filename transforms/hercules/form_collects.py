@@ -58,7 +58,7 @@ Nest = list[tuple[ForkBody, Reduce]]
 
 
 def nest_of(body: ForkBody, reduce: Reduce) -> Nest:
-    """The forks that a Reduce is handed straight through, from its own inwards."""
+    """The perfectly nested forks that a Reduce passes through, from its own fork inwards."""
     return list(_nest(body, reduce))
 
 

@@ -1,4 +1,4 @@
-"""Global code motion: values go where they are needed, and the node list says where that is.
+"""Global code motion: values move to their uses, and the node list shows the placement.
 
 For readers of `.hir` texts. No pipeline runs it: LLVM sinks code itself (docs/ARCHITECTURE.md).
 """
@@ -75,7 +75,7 @@ class _Motion:
         self.flow = {it: self._following(it) for it in placed.blocks}
 
     def split(self) -> bool:
-        """Copy what exclusive ways need; whether there was anything."""
+        """Copy values needed on exclusive paths; whether there were any."""
         copies: list[Node] = []
         for block in reversed([*self.placed.blocks]):
             for node in reversed(self.placed.blocks[block]):
@@ -84,7 +84,7 @@ class _Motion:
         return bool(copies)
 
     def _split_node(self, node: Node, block: Node) -> list[Node]:
-        """Leave the node to the first of its ways and give copies to the others; the copies."""
+        """Keep the node for the first group of uses and copy it for the others; returns the copies."""
         if not isinstance(node, ScalarNode):
             return []
         uses = list(self._uses(node))
@@ -140,9 +140,9 @@ class _Motion:
                     assert_never(user)
 
     def _groups(self, block: Node, wanted: set[Node]) -> list[tuple[Node, set[Node]]]:
-        """The exclusive ways on which a value of a block is wanted: the top block of each, and the blocks on it.
+        """The exclusive groups of blocks that use a value of a block: the top block of each group, and its blocks.
 
-        None if it is wanted in the block itself, or always.
+        Empty if the value is used in the block itself, or on every path.
         """
         groups = [(it, {it}) for it in self.placed.blocks if it in wanted]
         merged = True

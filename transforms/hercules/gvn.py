@@ -16,7 +16,7 @@ from ...ir.schema.runtime import value_key
 
 @dataclass(frozen=True)
 class GlobalValueNumbering:
-    """Merges pure nodes that compute the same from the same, until there are none.
+    """Merges pure nodes with the same operation and operands, until there are none.
 
     Reads of one version are merged; what makes or changes storage (constants of collection type, Write, Atomic,
     Collect, Reduce) never is: two zero arrays are two arrays. A Reduce is one value inside its fork and another after

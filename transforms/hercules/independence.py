@@ -1,14 +1,14 @@
-"""Whether the turns of a loop, or the threads of a fork, get in each other's way through what they carry.
+"""Whether the iterations of a loop, or the threads of a fork, are independent in the values they carry.
 
-What is carried (a Phi of a header, or a Reduce) has a *chain* of values in each turn: itself, what is made from
-it, and at the end its update. Turns may run in any order if each chain is
+A carried value (a Phi of a header, or a Reduce) has a *chain* of values in each iteration: itself, the values computed
+from it, and finally its update. Iterations may run in any order if each chain is
 
-- a *fold*: the chain is an integer into which each turn puts something of its own by one operation that takes its
-  operands in any order, and nobody looks at the values in between;
-- in its *own slots*: the chain is the versions of an array, and each turn reads and writes only where the turn's number
-  is one of the positions, proved to be in range (a position that is clamped would be another turn's).
+- a *fold*: the chain is an integer that each iteration combines with a value of its own by one associative and
+  commutative operation, and nothing else uses the intermediate values;
+- in its *own slots*: the chain is the versions of an array, and each iteration reads and writes only elements with
+  its own number among the positions, proved to be in range (a clamped position would belong to another iteration).
 
-Both hold also where a turn does so under a branch, in a loop or in an inner fork.
+Both also hold if an iteration does so under a branch, in a loop or in an inner fork.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _FOLDING_FUNCTIONS = frozenset({"min", "max"})
 
 @dataclass(frozen=True, slots=True)
 class Iterations:
-    """What runs many times. `proved` are the accesses in range (`ranges.in_range`); `is_inside` tells whether a user
-    uses its operands within a turn. No data node of the function is dead.
+    """The iterations of a loop or the threads of a fork. `proved` are the accesses in range (`ranges.in_range`);
+    `is_inside` says whether a user uses its operands within an iteration. No data node of the function is dead.
     """
 
     placed: Placement
@@ -58,11 +58,11 @@ class Iterations:
         return found.pop() if len(found) == 1 else None
 
     def has_own_slots(self, carried: Node, update: Node, numbers: Collection[Node]) -> bool:
-        """Whether each turn keeps to the elements that have one of its numbers at the same place of their path."""
+        """Whether each iteration accesses only elements with one of its numbers at the same level of their path."""
         return self.own_place(carried, update, numbers) is not None
 
     def own_place(self, carried: Node, update: Node, numbers: Collection[Node]) -> tuple[int, Node] | None:
-        """At which place of every path which of the numbers stands."""
+        """The level of every path that has one of an iteration's numbers, and that number; None if there is none."""
         if not is_collection(self.placed.types[carried]):
             return None
         chain = self._chain(carried, update, _writes)
@@ -74,7 +74,7 @@ class Iterations:
         return min(common, key=lambda it: it[0], default=None)
 
     def accesses(self, version: Node) -> list[Read | Write]:
-        """The Reads and Writes of a version within a turn."""
+        """The Reads and Writes of a version within an iteration."""
         inside = [it for it in self.users[version] if self.is_inside(it)]
         return [it for it in inside if isinstance(it, (Read, Write)) and it.collection is version]
 
@@ -84,7 +84,7 @@ class Iterations:
         return [(place, node) for place, node in at if node in numbers and (access, place) in self.proved]
 
     def _chain(self, carried: Node, update: Node, continues: Callable[[Node, Node], bool | None]) -> list[Node] | None:
-        """The values of a turn from `carried` to `update`; None if it does anything else with them.
+        """The chain of an iteration from `carried` to `update`; None if its values have other uses.
 
         `continues(user, value)`: whether a user makes the next value from one; None if it may not use it at all.
         """

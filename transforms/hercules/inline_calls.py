@@ -1,4 +1,4 @@
-"""Puts the bodies of functions in place of their calls: machine code is made of one function.
+"""Inlines all calls: machine code is generated from one function.
 
 A body without control of its own becomes data; one with forks, branches or loops is put into the control where the
 scheduler would have run the call.
@@ -40,7 +40,7 @@ def _inline(function: h.Function, call: h.Call, at: h.Node) -> None:
 
 
 def _waiting_for(function: h.Function, node: h.Node) -> set[h.Node]:
-    """What needs the node's value, but for what takes it around a loop or a fork."""
+    """The users of a node's value, except those that carry it around a loop or a fork."""
     users, found, pending = def_use(function), set[h.Node](), [node]
     while pending:
         new = [it for it in users[pending.pop()] if it not in found and not isinstance(it, (h.Phi, h.Reduce))]

@@ -1,8 +1,8 @@
-"""Sums as products: a tag, then a field for each variant. What the machine code's generator takes has no sums.
+"""Sums as products: a tag, then a field for each variant. The code generator does not support sums.
 
-A variant that the sum does not hold reads zero and keeps what is written into a part of it to itself, which nobody
-sees: only a write of a whole variant changes the tag, and then all of it has been written. A scalar of it is selected;
-for what is larger, control branches where it is read.
+An inactive variant reads zero, and a write to a part of it has no visible effect: only a write of a
+whole variant changes the tag, and then all of it has been written. A scalar read is a select; a read of an aggregate
+branches.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One return for all of a function's: what is put in a call's place, and machine code, end in one place."""
+"""Merges all returns of a function into one, for inlining and for machine code."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _predicate(function: Function, limit: int) -> bool:
 
 
 def _diamonds(placed: Placement) -> Iterator[tuple[Region, If]]:
-    """Regions where just the two ways out of one branch meet again, at once."""
+    """Regions that merge exactly the two outputs of one branch, directly."""
     for region in placed.blocks:
         if (
             isinstance(region, Region)
@@ -90,7 +90,7 @@ def _phis(function: Function, region: Region) -> list[Phi]:
 
 
 def _select(phi: Phi, region: Region, branch: If) -> Node:
-    """What the phi chooses by way, chosen by condition."""
+    """A select by condition in place of a phi."""
     arms: dict[int, Node] = {}
     for value, predecessor in zip(phi.values, region.predecessors, strict=True):
         assert isinstance(predecessor, Read)

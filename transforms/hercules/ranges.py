@@ -1,4 +1,4 @@
-"""What ranges decide: comparisons that always come out the same way, and bounds that never bind.
+"""Simplification by ranges: comparisons with a known result, and bounds that never bind.
 
 For `.hir` functions and experiments. No pipeline runs it: on the CPU kernels ran no faster (docs/ARCHITECTURE.md).
 """
@@ -56,7 +56,7 @@ class RangeSimplification:
 
 
 def simplify_by_ranges(function: Function, counts: int = 64) -> bool:
-    """Put there what ranges decide; whether they decide anything."""
+    """Replace the nodes that ranges decide; whether there were any."""
     known = _Known(place_nodes(function), counts)
     constants = {truth: ConstantNode(BoolConstant(truth)) for truth in (False, True)}
     replacements = dict(_decided(known, constants))
@@ -81,7 +81,7 @@ class _Known:
         self._facts = facts(placed)
 
     def outcome(self, op: BinaryOp, lhs: Node, rhs: Node, block: Node) -> bool | None:
-        """How a comparison of integers always comes out in a block, if it does."""
+        """The result of a comparison of integers in a block, if it is known."""
         for fact, other in self._facts[block].get(lhs, ()):
             if other is rhs and not isinstance(lhs, Reduce) and not isinstance(rhs, Reduce):
                 truth = _implied(fact, op)
@@ -90,7 +90,7 @@ class _Known:
         return _outcome(op, self._side(lhs, block), self._side(rhs, block))
 
     def truth(self, condition: Node, block: Node) -> bool | None:
-        """How a condition always comes out in a block, if it is a comparison of integers and does."""
+        """The truth value of a condition in a block, if it is a comparison of integers with a known result."""
         match condition:
             case Binary(op, lhs, rhs) if isinstance(self.placed.types[lhs], Integer):
                 return self.outcome(op, lhs, rhs, block)
@@ -174,7 +174,7 @@ def _decided_branches(known: _Known) -> Iterator[tuple[If, bool]]:
 
 
 def _outcome(op: BinaryOp, left: _Side, right: _Side) -> bool | None:
-    """How a comparison always comes out, if it does."""
+    """The result of a comparison, if it is known."""
     match op:
         case BinaryOp.LESS:
             return _is_less(left, right, 0) or (False if _is_less(right, left, 1) else None)

@@ -1,4 +1,4 @@
-"""Takes out what a single walk could not know to be needless: Phis and Reduces that never change, and nodes nobody
+"""Removes nodes that a single walk cannot recognise as redundant: Phis and Reduces that never change, and nodes nobody
 uses.
 """
 

@@ -59,7 +59,7 @@ class DivergentExits:
 
 @dataclass(frozen=True, slots=True)
 class Unmet:
-    """A Phi that wants zeros for these ways; its type is known when the function is whole."""
+    """A Phi that needs zeros for these inputs; its type is known once the function is complete."""
 
     phi: h.Phi
     edges: tuple[int, ...]

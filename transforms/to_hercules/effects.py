@@ -1,4 +1,4 @@
-"""What a piece of core IR does that the translation must know before it enters it: barriers, writes, and ways out.
+"""Effects of a piece of core IR that the translation needs before entering it: barriers, writes, and exits.
 
 Functions are summarised once. Written places are named by their roots: module-scope and function-scope variables, and
 the pointer parameters of the function they are seen from.
@@ -20,7 +20,7 @@ Root = c.Var | c.FunctionParameter
 
 @dataclass(slots=True)
 class Effects:
-    """`has_barrier`: all invocations of the workgroup meet inside, at a barrier or for a subgroup operation.
+    """`has_barrier`: the workgroup synchronises inside, at a barrier or for a subgroup operation.
     `exchanges`: the latter. `written`: roots that may be stored to. `targets`: blocks and terminators that are branched
     to from inside. `used`: module-scope variables.
     """

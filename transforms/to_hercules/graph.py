@@ -1,4 +1,4 @@
-"""The function under construction: adds nodes, shares constants, and knows which fork over lanes owns a value.
+"""The function under construction: adds nodes, shares constants, and records which fork over lanes owns a value.
 
 A data node *belongs* to the lane fork that some pinned node below it (ThreadID, Phi, Reduce, Call) was made in; a node
 that belongs to none has one value for the whole workgroup. That is all the uniformity analysis the translation needs: a

@@ -241,7 +241,7 @@ def constant_tree(machine: Machine, constant: ConstantValue) -> Tree:
 
 
 def zero_tree(machine: Machine, type: wgsl.Type) -> Tree:
-    """The zero value of a type, as a placeholder on ways that do not matter."""
+    """The zero value of a type, as a placeholder on irrelevant paths."""
     return constant_tree(machine, zero_constant(type))
 
 
@@ -251,7 +251,7 @@ def unsupported(what: str, at: Value) -> ShaderError:
 
 
 def is_barrier(instruction: c.Instruction) -> bool:
-    """Whether all invocations of the workgroup meet here."""
+    """Whether the instruction synchronises the workgroup."""
     flags = _flags(instruction)
     return flags is not None and flags.is_barrier
 

@@ -20,7 +20,7 @@ State = dict[Cell, "h.Node | PerLane"]
 
 
 class Edge:
-    """A way to a label: the control and the state it brings, and the arguments. `left` nodes were made before it."""
+    """A control flow edge to a label: its control, state and arguments. `left` nodes were created before it."""
 
     __slots__ = ("arguments", "control", "left", "state")
 
@@ -128,14 +128,14 @@ class Machine:
     # Merging
 
     def edge(self, arguments: tuple[Tree, ...] = ()) -> Edge:
-        """The way on from here; control is elsewhere afterwards."""
+        """The edge from the current control, which is left without a successor."""
         assert self.control is not None
         edge = Edge(self.control, dict(self.state), arguments, len(self.graph.nodes))
         self.control = None
         return edge
 
     def enter(self, edges: Sequence[Edge]) -> tuple[Tree, ...]:
-        """Go on where the edges meet; the merged arguments. Without edges nothing is reached."""
+        """Continue at the merge of the edges; returns the merged arguments. Without edges control is unreachable."""
         if not edges:
             self.control = None
             return ()

@@ -206,7 +206,7 @@ def _element(type: wgsl.Type, index: int) -> wgsl.Type:
 
 
 def constant_array(machine: Machine, constant: h.Constant, type: wgsl.Type) -> Snapshot:
-    """An array constant: a collection that nobody writes."""
+    """An array constant: a collection that is never written."""
     cell = Cell("constant", collection_type(type), is_constant=True)
     machine.constants[cell] = machine.graph.constant(constant)
     return Snapshot(Designator(cell, (), type))

@@ -26,7 +26,7 @@ SMALLEST = 60
 MOST_SCALARS = 256
 """The most scalars that a call passes in and out."""
 _BRANCH = 8
-"""Nodes of a branch or loop, with the values that meet where its ways do."""
+"""Number of nodes of a branch or loop, with the values merged at its end."""
 _BUILTIN = 4
 """Nodes for each component of a builtin function's result."""
 
@@ -191,7 +191,7 @@ def _instruction_size(instruction: c.Instruction) -> int:
 
 
 def _choices(value: Value) -> int:
-    """Between how many scalars computed indices choose on the way to a pointer's place, or to a part of a value."""
+    """The number of scalars that the computed indices of a pointer, or of a part of a value, select from."""
     count = 1
     while isinstance(value, c.Access):
         type = value.object.type.store if isinstance(value.object.type, wgsl.Pointer) else value.object.type

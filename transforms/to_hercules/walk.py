@@ -4,8 +4,8 @@
 
 *Workgroup level*: the sequence of the entry point, and of ifs, loops and switches that contain a barrier, whose
 control WGSL requires to be uniform; they are built once a workgroup. A run of code without barriers there opens the
-lane fork when it first needs it, and a barrier closes it. When lanes of one run leave it by different ways (a
-`return` after the last barrier, a `break` whose condition is not known to be uniform), the ways are merged, the lanes
+lane fork when it first needs it, and a barrier closes it. When lanes of one run leave it by different exits (a
+`return` after the last barrier, a `break` whose condition is not known to be uniform), the exits are merged, the lanes
 joined, and the first lane's choice taken.
 
 A scalar that a workgroup-level loop carries is taken to be uniform until an iteration shows otherwise; then the
@@ -197,7 +197,7 @@ class Walk:
             caller.values[call] = result
 
     def _barrier(self, frame: Frame, instruction: c.Instruction) -> None:
-        """All lanes meet: the fork ends. A `workgroupUniformLoad` reads between two barriers, once for all."""
+        """All lanes synchronise: the fork ends. A `workgroupUniformLoad` reads between two barriers, once for all."""
         if self._lane_depth:
             raise unsupported("a barrier that this control flow does not reach as one", instruction)
         if self.machine.lane is not None:
@@ -282,7 +282,7 @@ class Walk:
         return tuple(map_snapshots(argument, put) for argument in arguments)
 
     def _placeholders(self, label: Label) -> list[Tree]:
-        """Arguments on ways that do not lead to the label."""
+        """Placeholder arguments on paths that do not lead to the label."""
         cells = iter(label.arrays)
 
         def put(array: Snapshot) -> Snapshot:
@@ -310,11 +310,11 @@ class Walk:
         return self.machine.enter(label.edges)
 
     def _close_lane(self) -> None:
-        """Join the lanes. Where they leave by several ways, those merge first and part again after the join."""
+        """Join the lanes. Several exits are merged before the join and separated again after it."""
         lane = self.machine.lane
         assert lane is not None
         exits, self._exits = self._exits, []
-        if not lane.nest.joins:  # one lane: each way leads straight to its label
+        if not lane.nest.joins:  # one lane: each path leads directly to its label
             for label, edge in exits:
                 label.edges.append(edge)
             exits = []
@@ -339,13 +339,13 @@ class Walk:
     def _merge_paths(
         self, labels: list[Label | None], paths: list[tuple[Label | None, Edge]]
     ) -> tuple[Tree, dict[Label, tuple[Tree, ...]]]:
-        """Merge the ways of all lanes: which label each takes, as a number, and the arguments for each label."""
+        """Merge the exits of all lanes: the number of the label that each takes, and the arguments for each label."""
         real = [label for label in labels if label is not None]
         self._complete_states([edge.state for _, edge in paths])
         edges: list[Edge] = []
         for taken, edge in paths:
             row: list[Tree] = [self.graph.u32(labels.index(taken))]
-            for label in real:  # a way that does not lead to a label brings placeholders for it
+            for label in real:  # a path that does not lead to a label brings placeholders for it
                 row += edge.arguments if label is taken else self._placeholders(label)
             edges.append(Edge(edge.control, edge.state, tuple(row)))
         choice, *values = self.machine.enter(edges)
@@ -366,7 +366,7 @@ class Walk:
                     state[cell] = self.graph.zero(cell.type)
 
     def _part(self, labels: list[Label | None], choice: Tree, arguments: dict[Label, tuple[Tree, ...]]) -> None:
-        """At workgroup level: go the way the lanes chose."""
+        """At workgroup level: branch to the label that the lanes chose."""
         number = self._uniform(node_of(choice)) if len(labels) > 1 else None
         for index, label in enumerate(labels):
             if label is None:
@@ -556,7 +556,7 @@ class _Header:
         return key in self.walk.per_lane
 
     def close(self, arguments: tuple[Tree, ...]) -> None:
-        """Add the way back from the current control."""
+        """Add the back edge from the current control."""
         machine = self.walk.machine
         values: list[tuple[h.Node | PerLane, Cell | None]] = [(machine.state[cell], cell) for cell in self.cells]
         values += [(scalar, None) for argument in arguments for scalar in leaves_of(argument)]
