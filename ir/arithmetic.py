@@ -1,4 +1,4 @@
-"""Arithmetic on scalar values of one type: what operators and builtin functions are made of.
+"""Arithmetic on scalar values of one type, for operators and builtin functions.
 
 A kernel takes and returns Python numbers that are values of its type. `float_arithmetic(F32, Mode.RUNTIME).add` is
 IEEE addition rounded to f32; in CONST mode a result that is infinite or no number raises EvaluationError. Every

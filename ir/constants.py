@@ -1,4 +1,4 @@
-"""Values of types: what constants hold, and what interpreters compute with.
+"""Values of types, for constants and interpreters.
 
 A *raw value* is a bool, an int (i32, u32 in range, or an AbstractInt), a float (every f16, f32 and AbstractFloat
 value is exactly a Python float), or, for a composite, a sequence of raw values: components, columns, elements or

@@ -1,4 +1,4 @@
-"""What a user wrote wrong: diagnostics, their rendering, and the exception that carries them.
+"""Diagnostics for users, their rendering, and the exception that carries them.
 
 A message is one lower-case sentence without a full stop; the caret shows the place, the words don't quote it; a second
 place is a note with its own span.
@@ -92,7 +92,7 @@ def not_supported(what: str, span: Span | None) -> Diagnostic:
 
 
 class Part(enum.Enum):
-    """What a piece of a rendered diagnostic is. The first three are a severity and the carets under its place."""
+    """The role of a piece of a rendered diagnostic. The first three are a severity and the carets under its place."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -168,7 +168,7 @@ def _excerpt(span: Span | None, source: Source | None, kind: Part, paint: Paint)
 
 @dataclass(frozen=True, slots=True)
 class _Margin:
-    """What stands left of an excerpt, as wide as its greatest line number, and the carets."""
+    """The left margin of an excerpt, as wide as its greatest line number, and the carets."""
 
     width: int
     kind: Part

@@ -37,5 +37,5 @@ def compute_entry_point(functions: Iterable[F], name: str) -> F:
 
 
 def missing_entry_point(name: str) -> str:
-    """What is said of a name that no entry point has."""
+    """The message for a name that no entry point has."""
     return f"no entry point is named '{name}'"

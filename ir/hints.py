@@ -10,7 +10,7 @@ MOST_WORK = 400_000
 found later get no hint.
 """
 _NAME = 16
-"""What comparing two names takes beside their pairs of letters, in pairs of letters."""
+"""The fixed cost of comparing two names, in pairs of letters."""
 
 
 def edit_distance(left: str, right: str, limit: int) -> int:
@@ -48,7 +48,7 @@ def _common(left: str, right: str) -> int:
 
 @dataclass(slots=True)
 class Work:
-    """What may still be compared, in pairs of letters."""
+    """The remaining budget for comparisons, in pairs of letters."""
 
     left: int = MOST_WORK
 

@@ -8,7 +8,7 @@ from typing import Final
 ENABLE_EXTENSIONS: Final = frozenset(
     {"f16", "clip_distances", "dual_source_blending", "subgroups", "primitive_index", "subgroup_size_control"}
 )
-"""What `enable` may name (WGSL, "Enable Extensions")."""
+"""The names that `enable` accepts (WGSL, "Enable Extensions")."""
 
 LANGUAGE_FEATURES: Final = frozenset(
     {
@@ -27,14 +27,14 @@ LANGUAGE_FEATURES: Final = frozenset(
         "buffer_view",
     }
 )
-"""What `requires` may name (WGSL, "Language Extensions")."""
+"""The names that `requires` accepts (WGSL, "Language Extensions")."""
 
 SEVERITIES: Final = ("error", "warning", "info", "off")
 DIAGNOSTIC_RULES: Final = ("derivative_uniformity", "subgroup_uniformity")
-"""What a filter may name, besides rules with a dot, which are somebody else's (WGSL, "Diagnostic Filtering")."""
+"""The rules that a filter accepts; names with a dot belong to other tools (WGSL, "Diagnostic Filtering")."""
 
 DEPTH_MODES: Final = ("less", "greater")
-"""What `builtin(frag_depth, …)` may promise."""
+"""The depth modes of `builtin(frag_depth, …)`."""
 
 SAMPLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "perspective": ("center", "centroid", "sample"),
@@ -67,7 +67,7 @@ BUILTIN_VALUES: Final = frozenset(
         "num_subgroups",
     }
 )
-"""What `@builtin` may name (WGSL, "Built-in Values")."""
+"""The names that `@builtin` accepts (WGSL, "Built-in Values")."""
 
 _TEXEL_FORMATS = """
     rgba8unorm rgba8snorm rgba8uint rgba8sint rgba16unorm rgba16snorm rgba16uint rgba16sint rgba16float rg8unorm

@@ -27,7 +27,7 @@ Where: TypeAlias = Callable[[tuple[int, ...]], str]
 
 _KINDS = "biuf"
 _BLOCK = 1 << 16
-"""Numbers looked at together: few enough to stay in a core's cache until they are copied."""
+"""Numbers checked per block: few enough to stay in a core's cache until they are copied."""
 _INTEGERS = (bool, int, np.bool_, np.integer)
 _FLOATS = (float, np.floating)
 

@@ -110,7 +110,7 @@ def _given_count(type: Type, value: object, name: str) -> int:
 
 
 def _checked_size(type: Type, count: int, name: str) -> int:
-    """The bytes of a binding with so many elements in its runtime-sized array. Raises InputError."""
+    """The size in bytes of a binding with this many elements in its runtime-sized array. Raises InputError."""
     size = whole_words(sized(type, count))
     check_size(type, size, name)
     seen = runtime_count(type, size)
@@ -261,7 +261,7 @@ class _Reader:
         return found, array
 
     def _misshapen(self, type: Type, values: object, array: AnyArray, found: Leaf, at: LayoutPath) -> InputError:
-        """What is said of numbers in another shape than the leaf's; of a list of values, about the first such."""
+        """The error for numbers in another shape than the leaf's; in a list of values, for the first of them."""
         shape = found.place.shape
         place = at.text(self.name)
         if at.shape and is_row(values):

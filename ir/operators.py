@@ -52,7 +52,7 @@ _SHIFTS = frozenset({BinaryOp.SHIFT_LEFT, BinaryOp.SHIFT_RIGHT})
 
 @dataclass(frozen=True, slots=True)
 class OperatorMatch:
-    """The rule that applies: what each operand is converted to, and the type of the result."""
+    """The rule that applies: the converted operand types, and the type of the result."""
 
     operands: tuple[Type, ...]
     result: Type

@@ -44,15 +44,15 @@ def _rounded(type: Scalar, value: Number) -> float:
 
 
 def unknown_override(name: str) -> str:
-    """What is said of a name or an `@id` that no override has."""
+    """The message for a name or an `@id` that no override has."""
     return f"no override is named '{name}'"
 
 
 def override_given_twice(name: str | None) -> str:
-    """What is said of an override with two values."""
+    """The message for an override with two values."""
     return f"override '{name}' is given twice, by name and by id"
 
 
 def missing_override(name: str | None) -> str:
-    """What is said of an override without a default value that a pipeline leaves out."""
+    """The message for an override that has neither a default nor a given value."""
     return f"override '{name}' needs a value"

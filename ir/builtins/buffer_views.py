@@ -1,4 +1,4 @@
-"""Views of buffers (WGSL, "Buffer View Built-in Functions"): their rows, and what is wrong with known arguments.
+"""Views of buffers (WGSL, "Buffer View Built-in Functions"): their rows, and the checks of known arguments.
 
 They have no evaluators. `view_fault` serves twice: when a module is made, for const-expressions, and when a pipeline is
 made, for override-expressions.
@@ -40,7 +40,7 @@ VIEWS = frozenset({"bufferView", "bufferArrayView"})
 
 @dataclass(frozen=True, slots=True)
 class ViewFault:
-    """What is wrong with a call, and with which argument: 0 for the call as a whole."""
+    """An error in a call, and the argument at fault: 0 for the call as a whole."""
 
     message: str
     argument: int = 0
@@ -78,7 +78,7 @@ def _size_fault(type: Type, size: int | None) -> ViewFault | None:
 
 
 def _extent_fault(type: Type, length: int | None, offset: int | None, size: int | None) -> ViewFault | None:
-    """The end of the view lies in the buffer; what is not known is taken to be as little as it can be."""
+    """Check that the end of the view is in the buffer; unknown sizes are taken to be minimal."""
     if length is None:
         return None
     end = (offset or 0) + (least_size(type) if size is None else size)

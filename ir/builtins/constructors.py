@@ -41,7 +41,7 @@ _MATRIX_NAME = re.compile(r"mat([234])x([234])")
 
 @dataclass(frozen=True, slots=True)
 class ConstructorMatch:
-    """What a constructor call means: `type` is what it makes, maybe abstract; `param_types` what its arguments
+    """The meaning of a constructor call: `type` is its type, possibly abstract; `param_types` what its arguments
     convert to.
 
     `is_conversion`: the single argument is a value of the same shape, whose components are converted (or kept).

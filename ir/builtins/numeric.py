@@ -122,7 +122,7 @@ _floor_of = _whole(math.floor)
 
 @componentwise("fract", _FLOAT)
 def _fract(scalar: Scalar, mode: Mode) -> FloatUnary:
-    """What lies above the greatest whole number that is not greater."""
+    """The argument less its floor."""
     subtract = float_arithmetic(scalar, mode).subtract
     return lambda e: subtract(e, _floor_of(e))
 

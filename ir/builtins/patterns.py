@@ -40,7 +40,7 @@ from ..types import (
 from .results import compare_exchange_result, frexp_result, modf_result, texel_channel
 
 Binding: TypeAlias = Type | Access | AddressSpace | int | str
-"""What a variable stands for: a type, an access mode, an address space, a dimension, or the name of a texel format."""
+"""The binding of a variable: a type, an access mode, an address space, a dimension, or the name of a texel format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def split(text: str, separator: str) -> list[str]:
 
 @dataclass(slots=True)
 class Bindings:
-    """What matching has found. `scalars` are the arguments met by a scalar variable: they may still convert."""
+    """The bindings of a match. `scalars` are the arguments matched with a scalar variable: they may still convert."""
 
     fixed: dict[str, Binding] = field(default_factory=dict[str, Binding])
     scalars: dict[str, list[Scalar]] = field(default_factory=dict[str, list[Scalar]])
@@ -100,7 +100,7 @@ _ACCESSES = {access.value: access for access in Access}
 
 
 def unify(pattern: Pattern, type: Type, found: Bindings, *, exact: bool = False) -> bool:
-    """Whether a type has the pattern's shape; collects what the variables stand for.
+    """Whether a type has the pattern's shape; collects the bindings of the variables.
 
     Scalars are not compared, since they may convert, unless `exact` (what is behind a pointer, texture or template
     argument).

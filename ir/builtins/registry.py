@@ -1,4 +1,4 @@
-"""The table of builtin functions: what a row holds, and the decorators that declare one.
+"""The table of builtin functions: its rows, and the decorators that declare them.
 
 A builtin is declared once, where its evaluator is: name, signatures (see `signatures`), flags, and its docstring as
 the line of documentation. Rows for functions without a value of their own (textures, barriers, atomics …) are made by
@@ -30,7 +30,7 @@ ALL_STAGES = frozenset(Stage)
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A resolved call: what an evaluator is made for."""
+    """A resolved call, for which an evaluator is made."""
 
     template_args: tuple[Type, ...]
     param_types: tuple[Type, ...]
@@ -59,19 +59,19 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """What a builtin does besides computing a value.
+    """The effects and requirements of a builtin besides its value.
 
     - `must_use`: its value may not be dropped.
     - `stages`: where it may be used.
     - `is_barrier`: synchronises the workgroup. `is_atomic`: accesses an atomic. `is_subgroup`: a subgroup or quad
       operation.
     - `has_side_effects`: a call must stay even if its value is unused.
-    - `uniformity`: None, or who complains about calls in non-uniform control flow: `error`, `derivative_uniformity`
+    - `uniformity`: None, or the rule that calls in non-uniform control flow break: `error`, `derivative_uniformity`
       or `subgroup_uniformity`. `uniform_parameters`: names of parameters that must be uniform, by the same rule.
     - `nonuniform_result`: its result may differ between invocations even where the arguments do not;
       `same_in_subgroup`: but not within a subgroup.
     - `const_parameters`: names of parameters whose arguments must be const-expressions.
-    - `accesses_memory`: it reads or writes what its pointer arguments point to.
+    - `accesses_memory`: it reads or writes the memory of its pointer arguments.
     - `extension`: the name that an `enable` directive must list.
     """
 
@@ -95,7 +95,7 @@ PLAIN = Flags()
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Builtin:
-    """A builtin function. `make_evaluator` is None where only a running shader knows the value.
+    """A builtin function. `make_evaluator` is None if the value exists only at run time.
 
     `is_componentwise`: a component of a vector result is the function's value for the same component of every vector
     argument, and for the scalar arguments as they are.

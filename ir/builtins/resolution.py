@@ -88,7 +88,7 @@ def _bind(overload: Overload, template_args: tuple[Type, ...], args: tuple[Type,
 
 
 def _within_ranges(overload: Overload, found: Bindings) -> bool:
-    """Whether what is bound for good lies in its variable's range."""
+    """Whether the final bindings are in the ranges of their variables."""
     for name, value in found.fixed.items():
         match value:
             case AddressSpace() | Access():

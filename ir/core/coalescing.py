@@ -1,9 +1,9 @@
-"""Values that can share a variable: how SSA form is left without copies.
+"""Coalescing: which values can share a variable when SSA form is left.
 
-A block argument becomes a variable, and each branch to its block an assignment. Where an argument and what is passed to
-it never live at the same time, they share one variable, and the assignment is none. What is known is when values live:
-in structured control flow from their making to their last use in the order of the text; in a Loop that uses a value
-from outside, to the end of the Loop. (Sreedhar et al., "Translating Out of Static Single Assignment Form"; Poletto and
+A block argument becomes a variable, and each branch to its block an assignment. If an argument and the value passed
+to it never live at the same time, they share one variable, and the assignment disappears. A value lives, in structured
+control flow, from its definition to its last use in the order of the text; if a Loop uses a value from outside, to the
+end of the Loop. (Sreedhar et al., "Translating Out of Static Single Assignment Form"; Poletto and
 Sarkar, "Linear Scan Register Allocation", for lives as intervals.)
 """
 
@@ -20,7 +20,7 @@ from .structure import blocks_of, entered_blocks
 from .values import User, Value
 
 Interval: TypeAlias = tuple[int, int]
-"""From the place of a value's making on, up to the place of its last use."""
+"""From the position of a value's definition to the position of its last use."""
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class _Web:
     lives: list[Interval]
 
     def meets(self, other: _Web) -> bool:
-        """Whether a life here overlaps with one there."""
+        """Whether the lives of the two webs overlap."""
         few, many = sorted((self.lives, other.lives), key=len)
         return any(_overlaps(life, many) for life in few)
 
@@ -59,7 +59,7 @@ def _overlaps(life: Interval, lives: Sequence[Interval]) -> bool:
 
 @dataclass(slots=True)
 class _Text:
-    """The places of what stands in a function, in the order of its text."""
+    """The positions of the values and users of a function, in the order of its text."""
 
     places: dict[User, int] = field(default_factory=dict[User, int])
     loops: dict[User, _LoopInterval | None] = field(default_factory=dict[User, "_LoopInterval | None"])

@@ -1,4 +1,4 @@
-"""What an instruction does besides giving its result: passes and the writer ask here."""
+"""The effects of instructions, for passes and the writer."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def _fixed_size(type: Type) -> int:
 
 @dataclass(slots=True)
 class _Lane:
-    """An invocation under way that may wait."""
+    """A running invocation that may wait at a barrier."""
 
     index: int
     invocation: Invocation
@@ -112,7 +112,7 @@ class _Lane:
 
     @property
     def barrier(self) -> nodes.BuiltinCall:
-        """Where it waits."""
+        """The barrier at which the invocation waits."""
         assert self.request is not None
         return self.request.instruction
 
@@ -222,7 +222,7 @@ def _points(extent: Triple) -> Iterator[Triple]:
 
 
 def _run_together(lanes: list[_Lane], observer: Observer | None) -> Diagnostic | None:
-    """Run the invocations of a workgroup from pause to pause. What keeps them from going on, if anything does."""
+    """Run the invocations of a workgroup from pause to pause. Returns the error that stops them, if any."""
     ended: list[_Lane] = []
     ready = lanes
     while lanes:

@@ -81,7 +81,7 @@ class _FunctionCompiler:
         return self.made
 
     def slot(self, value: Value) -> int:
-        """The slot of a value; what is known before the shader runs is put there for good."""
+        """The slot of a value; constants are stored there once, before the shader runs."""
         if value not in self.slots:
             self.slots[value] = len(self.made.template)
             self.made.template.append(self.known(value, self.slots[value]))

@@ -1,4 +1,4 @@
-"""What compiled code of the interpreter works on: frames, blocks, invocations, and the requests of an invocation that
+"""The data of compiled interpreter code: frames, blocks, invocations, and the requests of an invocation that
 waits.
 
 A frame is a list with a slot for each value of a function. Raw values (`constants`) stand for values; a pointer is a
@@ -53,7 +53,7 @@ class CompiledBlock:
 
 
 class Steps:
-    """Counts instructions, up to a limit, and looks at the clock now and then."""
+    """Counts instructions up to a limit, and polls the clock at intervals."""
 
     __slots__ = ("deadline", "limit", "pause", "taken")
 

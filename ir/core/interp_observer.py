@@ -1,4 +1,4 @@
-"""Who watches a run of the interpreter: the seam of the sanitizer. A run that nobody watches pays nothing for it."""
+"""The observer interface of the interpreter, which the sanitizer implements. Without one a run has no overhead."""
 
 from __future__ import annotations
 

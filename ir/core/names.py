@@ -23,7 +23,7 @@ class NameScope:
         return name
 
     def nested(self) -> NameScope:
-        """A scope within this one: the names here are taken there, and not the other way round. It copies nothing."""
+        """A nested scope: names of this scope are taken there, but not the reverse. Nothing is copied."""
         return NameScope((), self)
 
     def __contains__(self, name: str) -> bool:

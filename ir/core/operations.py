@@ -1,4 +1,4 @@
-"""What each kind of instruction is besides its shape: its typing rule and, if it only computes, its evaluator.
+"""The table of instruction kinds: the typing rule of each and, if it is pure, its evaluator.
 
 The builder gives a new instruction the type that its rule says, and the verifier computes that type again. An evaluator
 is a function from the raw values of the operands to the raw value of the result; interpreters and folding share it. In
@@ -58,7 +58,7 @@ def result_type(instruction: nodes.Instruction) -> Type:
 
 
 def constant_result(instruction: nodes.Instruction, mode: Mode) -> ConstantValue | None:
-    """The constant that the instruction gives; None where an operand is not constant or only a running shader knows.
+    """The constant result of an instruction; None if an operand is not constant or the result exists only at run time.
 
     Raises EvaluationError in CONST mode, for what WGSL calls a shader-creation or pipeline-creation error.
     """
@@ -70,7 +70,7 @@ def constant_result(instruction: nodes.Instruction, mode: Mode) -> ConstantValue
 
 
 def pure_evaluator(node: nodes.Instruction, mode: Mode) -> Evaluate | None:
-    """The function of a pure instruction on values; None for what declares, touches memory, calls or waits."""
+    """The evaluator of a pure instruction; None if the instruction declares, accesses memory, calls or waits."""
     match node:
         case nodes.Unary(op=op, operand=operand):
             unary = unary_evaluator(op, operand.type, mode)

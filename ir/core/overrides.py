@@ -18,7 +18,7 @@ def overrides_of(module: nodes.Module) -> list[nodes.Override]:
 
 
 def given_values(module: nodes.Module, constants: Mapping[str, Number]) -> dict[nodes.Override, ScalarValue]:
-    """What `constants` give to the module's overrides, in the overrides' types.
+    """The values of the module's overrides that `constants` set, in the overrides' types.
 
     A constant is given by the override's name, or by its `@id` in digits. Raises InputError for what no override is
     called, for an override given twice, and for a value that does not fit the override's type.

@@ -1,7 +1,7 @@
 """Typing rules: the type of an operation's result, from its operands.
 
 `operations` says which rule belongs to which kind of instruction. A rule returns the type of the result (`VOID` where
-there is none) or raises `RuleError` with a sentence that says what does not fit.
+there is none) or raises `RuleError` with a sentence about the error.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _constructs(target: Type, elements: Sequence[Type]) -> bool:
 def access_type(object: Type, indices: Sequence[Value]) -> Type:
     """Through a pointer a pointer to the part, from a value the part.
 
-    An index may be out of range, also a constant one: what it means is settled where the shader runs.
+    An index may be out of range, also a constant one: its meaning is decided at run time.
     """
     if not indices:
         raise RuleError("an access needs an index")
@@ -144,7 +144,7 @@ def load_type(source: Type) -> Type:
 
 
 def is_loadable(type: Type) -> bool:
-    """What can be the value of an expression: constructible types, override-sized arrays excluded, and handles."""
+    """Whether values of the type can be loaded: constructible types, override-sized arrays excluded, and handles."""
     return is_constructible(type) or isinstance(type, (Texture, Sampler))
 
 

@@ -1,4 +1,4 @@
-"""What core IR can say of a shader, and no device can do yet."""
+"""Features of core IR that no device supports yet."""
 
 from __future__ import annotations
 

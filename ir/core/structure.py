@@ -1,4 +1,4 @@
-"""The structure of a function: which block belongs to which control-flow node, what it sees, and where it may branch.
+"""The structure of a function: the control-flow node of each block, the values visible in it, and its allowed branches.
 
 A *region* is a block and the merges that follow it: the body of a function, an arm of an If, a case, the body of a
 Loop and its continuing part. A value is seen by what follows it in its region and by the regions nested there; the
@@ -26,7 +26,7 @@ class Finding(NamedTuple):
 
 
 class Rule(StrEnum):
-    """What holds of the structure of a function."""
+    """A rule about the structure of a function."""
 
     ONE_PLACE = "a block stands in two places"
     MADE_BEFORE = "an operand is not made before, or not seen from here"
@@ -241,7 +241,7 @@ def entered_blocks(block: nodes.Block) -> Iterator[nodes.Block]:
 
 
 def blocks_of(function: nodes.Function) -> Sequence[nodes.Block]:
-    """All blocks of a function in the order of its text: what is made in one is used only in it and later ones."""
+    """All blocks of a function in the order of its text: a value is used only in its own block and later ones."""
     found: list[nodes.Block] = []
     pending = [function.start_target]
     while pending:

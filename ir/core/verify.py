@@ -1,4 +1,4 @@
-"""The verifier of core IR: what holds between passes.
+"""The verifier of core IR, whose rules hold between passes.
 
 `verify_rules` has a table of rules for each kind of node; `structure` finds what stands where, what each place may see
 and where it may branch; `rules` has the types of operations. `RULES` names all rules.
@@ -109,7 +109,7 @@ def _broken(rules: Iterable[Callable[[RuleScope, N], str | None]], scope: RuleSc
 
 
 def _use_findings(module: nodes.Module, structures: Iterable[Structure]) -> Iterator[Finding]:
-    """Operands and uses mirror each other, and only what stands in the module uses its values."""
+    """Operands and uses mirror each other, and only nodes in the module use its values."""
     users: list[User] = [user for structure in structures for user in structure.users]
     users += module.counts
     standing = {id(user) for user in users}

@@ -1,4 +1,4 @@
-"""The rules of core IR that concern one node each: a line of a table, and a function that says what is broken.
+"""The rules of core IR that concern one node each: a line of a table, and a function that describes a violation.
 
 A rule returns one sentence, or None. `verify` runs the tables and names what it finds by the rule.
 """
@@ -40,7 +40,7 @@ _BOUND_SPACES = (AddressSpace.STORAGE, AddressSpace.UNIFORM, AddressSpace.HANDLE
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the rules need to know of the whole module: found out once, so that a function costs no more in a large one.
+    """Facts about the whole module for the rules, computed once per module rather than once per function.
 
     `root` has the identities of what root makes, `names` the names; `positions` has the place of each function.
     """
@@ -85,7 +85,7 @@ class RuleScope:
 
 
 Broken: TypeAlias = Iterator[tuple[object, str]]
-"""The nodes at fault, and what is wrong with each."""
+"""The nodes at fault, with the error of each."""
 
 
 # The module.

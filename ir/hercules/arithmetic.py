@@ -1,4 +1,4 @@
-"""What the scalar operations of Hercules IR compute: WGSL's run-time semantics, for every width.
+"""Evaluation of the scalar operations of Hercules IR: WGSL's run-time semantics, for every width.
 
 Scalar values are Python's: bool, an int in the range of its type, a float that is exact in its type. Each function
 returns a kernel for the given types; kernels are total and never raise. See `scalars` and `arithmetic` of `ir`

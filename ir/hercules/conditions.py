@@ -130,7 +130,7 @@ def _implied(placed: Placement, condition: Node, truth: bool, found: Mapping[Nod
 def _of_input(
     placed: Placement, region: Region, index: int, value: Node, truth: bool, found: Mapping[Node, Facts]
 ) -> Iterator[Comparison]:
-    """What follows from control having come to a region by one way, with this truth of its value: of short circuits.
+    """The facts implied if control entered a region from one predecessor, with this truth value there: short circuits.
 
     Only about nodes from above the region: those from below may have changed since.
     """

@@ -1,4 +1,4 @@
-"""An entry point as a Hercules function: what a backend needs besides the graph.
+"""An entry point as a Hercules function: the data for a backend besides the graph.
 
 The graph follows these conventions:
 

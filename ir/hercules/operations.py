@@ -1,4 +1,4 @@
-"""The operations on scalars: for each kind of `ScalarNode` its result's type, its operands, and what it computes.
+"""The operations on scalars: the result type, operand rules and evaluator of each kind of `ScalarNode`.
 
 Type inference asks for `result_type`, the verifier for `mistakes`, constant folding and the interpreter for `kernel`.
 """
@@ -47,7 +47,7 @@ def result_type(node: AnyScalarNode, types: Mapping[Node, Type]) -> Type | None:
 
 
 def kernel(node: AnyScalarNode, operands: Sequence[Scalar], result: Scalar) -> Kernel:
-    """What the operation computes from operands of these types. It is total."""
+    """The evaluator for operands of these types. It is total."""
     match node:
         case Unary(op):
             return arithmetic.unary(op, operands[0])
@@ -89,7 +89,7 @@ OPERAND_RULES: Final = (
 
 
 def mistakes(node: AnyScalarNode, types: Mapping[Node, Type], show: TypeText) -> Iterator[str]:
-    """What is wrong with the operands, all of which have types."""
+    """The errors in the operands, all of which have types."""
     match node:
         case Unary(op, operand):
             yield from _unary_mistakes(op, types[operand], show(operand))

@@ -1,4 +1,4 @@
-"""A tree from events. Every value is checked against the schema; what is missing gets its default."""
+"""A tree from events. Every value is checked against the schema; missing values get their defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tree as a flat sequence of events: what lies between trees and their text forms.
+"""A tree as a flat sequence of events, between trees and their text forms.
 
 `encode` makes events of a tree, `decode` a tree of events; `json_form` and `aterm` write and read events as text. None
 of them recurses, so depth is no limit.

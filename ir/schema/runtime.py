@@ -1,4 +1,4 @@
-"""What every generated node class is made of.
+"""The base classes of generated node classes.
 
 A generated module holds classes derived from `SchemaNode`, each with its `FIELDS`, and one `SCHEMA` that names them
 all. Traversals (`traverse`) and codecs (`codec`) are written once, against this metadata, and serve every stage.
@@ -25,7 +25,7 @@ class Count(enum.Enum):
 
 
 class Category(enum.Enum):
-    """What the values of a field are."""
+    """The kind of a field's values."""
 
     NODE = "node"
     ENUM = "enum"

@@ -95,7 +95,8 @@ def _forget(memory: dict[Hashable, tuple[Value, Value]], root: Value) -> None:
 
 def _forget_all(memory: dict[Hashable, tuple[Value, Value]], instruction: nodes.Instruction) -> None:
     """Forget the loads that an effect invalidates: a call may write any memory, a builtin function the memory of its
-    pointer arguments, and after a barrier shared memory may hold the writes of others."""
+    pointer arguments, and after a barrier shared memory may hold the writes of others.
+    """
     written = [root_of(it) for it in instruction.operands if isinstance(it.type, Pointer)]
     for key, (pointer, _) in list(memory.items()):
         if is_constant_memory(pointer):

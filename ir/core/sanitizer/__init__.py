@@ -1,10 +1,10 @@
-"""The sanitizer: a run of the interpreter that reports what WGSL leaves to luck.
+"""The sanitizer: a run of the interpreter that reports races and other behavior that WGSL leaves undefined.
 
 - `data-race`: two invocations access the same scalar, at least one writes, and nothing orders them (WGSL, "Memory
   Model"). Within a workgroup only a barrier of the scalar's address space does; between workgroups nothing does. Atomic
   functions do not race with one another, and nothing else reaches atomic memory. A write of one component of a vector
   counts as a write of the vector (WGSL, "Vector Single Component Selection").
-- `uninitialized-workgroup-read`: a read of workgroup memory that nobody has written. It is zero, so this is a warning:
+- `uninitialized-workgroup-read`: a read of workgroup memory that was never written. It is zero, so this is a warning:
   mostly it means that the reader was too early, or read past what its neighbours fill in.
 - `out-of-bounds-access`: an index outside of its array, matrix or vector, which a device replaces by another one, or a
   texel outside of its texture.
@@ -40,7 +40,7 @@ def sanitize(
     step_limit: int | None = None,
     timeout: float | None = None,
 ) -> tuple[Diagnostic, ...]:
-    """What is wrong with a dispatch, which runs as `interp.run` runs it. Raises what that raises."""
+    """The findings of a dispatch, which runs like `interp.run` and raises the same errors."""
     sanitizer = Sanitizer(module, overrides)
     run(
         module,

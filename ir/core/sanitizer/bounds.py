@@ -1,4 +1,4 @@
-"""Indices outside of what they index, found before the interpreter clamps them."""
+"""Out-of-bounds indices, found before the interpreter clamps them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Level:
 def bounds_check(
     node: nodes.Access, arguments: tuple[int, ...], counts: layout.Counts, report: Report
 ) -> Callable[[Frame], None] | None:
-    """What looks at the indices of an access before it is done; None if all of them are known to be right."""
+    """The check of an access's indices before it runs; None if all of them are known to be in bounds."""
     levels = _levels(node, arguments, counts)
     if not any(_may_miss(level, index) for level, index in zip(levels, node.indices, strict=True)):
         return None

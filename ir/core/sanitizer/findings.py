@@ -1,4 +1,4 @@
-"""What the sanitizer has found, as diagnostics: each pair of places once."""
+"""The findings of the sanitizer as diagnostics: each pair of places once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .paths import path_to, scalar_of, texel_text, value_text
 from .shadow import Touch, Variable
 
 LIMIT = 100
-"""So many findings are kept; the rest is counted."""
+"""Maximum number of findings that are kept; further ones are only counted."""
 
 
 @dataclass(slots=True)
@@ -96,7 +96,7 @@ def _touches(offset: int, touch: Touch) -> bool:
 
 
 def _scalar(offset: int, touch: Touch) -> RawValue:
-    """What an access reads or writes there."""
+    """The scalar that an access reads or writes there."""
     if touch.texel:
         return touch.value
     return scalar_of(touch.value, touch.site.offsets.index(offset - touch.offset))
@@ -117,7 +117,7 @@ def _advice(touch: Touch, other: Touch) -> str:
 
 
 def unready_read(variable: Variable, offset: int, touch: Touch, writer: Touch | None) -> Diagnostic:
-    """A read of workgroup memory before anything was written there; `writer` is who comes too late."""
+    """A read of workgroup memory before anything was written there; `writer` is the access that comes too late."""
     path = path_to(variable.name, variable.type, offset)
     message = f"{touch.invocation} reads '{path}', which nobody has written"
     note = (

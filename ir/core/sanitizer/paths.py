@@ -44,7 +44,7 @@ def _scalars(value: RawValue) -> list[RawValue]:
 
 
 def path_to(name: str, type: Type, offset: int, target: Type | None = None) -> str:
-    """How a shader names what lies at an offset in a variable: a part of type `target`, or else a scalar."""
+    """The WGSL expression for the value at an offset in a variable: a part of type `target`, or else a scalar."""
     while not (isinstance(type, (Scalar, Atomic)) or (type is target and offset == 0)):
         match type:
             case Struct(members=members):

@@ -64,7 +64,7 @@ class Variable:
 
 @dataclass(slots=True, eq=False)
 class Cell:
-    """What is known of one scalar. `unready` are reads by others than its first writer, who came later."""
+    """The history of one scalar. `unready` are reads by other invocations before its first write."""
 
     reads: list[Touch] = field(default_factory=list[Touch])
     writes: list[Touch] = field(default_factory=list[Touch])

@@ -14,7 +14,7 @@ from ..interp_textures import TexelArguments, texel_offset
 
 @dataclass(frozen=True, slots=True)
 class Texel:
-    """One texel of a texture, or what is none: `offset` is None outside of it."""
+    """A texel of a texture; `offset` is None if it is out of bounds."""
 
     memory: Memory
     offset: int | None
@@ -49,7 +49,7 @@ class TexelAccess:
         return TexelAccess(node, arguments) if is_loadable(node.arguments[0].type) else None
 
     def texel(self, frame: Frame) -> Texel:
-        """What it is about to reach."""
+        """The texel that the call is about to access."""
         memory: Memory = frame[self.slot]
         extent = read_extent(memory)
         at, last = self.place.given(frame)
@@ -65,7 +65,7 @@ class TexelAccess:
         return number - (1 << 32) if self.is_signed and number >> 31 else number
 
     def outside(self, frame: Frame, texel: Texel) -> Diagnostic:
-        """The finding for a texel that is none."""
+        """The finding for a texel out of bounds."""
         verb = "stores to" if self.is_store else "loads"
         size = " x ".join(map(str, texel.size))
         if texel.last >= texel.count:

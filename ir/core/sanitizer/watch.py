@@ -1,4 +1,4 @@
-"""Watches a run: keeps the shadows, and turns what it sees into findings."""
+"""The observer of a run: keeps the shadow memory, and reports findings."""
 
 from __future__ import annotations
 
