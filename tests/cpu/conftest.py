@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+from tests.hercules.builder import FunctionBuilder, position
 
 from tinct.backend.cpu import compile_function
 from tinct.backend.cpu.layout import natural_layout
 from tinct.ir.hercules import nodes as h
-from tinct.ir.hercules.builder import FunctionBuilder, position
 from tinct.ir.hercules.types import array
 
 Value = bool | int | float

@@ -10,10 +10,11 @@ import random
 from dataclasses import dataclass, field
 
 from tinct.ir.hercules import dynamic
-from tinct.ir.hercules.builder import FunctionBuilder, position
 from tinct.ir.hercules.inference import infer_types
 from tinct.ir.hercules.nodes import AtomicOp, BinaryOp, Function, Module, Node, Phi, Reduce, Type, UnaryOp
 from tinct.ir.hercules.types import BOOL, F32, I32, U32, U64, array, product
+
+from .builder import FunctionBuilder, position
 
 ARITHMETIC = (BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL, BinaryOp.DIV, BinaryOp.REM)
 BITS = (BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR, BinaryOp.SHIFT_LEFT, BinaryOp.SHIFT_RIGHT)

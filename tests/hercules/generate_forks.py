@@ -7,7 +7,6 @@ parameters and results are those of `generate`.
 from __future__ import annotations
 
 from tinct.ir.hercules import dynamic
-from tinct.ir.hercules.builder import FunctionBuilder, position, variant
 from tinct.ir.hercules.nodes import (
     BinaryOp,
     DynamicConstant,
@@ -21,6 +20,7 @@ from tinct.ir.hercules.nodes import (
 )
 from tinct.ir.hercules.types import F32, I32, U32, U64, array
 
+from .builder import FunctionBuilder, position, variant
 from .generate import Generator, Scope
 
 FOLDS = (BinaryOp.ADD, BinaryOp.MUL, BinaryOp.XOR, BinaryOp.OR)

@@ -12,7 +12,6 @@ import random
 from collections.abc import Iterator, Sequence
 
 from tinct.ir.hercules import dynamic
-from tinct.ir.hercules.builder import FunctionBuilder, field, position, variant
 from tinct.ir.hercules.inference import infer_types
 from tinct.ir.hercules.nodes import (
     Array,
@@ -38,6 +37,7 @@ from tinct.ir.hercules.storage import Value, Variant
 from tinct.ir.hercules.types import BOOL, F32, I32, U32, U64, is_scalar, substitute
 from tinct.ir.hercules.versions import consumed_parameters
 
+from .builder import FunctionBuilder, field, position, variant
 from .generate import ATOMICS, Generator, Scope
 
 SCALARS = (BOOL, I32, U32, U64, F32)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tinct.ir.hercules import dynamic
 from tinct.ir.hercules.analyses import control_graph, dominators, fork_nest, loop_nest, post_dominators
-from tinct.ir.hercules.builder import FunctionBuilder
 from tinct.ir.hercules.graph import def_use, predecessors, replace_predecessor
 from tinct.ir.hercules.inference import infer_types
 from tinct.ir.hercules.interp import run
@@ -15,6 +14,7 @@ from tinct.ir.hercules.types import BOOL, I32
 from tinct.ir.hercules.verify import check
 from tinct.ir.hercules.versions import anti_dependences, consumed, looked_at
 
+from .builder import FunctionBuilder
 from .generate import generate
 from .support import load, node_of
 

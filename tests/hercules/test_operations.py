@@ -11,7 +11,6 @@ from tinct.cli.hercules_values import run_values
 from tinct.ir import builtins
 from tinct.ir.hercules import arithmetic
 from tinct.ir.hercules.arithmetic import ScalarValue, UnknownOperation
-from tinct.ir.hercules.builder import FunctionBuilder, position
 from tinct.ir.hercules.inference import infer_types
 from tinct.ir.hercules.interp import run
 from tinct.ir.hercules.nodes import AtomicOp, BinaryOp, Integer, Module, Node, UnaryOp
@@ -20,6 +19,7 @@ from tinct.ir.hercules.text import type_text
 from tinct.ir.hercules.types import BOOL, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, Scalar, array
 from tinct.ir.hercules.verify import verify
 
+from .builder import FunctionBuilder, position
 from .support import copy_of, same_value
 
 TYPES: tuple[Scalar, ...] = (BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tinct.ir.hercules.builder import FunctionBuilder, position
 from tinct.ir.hercules.nodes import (
     Array,
     ConstantNode,
@@ -22,6 +21,7 @@ from tinct.ir.hercules.text import TextError, parse, print_module
 from tinct.ir.hercules.types import F32, I32, array
 from tinct.ir.schema.traverse import same
 
+from .builder import FunctionBuilder, position
 from .generate import generate
 from .support import SAMPLES, inputs
 

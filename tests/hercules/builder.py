@@ -1,12 +1,12 @@
-"""Builds functions node by node.
+"""Builds functions of Hercules IR node by node, for tests. The library makes nodes directly.
 
-A `FunctionBuilder` adds nodes to the list of its function and returns them; it checks nothing (the verifier does).
+A `FunctionBuilder` adds nodes to the list of its function and returns them. It checks nothing (the verifier does).
 The methods that only construct a node are generated: see `OperationBuilder`.
-Scalar constants and dynamic constants are shared within the function; a constant of collection type is new each time,
-since each is storage of its own.
+Scalar constants and dynamic constants are shared within the function; each constant of collection type is a new node,
+since each has its own storage.
 
-Loops and forks refer forward, so their nodes are completed afterwards: `region` takes the first predecessor and gets
-the others by `add_predecessor`; `phi` likewise with `add_value`; `open_join` makes the join of a fork before its
+Loops and forks refer forward, so their nodes are completed afterwards: `region` takes the first predecessor and
+`add_predecessor` adds the others, as `add_value` does for `phi`; `open_join` makes the join of a fork before its
 body, for the Reduces that the body reads, and `close_join` says where the body ends.
 """
 
@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from . import dynamic
-from .nodes import (
+from tinct.ir.hercules import dynamic
+from tinct.ir.hercules.nodes import (
     Atomic,
     AtomicOp,
     BoolConstant,
@@ -49,10 +49,10 @@ from .nodes import (
     VariantIndex,
     ZeroConstant,
 )
-from .types import UNIT, constant_type, is_scalar
+from tinct.ir.hercules.types import UNIT, constant_type, is_scalar
 
 if TYPE_CHECKING:
-    from ..source import Span
+    from tinct.ir.source import Span
 
 
 def field(number: int) -> FieldIndex:
@@ -87,7 +87,7 @@ class FunctionBuilder(OperationBuilder):
         self.function.nodes.append(node)
         return node
 
-    # What the function takes
+    # Parameters
 
     def dynamic_parameter(self, name: str) -> DynamicParameter:
         """A new dynamic-constant parameter."""
@@ -153,7 +153,7 @@ class FunctionBuilder(OperationBuilder):
         return self.add(Read(branch, [ControlIndex(output)]))
 
     def fork(self, control: Node, factor: DynamicConstant | int, *, label: str = "") -> Fork:
-        """Split each arriving thread into `factor` threads."""
+        """A fork that starts `factor` threads for each thread that reaches it."""
         constant = dynamic.literal(factor) if isinstance(factor, int) else factor
         return self.add(Fork(control, constant, label=label))
 
