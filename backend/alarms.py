@@ -1,4 +1,4 @@
-"""Alarms: something is done when a time is over, unless what it waits for ended before. One thread serves them all."""
+"""Alarms: an action runs when a time has expired, unless it is cancelled before. One thread serves all alarms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 class Alarms:
     """The alarms that are set. The thread is started with the first, and sleeps until the next is due.
 
-    An alarm that is taken back wakes nobody: setting and taking back costs a few microseconds.
+    A cancelled alarm does not wake the thread: setting and cancelling one costs a few microseconds.
     """
 
     def __init__(self) -> None:
@@ -24,9 +24,9 @@ class Alarms:
 
     @contextmanager
     def set(self, seconds: float, action: Callable[[], None]) -> Generator[None]:
-        """Call `action` in another thread if what is inside of the `with` statement takes longer than this.
+        """Call `action` in another thread if the body of the `with` statement takes longer than this.
 
-        It is called while no alarm can be set or taken back, so never after the statement has ended.
+        It is called while no alarm can be set or cancelled, so never after the statement has ended.
         """
         alarm = _Alarm(time.monotonic() + seconds, action)
         with self._changed:
@@ -43,7 +43,7 @@ class Alarms:
                 self._alarms.discard(alarm)
 
     def _forget(self) -> None:
-        """In the child of a fork: the thread is not there, and the lock may be taken for ever."""
+        """In the child of a fork: the thread does not exist, and the lock may stay locked."""
         self._changed, self._alarms, self._thread = threading.Condition(), set(), None
 
     def _serve(self) -> None:
@@ -66,7 +66,7 @@ class _Alarm:
 
 
 _LONGEST = 3600.0
-"""Seconds to sleep at most: the system has a limit."""
+"""Longest sleep in seconds, since the system has a limit."""
 
 ALARMS = Alarms()
-"""Those of this process."""
+"""The alarms of this process."""

@@ -1,4 +1,4 @@
-"""Measures the CPU device beside other ways to run the same kernels on the same machine. See README.md."""
+"""Measures the CPU device and other implementations of the same kernels on the same machine. See README.md."""
 
 from .environment import prepare_environment
 

@@ -23,7 +23,7 @@ EFFORTS = {"tiny": Effort(rounds=1, seconds=1), "quick": Effort(rounds=5, second
 @click.option("--quick", "size", flag_value="quick", help="Small sizes, few rounds: to see that all works.")
 @click.option("--tiny", "size", flag_value="tiny", hidden=True)
 @click.option("--peer", "wanted", multiple=True, help="Only these peers (and ours); repeat for more.")
-@click.option("--rounds", type=click.IntRange(1), help="At most so many rounds.")
+@click.option("--rounds", type=click.IntRange(1), help="Maximum number of rounds.")
 @click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all numbers there.")
 @click.option("--markdown", "table_path", type=click.Path(dir_okay=False, path_type=Path), help="Write ratios there.")
 @click.option("--chart", "folder", type=click.Path(file_okay=False, path_type=Path), help="Draw kernels.png and .svg.")
@@ -70,7 +70,7 @@ def main(
 
 
 def _limits(before: machine.Limits | None) -> machine.Limits | None:
-    """The machine's limits, the best that was seen up to now; None without a C compiler."""
+    """The machine's limits, the best measured so far; None without a C compiler."""
     if compiler() is None:
         return None
     now = machine.measure_limits(compiled(SOURCES / "peaks.c"))

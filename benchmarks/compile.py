@@ -66,7 +66,7 @@ _PIECES_IN_FUNCTION = 8
 
 
 def kernel(lines: int, shape: str) -> str:
-    """A compute shader of about so many lines: one function, or one that calls others of a few dozen lines."""
+    """A compute shader of about `lines` lines: one function, or one that calls others of a few dozen lines."""
     count = max(1, lines // _LINES)
     if shape == "function":
         return _HEAD + _entry("".join(map(_PIECE.format, range(count))))
@@ -99,7 +99,7 @@ class Row:
         return sum(value for stage, value in self.milliseconds.items() if stage != "schedule")
 
     def round(self, text: str, entry: str, stages: Sequence[str]) -> None:
-        """Go through the stages once."""
+        """Run all stages once."""
         for stage, seconds in _stages(text, entry, stages):
             self.milliseconds[stage] = min(seconds * 1e3, self.milliseconds.get(stage, float("inf")))
 

@@ -4,7 +4,7 @@ Ours is from the text to the machine code of the first runs, in this process: it
 it takes to the code that is made once those have been long enough, if it is made at once. wgpu's (lavapipe's, where
 there is no GPU) is the shader's and the pipeline's creation, and what the first dispatch takes longer than the second,
 since drivers compile then, too. Kernels and constants are those of `cases/`, at sizes of a few elements, so that
-running takes no time. Times are milliseconds by the clock, the least of some rounds, in which both take turns.
+running takes no time. Times are milliseconds by the clock, the least of some rounds, in which both are interleaved.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _two(first: float, second: float) -> tuple[str, str]:
 
 
 def _least(before: Mapping[str, float], now: Mapping[str, float]) -> dict[str, float]:
-    """The stages as in the round that took less time."""
+    """The stage times of the faster of two rounds."""
     return dict(now if now["all"] < before["all"] else before)
 
 

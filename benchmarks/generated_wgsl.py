@@ -1,4 +1,4 @@
-"""Valid WGSL modules of a wanted size, made of numbered copies of a varied piece of shader."""
+"""Valid WGSL modules of a requested size, made of numbered copies of a varied piece of shader."""
 
 from __future__ import annotations
 

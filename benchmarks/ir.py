@@ -81,7 +81,7 @@ _OF_ENTRY_POINT: dict[str, Pass[Module]] = {
 
 
 def shader(pieces: int, shape: str) -> str:
-    """A kernel of so many loops: in one function, or in functions of a few; or of so many small functions, each with a
+    """A kernel of `pieces` loops, in one function or in functions of a few; or of `pieces` small functions, each with a
     variable of its own, that all call another.
     """
     if shape == "function":

@@ -29,7 +29,7 @@ class Limits:
     flops: float
 
     def or_better(self, other: Limits) -> Limits:
-        """The better of two measurements, each of which others may have disturbed."""
+        """The better of two measurements, since other processes can only slow one down."""
         return Limits(max(self.bandwidth, other.bandwidth), max(self.flops, other.flops))
 
     def __str__(self) -> str:

@@ -26,9 +26,9 @@ import tinct
 
 Floats = npt.NDArray[np.float32]
 COUNT = 1 << 14
-"""Elements: few enough for the fastest cache but one."""
+"""Elements of an array, which then fits the second-level cache."""
 REPEATS = 64
-"""How often a dispatch goes over them, so that its start does not count."""
+"""Passes over the array in one dispatch, which make the start of the dispatch negligible."""
 _WGSL = """
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> y: array<f32>;
@@ -88,7 +88,7 @@ def ours(name: str) -> Callable[[], object]:
 
 
 def of_numpy(name: str) -> Callable[[], object] | None:
-    """NumPy's function into an array that is there."""
+    """NumPy's function, writing into an existing array."""
     function = _NUMPY.get(name) or getattr(np, name, None)
     if function is None or name == "ldexp":
         return None

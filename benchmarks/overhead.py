@@ -35,13 +35,13 @@ def seconds_each(call: Callable[[], object]) -> float:
 
 
 def dispatch_table() -> Table:
-    """Dispatches of 64 invocations, by the ways to ask for them."""
+    """The cost of a dispatch of 64 invocations through each entry of the API."""
     shader = tinct.load(ADD)
     kernel, compiled = shader["main"], shader.compilation("main", {}).cpu
     numbers = np.zeros(64, np.float32)
     buffers = [numbers.view(np.uint8)]
     bound = compiled.bind(buffers, (1, 1, 1))
-    ways: dict[str, Callable[[], object]] = {
+    entries: dict[str, Callable[[], object]] = {
         "nothing (a Python call)": lambda: None,
         "BoundKernel.run": bound.run,
         "CompiledKernel.run": lambda: compiled.run(buffers, (1, 1, 1)),
@@ -49,7 +49,7 @@ def dispatch_table() -> Table:
         'shader["main"].run': lambda: kernel.run({"a": numbers}, workgroups=1),
     }
     table = Table("one dispatch of 64 invocations", "µs")
-    for name, call in ways.items():
+    for name, call in entries.items():
         call()
         table.add_row(name, f"{seconds_each(call) * 1e6:.1f}")
     return table

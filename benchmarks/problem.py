@@ -1,4 +1,4 @@
-"""One kernel at one size: its buffers, its dispatch, and what must come out."""
+"""One kernel at one size: its buffers, its dispatch, and the expected output."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Problem:
 
     @property
     def traffic(self) -> int:
-        """Bytes that must move at least: every buffer once, and once more where inputs are overwritten."""
+        """Least number of bytes that must move: every buffer once, and twice where inputs are overwritten."""
         total = sum(buffer.nbytes for buffer in self.buffers.values())
         return total + sum(self._pristine[b.name].nbytes for b in self.bindings if self._is_updated(b))
 

@@ -17,13 +17,13 @@ from .peers import Peer, Prepared, Unsupported
 from .problem import Problem, WrongAnswer
 
 _SETTLE_SECONDS = 0.003
-"""Threads of the peer before may spin for a while before they sleep."""
+"""Pause between peers, in which spinning threads of the previous peer go to sleep."""
 _FEWEST_ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How long to measure: at most so many rounds, and no new round for a kernel after so many seconds."""
+    """How long to measure: at most `rounds` rounds, and no new round of a kernel after `seconds`."""
 
     rounds: int
     seconds: float
@@ -40,12 +40,12 @@ class Measurement:
 
     @property
     def median(self) -> float:
-        """The median of the samples, of which there must be some."""
+        """The median of the samples; there must be at least one."""
         return statistics.median(self.samples)
 
     @property
     def spread(self) -> float:
-        """How far the quartiles are from the median, as a share of it."""
+        """Half the distance between the quartiles, relative to the median."""
         return spread(self.samples)
 
 

@@ -33,4 +33,4 @@ LATENCY_BOUND = frozenset(
     {"mandelbrot", "pcg_hash", "collatz", "bitonic_sort", "bitonic_pairs", "odd_even_merge", "radix_pass", "path_trace"}
     | {"histogram_global", "histogram_bytes", "compact", "kmeans_assign", "boids_all", "boids_grid", "bilateral"}
 )
-"""Kernels for which neither limit says much."""
+"""Kernels that are limited by latency, neither by arithmetic nor by memory bandwidth."""

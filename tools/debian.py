@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 
 def install(packages: Sequence[str], reason: str) -> bool:
-    """Install the packages; whether apt-get said that it did."""
+    """Install the packages. Returns whether apt-get succeeded."""
     prefix = _root_prefix()
     if prefix is None or shutil.which("apt-get") is None:
         return False

@@ -163,14 +163,14 @@ def remez(points: list[Point], count: int) -> list[Fraction]:
 def without(points: list[Point], coefficient: Fraction) -> list[Point]:
     """The samples of (g - coefficient) / u instead of g: what is left to fit when the constant is fixed.
 
-    The division keeps the rest a polynomial with a constant, which Remez' alternation needs where u may be 0.
+    The division leaves a polynomial with a constant term, which Remez' alternation needs where u may be 0.
     """
     constant = float(coefficient)
     return [Point(it.u, (it.wanted - constant) / it.u, it.weight * abs(it.u)) for it in points]
 
 
 def exchange(points: list[Point], errors: list[float], size: int) -> list[Point] | None:
-    """The places of the greatest errors whose signs alternate; None where there are too few."""
+    """Positions of the largest errors with alternating signs; None if there are too few."""
     extrema: list[int] = []
     for index, error in enumerate(errors):
         if extrema and (errors[extrema[-1]] > 0) == (error > 0):
@@ -254,7 +254,7 @@ FITS = (
 
 
 def parts(value: Decimal, bits: Sequence[int]) -> list[Fraction]:
-    """The value as a sum of floats, the k-th cut to so many bits (the last is rounded)."""
+    """The value as a sum of floats, the k-th truncated to its number of bits (the last is rounded)."""
     found: list[Fraction] = []
     rest = Fraction(value)
     for count in bits:

@@ -1,6 +1,6 @@
-"""Sees to it that Graphviz is there, which draws `--format svg`: installs it where it is not and installing is allowed.
+"""Installs Graphviz, which draws `--format svg`, where it is missing and installing is allowed.
 
-Exit status 0: `dot` is there. 1: it is not, and what that means has been said.
+Exit status 0: `dot` is installed. 1: it is not, and a message says what that means.
 """
 
 from __future__ import annotations

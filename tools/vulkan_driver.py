@@ -1,8 +1,8 @@
-"""Sees to it that WebGPU finds an adapter.
+"""Makes sure that WebGPU finds an adapter.
 
 Installs Debian's software Vulkan driver where no adapter answers that tinct would run on, and installing is allowed.
 
-Exit status 0: an adapter answers. 1: none does, and what that means has been said.
+Exit status 0: an adapter answers. 1: none does, and a message says what that means.
 """
 
 from __future__ import annotations

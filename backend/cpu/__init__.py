@@ -3,15 +3,15 @@
     kernel = compile_entry(entry_point)          # transforms.to_hercules makes the entry point
     kernel.run([bytes_of_a, bytes_of_b], workgroups=(64, 1, 1))
 
-The way of a function: `ir.hercules.schedule` gives every node a place, `storage` gives every collection memory,
+How a function is compiled: `ir.hercules.schedule` gives every node a place, `storage` gives every collection memory,
 `emit` writes control and `nodes` data as LLVM IR (operators in `data`, builtin functions in `intrinsics` and `math`,
 addresses and copies in `memory`, all as text through `llvm`), `jit` has LLVM optimise and load it, `function` runs
 it on addresses, `device` binds buffers, `tiered` chooses the machine code of a dispatch, and the workers of `threads`,
-which are written in C (`pool`), share the workgroups. What they may count each for itself is put together in the end
-(`privatise`).
+which are written in C (`pool`), share the workgroups. `privatise` says which bindings workers may have copies of, which
+are merged at the end.
 
-`gangs` writes a fork over literal factors for several of its threads at once, each a lane of a vector; what it cannot
-do yet runs one thread after another (`CompiledKernel.tier` and `tier_reason` say which and why).
+`gangs` writes a fork over literal factors for several of its threads at once, each a lane of a vector; other forks
+run one thread after another (`CompiledKernel.tier` and `tier_reason` say which and why).
 """
 
 from __future__ import annotations

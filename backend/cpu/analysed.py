@@ -1,4 +1,4 @@
-"""A function with all that is known of it before its code is written."""
+"""A function with its analyses, as code generation needs them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .storage import StoragePlan
 
 @dataclass(frozen=True, slots=True)
 class AnalysedFunction:
-    """`users` are those of every node, `plan` the storages of collections; `bindings` are the parameters' layouts.
+    """`users` has the users of every node, `plan` the storages of collections, `bindings` the layouts of parameters.
 
-    Forks without `gangs` run a thread after another. LLVM is told to unroll the `unrolled` loops.
+    Forks without `gangs` run one thread after another. LLVM is asked to unroll the `unrolled` loops.
     """
 
     placed: Placement
@@ -32,7 +32,7 @@ class AnalysedFunction:
 
 
 def analyse(function: h.Function, bindings: Mapping[int, Layout]) -> AnalysedFunction:
-    """A function that runs a thread after another."""
+    """Analyse a function that runs one thread after another."""
     placed = place_nodes(function)
     if placed.problems:
         problem = placed.problems[0]
@@ -46,7 +46,7 @@ def analyse(function: h.Function, bindings: Mapping[int, Layout]) -> AnalysedFun
 def analyse_for_gangs(
     function: h.Function, bindings: Mapping[int, Layout], lanes: int
 ) -> tuple[AnalysedFunction, str | None]:
-    """A function whose forks run as gangs of vectors of so many lanes, and why they cannot, if they cannot."""
+    """Analyse a function whose forks run as gangs, and give the reason if they cannot."""
     wide, limit = widened(function, lanes)
     return with_gangs(analyse(wide, bindings), lanes, limit)
 
@@ -54,7 +54,7 @@ def analyse_for_gangs(
 def with_gangs(
     analysed: AnalysedFunction, lanes: int, limit: ThreadLimit | None
 ) -> tuple[AnalysedFunction, str | None]:
-    """The function with gangs, and why it cannot have them, if it cannot. Threads end at a `limit`, if there is one."""
+    """The function with gangs, and the reason if it cannot have them. `limit`, if given, is the end of the threads."""
     choice = choose_gangs(analysed.placed, lanes, limit)
     gangs = tuple(analyse_gang(analysed.placed, it, analysed.plan, analysed.users) for it in choice.gangs)
     return replace(analysed, gangs=gangs, unrolled=choice.unrolled), obstacle(gangs)

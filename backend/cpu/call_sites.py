@@ -15,9 +15,9 @@ from .storage import StoragePlan
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """How a call is written. `varying` and `uniform` are where the arguments for the callee's parameters go: that of
-    the first of the lanes, which lie side by side, and the one for all. `mask` has a bool for each lane: whether it
-    makes the call. `passed` are the pointers to these.
+    """A call. `varying` and `uniform` are the addresses of the arguments of the callee's parameters: the first lane's
+    argument, with those of the other lanes behind it, or the one argument of all lanes. `mask` has a bool for each
+    lane: whether it makes the call. `passed` are the pointers to these.
     """
 
     way: Passing
@@ -29,7 +29,7 @@ class CallSite:
 
 
 class CallSites:
-    """Makes the calls of one function. Calls of one kind pass their arguments in the same memory."""
+    """Writes the calls of one function. Calls of one kind pass their arguments in the same memory."""
 
     def __init__(
         self, memory: Memory, plan: StoragePlan, types: Mapping[h.Node, h.Type], called: CalledFunctions
@@ -42,7 +42,7 @@ class CallSites:
         self._rooms: dict[h.Node, str] = {}
 
     def find(self, call: h.Call, lanes: int, uniform: frozenset[int] = frozenset()) -> CallSite:
-        """A call by so many lanes, for which the parameters in `uniform` are the same."""
+        """A call by this many lanes, with the same arguments for the parameters in `uniform`."""
         layouts = [it.layout for it in self._collections(call)]
         way, name = self._called.find(call, lanes, uniform, layouts)
         if way not in self._known:
@@ -62,7 +62,7 @@ class CallSites:
             return self._memory.ops.out.value(f"alloca [{max(size, 1)} x i8], align {STORAGE_ALIGN}")
 
     def _parts(self, pointer: str, layout: ProductLayout) -> list[Address]:
-        """Where the scalars of a product are, or those of the first lane."""
+        """The addresses of the scalars of a product, of the first lane if there are several."""
         whole, fields = Address(pointer, layout), range(len(layout.fields))
         with self._memory.ops.out.at_entry():
             found = [self._memory.element(whole, [h.FieldIndex(it)]) for it in fields]
@@ -79,12 +79,12 @@ class CallSites:
         ]
 
     def call(self, call: h.Call, site: CallSite, results: str) -> None:
-        """Make the call, with what was put in its places; the pointer is to where the results go."""
+        """Make the call with the arguments that were stored; `results` is a pointer to where the results go."""
         pointers = [*site.passed, results, *(it.pointer for it in self._collections(call)), "%dynamic", "%scratch"]
         self._memory.ops.out.do(f"call void @{site.name}({', '.join(f'ptr {it}' for it in pointers)})")
 
     def common_results(self, call: h.Call, way: Passing) -> tuple[str, list[Address]]:
-        """Where the results of a call are whose lanes all have the same."""
+        """The memory of the results of a call whose lanes all get the same, and the address of each scalar."""
         if call not in self._rooms:
             self._rooms[call] = self._room(way.results.size)
         return self._rooms[call], self._parts(self._rooms[call], way.results)

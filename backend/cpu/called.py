@@ -1,9 +1,9 @@
-"""Called functions as machine code, for so many lanes at once.
+"""Called functions as machine code, for several lanes at once.
 
 A function that is called takes and gives scalars (see `transforms.to_hercules.calls`). Its machine code is that of a
 kernel: a fork over the lanes, each of which reads its arguments from arrays and writes its results to arrays, if it is
 among those that make the call. Arguments that are the same for all lanes are passed once, so that branches on them are
-branches. What kind of code a fork becomes is for the callee alone to decide: memory is all that it shares with callers.
+branches. The callee alone decides which kind of code its fork becomes, since it shares only memory with callers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...ir.hercules.types import BOOL, U64, array, is_collection
 from .layout import ArrayLayout, Layout, ProductLayout, ScalarLayout, natural_layout
 
 _MOST_VARIANTS = 3
-"""The most ways in which a function is called that differ in what is the same for all lanes."""
+"""The maximum number of variants of a function, which differ in the parameters that are uniform."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Passing:
 
 
 def passing(callee: h.Function, lanes: int, uniform: frozenset[int]) -> Passing:
-    """With the parameters in `uniform` the same for all lanes."""
+    """The passing in which all lanes share the arguments for the parameters in `uniform`."""
     types = callee.parameter_types
     scalars = [index for index, type in enumerate(types) if not is_collection(type)]
     varying = tuple(it for it in scalars if it not in uniform)
@@ -62,14 +62,14 @@ def _product(type: h.Type) -> ProductLayout:
 
 
 def _of_lanes(layout: ProductLayout, lanes: int) -> ProductLayout:
-    """Scalars as they lie for each of some lanes side by side."""
+    """The layout of scalars, each as an array over the lanes."""
     extent = dynamic.literal(lanes)
     fields = tuple(ArrayLayout(it, extent, it.size) for it in layout.fields if isinstance(it, ScalarLayout))
     return ProductLayout(fields, tuple(it * lanes for it in layout.offsets), layout.size * lanes, layout.align)
 
 
 class CalledFunctions:
-    """The called functions of a module: each is written when it is first called in a way."""
+    """The called functions of a module: each variant is written at its first call."""
 
     def __init__(self, write: Callable[[h.Function, Mapping[int, Layout], Passing], str]) -> None:
         """`write` adds a kernel with these layouts to the module, and gives its name."""
@@ -79,7 +79,7 @@ class CalledFunctions:
         """Bytes of scratch memory that functions have for themselves: none is at work twice at a time."""
 
     def find(self, call: h.Call, lanes: int, uniform: frozenset[int], layouts: Sequence[Layout]) -> tuple[Passing, str]:
-        """How to make a call, and the function's name in the module; what is passed once is the same for all lanes.
+        """How to make a call, and the function's name in the module. Uniform arguments are passed once.
 
         `layouts` are those of the collections among the arguments.
         """
@@ -150,7 +150,7 @@ class _KernelNodes:
         return [start, *self._body, *self._made]
 
     def _for_one(self) -> tuple[h.Node, h.Node]:
-        """Where control and the results are in the end."""
+        """The control and the results at the end of one lane."""
         lane = h.PositionIndex(self._add(h.ConstantNode(h.IntegerConstant(U64, 0))))
         end = self._take_body(lane, {})
         return end.control, self._stored(end.value, self._parameter(_RESULTS), lane)
@@ -169,7 +169,7 @@ class _KernelNodes:
         return join, before
 
     def _take_body(self, lane: h.Index, control: Mapping[h.Node, h.Node]) -> h.Return:
-        """Put what the kernel has in place of the callee's parameters and, as given, of control; the callee's end."""
+        """Substitute the kernel's nodes for the callee's parameters and its start. Returns the callee's end."""
         taken = [it for it in self._body if isinstance(it, h.Parameter)]
         arguments: dict[h.Node, h.Node] = {it: self._argument(it, lane) for it in taken}
         replaced = {**control, **arguments}
@@ -191,7 +191,7 @@ class _KernelNodes:
         return self._add(h.Read(self._parameter(_ARGUMENTS), path, label=parameter.label))
 
     def _stored(self, values: h.Node, results: h.Node, lane: h.Index) -> h.Node:
-        """The version of the results that has those of a lane."""
+        """The version of the results after a lane has stored its own."""
         assert isinstance(values, h.ProductNode)
         for number, value in enumerate(values.fields):
             results = self._add(h.Write(results, value, [h.FieldIndex(number), lane]))

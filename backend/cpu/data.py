@@ -94,7 +94,7 @@ def binary(ops: Ops, op: h.BinaryOp, type: h.Type, lhs: str, rhs: str) -> str:
 
 
 def _compare(ops: Ops, relation: str, type: h.Type, lhs: str, rhs: str) -> str:
-    """Ordered, but for `!=`, which is true on NaN."""
+    """A comparison, ordered except for `!=`, which is true on NaN."""
     if isinstance(type, h.Float):
         return ops.binary(f"fcmp {'u' if relation == 'ne' else 'o'}{relation}", llvm_type(type), lhs, rhs)
     sign = "" if relation in ("eq", "ne") else "s" if isinstance(type, h.Integer) and type.signed else "u"
@@ -118,7 +118,7 @@ def _divide(ops: Ops, op: h.BinaryOp, type: h.Integer, lhs: str, rhs: str) -> st
 
 
 def _divide_vectors(ops: Ops, op: h.BinaryOp, type: h.Integer, lhs: str, divisor: str) -> str:
-    """By way of doubles, since machines have no division of integer vectors.
+    """Divide integers as doubles, since machines have no division of integer vectors.
 
     The quotient of 32-bit integers is at least 2^-32 away from a whole number that it is not, relatively more than a
     double's error.

@@ -22,11 +22,11 @@ from .options import CpuOptions, Tier, default_options
 Bytes = numpy.typing.NDArray[numpy.uint8]
 Buffer: TypeAlias = "Bytes | bytearray | memoryview"
 _ALIGN = 16
-"""What the machine code may assume of a binding's address."""
+"""The alignment in bytes that machine code assumes of a binding's address."""
 
 
 _LARGEST = (1 << 32) - 4
-"""The most bytes of a binding, as WebGPU has it: gangs compute with 32-bit indices of scalars."""
+"""The largest binding in bytes, WebGPU's limit: gangs compute with 32-bit indices of scalars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class CompiledKernel:
 
     @property
     def tier_reason(self) -> str:
-        """Why they do not run as gangs; empty if they do."""
+        """The reason why they do not run as gangs; empty if they do."""
         return self.function.interface.tier_reason
 
     def llvm(self, *, optimised: bool = True) -> str:
@@ -107,16 +107,16 @@ class CompiledKernel:
 
 @dataclass(frozen=True, slots=True)
 class BoundKernel:
-    """A kernel with its buffers and its number of workgroups, checked once, to be dispatched any number of times."""
+    """A kernel with its buffers and its number of workgroups, checked once, for any number of dispatches."""
 
     function: BoundFunction
     _buffers: Sequence[Bytes]
     """Views that keep the buffers where they are."""
     _copies: Sequence[tuple[Bytes, Bytes]]
-    """Of these there is a copy that the machine code works on, since they are not aligned, or too small."""
+    """Buffers that are not aligned or too small, each with the copy that the machine code works on."""
 
     def run(self, *, workers: int | None = None, timeout: float | None = None) -> None:
-        """Dispatch on so many threads, else on all processors; return when all is done.
+        """Dispatch on the given number of threads, else on all processors, and wait for the end.
 
         After `timeout` seconds it is stopped half done, with a DeviceError.
         """
@@ -129,7 +129,7 @@ class BoundKernel:
 
 
 def _check_apart(slots: Sequence[Slot], spans: Sequence[tuple[int, int]]) -> None:
-    """Refuse a written buffer that overlaps another, as WebGPU does: the machine code takes bindings to be apart.
+    """Refuse a written buffer that overlaps another, as WebGPU does: machine code assumes that there is none.
 
     A buffer is its address and its bytes.
     """
@@ -148,7 +148,7 @@ def compile_entry(entry_point: EntryPoint, options: CpuOptions | None = None) ->
 
 
 def recipe_for(entry_point: Callable[[], EntryPoint], options: CpuOptions) -> Recipe:
-    """How an entry point is compiled, which is asked for when it is."""
+    """How an entry point is compiled; `entry_point` is called when it is."""
     return Recipe(lambda: _source(entry_point()), options)
 
 
@@ -184,7 +184,7 @@ class Slot:
         return max(size - self.fixed, 0) // self.stride
 
     def needs_copy(self, size: int, constants: Sequence[int]) -> bool:
-        """Whether a buffer lacks room for one element, which its array, being empty, does not have.
+        """Whether an empty array leaves its buffer without room for one element.
 
         With that room, positions clamped to the last element are inside the buffer even where there is none. Raises
         InputError for a buffer that is too small.
@@ -214,7 +214,7 @@ def _as_bytes(buffer: Buffer) -> Bytes:
 
 
 def _aligned_room(size: int) -> Bytes:
-    """Zeros at an aligned address."""
+    """A zeroed buffer at an aligned address."""
     room = numpy.zeros(size + _ALIGN, numpy.uint8)
     return room[-_address(room) % _ALIGN :]
 

@@ -1,11 +1,11 @@
-"""A cache on disk of what was compiled: files named by a hash of all that decides what is in them.
+"""A cache on disk of compiled code: files named by a hash of everything that their contents depend on.
 
-It lies in the user's cache directory (`$XDG_CACHE_HOME/tinct`, else `~/.cache/tinct`; `TINCT_CACHE_DIR` names another)
+It is in the user's cache directory (`$XDG_CACHE_HOME/tinct`, else `~/.cache/tinct`; `TINCT_CACHE_DIR` names another)
 and is not used at all where `TINCT_CACHE` is `off`. Processes may use it at the same time: a file is written under
-another name, and appears whole or not at all. What is truncated, changed, or somebody else's is not there; nor is
-anything, without a complaint, where the directory cannot be read or written. When the files together grow too large,
-those that were not used for the longest time go. To see that takes a look at all of them, which tens of thousands make
-slow, so it is done now and then: by chance, the likelier the more is put there.
+another name, and appears whole or not at all. A file that is truncated, changed, or owned by another user counts
+as missing; if the directory cannot be read or written, all files do, without an error. When the files together exceed
+`LARGEST`, the least recently used ones are removed. The check lists all files, which is slow for tens of thousands, so
+each `put` does it with a probability proportional to the bytes it adds.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from pathlib import Path
 from ...base.errors import InputError
 
 LARGEST = 256 << 20
-"""The most bytes of all files together."""
+"""Maximum size of all files together, in bytes."""
 _LATE = 0.05
-"""That is seen after some more bytes, about such a share."""
+"""The cache may exceed `LARGEST` by about this share before it is trimmed."""
 _ROOM = 0.8
-"""When there are more, so much of it is left."""
+"""Trim to this share of `LARGEST`."""
 _MAGIC = b"tinct cache 1\n"
 _DIGEST = 32
 _SUFFIX = ".tinct"
 _ABANDONED = 3600
-"""Seconds after which a file that is still being written never will be."""
+"""Age in seconds from which a temporary file is left over from a process that failed."""
 
 
 def digest(*parts: str | bytes) -> str:
-    """The name for what these parts decide."""
+    """The name of the file whose contents depend on these parts."""
     state = hashlib.sha256()
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
@@ -52,7 +52,7 @@ class DiskCache:
     largest: int = LARGEST
 
     def get(self, name: str) -> bytes | None:
-        """What was put there under this name, if it is still there as it was."""
+        """The data that `put` stored under this name; None if it is missing or damaged."""
         path = self.directory / (name + _SUFFIX)
         try:
             with path.open("rb") as file:
@@ -73,7 +73,7 @@ class DiskCache:
         return (self.directory / (name + _SUFFIX)).is_file()
 
     def put(self, name: str, data: bytes) -> None:
-        """Keep data under a name, in place of what may be there. Does nothing if it cannot."""
+        """Store data under a name, replacing a previous file. Does nothing if that fails."""
         check = hashlib.sha256(data).digest()
         with suppress(OSError):
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ class DiskCache:
 
     @property
     def size(self) -> tuple[int, int]:
-        """How many files there are, and their bytes."""
+        """The number of files, and their total bytes."""
         sizes = [size for _, size, path in self._files() if path.suffix == _SUFFIX]
         return len(sizes), sum(sizes)
 
@@ -100,7 +100,7 @@ class DiskCache:
             path.unlink(missing_ok=True)
 
     def _shrink(self) -> None:
-        """Remove the files that were not used for the longest time, if all together are too large."""
+        """Remove the least recently used files if all together are too large."""
         files = sorted(self._files())
         for used, _, path in files:
             if path.suffix != _SUFFIX and used < time.time() - _ABANDONED:
@@ -115,7 +115,7 @@ class DiskCache:
             total -= size
 
     def _files(self) -> Iterator[tuple[float, int, Path]]:
-        """When each file was used last, and its bytes; none where the directory cannot be read."""
+        """The last use, the size in bytes and the path of each file; none if the directory cannot be read."""
         with suppress(OSError), os.scandir(self.directory) as entries:
             for entry in entries:
                 with suppress(OSError):
@@ -125,12 +125,12 @@ class DiskCache:
 
 
 def _chance(check: bytes) -> float:
-    """From 0 to 1: of a hash any bytes will do."""
+    """A number from 0 to 1, taken from a hash, whose bytes are as good as random."""
     return int.from_bytes(check[:4], "little") / 2**32
 
 
 def _is_own(status: os.stat_result) -> bool:
-    """Machine code from somebody else's file is not run."""
+    """Whether this user owns the file: machine code of other users is not run."""
     return not hasattr(os, "getuid") or status.st_uid == os.getuid()
 
 
@@ -143,7 +143,7 @@ def default_cache() -> DiskCache | None:
 
 
 def cache_directory() -> Path:
-    """Where the cache lies, or would."""
+    """The directory of the cache, which need not exist."""
     given = os.environ.get("TINCT_CACHE_DIR")
     if given:
         return Path(given)

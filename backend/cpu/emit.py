@@ -2,7 +2,7 @@
 
 A fork runs as a loop over its threads. The outermost, perfectly nested forks whose factors are dynamic (the
 workgroups) become one loop over a range of their threads, numbered with the innermost fork's index fastest, so that
-several workers share a dispatch. That is possible if all they carry is bindings updated in place.
+several workers share a dispatch. That is possible if their Reduces carry only bindings.
 
 The module has one external function:
 
@@ -50,7 +50,7 @@ _FASTEST = CpuOptions()
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """What running a module takes. `parallel`: the factors whose product is the number of threads that workers share.
+    """How to run a module. `parallel`: the factors whose product is the number of threads that workers share.
 
     `privates`: the bindings for which every worker but one must be given memory of its own, cleared at first and
     merged in the end; the other may be given the binding itself. `footprint`: the bytes of all bindings. `tier` is how
@@ -67,7 +67,7 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """A module's text, what LLVM is to do with it, and what running it takes."""
+    """A module's text, the LLVM passes for it, and how to run it."""
 
     text: str
     passes: Passes
@@ -101,7 +101,7 @@ def _emit(analysed: AnalysedFunction, options: CpuOptions, reason: str) -> Emitt
 
 
 class _Module:
-    """The module that is written, with the functions that are called."""
+    """The module being written, with its called functions."""
 
     def __init__(self, options: CpuOptions) -> None:
         self.tier: Tier = options.tier
@@ -111,12 +111,12 @@ class _Module:
         self._count = 0
 
     def fuse(self, placed: Placement) -> None:
-        """Find what may be rounded once in a function, if that was asked for."""
+        """Find the products and sums of a function that may be rounded once, if `contract` is set."""
         if self._contract:
             self.text.fused.update(_fused_products(placed))
 
     def _write(self, kernel: h.Function, layouts: Mapping[int, Layout], way: Passing) -> str:
-        """A called function; gangs where they can do it."""
+        """Write a called function, as gangs if possible."""
         self._count += 1
         name = f"called{self._count}"
         analysed = analyse(kernel, layouts)
@@ -146,9 +146,9 @@ def _fused_products(placed: Placement) -> dict[h.Node, h.Binary]:
 
 
 def _outermost_forks(placed: Placement) -> tuple[h.Fork, ...]:
-    """The forks with dynamic factors that are all there is on the outside, outermost first.
+    """The perfectly nested outermost forks with dynamic factors, outermost first.
 
-    What is computed between them is so for each thread. Nothing may change there, before or after them.
+    Values between them are computed again for each thread, so no collection may change between, before or after them.
     """
     forks: list[h.Fork] = []
     node: h.Node = placed.graph.order[0]
@@ -222,7 +222,7 @@ class _FunctionEmitter:
         return is_collection(self._types[node]) and self._plan.of(node).is_binding
 
     def emit(self, reason: str) -> Emitted:
-        """The whole module; `reason` is why forks are not gangs."""
+        """Emit the whole module; `reason` says why forks are not gangs."""
         self._emit_blocks()
         self._add_functions()
         parallel = tuple(fork.factor for fork in self._forks)
@@ -233,7 +233,7 @@ class _FunctionEmitter:
         return Emitted(str(self._module), self._passes(), interface)
 
     def emit_called(self, name: str) -> None:
-        """The function as one that others call."""
+        """Emit the function as one that others call."""
         self._emit_blocks()
         self._add_function(name, "ptr noalias noundef readonly %dynamic, ptr noalias noundef align 64 %scratch")
 
@@ -249,7 +249,7 @@ class _FunctionEmitter:
         self._out.do(f"br label %{self._labels[self._placed.graph.order[0]]}")
 
     def _passes(self) -> Passes:
-        """Where nests of loops in lanes are unrolled, there is much that turns and neighbouring rows have in common."""
+        """The LLVM passes. Unrolled nests of loops in lanes get more: iterations and neighbouring rows share values."""
         if self._tier != "gang":
             return "scalar" if self._tier == "lane" else "baseline"
         return "thorough" if self._module.has_short_nests else "quick"
@@ -259,7 +259,7 @@ class _FunctionEmitter:
         self._gangs[fork].emit(self._labels[fork], lambda: self._ends[before], after)
 
     def _find_pinned(self) -> None:
-        """Which scalars begin each block, and which collections are handed on at its end."""
+        """Find the scalars at the start of each block, and the collections copied at its end."""
         for node in self._live:
             is_scalar = not is_collection(self._types.get(node))
             if isinstance(node, h.Phi) and is_scalar:
@@ -310,7 +310,7 @@ class _FunctionEmitter:
         self._out.do(self._terminator(self._placed.exits[leader]) + self._unrolled(leader))
 
     def _unrolled(self, leader: h.Node) -> str:
-        """What tells LLVM to unroll the loop to whose start control goes from here."""
+        """The metadata by which LLVM unrolls the loop whose header is the target of this jump."""
         around = self._placed.loops.around[leader]
         header = self._placed.exits[leader]
         is_back = any(it.header is header and it in self._unrolled_loops for it in around)
@@ -319,10 +319,10 @@ class _FunctionEmitter:
     def _phi(self, node: h.Phi) -> str:
         assert isinstance(node.region, h.Region)
         pairs = zip(node.region.predecessors, node.values, strict=True)
-        ways = [(value, block_leader(it)) for it, value in pairs if it in self._placed.live]
+        incoming = [(value, block_leader(it)) for it, value in pairs if it in self._placed.live]
         return self._out.phi(
             data.llvm_type(self._types[node]),
-            lambda: [(self._nodes.value(value), self._ends[leader]) for value, leader in ways],
+            lambda: [(self._nodes.value(value), self._ends[leader]) for value, leader in incoming],
         )
 
     def _terminator(self, node: h.Node) -> str:
@@ -343,7 +343,7 @@ class _FunctionEmitter:
         raise AssertionError(f"{branch} has no way {output}")
 
     def _check_result(self, value: h.Node) -> None:
-        """What is returned must be where its parameter is: machine code returns nothing (see `as_kernel`)."""
+        """Check that each result is in its parameter's storage: machine code returns nothing (see `as_kernel`)."""
         for field in value.fields if isinstance(value, h.ProductNode) else [value]:
             is_in_place = is_collection(self._types[field]) and not isinstance(field, h.ConstantNode)
             assert self._types[field] == UNIT or (is_in_place and self._plan.of(field).is_binding)

@@ -1,4 +1,4 @@
-"""What an instruction on integers comes to where its operands say so, so that LLVM need not be given it."""
+"""Folds instructions on integers whose result follows from literal operands, which makes LLVM's work less."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _of_literals(instruction: str, bits: int, lhs: int, rhs: int) -> str | None:
 
 
 def folded_conversion(instruction: str, operand: str, target: str) -> str | None:
-    """The literal that comes of widening or narrowing a literal that is not negative."""
+    """The literal that results from widening or narrowing a literal that is not negative."""
     if instruction not in ("zext", "trunc") or not operand.isdigit():
         return None
     return str(int(operand) & ((1 << int(target[1:])) - 1))

@@ -34,7 +34,7 @@ class ForkLoops:
     def open(self, fork: h.Fork, label: str, after: str, reduces: Iterable[h.Reduce]) -> None:
         """The head of a fork's loop in the block `label`, and its body, which is left open; `after` follows the loop.
 
-        It tests before its first turn: a factor of 0 runs nothing.
+        It tests before the first iteration: a factor of 0 runs nothing.
         """
         before, latch = block_leader(fork.control), block_leader(self._joins[fork].control)
         is_shared = fork in self._shared
@@ -62,7 +62,7 @@ class ForkLoops:
         )
 
     def _count_indices(self, before: h.Node, latch: h.Node) -> None:
-        """The thread index in each shared fork: they count up from turn to turn, as divisions take long."""
+        """The thread index in each shared fork, counted up in each iteration, since divisions are slow."""
         first = self._first_indices()
         following: dict[h.Fork, str] = {}
 
@@ -82,7 +82,7 @@ class ForkLoops:
             step = self._ops.convert("zext", "i1", is_over, "i64")
 
     def _first_indices(self) -> dict[h.Fork, str]:
-        """Those of the first thread, from its number; where there is no thread at all, factors may be 0."""
+        """The indices of the first thread, computed from its number. Factors may be 0 if there is no thread."""
         first: dict[h.Fork, str] = {}
         number = "%begin"
         for fork in reversed(self._shared[1:]):

@@ -20,9 +20,9 @@ from .threads import shared_pool
 from .watchdog import stop_after
 
 _MORE_THAN_CACHES = 1 << 25
-"""Bytes of a dispatch's buffers that are not likely to be in the caches when somebody looks at them."""
+"""From this total size of a dispatch's buffers on, in bytes, they are assumed to exceed the caches."""
 _LARGEST_COPIES = 1 << 23
-"""The most bytes of the private copies of all workers together."""
+"""Maximum size of the private copies of all workers together, in bytes."""
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class CompiledFunction:
     code: jit.MachineCode
     recipe: Recipe
     _parameters: RunParameters | None = None
-    """Those of the last run."""
+    """The parameters of the last run."""
 
     def bind(self, addresses: Sequence[int], constants: Sequence[int]) -> BoundFunction:
         """With the buffers at these addresses, and these dynamic constants.
@@ -48,7 +48,7 @@ class CompiledFunction:
 
 @dataclass(frozen=True, slots=True)
 class BoundFunction:
-    """A compiled function with all that it runs on."""
+    """A compiled function with its buffers and dynamic constants."""
 
     function: CompiledFunction
     _addresses: Sequence[int]
@@ -88,7 +88,7 @@ Source = tuple[h.Function, Mapping[int, Layout]]
 
 
 class Recipe:
-    """How a function is compiled: once, and again for what is seldom asked for. `source` is called when it is."""
+    """How a function is compiled. It is compiled again on demand, for dumps and for the shared-memory variant."""
 
     def __init__(self, source: Callable[[], Source], options: CpuOptions) -> None:
         self._source = source
@@ -112,7 +112,7 @@ class Recipe:
         return CompiledFunction(interface, code, self)
 
     def sharing(self) -> CompiledFunction:
-        """What all workers run on the bindings themselves, where copies would be too large."""
+        """The variant in which all workers share the bindings, for private copies that would be too large."""
         with self._lock:
             if self._sharing is None:
                 self._sharing = Recipe(self._source, replace(self._options, private_copies=False)).compile()
@@ -121,7 +121,7 @@ class Recipe:
 
 @dataclass(slots=True)
 class RunParameters:
-    """What follows from the dynamic constants of a run. `numbers` has them for the machine code, with what
+    """Values that follow from the dynamic constants of a run. `numbers` has them for the machine code, with what
     `non_temporal_constant` is; `copied` bytes are in each worker's private copies. `each` is the seconds that a thread
     takes, once there was a run.
     """
@@ -136,7 +136,7 @@ class RunParameters:
 
     @classmethod
     def of(cls, interface: Interface, constants: Sequence[int]) -> RunParameters:
-        """For these dynamic constants."""
+        """The parameters for these dynamic constants."""
         privates = [(it.parameter, it.kind, dynamic.evaluate(it.size, constants)) for it in interface.privates]
         is_large = dynamic.evaluate(interface.footprint, constants) >= _MORE_THAN_CACHES
         return cls(

@@ -153,7 +153,7 @@ def _fma(call: _Call) -> str:
 
 
 def _double_to_half(ops: Ops, value: str) -> str:
-    """Rounded once: to f32 with the last bit odd where that is inexact, then to f16."""
+    """An f64 as f16, rounded once: to f32 with the last bit odd where that is inexact, then to f16."""
     nearest = ops.convert("fptrunc", "double", value, "float")
     back = ops.convert("fpext", "float", nearest, "double")
     bits = ops.convert("bitcast", "float", nearest, "i32")

@@ -1,4 +1,4 @@
-"""LLVM IR text to machine code: in this process, or, where LLVM takes long, made in another and loaded in this one."""
+"""LLVM IR text to machine code, made in this process or, for large modules, in another and loaded here."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _lock = threading.RLock()
 """LLVM's global state is used by one thread at a time; machine code runs outside of it."""
 _numbers = itertools.count()
 _VERSION = "2"
-"""Changes with how modules are compiled, apart from what is in their text."""
+"""To be changed when modules are compiled in another way, apart from what is in their text."""
 _CODE_LEVEL = 1
 _UNROLLED = ", !llvm.loop !"
-"""Stands in the text of a module with a loop that is asked to be unrolled."""
+"""Occurs in the text of a module that asks LLVM to unroll a loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class CompileTimes:
 
 @dataclass(slots=True)
 class MachineCode:
-    """The external function `kernel` of a module, at an address, callable while this object lives. `name` is what the
-    cache on disk knows it by, `is_cached` whether it came from there.
+    """The external function `kernel` of a module, at an address, callable while this object lives. `name` is its
+    name in the cache on disk, `is_cached` whether it came from there.
     """
 
     name: str
@@ -74,8 +74,8 @@ class _Toolchain:
 
 
 _held_by_fork: list[Any] = [_lock]
-"""The locks that a fork of the process waits for, in this order: its child would find LLVM half at work, and nobody to
-release them. llvmlite's own lock is also taken by whoever drops a module.
+"""The locks that a fork of the process waits for, in this order. Otherwise the child could find LLVM in the middle of
+its work, and no thread to release the locks. Dropping a module also takes llvmlite's own lock.
 """
 
 
@@ -122,8 +122,8 @@ def _toolchain_for(target: Target) -> _Toolchain:
 def compile_module(text: str, passes: Passes = "scalar", emit_seconds: float = 0.0) -> MachineCode:
     """Optimise the module and load its machine code. Its function `kernel` takes what `emit` says.
 
-    What the cache on disk has is only loaded. Raises DeviceError when the time for compiling is over, which is looked
-    at before LLVM begins, and while it works on a large module.
+    What the cache on disk has is only loaded. Raises DeviceError when the time for compiling has expired, which is
+    checked before LLVM begins, and while it works on a large module.
     """
     with _lock:
         tools, files = _toolchain(), default_cache()
@@ -160,7 +160,7 @@ def make_object(text: str, passes: Passes) -> tuple[bytes, list[float]]:
 
 
 def identity() -> str:
-    """All that decides what machine code LLVM makes of a text, on this machine."""
+    """A text that differs if LLVM would make other machine code from the same module, such as on another machine."""
     return _toolchain().identity
 
 
@@ -183,7 +183,7 @@ def _cached(tools: _Toolchain, files: DiskCache, name: str, emit_seconds: float)
 
 
 def optimised_text(text: str, passes: Passes) -> str:
-    """The module as it is after LLVM's passes."""
+    """The module after LLVM's passes."""
     with _lock:
         tools = _toolchain()
         module = _parse(tools, text)

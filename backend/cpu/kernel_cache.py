@@ -1,8 +1,8 @@
-"""Compiled kernels in the cache on disk, found by what they were compiled from, before any stage is made.
+"""Compiled kernels in the cache on disk, looked up by what they were compiled from, before any stage runs.
 
-The name of a kernel is a hash of the text that it comes from, the entry point, the values of overrides, the options,
-the machine, and the files of this compiler. The cache keeps what running the kernel takes; its machine code is a file
-of its own (see `jit`), which equal kernels share.
+The name of a kernel is a hash of its source text, the entry point, the values of overrides, the options,
+the machine, and the files of this compiler. The cache holds what is needed to run the kernel; the machine code is
+a separate file (see `jit`), which equal kernels share.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class KernelIdentity:
     constants: Mapping[str, float]
 
     def name(self, options: CpuOptions) -> str | None:
-        """The name of its machine code in the cache; None where there is no cache, or none to be relied on."""
+        """The name of its machine code in the cache; None without a cache, or if the compiler's files changed."""
         compiler = compiler_files()
         if compiler is None or default_cache() is None:
             return None
@@ -60,7 +60,7 @@ def is_kept(identity: KernelIdentity, options: CpuOptions) -> bool:
 def restore(
     identity: KernelIdentity, options: CpuOptions, entry_point: Callable[[], EntryPoint]
 ) -> CompiledKernel | None:
-    """The machine code of a kernel, if it is kept. `entry_point` is called where more than that is needed."""
+    """The machine code of a kernel, if it is in the cache. `entry_point` is called if the kernel is compiled again."""
     name, files = identity.name(options), default_cache()
     data = None if files is None or name is None else files.get(name)
     if data is None:
@@ -74,7 +74,7 @@ def restore(
 
 
 def keep(identity: KernelIdentity, options: CpuOptions, kernel: CompiledKernel) -> None:
-    """Keep the machine code of a kernel for later."""
+    """Store the machine code of a kernel in the cache."""
     name, files = identity.name(options), default_cache()
     if files is None or name is None:
         return
@@ -99,7 +99,7 @@ def keep(identity: KernelIdentity, options: CpuOptions, kernel: CompiledKernel) 
 
 @cache
 def compiler_files() -> str | None:
-    """Tells this compiler from any other, by its files; None if one changed after this process may have loaded it."""
+    """A hash of this compiler's files; None if one changed after this process may have loaded it."""
     root = Path(__file__).parents[2]
     found: list[str] = []
     for folder, folders, names in os.walk(root, followlinks=True):

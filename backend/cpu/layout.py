@@ -67,7 +67,7 @@ Layout: TypeAlias = ScalarLayout | ArrayLayout | ProductLayout
 
 
 def constant_size(layout: Layout) -> int | None:
-    """The bytes a layout takes, None if that depends on dynamic constants."""
+    """The size of a layout in bytes, None if it depends on dynamic constants."""
     match layout:
         case ScalarLayout():
             return layout.size
@@ -80,7 +80,7 @@ def constant_size(layout: Layout) -> int | None:
 
 
 def dynamic_size(layout: Layout) -> h.DynamicConstant:
-    """The bytes a layout takes."""
+    """The size of a layout in bytes."""
     match layout:
         case ArrayLayout(extent=extent, stride=stride):
             return dynamic.mul(extent, dynamic.literal(stride))
@@ -91,7 +91,7 @@ def dynamic_size(layout: Layout) -> h.DynamicConstant:
 
 
 def natural_layout(type: h.Type) -> Layout:
-    """The layout of collections of our own: each part at the next multiple of its alignment."""
+    """The layout of collections that are not bindings: each part at the next multiple of its alignment."""
     match type:
         case h.Bool() | h.Integer() | h.Float():
             return ScalarLayout(type)

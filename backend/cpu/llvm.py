@@ -13,7 +13,7 @@ from .folding import folded_binary, folded_conversion
 from .target import Target, current_target
 
 UNROLL_METADATA = '!2 = !{!"llvm.loop.unroll.full"}'
-"""What `ModuleText.unrolled_loop` refers to."""
+"""The metadata node that `ModuleText.unrolled_loop` refers to."""
 _FIRST_LOOP = 10
 _Known: TypeAlias = "tuple[dict[str, str], ...]"
 _SUFFIXES = {"half": "f16", "float": "f32", "double": "f64"}
@@ -51,11 +51,11 @@ class ModuleText:
     def helper(self, name: str, write: Callable[[], str]) -> None:
         """A function of our own, written when it is first asked for."""
         if name not in self._functions:
-            self._functions[name] = ""  # a helper may ask for itself
+            self._functions[name] = ""  # a helper may call itself
             self._functions[name] = write()
 
     def unrolled_loop(self) -> str:
-        """What a loop's jump back ends with if LLVM is to unroll it as often as it turns, if it can tell that."""
+        """The metadata for a loop's back edge by which LLVM unrolls it fully if it knows the trip count."""
         number = self._loops + _FIRST_LOOP
         self._loops += 1
         self._functions[f"loop {number}"] = f"!{number} = distinct !{{!{number}, !2}}\n"
@@ -102,7 +102,7 @@ class FunctionText:
         self.current = ""
 
     def open(self, block: str) -> None:
-        """Go on in a block."""
+        """Continue writing in a block."""
         if block not in self._blocks:
             self._blocks[block] = []
             first = next(iter(self._known.values()), ())

@@ -1,5 +1,4 @@
-"""LLVM in a process of its own, for modules that take it long: it can be stopped there, and what fails there ends only
-that process.
+"""LLVM in a process of its own, for large modules: the process can be stopped, and a crash ends only that process.
 
 The parent writes the module's text to it and reads an object file. `python -m tinct.backend.cpu.llvm_process PASSES` is
 the child.
@@ -19,9 +18,9 @@ from ...base.errors import DeviceError
 from .passes import Passes
 
 _SECONDS: dict[Passes, float] = {"baseline": 1e-6, "quick": 1e-6, "thorough": 4e-6, "scalar": 4e-6}
-"""What LLVM takes for each character of a module that goes through these passes (AMD EPYC, Zen 4)."""
+"""Seconds that LLVM takes for each character of a module with these passes (AMD EPYC, Zen 4)."""
 _LONG = 0.5
-"""Seconds from which on a process of its own is worth the tenth of a second that starting it takes."""
+"""Expected seconds from which on a module gets a process, which takes a tenth of a second to start."""
 _LAST_WORDS = 2000
 
 
@@ -33,7 +32,7 @@ def is_long(text: str, passes: Passes) -> bool:
 
 def object_file(text: str, passes: Passes) -> tuple[bytes, list[float]]:
     """An object file, and the seconds for parsing, passes and machine code. Raises DeviceError when the time for
-    compiling is over (see `base.deadline`), or the process fails.
+    compiling has expired (see `base.deadline`), or the process fails.
 
     The process does not outlive the call, whatever it ends with.
     """
@@ -55,12 +54,12 @@ def object_file(text: str, passes: Passes) -> tuple[bytes, list[float]]:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, with the same modules to import."""
+    """Our environment, in which the child finds the same modules."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
 def _serve(passes: Passes) -> None:
-    """The child: an interrupt of the whole group is for the parent, which then stops the child."""
+    """Serve as the child. Interrupts of the process group are ignored: the parent handles them and stops the child."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from .jit import make_object
 

@@ -23,7 +23,7 @@ STACK_LIMIT = 4096
 """Storages up to this many bytes are on the stack, where LLVM may turn them into registers; larger ones are scratch."""
 STORAGE_ALIGN = 64
 _STORED = 2048
-"""Up to so many bytes of zeros are stored vector by vector."""
+"""Up to this many bytes of zeros are stored vector by vector; more by a call of memset."""
 _ELEMENTWISE_COPY = 16
 """Arrays up to this length are copied without a loop where their layouts differ."""
 
@@ -39,14 +39,14 @@ _RMW = {
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a value of some layout lies."""
+    """The address of a value, with its layout."""
 
     pointer: str
     layout: Layout
 
 
 class Memory:
-    """Writes one function's memory accesses into `ops.out`; what is known at its start goes to the block `entry`."""
+    """Writes one function's memory accesses into `ops.out`; addresses of storages are computed in the block `entry`."""
 
     def __init__(
         self,
@@ -106,11 +106,11 @@ class Memory:
     # Addresses
 
     def address(self, storage: Storage, indices: Sequence[h.Index] = ()) -> Address:
-        """Where the indices lead to in a storage."""
+        """The address of the element that the indices select in a storage."""
         return self.element(Address(self._base(storage), storage.layout), indices)
 
     def element(self, address: Address, indices: Sequence[h.Index]) -> Address:
-        """Where the indices lead to from an address."""
+        """The address of the element that the indices select in the collection at an address."""
         for index in indices:
             match index, address.layout:
                 case h.FieldIndex(field=field), ProductLayout(fields=fields, offsets=offsets):
@@ -178,7 +178,7 @@ class Memory:
         self._out.do(f"store {type} {value}, ptr {address.pointer}, align {scalar.align}")
 
     def atomic(self, op: h.AtomicOp, address: Address, operands: Sequence[str], *, is_shared: bool) -> str:
-        """An atomic operation; the old value. Plain loads and stores do where no other thread can see the memory."""
+        """An atomic operation; the old value. Plain loads and stores if no other thread can see the memory."""
         if is_shared:
             return self._shared_atomic(op, address, operands)
         old = self.load(address)
@@ -218,7 +218,7 @@ class Memory:
             self.copy(self.constant(constant), target)
 
     def _clear(self, target: Address) -> None:
-        """Zeros; a call of the library's function only for many."""
+        """Store zeros; only many are a call of the library's function."""
         size, align = constant_size(target.layout), target.layout.align
         is_short = size is not None and size <= _STORED
         name, count = ("memset.inline", "i64 immarg") if is_short else ("memset", "i64")
@@ -264,7 +264,7 @@ class Memory:
             self.copy(self.slot(source, index), self.slot(target, index))
 
     def swap(self, left: Address, right: Address) -> None:
-        """Let two collections (or scalars) of one type change places."""
+        """Swap two collections (or scalars) of one type."""
         match left.layout:
             case ScalarLayout():
                 values = self.load(left), self.load(right)
@@ -280,20 +280,20 @@ class Memory:
 
     @contextmanager
     def counted_loop(self, count: str) -> Generator[str]:
-        """What is written meanwhile runs `count` times; gives the index."""
+        """A loop of `count` iterations around the code written in the `with` statement; yields the index."""
         out = self._out
         before = out.current
         head, body, done = (out.fresh_block(name) for name in ("copy.head", "copy.body", "copy.done"))
         out.do(f"br label %{head}")
         out.open_arm(head, before)
-        ways = [("0", before)]
-        index = out.phi("i64", lambda: ways)
+        incoming = [("0", before)]
+        index = out.phi("i64", lambda: incoming)
         going = self.ops.binary("icmp ult", "i64", index, count)
         out.do(f"br i1 {going}, label %{body}, label %{done}")
         out.open_arm(body, head)
         yield index
         following = out.value(f"add nuw i64 {index}, 1")
-        ways.append((following, out.current))
+        incoming.append((following, out.current))
         out.do(f"br label %{head}")
         out.open_merge(done, before)
 
@@ -306,7 +306,7 @@ class Memory:
 
 
 def updated(ops: Ops, op: h.AtomicOp, scalar: ScalarLayout, old: str, operands: Sequence[str]) -> str:
-    """What an atomic operation leaves in memory, for one scalar or lane by lane."""
+    """The value that an atomic operation stores, for one scalar or lane by lane."""
     type = llvm_type(scalar.type)
     match op:
         case h.AtomicOp.STORE | h.AtomicOp.EXCHANGE:
@@ -321,7 +321,7 @@ def updated(ops: Ops, op: h.AtomicOp, scalar: ScalarLayout, old: str, operands: 
 
 
 def constant_bytes(constant: h.Constant, layout: Layout) -> bytes:
-    """A constant as it lies in memory."""
+    """The bytes of a constant in memory."""
     size = constant_size(layout)
     assert size is not None
     match constant, layout:

@@ -1,6 +1,6 @@
 """Data nodes as LLVM IR: each is written at the end of the current block, in the order of the schedule.
 
-What lives in memory is handed on here, too: to the storage of a chain's next version (`transfer`), and into Collects.
+Collections are copied here, too: to the storage of a chain's next version (`transfer`), and into Collects.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .storage import Storage, StoragePlan
 
 
 class NodeEmitter:
-    """Writes data nodes through `ops`. `values` and `indices` are what pinned nodes and thread numbers have become."""
+    """Writes data nodes through `ops`. `values` and `indices` hold those of pinned nodes and thread numbers."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class NodeEmitter:
         self.calls.call(node, site, self.memory.address(self._plan.of(node)).pointer)
 
     def transfer(self, source: h.Node, target: h.Node) -> None:
-        """Bring a version to where the version that continues it lives."""
+        """Copy a version to the storage of the version that continues it."""
         if not self._plan.needs_transfer(source, target):
             return
         address = self.memory.address(self._plan.of(target))

@@ -1,4 +1,4 @@
-"""What the caller decides about machine code for the CPU."""
+"""The caller's options for machine code for the CPU."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CpuOptions:
 
 
 def tier_asked_for() -> Tier | None:
-    """What TINCT_CPU_TIER says; None where it leaves the choice. Raises InputError."""
+    """The tier that TINCT_CPU_TIER names; None if it names none. Raises InputError."""
     name = os.environ.get("TINCT_CPU_TIER", "auto")
     match name:
         case "gang" | "lane" | "baseline":

@@ -53,14 +53,14 @@ class ParallelCopies:
         self._transfer_all([(value, node) for node in takers for value in self._taken(node, leader)])
 
     def _taken(self, node: h.Node, leader: h.Node) -> Iterable[h.Node]:
-        """The values that a Phi or Reduce takes at the end of this block."""
+        """The operands of a Phi or Reduce for the edge at the end of this block."""
         match node:
             case h.Phi(region=h.Region() as region, values=values):
                 pairs = zip(region.predecessors, values, strict=True)
                 return [value for it, value in pairs if it in self._live and block_leader(it) is leader]
             case h.Reduce(join=h.Join() as join, init=init, update=update):
-                ways = ((init, self._fork_of[join].control), (update, join.control))
-                return [value for value, it in ways if block_leader(it) is leader]
+                incoming = ((init, self._fork_of[join].control), (update, join.control))
+                return [value for value, it in incoming if block_leader(it) is leader]
             case _:
                 return []
 

@@ -1,4 +1,4 @@
-"""Which of LLVM's passes a module goes through.
+"""The LLVM passes that a module goes through.
 
 LLVM's own pipelines do most things several times, for code of any kind. What gangs are written as is vectors already,
 and gains nothing from most of that: the passes of `quick` make code as fast in half the time (see docs/speed.md).
@@ -18,15 +18,15 @@ from .quiet import without_unroll_warnings
 
 Passes = Literal["scalar", "thorough", "quick", "baseline"]
 """LLVM's pipeline with a search for vectors in straight code, for code that has none; the same without that search; our
-own; or what takes no time.
+own pipeline; or four fast passes.
 """
 
 LEVEL = 2
-"""That of LLVM's own pipelines."""
+"""The optimisation level of LLVM's own pipelines."""
 _CLEAN = ("sroa", "simplify_cfg", "jump_threading", "simplify_cfg", "instruction_combine")
-"""Slots become values, tests that are made twice are made once, and a loop's test is at one place."""
+"""Promote slots to values, remove repeated tests, and give each loop one test."""
 _AFTER_UNROLLING = ("sroa", "sccp", "simplify_cfg")
-"""What has become constant goes, and what depends on it."""
+"""Fold what unrolling made constant, and what depends on it."""
 _QUICK = (
     "always_inliner",
     *_CLEAN,

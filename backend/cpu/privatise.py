@@ -1,4 +1,4 @@
-"""Bindings of which each worker may have a copy of its own, merged when all workers have ended.
+"""Finds bindings of which each worker may have a private copy; the copies are merged when all workers have ended.
 
 WGSL's atomics are relaxed ("Atomic Operations", "Memory Model"): all that is fixed is one order of the operations on
 each atomic object. If a dispatch touches a binding only by operations of one commutative and associative kind (all add
@@ -20,7 +20,7 @@ from .layout import Layout, constant_size, dynamic_size
 from .storage import StoragePlan
 
 LARGEST = 1 << 20
-"""The most bytes of a private copy."""
+"""Maximum size of a private copy, in bytes."""
 
 _KINDS = {
     h.AtomicOp.ADD: "add",
@@ -65,7 +65,7 @@ def private_bindings(
 
 
 def _kind(node: h.Atomic, placed: Placement, users: Mapping[h.Node, Sequence[h.Node]]) -> str | None:
-    """How the operands combine; None if their order can be told."""
+    """How the operands combine; None if a program can observe their order."""
     if any(it in placed.live and isinstance(it, h.Read) and not is_version_projection(it) for it in users[node]):
         return None
     if node.op in _ORDERED:
@@ -78,7 +78,7 @@ def _kind(node: h.Atomic, placed: Placement, users: Mapping[h.Node, Sequence[h.N
 def _otherwise_used(
     node: h.Node, types: Mapping[h.Node, h.Type], plan: StoragePlan, fork_of: Mapping[h.Join, h.Fork]
 ) -> set[int]:
-    """The bindings that a node looks at, copies, or changes by itself."""
+    """The bindings that a node reads, copies or changes."""
     touched = [it for it, _ in looked_at(node, types)]
     if isinstance(node, (h.Write, h.Atomic, h.Collect)):
         touched += [it for it, _ in consumed(node, types, fork_of)]

@@ -1,4 +1,4 @@
-"""Keeping to ourselves what LLVM writes to the standard error stream about loops that it does not unroll."""
+"""Suppresses LLVM's warnings on standard error about loops that it does not unroll."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _WARNING = b"loop not unrolled"
 
 @contextmanager
 def without_unroll_warnings() -> Generator[None]:
-    """Meanwhile, LLVM's warnings that a loop it was asked to unroll was not are dropped; nothing else is.
+    """Drop LLVM's warnings about loops that it was asked to unroll and did not, and no other output, meanwhile.
 
-    LLVM writes them to the file descriptor itself, and its bindings have no handler for them. What anybody else writes
-    there meanwhile comes out afterwards. Where the stream cannot be turned aside, it stays as it is.
+    LLVM writes them to the file descriptor itself, and its bindings have no handler for them. Other output to
+    it is written afterwards. If the stream cannot be redirected, nothing is dropped.
     """
     try:
         kept, stream = tempfile.TemporaryFile(), os.dup(2)  # noqa: SIM115 (closed below, whatever happens)

@@ -1,4 +1,4 @@
-"""The scratch memory of a worker: where storages lie in it that are too large for the stack."""
+"""The layout of a worker's scratch memory, which holds the storages that are too large for the stack."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .storage import Storage
 def assign_scratch(
     storages: Sequence[Storage], end: h.DynamicConstant
 ) -> tuple[dict[Storage, h.DynamicConstant], h.DynamicConstant]:
-    """Offsets in the scratch memory behind what is taken up to `end`, and its new end."""
+    """Assign offsets in the scratch memory from `end` on. Returns the new end."""
     offsets: dict[Storage, h.DynamicConstant] = {}
     known_first = sorted(storages, key=lambda it: it.constant_size is None)
     for storage in known_first:
@@ -27,7 +27,7 @@ def assign_scratch(
 
 
 def _rounded_size(storage: Storage, size: int | None) -> h.DynamicConstant:
-    """Whole lines, and room for an element that an empty array does not have."""
+    """The size in whole cache lines, with room for one element if an array is empty."""
     if size is not None:
         return dynamic.literal(-(-size // STORAGE_ALIGN) * STORAGE_ALIGN)
     exact = dynamic_size(storage.layout)

@@ -1,9 +1,9 @@
 """Which versions of collections share one storage.
 
 A version that takes over another's storage changes it in place. That is right if no two versions of one storage are
-alive at once. It is so where all of them come from one *source*: a node that makes the storage's contents anew
-(a Parameter, or what takes over a version from elsewhere, on one way at least). All versions are then states of one
-token, handed on linearly, and when the source runs again, no use of its earlier results is left: it dominates them.
+alive at once. This holds if all of them come from one *source*: a node that defines the storage's contents (a
+Parameter, or a node that takes over a version from another storage on at least one path). All versions are then
+states of one token that is used linearly. When the source runs again, no use of its earlier results is left: it dominates them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...ir.hercules.versions import taken_over
 
 
 def has_own_root(node: h.Node) -> bool:
-    """Whether a collection is made anew rather than being a version of a chain."""
+    """Whether a collection starts a chain of versions, rather than being a later version of one."""
     return isinstance(node, (h.ConstantNode, h.Collect, h.Read, h.Select, h.Call))
 
 
@@ -35,11 +35,11 @@ class Sharing:
                 self._separate(members)
 
     def root(self, version: h.Node) -> h.Node:
-        """A version that stands for all that share its storage."""
+        """The version that represents all that share its storage."""
         return self._classes.find(version)
 
     def _shareable(self, node: h.Node) -> Iterator[h.Node]:
-        """Versions whose storage the node may take over; what only dead control hands it is none."""
+        """Versions whose storage the node may take over, excluding values that only come from dead control."""
         return (it for it in taken_over(node) if it in self._members and not has_own_root(it))
 
     def _by_root(self) -> list[list[h.Node]]:
@@ -49,7 +49,7 @@ class Sharing:
         return list(classes.values())
 
     def _sources(self, members: Iterable[h.Node]) -> int:
-        """How many nodes bring something into a class from elsewhere."""
+        """The number of nodes of a class that take a value from outside of it."""
         return sum(map(self._is_source, members))
 
     def _is_source(self, node: h.Node) -> bool:
@@ -61,8 +61,8 @@ class Sharing:
     def _separate(self, members: list[h.Node]) -> None:
         """Take a class apart, and share only where one source remains.
 
-        Writes and Atomics never meet another version of what they change. Merges follow in rounds, since one may need
-        another; each round makes one class fewer.
+        Writes and Atomics never merge with another version of what they change. Merges follow in rounds, since one may
+        need another; each round makes one class fewer.
         """
         self._classes.dissolve(members)
         merges = [(node, it) for node in members for it in self._shareable(node)]
@@ -93,7 +93,7 @@ class _Classes:
         self.dissolve(nodes)
 
     def dissolve(self, nodes: Iterable[h.Node]) -> None:
-        """Make each node a class of its own."""
+        """Put each node into a class of its own."""
         for node in nodes:
             self._parent[node] = node
             match node:
@@ -103,13 +103,13 @@ class _Classes:
                     self._places[node] = frozenset()
 
     def copy(self) -> _Classes:
-        """The same classes, of their own."""
+        """A copy of the classes."""
         copy = _Classes(())
         copy._parent, copy._places = dict(self._parent), dict(self._places)
         return copy
 
     def find(self, node: h.Node) -> h.Node:
-        """The node that stands for the class."""
+        """The representative of the class."""
         root = node
         while self._parent[root] is not root:
             root = self._parent[root]
@@ -118,7 +118,7 @@ class _Classes:
         return root
 
     def unite(self, left: h.Node, right: h.Node) -> bool:
-        """Make one class of two, if they may be; whether they were two and are one."""
+        """Unite two classes if that is allowed. Returns whether two classes became one."""
         left, right = self.find(left), self.find(right)
         if left is right or self._places[left] & self._places[right]:
             return False

@@ -1,8 +1,8 @@
-"""Which memory each collection lives in.
+"""The storage of each collection.
 
 A linear chain (Write, Atomic, Phi, Reduce over one root) is one storage (see `sharing`), updated in place: the
 schedule puts every Read of a version before the node that overwrites it. Constants and Collects get storage of their
-own; where a chain begins with one, or two storages meet in a Phi or Reduce, the value is transferred
+own; where a chain begins with one, or a Phi or Reduce merges two storages, the value is transferred
 (`needs_transfer`) where it is consumed.
 """
 
@@ -34,16 +34,16 @@ class Storage:
     """For a binding: whether each worker has memory of its own for it (see `privatise`)."""
 
     is_only_written: bool = False
-    """For a binding: whether nothing in it is looked at."""
+    """For a binding: whether it is never read."""
 
     @property
     def is_binding(self) -> bool:
-        """Whether it lives on outside of the function."""
+        """Whether the storage is a binding, which outlives the function."""
         return self.parameter is not None
 
     @property
     def is_shared(self) -> bool:
-        """Whether other threads of the machine may touch it, so that atomics must be atomic."""
+        """Whether other threads of the machine may access it, so that atomics must be atomic."""
         return self.is_binding and not self.is_privatised
 
     @property
@@ -88,12 +88,12 @@ class StoragePlan:
         return list(dict.fromkeys(self._storages.values()))
 
     def privatise(self, parameters: Collection[int]) -> None:
-        """Let each worker have memory of its own for these bindings."""
+        """Give each worker memory of its own for these bindings."""
         for storage in self.storages:
             storage.is_privatised = storage.parameter in parameters
 
     def copied(self, node: h.Node, types: Mapping[h.Node, h.Type], fork_of: Mapping[h.Join, h.Fork]) -> list[h.Node]:
-        """What a Phi or Reduce of collections copies, since it is held elsewhere."""
+        """The operands of a Phi or Reduce that must be copied, since they are in another storage."""
         if not isinstance(node, (h.Phi, h.Reduce)) or not is_collection(types[node]):
             return []
         return [it for it, _ in consumed(node, types, fork_of) if self.needs_transfer(it, node)]
@@ -101,7 +101,7 @@ class StoragePlan:
     def mark_only_written(
         self, live: Iterable[h.Node], types: Mapping[h.Node, h.Type], fork_of: Mapping[h.Join, h.Fork]
     ) -> None:
-        """Find the bindings in which nothing is looked at."""
+        """Find the bindings that are never read."""
         read: set[Storage] = set()
         for node in live:
             versions = [it for it, _ in looked_at(node, types)] + self.copied(node, types, fork_of)
@@ -113,7 +113,7 @@ class StoragePlan:
 
     def _set(self, node: h.Node, storage: Storage) -> None:
         root = self._sharing.root(node)
-        assert root not in self._storages, "two bindings meet in one collection"
+        assert root not in self._storages, "a collection merges two bindings"
         self._storages[root] = storage
 
     def _own(
@@ -147,7 +147,7 @@ def _collection_type(node: h.Node, types: Mapping[h.Node, h.Type]) -> h.Type:
 
 
 def _nested_in(node: h.Node, users: Mapping[h.Node, Sequence[h.Node]]) -> h.Collect | None:
-    """The Collect that alone uses this one: what it gathers may be put straight into place."""
+    """The Collect that is the only user of this one, whose elements this one may store to directly."""
     if isinstance(node, h.Collect) and len(users.get(node, ())) == 1:
         user = users[node][0]
         if isinstance(user, h.Collect):

@@ -15,7 +15,7 @@ LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A processor as LLVM names it, and what the code generator must know of it.
+    """A processor as LLVM names it, with the features that the code generator uses.
 
     `vector_bytes` is the size of a vector register, `has_fma` whether it multiplies and adds with one rounding,
     `has_half` whether it converts between f16 and f32, `has_avx512` whether it scales floats by powers of two and
@@ -33,7 +33,7 @@ class Target:
 def current_target() -> Target:
     """The level that the environment variable TINCT_CPU_TARGET names, else this machine.
 
-    Levels make one machine run the code of others. Raises InputError for one that it does not have.
+    With levels, one machine tests the code of others. Raises InputError for one that it does not have.
     """
     return _target(os.environ.get("TINCT_CPU_TARGET", "native"))
 

@@ -27,7 +27,7 @@ class _Pools:
         return pool
 
     def _forget(self) -> None:
-        """In the child of a fork: threads do not survive it."""
+        """Forget all pools in the child of a fork, which has no other threads."""
         self._pools = {}
 
 
@@ -35,8 +35,8 @@ _pools = _Pools()
 
 
 def shared_pool(workers: int | None = None) -> _pool.Pool:
-    """The pool of this process with that many workers; if nothing is said, as many as it could use processors when it
-    first asked (as OpenMP's runtimes do: asking the system takes a fifth of a small dispatch).
+    """The pool of this process with that many workers; without a number, as many as the process could use processors at
+    its first request (as OpenMP's runtimes do: asking the system takes a fifth of a small dispatch).
     """
     return _pools.of(workers)
 

@@ -1,9 +1,9 @@
-"""An entry point on the CPU: which of its machine codes runs a dispatch.
+"""Chooses the tier on which the CPU runs a dispatch of an entry point.
 
 Compiling gangs takes LLVM 10 to 90 ms, which a test with a few hundred elements never earns back. So a kernel begins on
 the baseline tier, and stays there until its runs have taken about as long as compiling gangs does. A first run that
-takes longer is stopped: what it wrote is put back, and gangs do the dispatch from its start. At worst that takes
-twice the time of compiling gangs at once. The results are the same on all tiers.
+takes longer is stopped: the buffers it wrote are restored, and gangs run the dispatch from its start. At worst that
+takes twice the time of compiling gangs at once. The results are the same on all tiers.
 
 Machine code is taken from this process, from the cache on disk, or compiled, in this order.
 """
@@ -24,9 +24,9 @@ from .kernel_cache import KernelIdentity
 from .options import CpuOptions, default_options, tier_asked_for
 
 TRIAL_SECONDS = 20e-3
-"""The time that compiling gangs takes at least: all first runs of a kernel together get as much."""
+"""Time budget in seconds of all first runs of a kernel together: the least time that compiling gangs takes."""
 MOST_WRITTEN = 1 << 20
-"""A dispatch that may write more bytes is no first run: putting so much back takes longer than first runs save."""
+"""Maximum bytes that a first run may write: restoring more takes longer than first runs save."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class CpuDispatch:
     """A dispatch on the CPU: buffers by binding point, of which `written` change in place.
 
     If compiling, or then running, takes longer than `timeout` seconds, it is stopped and raises DeviceError.
-    `contract`: see `CpuOptions`. `is_trial`: whether the code of first runs may run it.
+    `contract`: see `CpuOptions`. `is_trial`: whether baseline code may run it.
     """
 
     buffers: Mapping[BindingPoint, bytearray]
@@ -46,7 +46,7 @@ class CpuDispatch:
 
     @property
     def may_be_first_run(self) -> bool:
-        """Whether the code of first runs suits it."""
+        """Whether baseline code may run the dispatch as a first run."""
         written = sum(len(self.buffers[point]) for point in self.written)
         return self.is_trial and not self.contract and tier_asked_for() is None and written <= MOST_WRITTEN
 
@@ -64,7 +64,7 @@ class CpuTimes:
 class TieredKernel:
     """The machine codes of an entry point. `compile` makes one, `entry_point` is its Hercules IR.
 
-    `seconds` is told how long starting LLVM and loading from the cache took.
+    The times of starting LLVM and of loading from the cache are added to `seconds`.
     """
 
     identity: KernelIdentity
@@ -74,7 +74,7 @@ class TieredKernel:
     _codes: dict[CpuOptions, CompiledKernel] = field(default_factory=dict[CpuOptions, CompiledKernel])
     _from_disk: set[CpuOptions] = field(default_factory=set[CpuOptions])
     _trial_seconds: float = field(default_factory=lambda: TRIAL_SECONDS)
-    """What is left for first runs."""
+    """Seconds left for first runs."""
 
     def run(self, dispatch: CpuDispatch) -> CpuTimes:
         """Dispatch. Raises ShaderError, InputError and DeviceError."""
@@ -103,7 +103,7 @@ class TieredKernel:
 
     @property
     def is_kept(self) -> bool:
-        """Whether some machine code is in this process or on disk."""
+        """Whether machine code of some tier is in this process or on disk."""
         self._start_llvm()
         options = (default_options(), CpuOptions("baseline"))
         return bool(self._codes) or any(kernel_cache.is_kept(self.identity, it) for it in options)
@@ -118,14 +118,14 @@ class TieredKernel:
         return self._trial_seconds > 0 and not self.has_code(CpuOptions("gang"))
 
     def _first_code(self, dispatch: CpuDispatch) -> CompiledKernel | None:
-        """The machine code of first runs, if the dispatch is one; code that was kept on disk is as soon there."""
+        """Baseline code if the dispatch is a first run; None if optimised code is on disk, which loads as fast."""
         if not dispatch.may_be_first_run or not self.is_on_trial:
             return None
         is_kept = not self.has_code(CpuOptions("baseline")) and self._restored(CpuOptions("gang")) is not None
         return None if is_kept else self.code(CpuOptions("baseline"))
 
     def _try(self, kernel: CompiledKernel, dispatch: CpuDispatch) -> bool:
-        """Do a first run. Whether it was done: if not, the buffers are as they were."""
+        """Do a first run. False if the run was abandoned: buffers are restored; use optimised code from now on."""
         buffers = _in_order(kernel, dispatch)
         if dispatch.timeout is not None and not dispatch.timeout > self._trial_seconds:
             kernel.run(buffers, dispatch.workgroups, timeout=dispatch.timeout)

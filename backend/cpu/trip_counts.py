@@ -104,7 +104,7 @@ def _changed(node: h.Node) -> h.Node | None:
 
 
 def _change(value: h.Node, phi: h.Phi) -> tuple[BinaryOp, int] | None:
-    """How an iteration changes the phi: `phi op number`. Any way to subtract 1 is `phi - 1`."""
+    """How an iteration changes the phi: `phi op number`. Each form of subtracting 1 is `phi - 1`."""
     if _changed(value) is not phi or not isinstance(value, h.Binary):
         return None
     number = _integer(value.lhs if value.rhs is phi else value.rhs)

@@ -1,4 +1,4 @@
-"""The watchdog: stops machine code when its time is over."""
+"""The watchdog: stops machine code when its time has expired."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import _pool
 
 @contextmanager
 def stop_after(timeout: float) -> Generator[_pool.Stop]:
-    """What stops a run after so many seconds; if that happened, leaving raises DeviceError."""
+    """A context manager that stops a run after `timeout` seconds, and then raises DeviceError on leaving."""
     stop, deadline = _pool.Stop(), Deadline(timeout)
     with ALARMS.set(timeout, stop.raise_):
         yield stop

@@ -43,7 +43,7 @@ class ListedAdapter:
 
 
 def choose(adapters: Sequence[ListedAdapter], wanted: str = "") -> int:
-    """The index of the adapter to use: of several, the fastest kind, and then the first that is listed.
+    """The index of the adapter to use: the fastest kind, and of those the first that is listed.
 
     `wanted` is a backend or a part of an adapter's name, in any case; an empty one stands for any WebGPU adapter.
     Raises GpuError of kind "unavailable" if no adapter is suitable, and InputError for a name that nothing here has.

@@ -1,4 +1,4 @@
-"""The GPU device: runs final WGSL text on an adapter of wgpu's, out of harm's way."""
+"""The GPU device: runs final WGSL text on an adapter of wgpu, in a child process."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class GpuDevice:
         return self._accept(reply)
 
     def _accept(self, reply: Reply) -> Reply:
-        """The reply, unless it is a failure. After a failure of the driver the child is not trusted any more."""
+        """The reply; a failure is raised. After a failure of the driver the child is replaced."""
         if reply["status"] != "failed":
             return reply
         if reply["kind"] == "input":
@@ -170,7 +170,7 @@ def _probe(adapter: str) -> AdapterInfo | str:
 
 
 def _check_call(bindings: Sequence[Binding], workgroups: tuple[int, int, int], repeat: int) -> None:
-    """Rejects what no adapter could run; ValueError, since the caller and not the shader is at fault."""
+    """Raises ValueError for what no adapter could run, which is the caller's mistake and not the shader's."""
     if any(count < 0 for count in workgroups):
         raise ValueError(f"a dispatch cannot be negative: {workgroups}")
     if repeat < 1:
@@ -189,7 +189,7 @@ def _check_limits(
     workgroups: tuple[int, int, int],
     repeat: int,
 ) -> None:
-    """Says in our own words what wgpu would reject in its, before anything is sent."""
+    """Raises our own error for what wgpu would reject, before anything is sent."""
     most = limits["max-compute-workgroups-per-dimension"]
     for axis, count in zip("xyz", workgroups, strict=True):
         if count > most:

@@ -52,7 +52,7 @@ class Executor:
         self._pipelines: OrderedDict[object, _Pipeline] = OrderedDict()
 
     def describe(self) -> AdapterReply:
-        """The adapter, and what the device made on it may do."""
+        """The adapter, with the features and limits of the device on it."""
         info = self._adapter.info
         return {
             "status": "adapter",
@@ -94,7 +94,7 @@ class Executor:
 
     @contextmanager
     def _rejections(self) -> Generator[None, None, None]:
-        """Turns wgpu's validation errors into a GpuError with the part of the message that speaks of the shader."""
+        """Turns wgpu's validation errors into a GpuError with the part of the message that is about the shader."""
         try:
             yield
         except (self._wgpu.GPUValidationError, self._wgpu.GPUPipelineError) as error:

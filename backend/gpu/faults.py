@@ -9,11 +9,11 @@ from typing import Final, Literal, TypeAlias
 
 from .model import AdapterInfo
 
-FaultKind: TypeAlias = Literal["loop turns", "nesting"]
-"""What a driver has too little of.
+FaultKind: TypeAlias = Literal["loop iterations", "nesting"]
+"""What a driver limits without an error.
 
-loop turns: once the invocations of one vector have taken so many turns of all their loops together, every loop ends
-after the turn that it is in. nesting: what is under more conditions than that is done whatever the innermost ones are.
+loop iterations: once the invocations of one vector have done this many in all their loops together, every loop ends
+after the current iteration. nesting: code under more conditions than that runs whatever the innermost ones are.
 """
 
 
@@ -21,7 +21,7 @@ after the turn that it is in. nesting: what is under more conditions than that i
 class Fault:
     """A driver's fault. `driver` is a part of the driver's or the adapter's name, in lower case.
 
-    `most` is what still works; `mended_in` the first version of Mesa without the fault.
+    `most` is the greatest number that works; `mended_in` the first version of Mesa without the fault.
     """
 
     kind: FaultKind
@@ -30,7 +30,7 @@ class Fault:
     mended_in: tuple[int, int] | None = None
 
     def is_of(self, adapter: AdapterInfo) -> bool:
-        """Whether an adapter's driver has the fault. One whose version is not known is taken to be old."""
+        """Whether an adapter's driver has the fault. A driver of unknown version is assumed to be old."""
         if self.driver not in f"{adapter.vendor} {adapter.name}".lower():
             return False
         version = re.search(r"Mesa (\d+)\.(\d+)", adapter.description)
@@ -38,7 +38,7 @@ class Fault:
 
 
 FAULTS: Final = (
-    Fault("loop turns", driver="llvmpipe", most=65_535, mended_in=(25, 0)),
+    Fault("loop iterations", driver="llvmpipe", most=65_535, mended_in=(25, 0)),
     Fault("nesting", driver="llvmpipe", most=80),
 )
 """llvmpipe is Mesa's software driver.
@@ -51,5 +51,5 @@ stack. (src/gallium/auxiliary/gallivm/lp_bld_ir_common.c and lp_bld_limits.h of 
 
 
 def faults_of(adapter: AdapterInfo) -> Mapping[FaultKind, int]:
-    """The faults of an adapter's driver, each with what still works."""
+    """The faults of an adapter's driver, each with the greatest number that works."""
     return {fault.kind: fault.most for fault in FAULTS if fault.is_of(adapter)}

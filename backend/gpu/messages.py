@@ -1,4 +1,4 @@
-"""How parent and child speak: a length, a JSON header, then raw bytes. No pickles, so no code crosses the pipe.
+"""The messages of parent and child: a length, a JSON header, then raw bytes. No pickles, so no code crosses the pipe.
 
 A frame is a little-endian u32 with the header's size, the header (a JSON object), and the blobs, whose sizes are the
 header's `blobs`.
@@ -65,7 +65,7 @@ def is_written(header: BindingHeader) -> bool:
 
 
 def interface_of(header: BindingHeader) -> tuple[object, ...]:
-    """What a pipeline's layout says of it."""
+    """The parts of a binding that determine a pipeline's layout."""
     texture = header.get("texture")
     kind = () if texture is None else (texture["format"], texture["view"], texture["sampled"], texture["access"])
     return (header["group"], header["binding"], header["kind"], *kind)
@@ -137,13 +137,13 @@ def send(stream: IO[bytes], header: Request | Reply, blobs: Sequence[Blob] = ())
 
 
 def receive_request(stream: BufferedReader) -> tuple[Request, list[bytearray]]:
-    """Reads one frame of the parent's; EOFError when it hung up."""
+    """Reads one frame from the parent; EOFError if the parent closed the pipe."""
     header, blobs = _receive(stream)
     return cast(Request, header), blobs
 
 
 def receive_reply(stream: BufferedReader) -> tuple[Reply, list[bytearray]]:
-    """Reads one frame of the child's; EOFError when it died."""
+    """Reads one frame from the child; EOFError if the child died."""
     header, blobs = _receive(stream)
     return cast(Reply, header), blobs
 

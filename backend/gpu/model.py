@@ -1,4 +1,4 @@
-"""What a caller of the GPU device gives and gets: bindings, results, the adapter, errors. Plain data, no wgpu."""
+"""The inputs and results of the GPU device: bindings, results, the adapter, errors. Plain data, no wgpu."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WEBGPU_BACKENDS: Final = ("Vulkan", "Metal", "D3D12")
 
 
 class GpuError(DeviceError):
-    """The GPU gave no result. `kind` says whose fault it is.
+    """The GPU gave no result. `kind` classifies the cause.
 
     unavailable: no adapter answers. invalid: wgpu rejects the shader, the entry point, or the bindings that go with it.
     limit: the adapter allows less than was asked. crash: the child process died. timeout: it did not answer in time.

@@ -99,7 +99,7 @@ class _Child:
         self.popen.kill()
 
     def _obituary(self, request: Request, expired: bool) -> GpuError:
-        """Why the child is dead, as well as its exit status and its standard error tell."""
+        """The cause of the child's death, as far as its exit status and standard error show."""
         status = self.popen.wait()
         if expired:
             return GpuError("timeout", f"the GPU did not finish '{request['operation']}' in {request['seconds']:g} s")
@@ -108,7 +108,7 @@ class _Child:
 
 
 def _stop(popen: subprocess.Popen[bytes], owner: int, log: IO[bytes]) -> None:
-    """Hangs up, waits a moment, then kills. A forked copy of the owner leaves the child alone."""
+    """Closes the pipes, waits a moment, then kills. A forked copy of the owner leaves the child alone."""
     if os.getpid() != owner:
         return
     log.close()
@@ -124,7 +124,7 @@ def _stop(popen: subprocess.Popen[bytes], owner: int, log: IO[bytes]) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, with the same modules to import, and without what makes the child print things that nobody asked for."""
+    """Our environment, in which the child finds the same modules and prints no needless messages."""
     quiet = {"RUST_BACKTRACE": "0", "XDG_RUNTIME_DIR": os.environ.get("XDG_RUNTIME_DIR", tempfile.gettempdir())}
     return {**os.environ, **quiet, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 

@@ -1,4 +1,4 @@
-"""What a dispatch binds: buffers and textures on the device, filled, read back and destroyed. Worker process only."""
+"""The bindings of a dispatch: buffers and textures on the device, filled, read back, destroyed. Worker process only."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class Resource(Protocol):
 
     @property
     def header(self) -> BindingHeader:
-        """What the parent said of it."""
+        """The header from the parent."""
         ...
 
     def descriptor(self) -> object:
-        """What a bind group takes."""
+        """The entry of a bind group."""
         ...
 
     def restore(self, encoder: webgpu.CommandEncoder) -> None:
-        """Copy the input again into what the shader may write, if there will be several dispatches."""
+        """Copy the input again into a writable binding before a repeated dispatch."""
         ...
 
     def read_back(self) -> memoryview:
-        """The bytes after the dispatch, as long as those that came."""
+        """The bytes after the dispatch, as many as the input had."""
         ...
 
     def destroy(self) -> None:
@@ -93,7 +93,7 @@ class _Buffer:
 
 
 def _padded(header: BindingHeader, blob: Blob) -> Blob:
-    """The bytes rounded up to what WebGPU can bind: some multiple of 4, but not 0; for uniforms, whole rows of 16."""
+    """The bytes rounded up to what WebGPU can bind: a multiple of 4 above 0; for uniforms, whole rows of 16."""
     rounding = _UNIFORM_ROUNDING if header["kind"] == "uniform" else 4
     missing = -len(blob) % rounding if len(blob) else rounding
     return blob if missing == 0 else bytes(blob) + bytes(missing)

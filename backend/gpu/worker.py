@@ -1,4 +1,4 @@
-"""The child process: answers requests on standard input until the parent hangs up.
+"""The child process: answers requests on standard input until the parent closes it.
 
 What the driver or naga prints goes to standard error, where the parent looks for the last words of a crash; only framed
 replies go to the pipe that was standard output.
@@ -21,7 +21,7 @@ from .model import GpuError
 
 _GRACE_SECONDS = 5
 _LONGEST_ALARM = 2.0**31 - 1
-"""Seconds: what every system's alarm can count."""
+"""Longest alarm in seconds that every system supports."""
 
 
 class Worker:

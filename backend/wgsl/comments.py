@@ -1,4 +1,4 @@
-"""Comments, which the syntax tree only lists, put back between the tokens of printed text.
+"""Restores comments, which the syntax tree only lists, between the tokens of printed text.
 
 Printed text has the tokens of its source in their order, but for those that mean nothing: a last comma, an empty
 statement, the colon of a `case`, the empty brackets of an attribute, brackets that the printer adds for other readers'
@@ -41,7 +41,7 @@ class Note:
 
 @dataclass(slots=True)
 class Spot:
-    """What goes with one token of the printed text. `after_blank`: an empty line stands before it in the source."""
+    """The comments at one token of the printed text. `after_blank`: an empty line stands before it in the source."""
 
     before: list[Note] = field(default_factory=list[Note])
     after: list[Note] = field(default_factory=list[Note])
@@ -81,7 +81,7 @@ def _until(comments: deque[ast.Comment], offset: int) -> list[ast.Comment]:
 
 
 def _match(printed: Sequence[Token], given: Sequence[SourceToken]) -> list[SourceToken | None]:
-    """For each printed token the one it is in the source, or None for a separator that the source lacks."""
+    """The source token of each printed token; None for a separator that the source lacks."""
     found: list[SourceToken | None] = []
     position = 0
     for token in printed:
@@ -102,7 +102,7 @@ def _match(printed: Sequence[Token], given: Sequence[SourceToken]) -> list[Sourc
 
 
 def _width(text: str, given: Sequence[SourceToken], position: int) -> int:
-    """How many tokens of the source are the printed one; 0 if none are."""
+    """The number of source tokens that make up the printed one; 0 if none do."""
     if position < len(given) and given[position].text == text:
         return 1
     marks = "".join(token.text for token in given[position : position + len(text)])
@@ -147,7 +147,7 @@ class _Weaver:
         return any(note.place is CommentPosition.LAST for note in self.spots[index].after)
 
     def tail(self, before: int | None, end: int, comments: Sequence[ast.Comment]) -> Sequence[Note]:
-        """Place the comments behind the last token; those not on its line come back."""
+        """Place the comments behind the last token; return those that are not on its line."""
         breaks = self._breaks(end, comments, len(self.source.data))[:-1]
         trailing = 0
         if before is not None and not self._is_ended(before):

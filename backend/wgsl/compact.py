@@ -27,7 +27,7 @@ def _needed(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def _joined(tokens: Sequence[Token]) -> Iterator[str]:
-    """With a space where two tokens would become others."""
+    """The tokens as text, with a space where two would otherwise merge."""
     before = "("
     for token in tokens:
         if _runs_together(before, token):

@@ -16,7 +16,7 @@ from ...ir.wgsl import ast
 
 
 class Form(enum.IntEnum):
-    """What an expression is to the grammar. Each form may stand where a lesser one may, down to SHIFT."""
+    """Grammatical forms of expressions. Each form may stand where a lesser one may, down to SHIFT."""
 
     LOGICAL = 0
     BITWISE = 1

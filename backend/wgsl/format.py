@@ -1,6 +1,6 @@
 """WGSL text in one style, with the comments and the grouping of its source.
 
-The text is the printer's, so it follows from the syntax tree alone; comments are put back where they stood, an empty
+The text is the printer's, so it depends only on the syntax tree; comments are printed at their old places, an empty
 line between statements, members or declarations stays (one of several), and lines longer than 100 columns are broken.
 """
 

@@ -95,14 +95,14 @@ def _attributes(nodes: Iterable[ast.Attribute]) -> str:
 
 
 def _named(node: ast.Var | ast.Const | ast.Let | ast.Override) -> str:
-    """`name: type = initializer`, with what there is."""
+    """`name: type = initializer`, without the parts that are absent."""
     type = "" if node.type is None else f": {print_expression(node.type)}"
     initializer = "" if node.initializer is None else f" = {print_expression(node.initializer)}"
     return f"{node.name}{type}{initializer}"
 
 
 def _block(node: ast.Block) -> Sequence[str]:
-    """The lines of a block, the first of which goes on the line of what has the block."""
+    """The lines of a block; the first continues the line of the statement or function that owns the block."""
     start = f"{_attributes(node.attributes)}{{"
     if not node.statements:
         return [f"{start}}}"]

@@ -93,7 +93,7 @@ def _short_names(unit: ast.TranslationUnit, kept: Collection[str]) -> Mapping[_N
 
 
 def _uses(unit: ast.TranslationUnit) -> Iterator[_Name]:
-    """Each occurrence of a declared name, its declaration included, in an order that is always the same."""
+    """Each occurrence of a declared name, its declaration included, in a deterministic order."""
     outer = dict.fromkeys(it.name for it in unit.declarations if not isinstance(it, ast.ConstAssert))
     yield from map(_Name, outer)
     for declaration in unit.declarations:

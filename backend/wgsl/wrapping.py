@@ -195,7 +195,7 @@ def _filled(items: Sequence[Sequence[Piece]], indent: int) -> list[str]:
 
 
 def _broken_at_comments(pieces: Sequence[Piece], indent: int) -> Iterator[str]:
-    """Nothing to break at but the comments that end a line."""
+    """Breaks only at the comments that end a line."""
     for number, run in enumerate(_runs(pieces)):
         own = _own_comments(run)
         rest = run[own:]
@@ -207,7 +207,7 @@ def _broken_at_comments(pieces: Sequence[Piece], indent: int) -> Iterator[str]:
 
 
 def _runs(pieces: Sequence[Piece]) -> Iterator[Sequence[Piece]]:
-    """What goes on one line, but for the comments that it begins with."""
+    """The runs of pieces that share a line; the comments before a run have lines of their own."""
     start = 0
     for index, piece in enumerate(pieces):
         if piece.place is CommentPosition.OWN and index > start:

@@ -1,4 +1,4 @@
-"""The ways to run a kernel that are measured side by side, each a module with one class that is a `Peer`."""
+"""The implementations that are compared, each a module with one class that is a `Peer`."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Prepared:
 
 
 class Peer(Protocol):
-    """One way to run kernels."""
+    """An implementation that runs kernels."""
 
     name: str
 
@@ -40,12 +40,12 @@ class Peer(Protocol):
         ...
 
     def prepare(self, problem: Problem) -> Prepared:
-        """Everything that need not be repeated for each dispatch. Raises Unsupported."""
+        """Do the work that dispatches have in common. Raises Unsupported."""
         ...
 
 
 def timed(call: Callable[[], object]) -> Callable[[], float]:
-    """The call with the seconds that it takes by this process's clock."""
+    """The call, wrapped to return the seconds that it takes by this process's clock."""
 
     def run() -> float:
         start = time.perf_counter()

@@ -67,7 +67,7 @@ def _first_and_second(problem: Problem, run: Callable[[], float]) -> tuple[float
 
 
 def buffer_kind(info: BindingInfo) -> BufferKind:
-    """How wgpu is to bind it."""
+    """The kind of binding in wgpu's words."""
     if info.space == "uniform":
         return "uniform"
     return "storage" if info.is_written else "read-only-storage"

@@ -21,7 +21,7 @@ INTERPRETERS = ("interp", "hercules")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How one device did on one case.
+    """The outcome of one case on one device.
 
     `against` is what it was compared with: "numpy", or the first device. `detail` says what was wrong, or why the case
     was skipped. `comparisons` has each output that was compared. `is_device_fault`: the device failed, not the shader.
@@ -41,7 +41,7 @@ class Answer:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the answer is not what it should be, or there is none."""
+        """Whether the answer is wrong or missing."""
         return self.status in ("differs", "failed")
 
     @property

@@ -1,4 +1,4 @@
-"""What programs pass to the public functions, checked: whatever it is, it fits or is an InputError that says why."""
+"""Checks the arguments of public functions: any value either fits or raises an InputError that says why not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .base.errors import InputError
 from .ir.layout_numbers import is_array, is_flag, is_number, shown
 
 _ENDLESS = 1e9
-"""A time limit of that many seconds, 32 years, is none: no clock of the devices need reach it."""
+"""Time limits from this many seconds (32 years) on mean no limit, so that no device's clock overflows."""
 
 
 def path_of(value: object) -> Path:
@@ -25,7 +25,7 @@ def path_of(value: object) -> Path:
 
 
 def _file_name(value: object) -> str:
-    """The name of a file; empty for what is none."""
+    """The name of a file; empty if the value is no file name."""
     if not isinstance(value, (str, PathLike)):
         return ""
     try:
@@ -67,7 +67,7 @@ def seconds_of(value: object) -> float | None:
 
 
 def extent_of(value: object, what: str) -> tuple[int, int, int]:
-    """One to three whole numbers; those that are not given are 1."""
+    """One to three whole numbers; missing ones are 1."""
     try:
         numbers = [index(cast("int", part)) for part in _parts(value)]
     except TypeError:

@@ -1,8 +1,8 @@
 """Finding the pass that changes an answer, and in it the function.
 
 A shader runs in the interpreter of core IR as it was written, and again after each pass. The first pass after which the
-answer is no longer the expected one is at fault. Then its work is taken back, but for one function at a time: a
-function that alone spoils the answer is named.
+answer is no longer the expected one is at fault. Then all functions but one at a time get their text from before that
+pass: each function that makes the answer wrong on its own is named.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Arrays = Mapping[str, "npt.NDArray[Any]"]
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """What to run. Exactly one of `workgroups` and `threads` is given."""
+    """The dispatch to run. Exactly one of `workgroups` and `threads` is given."""
 
     kernel: Kernel
     buffers: Mapping[str, Buffer]
@@ -41,7 +41,7 @@ class Dispatch:
     threads: DispatchSize | None = None
 
     def on(self, device: str) -> Arrays:
-        """What a device computes."""
+        """The buffers that a device computes."""
         return self.kernel.run_timed(
             self.buffers,
             workgroups=self.workgroups,
@@ -60,7 +60,7 @@ class Dispatch:
         return unpack_buffers(self.kernel.bindings, packed, self.buffers)
 
     def module(self) -> Module:
-        """A fresh module, with the overrides' values in place: what the passes start from."""
+        """A fresh module with the values of overrides substituted, which is the input of the passes."""
         return self._copy(self.kernel.shader.compilation(self.kernel.info.name, self.constants).specialised)
 
     @staticmethod
@@ -70,7 +70,7 @@ class Dispatch:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The answer that is right, and how far another may be from it; exact for buffers without a tolerance."""
+    """The right answer, and the tolerance of each buffer; buffers without one must be equal."""
 
     arrays: Arrays
     tolerances: Mapping[str, Tolerance]
@@ -117,7 +117,7 @@ def bisect(dispatch: Dispatch, passes: Sequence[Pass[Module]], expected: Expecta
         before = print_module(module)
         try:
             step.run(module)
-        except Exception as error:  # whatever a pass raises is a fault that was looked for
+        except Exception as error:  # whatever a pass raises is a fault to report
             return Finding(position, step, f"the pass fails: {type(error).__name__}: {error}")
         fault = trial.fault(module)
         if fault is not None:
@@ -127,7 +127,7 @@ def bisect(dispatch: Dispatch, passes: Sequence[Pass[Module]], expected: Expecta
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """Tells right modules from wrong ones; `timeout` is how many seconds the interpreter may take."""
+    """Decides whether a module computes the right answer; `timeout` limits the interpreter, in seconds."""
 
     dispatch: Dispatch
     expected: Expectation
@@ -142,7 +142,7 @@ class _Trial:
             return str(error)
 
     def guilty(self, before: str, after: str) -> Iterator[str]:
-        """The functions that, changed alone, spoil the answer; a mix that is no valid module says nothing."""
+        """The functions that make the answer wrong when only they are changed; invalid mixtures are skipped."""
         old, new = _sections(before), _sections(after)
         for name, text in new.items():
             if not name or name not in old or old[name] == text:
@@ -163,7 +163,7 @@ class _Trial:
 
 
 def _sections(text: str) -> dict[str, str]:
-    """The text of each function by its name, and under "" all before the first."""
+    """The text of each function by its name, and under "" the text before the first."""
     found: dict[str, str] = {"": ""}
     name, pending = "", ""
     for line in text.splitlines(keepends=True):

@@ -1,4 +1,4 @@
-"""Arrays in and out of a dispatch: by variable name, in WGSL's memory layout."""
+"""Conversion of arrays to and from the bytes of bindings, by variable name, in WGSL's memory layout."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _pack(info: BindingInfo, given: object) -> bytearray:
 
 
 def _is_bytes(value: object) -> TypeGuard[bytes | bytearray | memoryview]:
-    """Whether it holds bytes in the memory layout, rather than numbers."""
+    """Whether the value holds bytes in the memory layout, rather than numbers."""
     return isinstance(value, (bytes, bytearray, memoryview))
 
 

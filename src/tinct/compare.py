@@ -125,7 +125,7 @@ _Pair: TypeAlias = tuple[_Path, Array, Array]
 
 
 def _leaves(array: Array, path: _Path = ()) -> Iterator[tuple[_Path, Array]]:
-    """The columns of scalars in a (nested) structured array, with the names that lead to them."""
+    """The columns of scalars in a (nested) structured array, with the paths of their fields."""
     names = array.dtype.names
     if names is None:
         yield path, array

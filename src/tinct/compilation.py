@@ -1,4 +1,4 @@
-"""An entry point on its way to devices: what the pipelines make of it, each made once."""
+"""The compilation of an entry point: the results of the pipelines, each computed once."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ class Compilation:
 
     @property
     def specialised(self) -> Module:
-        """Core IR with the overrides' values in place: what every device starts from."""
+        """Core IR with the values of overrides substituted, which every device starts from."""
         return self._front(SPECIALISE)
 
     def check_runnable_on(self, device: str) -> None:
-        """Raise ShaderError for what no device runs yet. Machine code that is kept was checked before it was made."""
+        """Raise ShaderError for what no device runs yet. Machine code in the cache was checked when it was made."""
         if device != "cpu" or not self.machine_code.is_kept:
             self._front(CHECK_RUNNABLE)
 
     @property
     def hercules_unoptimised(self) -> EntryPoint:
-        """Hercules IR as the translation gives it; `hercules` then changes it in place."""
+        """Hercules IR as the translation makes it; `hercules` then changes it in place."""
         return self._front(TRANSLATE)
 
     @property
@@ -74,7 +74,7 @@ class Compilation:
 
     @cached_property
     def machine_code(self) -> TieredKernel:
-        """The machine codes of this CPU. They raise ShaderError when they are asked for."""
+        """Machine code for this CPU, on each tier, made on request, which may raise ShaderError."""
         from .backend.cpu.kernel_cache import KernelIdentity
         from .backend.cpu.tiered import TieredKernel
 
@@ -84,14 +84,14 @@ class Compilation:
 
     @property
     def cpu(self) -> CompiledKernel:
-        """The fastest machine code, or that of the tier that TINCT_CPU_TIER asks for."""
+        """The fastest machine code, or that of the tier that TINCT_CPU_TIER names."""
         from .backend.cpu import default_options
 
         return self.machine_code.code(default_options())
 
     @property
     def wgsl(self) -> str:
-        """WGSL text for any GPU and engine: overrides in place, indices clamped, workgroup memory zeroed."""
+        """WGSL text for any GPU and engine: overrides substituted, indices clamped, workgroup memory zeroed."""
         return self.for_gpu(GpuOptions()).wgsl
 
     def for_gpu(self, options: GpuOptions) -> GpuKernel:
@@ -114,7 +114,7 @@ class Compilation:
 
     @cached_property
     def _steps(self) -> Steps:
-        """Those that all machine codes of the CPU have in common, and the interpreters."""
+        """The steps that the interpreters and all tiers of the CPU share."""
         return Steps(self.job.origin.source, self.seconds)
 
     def _front(self, step: Step[T]) -> T:

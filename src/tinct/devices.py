@@ -1,4 +1,4 @@
-"""The devices a kernel can run on, behind one face."""
+"""The devices a kernel can run on, behind one interface."""
 
 from __future__ import annotations
 

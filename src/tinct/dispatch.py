@@ -1,4 +1,4 @@
-"""What a device is asked to run, and what that took."""
+"""A dispatch as a device gets it, and its timing."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ class Dispatch:
     workgroups: tuple[int, int, int]
     timeout: float | None = None
     contract: bool = False
-    """Whether `a * b + c` may be rounded once; only the CPU can be asked for it."""
+    """Whether `a * b + c` may be rounded once; only for the CPU."""
     is_trial: bool = True
-    """Whether the CPU may run it on the code of first runs (see `backend.cpu.tiered`)."""
+    """Whether the CPU may use baseline code for first runs (see `backend.cpu.tiered`)."""

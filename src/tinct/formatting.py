@@ -19,7 +19,7 @@ def format_source(source: Source) -> str:
     """The formatted text: the same program, with all its comments. Raises ShaderError for a source that is malformed,
     or nests deeper than any program may.
 
-    What comes out is checked against what went in, so that a mistake of the formatter never reaches a file.
+    The result is checked against the source, so that a bug of the formatter never reaches a file.
     """
     from .backend.wgsl.format import format_unit
 

@@ -1,4 +1,4 @@
-"""A dispatch on a GPU: what the device is given, and what is done where its driver ends loops early."""
+"""A dispatch on a GPU: the inputs of the device, and the workaround for drivers that end loops early."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from .backend.gpu import AdapterInfo, BufferBinding, BufferKind, FaultKind, GpuDevice, GpuResult, TextureBinding
 
 _LEAST_SECONDS = 0.001
-"""What an attempt is given when the time is over: too little, so that it ends in the error that says so."""
+"""The time limit of an attempt when the time has expired: too short to succeed, so that it raises the timeout error."""
 
 
 def run_on_gpu(dispatch: Dispatch, adapter: str = "") -> Timing:
     """A WebGPU adapter, in a process of its own: the fastest, or what `adapter` names (see `backend.gpu.adapters`).
 
-    A driver that ends loops early (see `backend.gpu.faults`) is watched where the kernel may come to that. If it has
-    done so, the dispatch is done again from its inputs with loops that do several turns in one, and later ones start
-    with those. DeviceError if the driver would give a wrong answer all the same.
+    On a driver that ends loops early (see `backend.gpu.faults`), kernels with long loops are watched. If a loop was
+    cut, the dispatch runs again from its inputs, with loops that do several iterations in one, and later dispatches
+    start with those. DeviceError if the driver would give a wrong answer all the same.
     """
     from .backend.gpu import DEFAULT_SECONDS, faults_of, shared_device
 
@@ -49,7 +49,7 @@ def run_on_gpu(dispatch: Dispatch, adapter: str = "") -> Timing:
 
 @dataclass(slots=True)
 class _Attempts:
-    """A dispatch that may have to be done again; `seconds` are left for that."""
+    """A dispatch that may have to run again; `seconds` is the time left."""
 
     dispatch: Dispatch
     device: GpuDevice
@@ -59,20 +59,20 @@ class _Attempts:
     compile_seconds: float = 0.0
 
     def run(self) -> GpuResult:
-        """The first result that the driver has not spoilt."""
+        """The first result in which the driver cut no loop."""
         from .transforms.pipelines import LOOP_EFFORTS
 
-        compilation, turns = self.dispatch.compilation, self.faults.get("loop turns")
+        compilation, limit = self.dispatch.compilation, self.faults.get("loop iterations")
         for effort in range(compilation.loop_effort, len(LOOP_EFFORTS)):
-            kernel = self._made(turns, effort)
+            kernel = self._made(limit, effort)
             result = self._run_once(kernel)
             if kernel.watch is None or not _is_cut(result, kernel.watch):
                 compilation.loop_effort = effort
                 return result
         raise DeviceError(
-            f"{self.device.adapter().name} ends every loop of an invocation after {turns:,} turns in all, without an "
-            f"error; '{compilation.entry}' takes more, even where several turns are written as one: run it on another "
-            "device, or spread its loops over several dispatches"
+            f"{self.device.adapter().name} ends every loop of an invocation after {limit:,} iterations in all, without "
+            f"an error; '{compilation.entry}' needs more, even with several iterations written as one: run it on "
+            "another device, or spread its loops over several dispatches"
         )
 
     def _made(self, loop_limit: int | None, effort: int) -> GpuKernel:
@@ -99,7 +99,7 @@ class _Attempts:
         return result
 
     def _watch_buffer(self, point: BindingPoint) -> BufferBinding:
-        """The buffer that the kernel is watched by. DeviceError if there is no room for one more."""
+        """The buffer of the watch. Raises DeviceError if the adapter allows no further buffer."""
         from .backend.gpu import BufferBinding
         from .transforms.core.watch_loops import WATCH_BEFORE
 
@@ -107,7 +107,7 @@ class _Attempts:
         if sum(it.space == "storage" for it in self.dispatch.bindings) >= most:
             raise DeviceError(
                 f"{self.device.adapter().name} may end loops early, and a kernel with {most} storage buffers leaves "
-                "none to watch it by: run it on another device"
+                "none for the watch: run it on another device"
             )
         return BufferBinding(point.group, point.binding, "storage", np.array(WATCH_BEFORE, np.uint32))
 

@@ -1,4 +1,4 @@
-"""The comments at the top of a module, which stay when its text is written anew."""
+"""The comments at the top of a module, which are kept when its text is written again."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from .ir.wgsl import ast
 def with_header(text: str, unit: ast.TranslationUnit, source: Source) -> str:
     """A text made from a unit, under the comments that its source begins with.
 
-    These are the comments before all declarations, up to the last empty line: what stands right on a declaration is
-    about that alone.
+    These are the comments before all declarations, up to the last empty line: a comment directly above a declaration
+    describes only that.
     """
     kept = _header(unit, source)
     return f"{kept}\n\n{text}" if kept else text

@@ -20,7 +20,7 @@ from .transforms.to_wgsl.unit import to_unit
 
 @deep_nesting()
 def minify(source: Source) -> str:
-    """The shortest text that does what the source does. Raises ShaderError for an invalid source.
+    """The shortest text with the same meaning as the source. Raises ShaderError for an invalid source.
 
     Entry points, overrides and bindings keep their names, and resources stay in the interface of each entry point.
     """
@@ -52,7 +52,7 @@ def _is_interface(value: Value) -> bool:
 
 
 def _drop_unused(module: Module) -> None:
-    """Drop private and workgroup variables that nothing uses, and structures that nothing is made of."""
+    """Drop unused private and workgroup variables, and unused structures."""
     unused = [it for it in module.root.instructions if isinstance(it, Var) and not _is_interface(it) and not it.uses]
     for variable in unused:
         variable.drop_operands()
@@ -83,7 +83,7 @@ def _values(function: Function) -> Iterator[Value]:
 
 
 def _name_plainly(module: Module) -> Iterable[str]:
-    """Take names away where a value can do without, and give the rest names that are nobody else's.
+    """Remove the names of values that need none, and make all other names unique.
 
     Returns the new names of structure members.
     """

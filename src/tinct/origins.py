@@ -98,7 +98,7 @@ class CoreOrigin:
         return module
 
     def check(self, entry: str, constants: Mapping[str, float]) -> None:
-        """Nothing: a pipeline's rules are checked on WGSL, and constants where they are put in place."""
+        """Do nothing: limits are checked on WGSL, and constants where they are substituted."""
 
     def workgroup_size(self, entry: str) -> Sequence[int] | None:
-        """None: only the module knows."""
+        """None: only the specialised module has the sizes."""

@@ -1,4 +1,4 @@
-"""The ways through the compiler, top to bottom: from a checked shader to what a device runs.
+"""The two pipelines of the compiler, top to bottom: from a checked shader to what a device runs.
 
 `compile_for_cpu` and `compile_for_gpu` do one step a line. A `Step` has a name and the reason for its place. `Steps`
 remembers what each step made, so that a compilation can stop after any step (the interpreters and `tinct compile
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .backend.cpu.options import CpuOptions
     from .ir.wgsl.ast import TranslationUnit
 
-CHECK: Step[None] = Step("check", "First: the rest relies on limits that are kept and on overrides that have values.")
+CHECK: Step[None] = Step("check", "First: other steps rely on limits that are kept and on overrides that have values.")
 BUILD: Step[Module] = Step("core", "Each device builds core IR anew, since its passes change the module in place.")
 CHECK_RESOURCES: Step[None] = Step("check resources", "Before passes, which do not know samplers.")
 SPECIALISE: Step[Module] = Step(
@@ -60,10 +60,10 @@ ORDER_OF_STEPS = (
 
 @dataclass(frozen=True, slots=True)
 class GpuOptions:
-    """What is written for a GPU. `for_naga`: as wgpu's compiler takes it, else for any engine.
+    """How WGSL is written for a GPU. `for_naga`: in the dialect of wgpu's compiler, else for any engine.
 
-    `loop_limit` is the number of turns after which a driver ends all loops early: a kernel that may come to it is
-    watched, and written with an effort against it, one of `transforms.pipelines.LOOP_EFFORTS` by its index.
+    `loop_limit` is the number of iterations after which a driver ends all loops early. A kernel that may reach it is
+    watched, and `loop_effort` is the index of a workaround in `transforms.pipelines.LOOP_EFFORTS`.
     """
 
     for_naga: bool = False
@@ -73,9 +73,9 @@ class GpuOptions:
 
 @dataclass(frozen=True, slots=True)
 class GpuKernel:
-    """WGSL for a GPU. `watch` is where the buffer is bound that tells of loops ended early, None if it has none.
+    """WGSL for a GPU. `watch` is the binding of the buffer that reports loops ended early, None without one.
 
-    `nesting` is the most conditions that control is under at any place.
+    `nesting` is the greatest nesting depth of conditions.
     """
 
     wgsl: str
@@ -117,7 +117,7 @@ def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
 
 
 def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
-    """WGSL with the values of overrides in place, indices clamped and workgroup memory zeroed, as far as WGSL leaves
+    """WGSL with the values of overrides substituted, indices clamped and workgroup memory zeroed, as far as WGSL leaves
     that to the implementation. Raises ShaderError and InputError.
     """
     from .backend.wgsl.printer import print_unit

@@ -1,4 +1,4 @@
-"""What a shader offers to a program: entry points, bindings, overrides, and the layout of every type."""
+"""The interface of a shader: entry points, bindings, overrides, and the layout of every type."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class BindingInfo:
 
     @property
     def point(self) -> BindingPoint:
-        """Where it is bound."""
+        """Its binding point."""
         return BindingPoint(self.group, self.binding)
 
     def dtype_with(self, elements: int) -> np.dtype[Any]:
@@ -108,7 +108,7 @@ class OverrideInfo:
 
     @property
     def key(self) -> str:
-        """The name that WebGPU wants in a pipeline's constants."""
+        """The name of the override in the constants of a WebGPU pipeline."""
         return self.name if self.id is None else str(self.id)
 
 

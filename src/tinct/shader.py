@@ -1,4 +1,4 @@
-"""The public face: load a shader, look at it, run its entry points.
+"""The public API: load a shader, inspect it, run its entry points.
 
 shader = tinct.load("saxpy.wgsl")
 result = shader["main"].run({"x": x, "y": y, "params": params}, threads=len(x))
@@ -73,7 +73,7 @@ def load_source(shader: str | PathLike[str]) -> Source:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a dispatch gave: the written buffers by variable name, and the seconds it took."""
+    """The result of a dispatch: the written buffers by variable name, and the seconds it took."""
 
     outputs: dict[str, npt.NDArray[Any]]
     timing: Timing
@@ -81,7 +81,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Sanitized:
-    """What a watched dispatch gave: the written buffers by variable name, and what is wrong, with its places."""
+    """The result of a sanitized dispatch: the written buffers by variable name, and the findings with their places."""
 
     outputs: dict[str, npt.NDArray[Any]]
     findings: tuple[Diagnostic, ...]
@@ -145,7 +145,7 @@ class Shader:
         return Kernel(self, self.entry_points[choose_entry(compute, name)])
 
     def compilation(self, entry: str, constants: Constants) -> Compilation:
-        """The stages from this shader to machine code, each made once. Raises InputError for unknown constants."""
+        """The compilation of an entry point, whose stages are made once. Raises InputError for unknown constants."""
         values = self._constants(constants)
         key = (entry, tuple(sorted(values.items())))
         if key not in self._compilations:
@@ -153,7 +153,7 @@ class Shader:
         return self._compilations[key]
 
     def _constants(self, constants: Constants) -> dict[str, float]:
-        """The constants by what a pipeline calls them: the override's `@id` if it has one, else its name."""
+        """The constants by their keys in a pipeline: the override's `@id` if it has one, else its name."""
         by_key = {key: info for info in self.overrides.values() for key in (info.name, info.key)}
         values: dict[str, float] = {}
         for name, value in mapping_of(constants, "constants", self.overrides or ("n",)).items():
@@ -250,8 +250,8 @@ class Kernel:
         contract: bool = False,
         trial: bool = True,
     ) -> Run:
-        """`run` with the seconds that compiling and running took. Without `trial`, the CPU's first runs are as all
-        others will be: compiled for speed.
+        """`run` with the seconds that compiling and running took. Without `trial`, the CPU uses fully optimised code
+        from the first run on.
         """
         runner = device_named(name_of(device, "a device", "cpu"))
         contract = flag_of(contract, "contract")
@@ -270,7 +270,7 @@ class Kernel:
         constants: Constants | None,
         device: str,
     ) -> tuple[Compilation, dict[BindingPoint, bytearray], tuple[int, int, int]]:
-        """What a dispatch needs: the compilation, the bytes of each binding, and the number of workgroups."""
+        """The inputs of a dispatch: the compilation, the bytes of each binding, and the number of workgroups."""
         compilation = self.shader.compilation(self.info.name, {} if constants is None else constants)
         compilation.check_runnable_on(device)
         packed = pack_buffers(self.bindings, buffers)

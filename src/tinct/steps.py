@@ -18,19 +18,19 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, eq=False)
 class Step(Generic[T]):
-    """A step of a pipeline, which makes a T; `why` says why the step stands where it stands."""
+    """A step of a pipeline, whose result is a T; `why` is the reason for its place."""
 
     name: str
     why: str
 
 
 class _Reached(Exception):
-    """The step that was wanted is done."""
+    """The requested step is done."""
 
 
 @dataclass(eq=False)
 class Steps:
-    """What the steps of one compilation have made, and the seconds each took, by name. Call it to do a step."""
+    """The results of the steps of one compilation, and the seconds each took, by name. Call it to do a step."""
 
     source: Source
     """The text that diagnostics point into."""
@@ -39,19 +39,19 @@ class Steps:
     _last: Step[Any] | None = None
 
     def __call__(self, step: Step[T], make: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """What a step makes: as it was made before, else made now. Raises what `make` does."""
+        """The result of a step, which is computed if it is not there yet. Raises what `make` raises."""
         if step not in self._made:
             try:
                 self._made[step] = self._timed(step.name, lambda: make(*args, **kwargs))
             except BaseException:
-                self._made.clear()  # the step may have changed what others made, and was stopped half-way
+                self._made.clear()  # the step may have changed the results of others, and was stopped half-way
                 raise
         if step is self._last:
             raise _Reached
         return cast("T", self._made[step])
 
     def result(self, step: Step[T], pipeline: Callable[[Steps], object]) -> T:
-        """What a step makes; `pipeline` runs until it is done, if it was not done before."""
+        """The result of a step; if it is not there yet, `pipeline` runs until the step is done."""
         if step not in self._made:
             self._last = step
             try:
@@ -67,7 +67,7 @@ class Steps:
         self.seconds.update(parts)
 
     def branch(self) -> Steps:
-        """Steps that go on from here on their own: what they make is not made here."""
+        """A copy that has the results so far; later results of one are not seen by the other."""
         return Steps(self.source, self.seconds, dict(self._made))
 
     def _timed(self, name: str, make: Callable[[], T]) -> T:

@@ -1,10 +1,10 @@
-"""Arrays in and out of textures.
+"""Conversion of arrays to and from the bytes of textures.
 
 An array has the shape (width,), (height, width), (depth, height, width) or (layers, height, width), after it the
 samples of a multisampled texture, and at last the channels; a single channel needs no dimension. A cube's layers are
 its faces. A list of arrays is one for each mip level.
 
-A storage texture takes and gives the numbers that its format stores, channels in the order of the format's name:
+A storage texture takes and returns the numbers that its format stores, channels in the order of the format's name:
 uint8 for rgba8unorm, float16 for rg16float, one packed uint32 for rgb10a2uint. For a sampled texture the array chooses
 the format: integers for `i32` and `u32`; for `f32`, floats or normalised integers of 8 or 16 bits. Channels that are
 not given are 0, alpha 1. `ir.layout_numbers` has the rule by which numbers of other types are converted.
@@ -42,7 +42,7 @@ _CHANNELS = (1, 2, 4)
 
 
 def texel_dtype(texture: Texture) -> np.dtype[Any]:
-    """The type of the numbers in an array: of a storage texture's channels, or the widest that a sampled one takes."""
+    """The type of the numbers in an array: that of a storage texture's channels, or the widest for a sampled one."""
     form = format_of(texture)
     if form.is_packed:
         return np.dtype("<u4")

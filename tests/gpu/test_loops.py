@@ -141,7 +141,7 @@ def test_long_loops_are_right(source: str, count: int) -> None:
 
 
 def test_later_dispatches_start_with_what_was_enough(adapter: AdapterInfo) -> None:
-    needs("loop turns", adapter)
+    needs("loop iterations", adapter)
     shader = tinct.load(SINGLE)
     on("gpu", shader, 1000)
     assert compilation_of(shader).loop_effort == 0
@@ -152,14 +152,14 @@ def test_later_dispatches_start_with_what_was_enough(adapter: AdapterInfo) -> No
 
 
 def test_loops_that_are_too_long_are_an_error(adapter: AdapterInfo) -> None:
-    needs("loop turns", adapter)
+    needs("loop iterations", adapter)
     with pytest.raises(tinct.DeviceError, match=r"ends every loop .* after 65,535 turns .*'main' takes more"):
         on("gpu", tinct.load(SINGLE), 2_000_000_000)
 
 
 def test_the_first_turn_that_the_driver_leaves_out_is_noticed(adapter: AdapterInfo) -> None:
     """The watch must be right at the limit itself, where one turn more or less makes the difference."""
-    most = needs("loop turns", adapter)
+    most = needs("loop iterations", adapter)
     for count in range(most - 4, most + 3):
         shader = tinct.load(SINGLE)
         np.testing.assert_array_equal(on("gpu", shader, count), on("cpu", shader, count))
@@ -240,11 +240,11 @@ def adapter_info(name: str, vendor: str, description: str, backend: str) -> Adap
 @pytest.mark.parametrize(
     ("name", "vendor", "description", "kinds"),
     [
-        ("llvmpipe (LLVM 15.0.6, 256 bits)", "llvmpipe", "Mesa 22.3.6 (LLVM 15.0.6)", {"loop turns", "nesting"}),
-        ("llvmpipe (LLVM 19.1.0, 256 bits)", "llvmpipe", "Mesa 24.3.4 (LLVM 19.1.0)", {"loop turns", "nesting"}),
+        ("llvmpipe (LLVM 15.0.6, 256 bits)", "llvmpipe", "Mesa 22.3.6 (LLVM 15.0.6)", {"loop iterations", "nesting"}),
+        ("llvmpipe (LLVM 19.1.0, 256 bits)", "llvmpipe", "Mesa 24.3.4 (LLVM 19.1.0)", {"loop iterations", "nesting"}),
         ("llvmpipe (LLVM 19.1.0, 256 bits)", "llvmpipe", "Mesa 25.0.7-2 (LLVM 19.1.0)", {"nesting"}),
-        ("llvmpipe (LLVM 15.0.6, 256 bits)", "", "4.5 (Core Profile) Mesa 22.3.6", {"loop turns", "nesting"}),
-        ("llvmpipe (LLVM 15.0.6, 256 bits)", "", "a build of my own", {"loop turns", "nesting"}),
+        ("llvmpipe (LLVM 15.0.6, 256 bits)", "", "4.5 (Core Profile) Mesa 22.3.6", {"loop iterations", "nesting"}),
+        ("llvmpipe (LLVM 15.0.6, 256 bits)", "", "a build of my own", {"loop iterations", "nesting"}),
         ("AMD Radeon RX 7600", "radv", "Mesa 22.3.6", set()),
         ("NVIDIA H100", "NVIDIA", "550.54", set()),
     ],
@@ -254,6 +254,6 @@ def test_faults_of_drivers(name: str, vendor: str, description: str, kinds: set[
 
 
 def test_a_fault_is_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tinct.backend.gpu.faults.FAULTS", (Fault("loop turns", driver="slowpipe", most=255),))
-    assert faults_of(adapter_info("SlowPipe 3", "", "", "Vulkan")) == {"loop turns": 255}
+    monkeypatch.setattr("tinct.backend.gpu.faults.FAULTS", (Fault("loop iterations", driver="slowpipe", most=255),))
+    assert faults_of(adapter_info("SlowPipe 3", "", "", "Vulkan")) == {"loop iterations": 255}
     assert faults_of(adapter_info("llvmpipe", "", "Mesa 22.3.6", "Vulkan")) == {}

@@ -17,7 +17,7 @@ _NO_EXCEPTIONS = ("i32 immarg", "0")
 
 
 KEEP, THE_ARGUMENT, NAN, NEGATIVE_INFINITY, ONE = 0, 1, 3, 4, 10
-"""What `with_exceptions` can put in."""
+"""Results that `with_exceptions` can substitute."""
 
 
 def inverse_sqrt_estimate(ops: Ops, x: str) -> str:
@@ -31,7 +31,7 @@ def inverse_estimate(ops: Ops, x: str) -> str:
 
 
 def exponent(ops: Ops, x: str) -> str:
-    """The floor of `log2 |x|`, of subnormal numbers too; -inf for 0, inf for infinities."""
+    """The floor of `log2 |x|`, also for subnormal numbers too; -inf for 0, inf for infinities."""
     return _in_parts(ops, _Instruction("mask.getexp.ps", has_rounding=True), [x])
 
 
@@ -103,7 +103,7 @@ def _in_parts(ops: Ops, instruction: _Instruction, operands: Sequence[str]) -> s
 
 
 def _lanes(ops: Ops, lanes: int, vectors: Sequence[str], chosen: range) -> str:
-    """These lanes of one vector, or of two one after the other; nothing in particular beyond their end."""
+    """The lanes with these numbers of one vector or two concatenated ones; lanes beyond the end are undefined."""
     if len(vectors) == 1 and chosen == range(lanes):
         return vectors[0]
     first, second = (*vectors, "poison")[:2]

@@ -174,7 +174,7 @@ def _ordered_sum(r: Reals, a: str, b: str) -> tuple[str, str]:
 
 
 def _cut_to_number(r: Reals, x: str, limit: float) -> str:
-    """The number, or the nearer end of ±limit, also of a NaN."""
+    """The number, clamped to ±limit; a NaN becomes one of the limits."""
     x = r.select(r.test("olt", x, r.c(limit)), x, r.c(limit))
     return r.select(r.test("ogt", x, r.c(-limit)), x, r.c(-limit))
 

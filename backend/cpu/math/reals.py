@@ -56,7 +56,7 @@ class Reals:
         return self.ops.intrinsic(f"llvm.{name}", self.scalar, *operands)
 
     def multiply_add(self, a: str, b: str, c: str) -> str:
-        """`a * b + c`, where one rounding is as good as two: fused if the target does that."""
+        """`a * b + c` with one rounding or two: fused if the target has that."""
         return self.call("fma", a, b, c) if self.ops.out.module.target.has_fma else self.add(self.mul(a, b), c)
 
     def exact_fma(self, a: str, b: str, c: str) -> str:
@@ -86,7 +86,7 @@ class Reals:
         return self.ops.select(condition, self.scalar, a, b)
 
     def cut(self, x: str, low: float, high: float) -> str:
-        """The number, or the nearer end of an interval outside of it; a NaN stays."""
+        """The number, clamped to an interval; a NaN stays."""
         x = self.select(self.test("olt", x, self.c(low)), self.c(low), x)
         return self.select(self.test("ogt", x, self.c(high)), self.c(high), x)
 

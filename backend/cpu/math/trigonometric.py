@@ -12,7 +12,7 @@ from .coefficients import COS, PI_2_PARTS, SIN, TAN
 from .reals import Reals
 
 _LARGE_ANGLE = 2.0**18
-"""Up to here the rounding of x · 2/π puts the rest less than 0.01 outside of ±π/4."""
+"""Up to this angle the rounding of x · 2/π moves the remainder at most 0.01 outside of ±π/4."""
 _PI_2 = float.fromhex("0x1.921fb54442d18p+0")
 _2_PI = tuple(
     map(
@@ -115,5 +115,5 @@ def tan(r: Reals, x: str) -> str:
 
 
 def _times_sign(r: Reals, value: str, x: str) -> str:
-    """The value, negated where x has a sign."""
+    """The value, negated where x is negative."""
     return r.flip_sign(value, r.integer("lshr", r.bits(x), 31))

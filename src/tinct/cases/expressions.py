@@ -13,7 +13,7 @@ Sizes: TypeAlias = Mapping[str, int]
 
 
 class ExpressionError(ValueError):
-    """An expression that says nothing: bad syntax, an unknown name, a division by zero."""
+    """An expression without a value: bad syntax, an unknown name, a division by zero."""
 
 
 _OPERATORS: dict[type[ast.operator], Callable[[Number, Number], Number]] = {

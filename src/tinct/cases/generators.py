@@ -1,4 +1,4 @@
-"""What fills a buffer: seeded random numbers, ramps, constants, literal values, files, or one generator per field.
+"""Generators that fill a buffer: seeded random numbers, ramps, constants, literals, files, one generator per field.
 
 A generator is a frozen dataclass whose fields are its parameters in the case file, in order; `fill` makes an array of a
 shape and dtype. Random numbers are drawn in double precision, so that f16 and f32 buffers get the same ones, rounded.
@@ -22,7 +22,7 @@ Literal: TypeAlias = "bool | Expression | Sequence[Literal] | Mapping[str, Liter
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a generator is asked for."""
+    """A request to a generator."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -36,7 +36,7 @@ class Request:
 
 
 class Generator(Protocol):
-    """Makes the content of a buffer or of a field."""
+    """Makes the contents of a buffer or of a field."""
 
     def fill(self, request: Request) -> Array:
         """An array of `request.shape` and `request.dtype`; ExpressionError when the parameters do not fit."""

@@ -1,4 +1,4 @@
-"""Reads case files. What a case does not say, the file's top level says."""
+"""Reads case files. The top level of a file gives the defaults of its cases."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _load_case(
 
 
 def _merged(case: Mapping[str, object], defaults: Mapping[str, object], table: Table) -> dict[str, object]:
-    """A case over the file's defaults: tables are merged key by key, buffers one level deeper, the rest is replaced."""
+    """A case over the file's defaults: tables are merged key by key, buffers one level deeper; others are replaced."""
     merged = {**defaults, **case}
     for key in ("sizes", "constants"):
         if key in defaults and key in case:

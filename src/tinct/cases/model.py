@@ -22,7 +22,7 @@ Constant: TypeAlias = bool | int | float
 
 
 class CaseError(InputError):
-    """A case file that cannot be used: names the file and the place in it."""
+    """An unusable case file; the message names the file and the place in it."""
 
     def __init__(self, file: Path, place: str, message: str) -> None:
         super().__init__(f"{file}: {place}: {message}" if place else f"{file}: {message}")
@@ -85,7 +85,7 @@ class Case:
         return {name: self._fill(name, plan, dtypes[name]) for name, plan in self.plans.items()}
 
     def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array] | None:
-        """What the numpy reference makes of the inputs, for each output it speaks of; None without a reference."""
+        """The outputs that the numpy reference computes from the inputs; None without a reference."""
         if self.reference is None:
             return None
         try:

@@ -45,7 +45,7 @@ class Table:
         return list(self._left)
 
     def finish(self) -> None:
-        """Rejects keys that nobody took."""
+        """Rejects keys that were not taken."""
         if self._left:
             raise self.error(f"unknown key '{min(self._left)}'; known are: {', '.join(sorted(self._known))}")
 

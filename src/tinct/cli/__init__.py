@@ -2,7 +2,7 @@
 
 Exit codes: 0, all is well; 1, the shader is at fault (it is invalid, or devices disagree); 2, the command line is (a
 missing file, a bad flag, buffers that do not fit, output that cannot be written); 3, a device failed; 70, a bug of
-tinct; 130, interrupted; 141, who reads the output went away.
+tinct; 130, interrupted; 141, the reader of the output closed it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _COMMANDS = {
     "compare": "run kernels on all devices and compare the answers",
     "fmt": "format shaders",
     "minify": "write shaders as short as they can be",
-    "opt": "run passes on core IR and print what comes of it",
+    "opt": "run passes on core IR and print the result",
     "hercules": "check, print and run files of Hercules IR",
     "bisect": "find the pass, and the function, that changes an answer",
     "cache": "show or clear what is kept of compiled kernels",
@@ -41,10 +41,10 @@ _COMMANDS = {
 
 
 class LazyGroup(click.Group):
-    """Commands are imported when they are called: the others' libraries need not load."""
+    """Imports a command when it is called, so that the libraries of the others need not load."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All commands, in the order a newcomer meets them."""
+        """All commands, in the order in which a newcomer needs them."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -63,7 +63,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what a user can mend ends in a message and an exit code, never in a traceback."""
+        """Run the command. Errors that a user can fix end in a message and an exit code, never in a traceback."""
         try:
             return super().invoke(ctx)
         except (ShaderError, InputError, DeviceError, OSError, MemoryError) as error:
@@ -85,7 +85,7 @@ class LazyGroup(click.Group):
 
 
 def _explain(error: Exception) -> tuple[str, int]:
-    """The message for what a user can mend, and the exit code."""
+    """The message for an error that a user can fix, and the exit code."""
     match error:
         case ShaderError():
             return render_all(error.diagnostics, error.source, colours.paint), SHADER_AT_FAULT
@@ -104,7 +104,7 @@ def _error(message: str) -> str:
 
 
 def _explain_system(error: OSError) -> tuple[str, int]:
-    """What the system refused; output without a reader says nothing."""
+    """The message and exit code for an error of the system; a closed output gets no message."""
     if isinstance(error, BrokenPipeError):
         return "", NO_READER
     place = error.filename or ("standard output" if fault_of_output() is not None else "file")
@@ -141,7 +141,7 @@ tinct.params.append(colours.option("auto"))
 
 
 def main() -> None:
-    """Run the command line and leave."""
+    """Run the command line and exit."""
     streams.prepare()
     end_on_interrupt()
     warnings.showwarning = _show_warning

@@ -116,7 +116,7 @@ def _of_case(case: Case, against: str | None) -> tuple[str, Dispatch, Expectatio
 
 
 def _report(name: str, finding: Finding | None, passes: Sequence[Pass[Module]]) -> bool:
-    """Print what was found; whether something was."""
+    """Print the finding. Returns whether there is one."""
     if finding is None:
         click.echo(f"{name}: the same answer after each of {len(passes)} passes")
         return False

@@ -72,7 +72,7 @@ def _load(path: Path) -> npt.NDArray[Any]:
 
 
 def _generator(text: str) -> tuple[tuple[int, ...], Generator] | None:
-    """A shape and what fills it; None for what is no generator."""
+    """A shape and the generator that fills it; None if the text is no generator."""
     kind, *parts = text.split(":")
     counts = {"zeros": (0,), "arange": (0,), "uniform": (0, 2), "integers": (2,)}
     if kind not in counts:
@@ -132,7 +132,7 @@ def _filled(
 
 
 def _is_padded(type: Type) -> bool:
-    """Whether it is an array of vectors of three, whose dtype has a fourth number."""
+    """Whether an array holds vectors of three, whose dtype has a fourth, padding number."""
     return isinstance(type, Array) and isinstance(type.element, Vector) and type.element.width == 3
 
 

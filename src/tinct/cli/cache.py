@@ -1,4 +1,4 @@
-"""`tinct cache`: what is kept on disk of compiled kernels."""
+"""`tinct cache`: shows or clears the compiled kernels on disk."""
 
 from __future__ import annotations
 

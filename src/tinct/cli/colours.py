@@ -20,12 +20,12 @@ _STYLES: dict[Part, dict[str, Any]] = {
 
 
 def paint(part: Part, text: str) -> str:
-    """A part of a diagnostic as terminals show it. `click.echo` takes the colours out for what is none."""
+    """A part of a diagnostic in colour. `click.echo` removes colours if the output is no terminal."""
     return click.style(text, **_STYLES[part])
 
 
 def wanted() -> bool | None:
-    """Whether colours are asked for or forbidden; None where it is left to what the output is, a terminal or not."""
+    """Whether colours are requested or forbidden; None if that depends on whether the output is a terminal."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.color
 

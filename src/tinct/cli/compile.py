@@ -85,7 +85,7 @@ _WHOLE_MODULE = ("ast", "core")
 Stages:
   ast       the syntax tree, written as WGSL again
   core      the round-trip IR, of the whole shader
-  wgsl      what a GPU is given: overrides in place, indices clamped, workgroup memory zeroed
+  wgsl      the text for a GPU: overrides substituted, indices clamped, workgroup memory zeroed
   hercules  the fork/join graph that the CPU's code is made from
   llvm      LLVM IR, optimised
   asm       machine code for this CPU

@@ -44,7 +44,7 @@ def command(files: tuple[str, ...], check: bool, write: bool) -> None:
 
 
 def _format(name: str, *, is_printed: bool, is_written: bool) -> bool:
-    """Whether the file was not formatted yet."""
+    """Format a file. Returns whether its text was different before."""
     source = read_source(name)
     text = format_source(source)
     is_changed = text.encode() != source.data

@@ -108,7 +108,7 @@ def _print(module: Module, format: str, name: str) -> None:
 
 
 def run(function: Function, constants: list[int], values: list[object], device: str) -> object:
-    """What a function returns, in Python's own types, on `interp` or `cpu`. It may be changed.
+    """The result of a function on `interp` or `cpu`, in Python's own types. The function may be changed.
 
     Raises InputError.
     """
@@ -156,7 +156,7 @@ def _fitted(type: Type, value: object) -> object:
 
 
 def _plain(value: object) -> object:
-    """Numbers, truth values and lists of them: what else JSON has is no value of any type."""
+    """Numbers, truth values and lists of them; other JSON values belong to no type."""
     if isinstance(value, list):
         return [_plain(it) for it in cast("list[object]", value)]
     if not isinstance(value, (bool, int, float)):

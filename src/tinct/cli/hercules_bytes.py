@@ -17,7 +17,7 @@ _FLOATS = {16: "e", 32: "f", 64: "d"}
 
 
 def size_of(layout: Layout) -> int:
-    """The bytes of a layout whose extents are literals."""
+    """The size in bytes of a layout whose extents are literals."""
     return dynamic.evaluate(dynamic_size(layout), ())
 
 

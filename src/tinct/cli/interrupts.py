@@ -1,7 +1,7 @@
-"""Ctrl-C while machine code runs.
+"""Ctrl-C while the command line works in native code.
 
-Python handles signals between its own instructions, so a kernel that loops for ever would never be interrupted. The
-system's handler, though, writes to a pipe at once: a thread that reads it ends the process if nobody else does.
+Python handles signals between its own instructions, so it cannot interrupt a long call of a library. The system's
+handler, however, writes to a pipe at once: a thread that reads it ends the process if Python does not do so in time.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import NoReturn
 
 INTERRUPTED = 130
 _SHOW_CURSOR = "\x1b[?25h"
-"""A progress bar that is interrupted leaves it hidden."""
+"""Shows the cursor, which an interrupted progress bar leaves hidden."""
 _SECONDS_TO_END_BY_ITSELF = 0.5
 
 
 def end_on_interrupt() -> None:
-    """From now on an interrupt ends this process with exit code 130, whatever it does. Call it from the main thread."""
+    """Make an interrupt end this process with exit code 130, whatever it is doing. Call it from the main thread."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
@@ -35,7 +35,7 @@ def _wait(reader: int) -> None:
 
 
 def leave() -> NoReturn:
-    """End now: threads may still be in machine code, which nothing can stop."""
+    """Exit at once, without waiting for threads that may still be in native code."""
     shown_cursor = _SHOW_CURSOR if sys.stderr.isatty() else ""
     sys.stderr.write(f"{shown_cursor}interrupted\n")
     sys.stderr.flush()

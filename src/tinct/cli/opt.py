@@ -61,7 +61,7 @@ def command(
     dump_after: tuple[str, ...],
     verify_each: bool,
 ) -> None:
-    """Run passes on a shader's core IR and print what comes of it, as WGSL or as IR."""
+    """Run passes on a shader's core IR and print the result, as WGSL or as IR."""
     from ..transforms.passes import Pass, parse_pipeline, run_passes
     from ..transforms.pipelines import CORE
 

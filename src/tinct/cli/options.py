@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, and what they are read into."""
+"""Options and arguments that several commands share, and the functions that parse them."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def print_text(text: str) -> None:
 
 
 def for_json(value: Any) -> Any:
-    """The value with the floats that JSON lacks as the words "NaN", "Infinity" and "-Infinity"."""
+    """The value with floats that JSON lacks replaced by the strings "NaN", "Infinity" and "-Infinity"."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return map_parts(for_json, value)

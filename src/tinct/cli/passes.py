@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def list_option(stage: Callable[[], Stage[Any]]) -> Callable[[F], F]:
-    """The option `--list`, which prints what passes a stage has, for whom they are, and the pipelines with a name.
+    """The option `--list`, which prints the passes of a stage by who runs them, and the named pipelines.
 
     `stage` is called when the option is used, so that the command starts without importing all passes.
     """

@@ -1,4 +1,4 @@
-"""`tinct reflect`: what a program that runs a shader must know."""
+"""`tinct reflect`: the interface of a shader, for programs that run it."""
 
 from __future__ import annotations
 

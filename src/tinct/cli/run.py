@@ -61,7 +61,7 @@ a number and the infinities are the words "NaN", "Infinity" and "-Infinity". --b
 as fast, and are mostly more exact; but the results are no longer the interpreter's, bit for bit.
 
 \b
---sanitize reports data races between invocations, reads of workgroup memory that nobody has written, indices out of
+--sanitize reports data races between invocations, reads of workgroup memory before any write, indices out of
 bounds, and barriers that some invocations do not reach; with --format json as a list of diagnostics (see tinct check
 --help) in place of the buffers. It exits with 1 if any finding is an error.
 """,

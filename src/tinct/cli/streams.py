@@ -14,7 +14,7 @@ _INPUT, _OUTPUT, _ERRORS = 0, 1, 2
 
 
 def prepare() -> None:
-    """Make all three streams safe to use, whatever the parent process made of them.
+    """Make all three streams safe to use, whatever state the parent process left them in.
 
     The number of a closed one would go to the next file that is opened, and whoever prints would write into that. So
     a closed one is opened such that each use fails. Text that the stream's encoding lacks is written with escapes.
@@ -44,7 +44,7 @@ def _reopen_closed(number: int) -> None:
 
 
 class _Output(io.FileIO):
-    """Standard output: the first failure is raised and kept, and what is printed after it is dropped."""
+    """Standard output. The first failure is raised and kept; later output is dropped."""
 
     fault: OSError | None = None
 
@@ -59,7 +59,7 @@ class _Output(io.FileIO):
 
 
 class _Messages(io.FileIO):
-    """Standard error: where it cannot be written, nobody can be told, and the exit code has to do."""
+    """Standard error. If it cannot be written, only the exit code reports the error."""
 
     def write(self, data: Any, /) -> int:
         try:
@@ -69,7 +69,7 @@ class _Messages(io.FileIO):
 
 
 def fault_of_output() -> OSError | None:
-    """Why what was printed cannot be written; None if it is."""
+    """Why standard output could not be written; None if it was."""
     with suppress(OSError):
         sys.stdout.flush()
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)

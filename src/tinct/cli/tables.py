@@ -15,11 +15,11 @@ from rich.table import Table
 from . import colours
 
 _LIMITLESS = 10_000
-"""Columns of an output that is no terminal: tables keep their width there."""
+"""The width of an output that is no terminal, where tables keep their full width."""
 _FOLDED = (12, 8, 5)
 """Columns that text is folded to at most; the latter two only where all columns that may be left out are."""
 _AROUND = 3
-"""Blanks that a column takes beside its text; the table has one more."""
+"""Blanks of a column beside its text; the table has one more."""
 
 
 class Column(NamedTuple):
@@ -39,7 +39,7 @@ class Row(NamedTuple):
 
 class _Output(Console):
     def on_broken_pipe(self) -> NoReturn:
-        """As for any other output: the command line ends with an exit code of its own."""
+        """Raise the error, as other output does: the command line exits with its own code."""
         raise BrokenPipeError
 
 
@@ -74,7 +74,7 @@ def print_table(columns: Sequence[Column], rows: Sequence[Row]) -> None:
 
 
 def _fitting(columns: Sequence[Column], rows: Sequence[Row], width: int) -> tuple[list[int], list[int]]:
-    """The numbers of the columns that there is room for, and the least width of every column."""
+    """The numbers of the columns that fit the terminal, and the least width of every column."""
     kept = list(range(len(columns)))
     least: list[int] = []
     for folded in _FOLDED:
@@ -116,7 +116,7 @@ def _longest(cells: Sequence[str]) -> int:
 
 
 def _least(column: Column, cells: Sequence[str], folded: int) -> int:
-    """The columns of the terminal that a column takes at least, its head folded between words."""
+    """The minimum width of a column, with its heading folded between words."""
     text = _longest(cells)
     head = max(map(cell_len, column.head.split()))
     return max(min(head, folded), text if column.is_number else min(text, folded))
