@@ -3,7 +3,8 @@
 A version that takes over another's storage changes it in place. That is right if no two versions of one storage are
 alive at once. This holds if all of them come from one *source*: a node that defines the storage's contents (a
 Parameter, or a node that takes over a version from another storage on at least one path). All versions are then
-states of one token that is used linearly. When the source runs again, no use of its earlier results is left: it dominates them.
+states of one token that is used linearly. When the source runs again, no use of its earlier results is left: it
+dominates them.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ def test_later_dispatches_start_with_what_was_enough(adapter: AdapterInfo) -> No
 
 def test_loops_that_are_too_long_are_an_error(adapter: AdapterInfo) -> None:
     needs("loop iterations", adapter)
-    with pytest.raises(tinct.DeviceError, match=r"ends every loop .* after 65,535 turns .*'main' takes more"):
+    with pytest.raises(tinct.DeviceError, match=r"ends every loop .* after 65,535 iterations .*'main' needs more"):
         on("gpu", tinct.load(SINGLE), 2_000_000_000)
 
 
