@@ -29,7 +29,7 @@ from tinct.base.interpreter_state import paused_collection
 from tinct.frontend import check_pipeline, parse, resolve
 from tinct.ir.diagnostics import ShaderError
 from tinct.ir.hercules.entry import EntryPoint
-from tinct.ir.hercules.schedule import place_nodes
+from tinct.ir.hercules.placement import place_nodes
 from tinct.ir.source import Source
 from tinct.transforms.from_wgsl.build import build
 from tinct.transforms.hercules import CPU

@@ -3,7 +3,7 @@
     kernel = compile_entry(entry_point)          # transforms.to_hercules makes the entry point
     kernel.run([bytes_of_a, bytes_of_b], workgroups=(64, 1, 1))
 
-How a function is compiled: `ir.hercules.schedule` gives every node a place, `storage` gives every collection memory,
+How a function is compiled: `ir.hercules.placement` gives every node a place, `storage` gives every collection memory,
 `emit` writes control and `nodes` data as LLVM IR (operators in `data`, builtin functions in `intrinsics` and `math`,
 addresses and copies in `memory`, all as text through `llvm`), `jit` has LLVM optimise and load it, `function` runs
 it on addresses, `device` binds buffers, `tiered` chooses the machine code of a dispatch, and the workers of `threads`,

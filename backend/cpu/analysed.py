@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import Loop
 from ...ir.hercules.graph import def_use
-from ...ir.hercules.schedule import Placement, place_nodes
+from ...ir.hercules.placement import Placement, place_nodes
 from .gangs import GangAnalysis, analyse_gang, choose_gangs, obstacle, widened
 from .gangs.choice.widen import ThreadLimit
 from .layout import Layout

@@ -22,7 +22,7 @@ from ...base.deadline import check_compile_time
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import block_leader
-from ...ir.hercules.schedule import Placement
+from ...ir.hercules.placement import Placement
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .analysed import AnalysedFunction, analyse, analyse_for_gangs, with_gangs

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import block_leader
-from ...ir.hercules.schedule import Placement
+from ...ir.hercules.placement import Placement
 from . import data
 from .llvm import FunctionText, Ops
 from .nodes import NodeEmitter

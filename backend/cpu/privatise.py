@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...ir.hercules import nodes as h
-from ...ir.hercules.schedule import Placement
+from ...ir.hercules.placement import Placement
 from ...ir.hercules.versions import consumed, is_version_projection, looked_at
 from .layout import Layout, constant_size, dynamic_size
 from .storage import StoragePlan

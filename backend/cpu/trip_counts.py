@@ -7,7 +7,7 @@ import math
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import Loop
 from ...ir.hercules.nodes import BinaryOp, UnaryOp
-from ...ir.hercules.schedule import Placement
+from ...ir.hercules.placement import Placement
 
 _ALL_NUMBERS = 2.0**32
 HALVINGS = 32

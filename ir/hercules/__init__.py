@@ -38,7 +38,7 @@ Modules here:
 - `text`: printer and parser. `rules`: the table of rules that `verify` checks. `interp`: the reference interpreter;
   `arithmetic` and `storage` are its values, `dispatch` runs whole entry points.
 - `analyses`: dominance, forks, loops. `versions`: consumers and readers of collections, and their order.
-  `schedule`: a block for each node. `conditions`: comparisons of integers that branches imply; `intervals`, `ranges`:
+  `placement`: a block for each node. `conditions`: comparisons of integers that branches imply; `intervals`, `ranges`:
   proved bounds of integers, and of positions in arrays. `cache`: keeps analyses by version.
 - `dot`: pictures.
 - `entry`: the description of a WGSL entry point that a backend gets.

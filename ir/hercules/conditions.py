@@ -33,7 +33,7 @@ from .nodes import (
     UnaryOp,
     ZeroConstant,
 )
-from .schedule import Placement
+from .placement import Placement
 
 Fact: TypeAlias = tuple[BinaryOp, Node]
 """`(op, other)`, about a node: `node op other` is true."""

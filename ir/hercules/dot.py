@@ -36,7 +36,7 @@ from .nodes import (
     Write,
     ZeroConstant,
 )
-from .schedule import Placement, place_nodes
+from .placement import Placement, place_nodes
 from .text import constant_text, dynamic_text, expression_text, node_names
 from .types import is_collection
 

@@ -60,7 +60,7 @@ from .nodes import (
     VariantIndex,
     Write,
 )
-from .schedule import Placement, place_nodes
+from .placement import Placement, place_nodes
 from .storage import Value, Variant
 from .types import Scalar, element_type, is_collection, is_scalar
 from .versions import is_version_projection

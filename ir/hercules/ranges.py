@@ -53,7 +53,7 @@ from .nodes import (
     Write,
     ZeroConstant,
 )
-from .schedule import Placement
+from .placement import Placement
 from .types import U64, element_type
 
 

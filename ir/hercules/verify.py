@@ -15,11 +15,11 @@ from .nodes import (
     Module,
     Node,
 )
+from .placement import place_nodes
 from .rules.context import Context, Mistake
 from .rules.control import CONTROL
 from .rules.operands import TYPING
 from .rules.structure import STRUCTURE
-from .schedule import place_nodes
 from .text import print_function
 
 

@@ -8,7 +8,7 @@ from tinct.ir.hercules.graph import def_use, predecessors, replace_predecessor
 from tinct.ir.hercules.inference import infer_types
 from tinct.ir.hercules.interp import run
 from tinct.ir.hercules.nodes import BinaryOp, DynamicOp, Fork, Function, Join, Module, Node
-from tinct.ir.hercules.schedule import place_nodes
+from tinct.ir.hercules.placement import place_nodes
 from tinct.ir.hercules.text import node_names, parse
 from tinct.ir.hercules.types import BOOL, I32
 from tinct.ir.hercules.verify import check

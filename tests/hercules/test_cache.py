@@ -18,7 +18,7 @@ from tinct.ir.hercules.nodes import (
     Function,
     IntegerConstant,
 )
-from tinct.ir.hercules.schedule import place_nodes
+from tinct.ir.hercules.placement import place_nodes
 from tinct.ir.hercules.text import parse
 from tinct.ir.hercules.types import I32
 

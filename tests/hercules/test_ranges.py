@@ -9,8 +9,8 @@ import pytest
 from tinct.ir.hercules import interp
 from tinct.ir.hercules.interp import run
 from tinct.ir.hercules.nodes import Index, Node
+from tinct.ir.hercules.placement import place_nodes
 from tinct.ir.hercules.ranges import Ranges, in_range
-from tinct.ir.hercules.schedule import place_nodes
 from tinct.ir.hercules.text import parse
 
 from .generate import generate

@@ -12,8 +12,8 @@ from tinct.frontend import load_program
 from tinct.ir.hercules.dispatch import run_entry_point
 from tinct.ir.hercules.entry import EntryPoint
 from tinct.ir.hercules.nodes import PositionIndex, Read, Write
+from tinct.ir.hercules.placement import place_nodes
 from tinct.ir.hercules.ranges import in_range
-from tinct.ir.hercules.schedule import place_nodes
 from tinct.ir.hercules.text import print_module
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...ir.hercules.analyses import control_graph
 from ...ir.hercules.graph import is_control, replace_all
 from ...ir.hercules.nodes import Function, Node, Parameter, Phi, Region, Start
-from ...ir.hercules.schedule import live_nodes
+from ...ir.hercules.placement import live_nodes
 
 
 def remove_unreachable(function: Function) -> bool:

@@ -35,8 +35,8 @@ from ...ir.hercules.nodes import (
     ThreadID,
     ZeroConstant,
 )
+from ...ir.hercules.placement import Placement, place_nodes
 from ...ir.hercules.ranges import in_range
-from ...ir.hercules.schedule import Placement, place_nodes
 from ...ir.hercules.types import U64
 from .cleanup import remove_dead
 from .independence import Iterations

@@ -9,8 +9,8 @@ from functools import cached_property
 from ...ir.hercules.cache import Analyses
 from ...ir.hercules.graph import def_use, is_control
 from ...ir.hercules.nodes import Call, Collect, Fork, Join, Node, Reduce, ThreadID
+from ...ir.hercules.placement import Placement, place_nodes
 from ...ir.hercules.ranges import in_range
-from ...ir.hercules.schedule import Placement, place_nodes
 from .cleanup import remove_dead
 from .independence import Iterations
 

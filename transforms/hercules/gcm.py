@@ -31,7 +31,7 @@ from ...ir.hercules.nodes import (
     Start,
     ThreadID,
 )
-from ...ir.hercules.schedule import Placement, place_nodes
+from ...ir.hercules.placement import Placement, place_nodes
 from .cleanup import remove_dead
 
 

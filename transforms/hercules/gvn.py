@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...base.deadline import check_compile_time
 from ...ir.hercules.graph import predecessors, replace_all
 from ...ir.hercules.nodes import Fork, Function, Module, Node, Phi, PureNode, Reduce
-from ...ir.hercules.schedule import Latest, latest_places
+from ...ir.hercules.placement import Latest, latest_places
 from ...ir.hercules.types import is_scalar
 from ...ir.hercules.versions import is_version_projection
 from ...ir.schema.runtime import value_key

@@ -29,7 +29,7 @@ from ...ir.hercules.nodes import (
     Reduce,
     Write,
 )
-from ...ir.hercules.schedule import Placement
+from ...ir.hercules.placement import Placement
 from ...ir.hercules.types import is_collection
 
 FOLDS = frozenset({BinaryOp.ADD, BinaryOp.MUL, BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR})

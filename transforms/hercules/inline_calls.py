@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...ir.hercules import nodes as h
 from ...ir.hercules.copying import copied
 from ...ir.hercules.graph import control_predecessors, def_use, map_predecessors, replace_all
-from ...ir.hercules.schedule import place_nodes
+from ...ir.hercules.placement import place_nodes
 from .cleanup import remove_dead
 from .merge_returns import with_one_return
 

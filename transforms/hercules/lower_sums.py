@@ -14,7 +14,7 @@ from typing import assert_never
 from ...ir.hercules import nodes as h
 from ...ir.hercules.graph import control_predecessors, replace_all, replace_predecessor
 from ...ir.hercules.inference import infer_types
-from ...ir.hercules.schedule import place_nodes
+from ...ir.hercules.placement import place_nodes
 from ...ir.hercules.types import indexed_type, is_scalar
 from ...ir.hercules.versions import is_version_projection
 

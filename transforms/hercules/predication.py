@@ -21,7 +21,7 @@ from ...ir.hercules.nodes import (
     Region,
     Select,
 )
-from ...ir.hercules.schedule import Placement, place_nodes
+from ...ir.hercules.placement import Placement, place_nodes
 from ...ir.hercules.types import is_scalar
 
 

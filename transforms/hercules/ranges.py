@@ -29,8 +29,8 @@ from ...ir.hercules.nodes import (
     Reduce,
     Select,
 )
+from ...ir.hercules.placement import Placement, place_nodes
 from ...ir.hercules.ranges import Ranges
-from ...ir.hercules.schedule import Placement, place_nodes
 from .cleanup import remove_dead
 
 

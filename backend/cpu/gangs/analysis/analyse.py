@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
-from .....ir.hercules.schedule import Placement
+from .....ir.hercules.placement import Placement
 from .....ir.hercules.types import is_collection
 from .....ir.hercules.versions import is_version_projection
 from ...storage import Storage, StoragePlan

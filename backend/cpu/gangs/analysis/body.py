@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from .....base.deadline import check_compile_time
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop, block_leader
-from .....ir.hercules.schedule import Placement
+from .....ir.hercules.placement import Placement
 
 Container = Loop | h.Fork
 

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
-from .....ir.hercules.schedule import Placement
+from .....ir.hercules.placement import Placement
 from ... import math
 from ...trip_counts import HALVINGS, max_trip_count
 from .body import Level

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .....ir.hercules import nodes as h
-from .....ir.hercules.schedule import Placement
+from .....ir.hercules.placement import Placement
 from .bounds import constant_value
 
 

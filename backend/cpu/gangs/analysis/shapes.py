@@ -14,7 +14,7 @@ from typing import assert_never
 from .....base.deadline import check_compile_time
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
-from .....ir.hercules.schedule import Placement
+from .....ir.hercules.placement import Placement
 from .....ir.hercules.types import U32, U64, is_collection
 from ...storage import Storage, StoragePlan
 from ..gang import Gang

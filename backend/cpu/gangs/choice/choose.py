@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .....ir.hercules.analyses import Loop
-from .....ir.hercules.schedule import Placement
+from .....ir.hercules.placement import Placement
 from ..gang import Gang
 from .sizing import size_gangs
 from .unrolling import unrolled_loops

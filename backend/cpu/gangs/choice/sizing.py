@@ -9,7 +9,7 @@ from typing import assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
-from .....ir.hercules.schedule import Placement
+from .....ir.hercules.placement import Placement
 from ..analysis.segments import segment_counter
 from ..gang import Gang
 from .transposing import transposes_rows

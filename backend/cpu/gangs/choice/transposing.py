@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from .....ir.hercules import nodes as h
-from .....ir.hercules.schedule import Placement
+from .....ir.hercules.placement import Placement
 from ..analysis.bounds import constant_value
 
 _DEPTH = 12

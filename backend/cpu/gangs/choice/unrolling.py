@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from .....ir.hercules import arithmetic
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop, block_leader
-from .....ir.hercules.schedule import Placement
+from .....ir.hercules.placement import Placement
 from ..analysis.bounds import constant_value
 from ..gang import Gang
 

@@ -14,7 +14,7 @@ from typing import TypeGuard, assert_never
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
 from .....ir.hercules.graph import predecessors
-from .....ir.hercules.schedule import Placement
+from .....ir.hercules.placement import Placement
 from .....ir.hercules.types import is_collection
 from .....ir.hercules.versions import is_version_projection
 from ...llvm import Ops
