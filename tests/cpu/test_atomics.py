@@ -30,7 +30,7 @@ def kernel(text: str, tier: Tier = "gang") -> CompiledKernel:
 def run(compiled: CompiledKernel, *buffers: npt.NDArray[np.generic], workers: int = 3, groups: int = GROUPS) -> None:
     assert compiled.tier_reason in ("", "the lane tier was asked for")
     bound = compiled.bind([it.view(np.uint8) for it in buffers], (groups, 1, 1))
-    bound.function.extent.each = 1.0  # each workgroup seems to take a second, so all workers are called
+    bound.function.parameters.each = 1.0  # each workgroup seems to take a second, so all workers are called
     bound.run(workers=workers)
 
 

@@ -33,9 +33,9 @@ _LONGEST_EXAMPLE = 60  # lines
 _INTRODUCTION = """\
 # Diagnostics
 
-What `tinct check` and `ShaderError` say of a shader. Each diagnostic has a code, which stays the same when its words
-change. An error makes the shader invalid; a warning does not. Every code is listed here with what it means, a shader
-that it is for, and all that is said of that shader.
+The diagnostics of `tinct check` and `ShaderError`. Each diagnostic has a code, which stays the same when its words
+change. An error makes the shader invalid; a warning does not. Each code is listed with its meaning, a shader that
+has it, and all diagnostics of that shader.
 
 """
 
