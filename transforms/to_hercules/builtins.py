@@ -1,7 +1,7 @@
-"""Builtin functions in Hercules IR: one table from WGSL names to what builds them.
+"""Builtin functions in Hercules IR: one table from WGSL names to the functions that build their nodes.
 
-Scalar functions become Intrinsics, component by component. All others are put together here from primitive nodes, as
-WGSL's "Built-in Functions" defines them.
+Scalar functions become Intrinsics, component by component. All others are built here from primitive nodes, as WGSL's
+"Built-in Functions" defines them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class BuiltinCall:
 
     @property
     def scalar(self) -> wgsl.Scalar:
-        """The scalar of the first argument."""
+        """The scalar type of the first argument."""
         scalar = wgsl.scalar_of(self.types[0])
         assert scalar is not None
         return scalar
@@ -66,7 +66,7 @@ def lower(call: BuiltinCall) -> Tree | None:
 
 
 def intrinsic(call: BuiltinCall) -> Tree:
-    """An Intrinsic of the function's name for each component of the result; a scalar argument goes with every one."""
+    """An Intrinsic of the function's name for each component of the result; all of them share a scalar argument."""
     scalar = wgsl.scalar_of(call.type)
     assert scalar is not None
     type = t.scalar_type(scalar)
@@ -276,8 +276,8 @@ def _bitcast(call: BuiltinCall) -> Tree:
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """How `packNxM…` lays lanes out: `bits` wide, `signed`; `normalized` lanes hold floats whose 1.0 is the largest
-    integer; `clamps` for the integer forms.
+    """How `packNxM…` lays out the lanes of a word: each is `bits` wide, and `signed` or not. `normalized` lanes hold
+    floats, of which 1.0 is stored as the largest integer. With `clamps`, integers are clamped to the lane's range.
     """
 
     bits: int
@@ -287,7 +287,7 @@ class Packing:
 
     @property
     def count(self) -> int:
-        """Lanes in a word."""
+        """Number of lanes in a word."""
         return 32 // self.bits
 
     @property

@@ -1,9 +1,10 @@
-"""Functions of core IR as functions of Hercules IR, and their calls, where a call is not inlined (see `outline`).
+"""Translates the functions that are called, rather than inlined (see `outline`), and the calls of them.
 
-A called function takes scalars and gives a product of scalars. It takes the components of its parameters, those of what
-its pointers point to, and those of the private variables that it uses; it gives the components of its result, and of
-the pointers and private variables that it may write. Bindings and workgroup variables that it reads are parameters,
-too: whole collections, of which it only reads elements. It has the dynamic constants of the entry point.
+The parameters of a called function are scalars, and its result is a product of scalars. It takes the scalars of its
+WGSL parameters, of the memory that its pointers point to, and of the private variables that it uses. It returns the
+scalars of its WGSL result, and of the memory behind pointers and the private variables that it may write. Bindings and
+workgroup variables that it reads are further parameters: whole collections, which it never writes. It has the dynamic
+constants of the entry point.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from .walk import Restart, Walk
 
 @dataclass(frozen=True, slots=True)
 class CalledFunction:
-    """A function that is called. After its parameters it takes the private and the shared variables; after its result
-    it gives what it may write.
+    """A translated function. Its parameters are those of `source`, then `privates`, then `shared`; it returns the
+    result of `source`, then the new values of `written`.
     """
 
     function: h.Function
@@ -41,21 +42,21 @@ class CalledFunction:
 
 @dataclass(eq=False, slots=True)
 class Calls:
-    """The functions that are called, each translated when it is first needed."""
+    """The functions that are called, each translated at the first call. `chosen` are those that are not inlined."""
 
     chosen: set[c.Function]
     effects: EffectsAnalysis
     names: Sequence[str] = ()
-    """Those of the dynamic constants."""
+    """The names of the dynamic constants."""
     _known: dict[c.Function, CalledFunction] = field(default_factory=dict[c.Function, CalledFunction])
 
     @property
     def functions(self) -> list[h.Function]:
-        """All that were translated."""
+        """The functions translated so far."""
         return [it.function for it in self._known.values()]
 
     def emit(self, call: c.Call, caller: Instructions) -> Tree | None:
-        """A call at lane level, and its result."""
+        """Add a call, at lane level, and store what the function wrote; returns the call's result."""
         machine, graph, variables = caller.machine, caller.machine.graph, caller.module_scope.variables
         called = self._function(call.callee, caller.module_scope)
         places: dict[Root, Designator] = {var: variables[var] for var in called.privates}
@@ -84,7 +85,7 @@ class Calls:
 
 
 class _Translation:
-    """That of one function; `outside` is what its caller sees of the module's variables."""
+    """The translation of one function. `outside` are the module-scope variables as the caller sees them."""
 
     def __init__(self, calls: Calls, function: c.Function, outside: Globals) -> None:
         self.calls = calls
@@ -100,7 +101,7 @@ class _Translation:
         self.shared = [it for it in used if it not in self.privates]
 
     def run(self) -> CalledFunction:
-        """The function. Raises Restart if it turns out that it never returns."""
+        """Translate the function. If it never returns, raises Restart, and from then on it is inlined."""
         source, machine = self.source, self.machine
         machine.open_lane()
         inside = Globals({}, self.outside.lengths, has_barrier=False)
@@ -141,8 +142,7 @@ class _Translation:
         except ShaderError as error:
             raise ShaderError([replace(it, span=it.span or walk.place) for it in error.diagnostics]) from None
 
-    # What it takes
-
+    # Parameters
     def _parameter(self, parameter: c.FunctionParameter) -> Tree:
         name = parameter.name or "argument"
         if isinstance(parameter.type, wgsl.Pointer):
@@ -150,7 +150,7 @@ class _Translation:
         return value_of(self.machine, parameter.type, self._taken(parameter.type, name))
 
     def _variable(self, root: Root, name: str) -> Designator:
-        """A variable of the function's own for one of the caller's."""
+        """A local copy, initialised from parameters, of a private variable or of the memory behind a pointer."""
         assert isinstance(root.type, wgsl.Pointer)
         store = root.type.store
         place = place_for(store, name)
@@ -160,13 +160,13 @@ class _Translation:
         return self.places[root]
 
     def _taken(self, type: wgsl.Type, name: str) -> Iterator[h.Node]:
-        """Parameters for the scalars of a value."""
+        """Add a parameter for each scalar of a value."""
         kinds = list(scalar_types(type))
         for number, scalar in enumerate(kinds):
             yield self._take(scalar_type(scalar), name if len(kinds) == 1 else f"{name}_{number}")
 
     def _share(self, variable: c.Var) -> Designator:
-        """A parameter for a variable that is read where it is."""
+        """Add a parameter for a variable that the function only reads: the caller's collection, not a copy."""
         outer = self.outside.variables[variable]
         cell = Cell(_cell(outer).name, _cell(outer).type, is_shared=True, is_constant=True)
         self.machine.constants[cell] = self._take(cell.type, cell.name)
@@ -185,7 +185,7 @@ def _space(variable: c.Var) -> wgsl.AddressSpace | None:
 
 
 def _cell(shared: Designator) -> Cell:
-    """What holds a shared variable."""
+    """The cell of a shared variable."""
     assert isinstance(shared.place, Cell)
     return shared.place
 
@@ -220,7 +220,7 @@ def scalars_of(machine: Machine, value: Tree, type: wgsl.Type) -> Iterator[h.Nod
 
 
 def scalars_at(machine: Machine, place: Designator) -> Iterator[h.Node]:
-    """The scalars at a place."""
+    """Load the scalars at a place."""
     if isinstance(place.type, wgsl.Scalar):
         yield node_of(memory.load(machine, place))
         return
@@ -229,7 +229,7 @@ def scalars_at(machine: Machine, place: Designator) -> Iterator[h.Node]:
 
 
 def put_scalars(machine: Machine, place: Designator, scalars: Iterator[h.Node]) -> None:
-    """Store the next scalars at a place."""
+    """Store at a place as many of the scalars as it holds."""
     if isinstance(place.type, wgsl.Scalar):
         memory.store(machine, place, next(scalars))
         return
@@ -238,7 +238,7 @@ def put_scalars(machine: Machine, place: Designator, scalars: Iterator[h.Node]) 
 
 
 def value_of(machine: Machine, type: wgsl.Type, scalars: Iterator[h.Node]) -> Tree:
-    """A value of the next scalars."""
+    """A value of the type, made of as many of the scalars as it has."""
     if isinstance(type, wgsl.Scalar):
         return next(scalars)
     if isinstance(type, wgsl.Array) and not is_tree_array(type):

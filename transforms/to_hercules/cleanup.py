@@ -1,5 +1,5 @@
-"""Removes nodes that a single walk cannot recognise as redundant: Phis and Reduces that never change, and nodes nobody
-uses.
+"""Removes nodes that turn out to be redundant once the function is complete: Phis with one value, Reduces that are
+never updated, and unused nodes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from ...ir.hercules.graph import is_projection, map_predecessors, predecessors
 
 
 def clean_up(nodes: list[h.Node]) -> list[h.Node]:
-    """The nodes that matter, in their order; the first stays the Start node."""
+    """The nodes that are needed, in their order; the first is still the Start node."""
     replaced = _find_trivial(nodes)
     if replaced:
         for node in nodes:
@@ -19,7 +19,7 @@ def clean_up(nodes: list[h.Node]) -> list[h.Node]:
 
 
 def _find_trivial(nodes: list[h.Node]) -> dict[h.Node, h.Node]:
-    """Phis of one value and Reduces that are never updated, with what stands for each."""
+    """Maps Phis with one value, and Reduces that are never updated, to the nodes that replace them."""
     replaced: dict[h.Node, h.Node] = {}
     changed = True
     while changed:
@@ -56,7 +56,7 @@ def _final(node: h.Node, replaced: dict[h.Node, h.Node]) -> h.Node:
 def _live(nodes: list[h.Node]) -> list[h.Node]:
     """The nodes that the Return needs, control included, in order.
 
-    Both outputs of an If stay, also one that leads nowhere.
+    Both outputs of an If are kept, even one that no node uses.
     """
     live: set[h.Node] = {nodes[0]}
     pending: list[h.Node] = [node for node in nodes if isinstance(node, h.Return)]

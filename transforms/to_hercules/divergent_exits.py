@@ -1,8 +1,8 @@
 """Divergent exits of a lane fork, and values that are defined on one of them only.
 
-A `return` that all lanes of a workgroup take together may stand inside of lanes' code. Its path and the path of lanes
-that go on merge before the join and diverge again after it. A value that is defined on one path reaches the join
-through a Phi; the other paths bring a zero that nothing reads.
+A `return` that all lanes of a workgroup take together may be inside the fork over the lanes. Its path and the path of
+the lanes that continue merge before the join and separate again after it. A value that is defined on one path only
+reaches the join through a Phi, whose inputs from the other paths are zeros that nothing reads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .forks import LaneFork
 
 _FLOATING = (h.ConstantNode, h.DynamicConstantNode, h.ScalarNode, h.Read, h.ThreadID, h.Collect)
-"""Nodes that may be placed wherever their inputs are."""
+"""Nodes that are not pinned: they may be placed wherever their inputs are available."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class DivergentExits:
     left: tuple[int, ...]
 
     def at_join(self, node: h.Node, lanes: LaneFork) -> h.Node:
-        """A scalar of the lanes, as it reaches their join."""
+        """The scalar as it is at the join of the lanes: a Phi if only some of the exits define it."""
         graph = lanes.graph
         if not self._is_of_one_way(node, lanes):
             return node
@@ -59,14 +59,14 @@ class DivergentExits:
 
 @dataclass(frozen=True, slots=True)
 class Unmet:
-    """A Phi that needs zeros for these inputs; its type is known once the function is complete."""
+    """A Phi that gets zeros as its inputs at `edges` once the function is complete, when its type can be inferred."""
 
     phi: h.Phi
     edges: tuple[int, ...]
 
 
 def fill_unmet(graph: Graph, function: h.Function) -> None:
-    """Give the Phis of divergent exits their zeros."""
+    """Put zeros into the Phis of divergent exits."""
     if not graph.unmet:
         return
     types = infer_types(function)

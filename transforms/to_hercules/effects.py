@@ -1,7 +1,7 @@
-"""Effects of a piece of core IR that the translation needs before entering it: barriers, writes, and exits.
+"""Effects of a function or control-flow node that must be known before it is translated: barriers, writes, and exits.
 
-Functions are summarised once. Written places are named by their roots: module-scope and function-scope variables, and
-the pointer parameters of the function they are seen from.
+Each function is summarised once. Written memory is identified by its root: a module-scope or function-scope variable,
+or a pointer parameter of the function for which the effects are given.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ Root = c.Var | c.FunctionParameter
 @dataclass(slots=True)
 class Effects:
     """`has_barrier`: the workgroup synchronises inside, at a barrier or for a subgroup operation.
-    `exchanges`: the latter. `written`: roots that may be stored to. `targets`: blocks and terminators that are branched
-    to from inside. `used`: module-scope variables.
+    `exchanges`: it does so for a subgroup operation. `written`: roots that may be stored to. `targets`: blocks and
+    terminators to which branches inside lead. `used`: module-scope variables.
     """
 
     has_barrier: bool = False
@@ -33,14 +33,14 @@ class Effects:
 
 
 class EffectsAnalysis:
-    """Effects of functions and control-flow nodes, computed by need and kept; the module must not change meanwhile."""
+    """Computes effects of functions and control-flow nodes on demand and caches them; the module must not change."""
 
     def __init__(self) -> None:
         self._functions: dict[c.Function, Effects] = {}
         self._nodes: dict[c.Block | c.If | c.Loop | c.Switch, Effects] = {}
 
     def of_function(self, function: c.Function) -> Effects:
-        """The effects of a call, its own variables left out."""
+        """The effects of a call of the function, without those on its own variables."""
         if function not in self._functions:
             effects = self.of(function.start_target)
             roots = {root: None for root in effects.written if self._is_visible(root)}
@@ -48,7 +48,7 @@ class EffectsAnalysis:
         return self._functions[function]
 
     def of(self, node: c.Block | c.If | c.Loop | c.Switch) -> Effects:
-        """The effects of a control-flow node and all inside; of a Block: of it and of what follows in its sequence."""
+        """The effects of a control-flow node and all inside it; for a Block, of it and the rest of its sequence."""
         if node not in self._nodes:
             effects = Effects()
             for block in blocks_in(node):
@@ -99,7 +99,7 @@ class EffectsAnalysis:
 
 
 def root_of(pointer: Value) -> Root:
-    """The variable or parameter a pointer or a texture leads back to."""
+    """The variable or parameter from which a pointer or texture is derived."""
     while isinstance(pointer, (c.Access, c.Load)):
         pointer = pointer.object if isinstance(pointer, c.Access) else pointer.pointer
     assert isinstance(pointer, (c.Var, c.FunctionParameter))
@@ -107,9 +107,8 @@ def root_of(pointer: Value) -> Root:
 
 
 def blocks_in(node: c.Block | c.If | c.Loop | c.Switch) -> Iterator[c.Block]:
-    """All blocks inside a control-flow node; from a Block on, those of its sequence.
-
-    What follows the node is left out.
+    """All blocks inside a control-flow node, without those that follow it; for a Block, it and the blocks after it in
+    its sequence.
     """
     pending: list[c.Block] = [node] if isinstance(node, c.Block) else list(inner_blocks(node))
     while pending:

@@ -35,8 +35,8 @@ from .walk import LoopValue, Restart, Walk
 def translate(module: c.Module, name: str) -> EntryPoint:
     """The Hercules function of a compute entry point. Overrides must have been substituted.
 
-    Raises InputError when there is no such entry point, and ShaderError with a `not supported` diagnostic at the
-    place of what the CPU path cannot do.
+    Raises InputError when there is no such entry point, and ShaderError with a `not supported` diagnostic where the
+    program uses something that the CPU path does not support.
     """
     function = compute_entry_point(module.functions, name)
     effects, per_lane = EffectsAnalysis(), set[LoopValue]()
@@ -63,7 +63,7 @@ def _filters(function: c.Function) -> list[c.DiagnosticFilter]:
 
 
 class _Translation:
-    """One attempt, with what is known about loop values."""
+    """One attempt at the translation, with what earlier attempts have found (see `Restart`)."""
 
     def __init__(self, module: c.Module, function: c.Function, calls: Calls, per_lane: set[LoopValue]) -> None:
         self.function = function
@@ -84,7 +84,7 @@ class _Translation:
         self.is_proved_uniform = not (is_relaxed and effects.of_function(function).exchanges)
 
     def run(self) -> EntryPoint:
-        """The whole translation."""
+        """Translate the entry point."""
         check_runnable(self.function)
         buffers = [self._buffer(variable) for variable in self.used if variable.binding is not None]
         self.calls.names = self.dynamic_names
@@ -108,7 +108,7 @@ class _Translation:
     # Variables
 
     def _buffer(self, variable: c.Var) -> _Buffer:
-        """A parameter for a binding. One whose type is no composite is an array of one element."""
+        """Add a parameter for a binding. A binding that is not of composite type becomes an array of one element."""
         assert isinstance(variable.type, wgsl.Pointer)
         assert variable.binding is not None
         name, store = variable.name or "buffer", variable.type.store
@@ -143,7 +143,7 @@ class _Translation:
         return length
 
     def _declare(self, variable: c.Var, *, has_barrier: bool) -> None:
-        """A workgroup or private variable, fresh for each workgroup."""
+        """Declare a workgroup or private variable, which is new in each workgroup."""
         assert isinstance(variable.type, wgsl.Pointer)
         name, store = variable.name or "var", variable.type.store
         if variable.type.space is not wgsl.AddressSpace.WORKGROUP:
@@ -159,7 +159,7 @@ class _Translation:
     # Control
 
     def _open_workgroups(self) -> ForkNest:
-        """The forks over the workgroups."""
+        """Open the forks over the workgroups."""
         nest = ForkNest(self.graph, self.graph.start, [h.DynamicParameter(axis) for axis in range(3)])
         self.machine.control = nest.inside
         self.workgroup_ids = nest.ids

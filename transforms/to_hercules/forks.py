@@ -1,7 +1,7 @@
 """Nests of forks: over the workgroups of a dispatch, and over the lanes (local invocations) of a workgroup.
 
-A nest runs from z, the outermost, to x. Values cross its joins as Reduces (what every thread updates in turn:
-collections) or Collects (one datum a thread).
+The outermost fork of a nest is that of z, the innermost that of x. Values cross its joins as Reduces (collections,
+which every thread updates in turn) or as Collects (one element for each thread).
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from .graph import Graph, is_cheap_to_repeat
 from .values import Cell, PerLane
 
 CHEAP = 12
-"""A value is computed again in a later fork, rather than collected, up to this many nodes."""
+"""Number of nodes up to which a value is computed again in a later fork; larger ones are collected and read back."""
 
 
 class ForkNest:
-    """An open nest of forks with their joins in waiting.
+    """An open nest of forks, with the joins that `close` will add.
 
     `ids` are the ThreadIDs for x, y, z; None where there is no fork.
     """
 
     def __init__(self, graph: Graph, control: h.Node, factors: Sequence[h.DynamicConstant | None]) -> None:
-        """`factors` for x, y, z; None makes no fork for that dimension."""
+        """`factors` are the thread counts for x, y, z; a dimension with None gets no fork."""
         self.graph = graph
         self.forks: list[h.Fork] = []
         self.joins: list[h.Join] = []
@@ -48,9 +48,7 @@ class ForkNest:
         return [identifier for identifier in reversed(self.ids) if identifier is not None]
 
     def reduce(self, init: h.Node, label: str) -> list[h.Reduce]:
-        """A value carried across all threads: a Reduce for each join, outermost first; the updates come with
-        `finish`.
-        """
+        """Carry a value across all threads: a Reduce for each join, outermost first; `finish` sets their updates."""
         reduces: list[h.Reduce] = []
         for join in self.joins:
             reduce = self.graph.add(h.Reduce(join, init, init, label=label))
@@ -60,14 +58,14 @@ class ForkNest:
 
     @staticmethod
     def finish(reduces: Sequence[h.Reduce], update: h.Node) -> h.Reduce:
-        """Close the Reduces with the value at the end of a thread; the outermost is the value after the nest."""
+        """Set the updates, given the value at the end of a thread. Returns the outermost Reduce: the final value."""
         for reduce in reversed(reduces):
             reduce.update = update
             update = reduce
         return reduces[0]
 
     def close(self, control: h.Node) -> h.Node:
-        """Join all threads, which have reached `control`; the control after the nest."""
+        """Join all threads, which have reached `control`; returns the control after the nest."""
         for join in reversed(self.joins):
             join.control = control
             control = self.graph.add(join)
@@ -75,9 +73,9 @@ class ForkNest:
 
 
 class LaneFork:
-    """The open fork nest over a workgroup's lanes, or one that is closed and whose values are still wanted.
+    """The open fork nest over a workgroup's lanes, or a closed one whose values are still used.
 
-    A workgroup of one invocation has a nest without forks: it works the same.
+    For a workgroup of one invocation the nest has no forks, and all methods work the same.
     """
 
     def __init__(self, graph: Graph, control: h.Node, size: Sequence[int], versions: dict[Cell, h.Node]) -> None:
@@ -105,20 +103,20 @@ class LaneFork:
         return self._reduces[cell][-1]
 
     def carries(self, node: h.Node) -> bool:
-        """Whether the node is a shared cell's version from before the fork."""
+        """Whether the node is a Reduce that carries a shared cell across this fork."""
         return any(node in reduces for reduces in self._reduces.values())
 
     def adopt(self, cell: Cell, version: h.Node) -> None:
-        """Count a shared cell that is made now, of nothing inside, among those from before the fork."""
+        """Treat a new shared cell, whose version depends on nothing inside the fork, as declared before the fork."""
         self.versions[cell] = version
 
     def complete(self, state: dict[Cell, h.Node | PerLane]) -> None:
-        """Put in the cells that have been made for all lanes since the state left."""
+        """Add to a state the cells that were adopted after it was copied."""
         for cell, version in self.versions.items():
             state.setdefault(cell, version)
 
     def close(self, control: h.Node, versions: Mapping[Cell, h.Node]) -> tuple[h.Node, dict[Cell, h.Node]]:
-        """Join the lanes at `control`, where the shared cells have these versions: the control and the versions
+        """Join the lanes at `control`, where the shared cells have these versions. Returns the control and the versions
         after the join.
         """
         self.graph.lane = None
@@ -130,15 +128,15 @@ class LaneFork:
         return after, joined
 
     def collect(self, node: h.Node) -> h.Node:
-        """The values a scalar has in each lane, as an array outside of the fork, which must be closed. Only for
-        reading.
+        """An array over the lanes, outside of the fork, of the values that a scalar has in them. The fork must be
+        closed. The array is cached, so it may only be read.
         """
         if node not in self._collects:
             self._collects[node] = self.collect_anew(node)
         return self._collects[node]
 
     def collect_anew(self, node: h.Node) -> h.Node:
-        """`collect` into an array of its own, which a Phi may take over."""
+        """Like `collect`, but always a new array, which may become the input of a Phi."""
         array = node if self.divergent_exits is None else self.divergent_exits.at_join(node, self)
         for join in reversed(self.nest.joins):
             array = self.graph.add_outside(h.Collect(join, array, label=node.label))
@@ -151,8 +149,8 @@ class LaneFork:
         return self.graph.add(h.Read(array, [h.PositionIndex(index) for index in self.nest.thread_ids]))
 
     def carry(self, node: h.Node, source: LaneFork) -> h.Node:
-        """A scalar of an earlier, closed fork, in this one: computed again if that is cheap, else collected and read
-        back.
+        """Make a scalar of an earlier, closed fork available in this one: computed again if that is cheap, else
+        collected and read back.
         """
         if node not in self._imports:
             copy = self._recompute(node, source, self.nest.thread_ids)
@@ -160,7 +158,7 @@ class LaneFork:
         return self._imports[node]
 
     def first_lane(self, node: h.Node) -> h.Node:
-        """The value a scalar of this closed fork has in the first lane: for what is uniform by WGSL's rules."""
+        """The value of the first lane, for a scalar of this closed fork that is uniform by WGSL's rules."""
         zero = self.graph.u64(0)
         copy = self._recompute(node, self, [zero] * len(self.nest.joins))
         if copy is not None:
@@ -168,7 +166,7 @@ class LaneFork:
         return self.graph.add(h.Read(self.collect(node), [h.PositionIndex(zero) for _ in self.nest.joins]))
 
     def _recompute(self, node: h.Node, source: LaneFork, thread_ids: Sequence[h.Node]) -> h.Node | None:
-        """The node again with other thread IDs; None when that takes more than `CHEAP` nodes or is not possible."""
+        """A copy of the node for other thread IDs; None if it would take more than `CHEAP` nodes or is impossible."""
         if not _is_cheap(node, source):
             return None
         mapping: dict[h.Node, h.Node] = dict(zip(source.nest.thread_ids, thread_ids, strict=True))
@@ -179,7 +177,7 @@ class LaneFork:
             if value not in mapping:
                 copy = value.copy()
                 copy.map_inputs(mapped)
-                copy.span = None  # that of the instruction it is made for
+                copy.span = None  # `Instructions.translate` sets the span of the instruction that needs the copy
                 mapping[value] = source.graph.add(copy)
             return mapping[value]
 
@@ -187,7 +185,7 @@ class LaneFork:
 
 
 def _is_cheap(node: h.Node, source: LaneFork) -> bool:
-    """Whether all that the node takes inside its fork are thread IDs and at most `CHEAP` pure scalar operations."""
+    """Whether the node depends, inside its fork, on thread IDs and at most `CHEAP` pure scalar operations only."""
     seen: set[h.Node] = set()
     pending = [node]
     while pending:

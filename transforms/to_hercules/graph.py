@@ -1,8 +1,8 @@
 """The function under construction: adds nodes, shares constants, and records which fork over lanes owns a value.
 
 A data node *belongs* to the lane fork that some pinned node below it (ThreadID, Phi, Reduce, Call) was made in; a node
-that belongs to none has one value for the whole workgroup. That is all the uniformity analysis the translation needs: a
-sea of nodes keeps what does not depend on the lane apart by itself.
+that belongs to none has one value for the whole workgroup. The translation needs no other uniformity analysis: in a sea
+of nodes, a node depends on the lane only if one of its inputs does.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PINNED = (h.Region, h.If, h.Match, h.Fork, h.Join, h.Phi, h.ThreadID, h.Reduce,
 
 
 class Graph:
-    """Nodes in the order they were made; `lane` is the open lane fork, if any; `unmet` are Phis without all values."""
+    """Nodes in order of creation; `lane` is the open lane fork, if any; `unmet` are Phis that still lack inputs."""
 
     def __init__(self) -> None:
         self.start = h.Start()
@@ -53,7 +53,7 @@ class Graph:
         self.nodes.append(node)
 
     def number(self, node: h.Node) -> int:
-        """How many nodes were made before it."""
+        """The number of nodes that were added before this one."""
         return self._numbers[node]
 
     def owner(self, node: h.Node) -> LaneFork | None:
@@ -61,7 +61,7 @@ class Graph:
         return self._owners.get(node)
 
     def disown(self, node: h.Node) -> None:
-        """From here on the node has one value for the workgroup: a Reduce after its join."""
+        """Record that a Reduce, whose join has been added, now has one value for the whole workgroup."""
         self._owners.pop(node, None)
 
     def _owner_of_inputs(self, node: h.Node) -> LaneFork | None:
@@ -73,10 +73,10 @@ class Graph:
                 found = owner
         return found
 
-    # Shorthands: constants are shared, except zero collections, each of which is storage of its own.
+    # Shorthands. Equal constants share a node, except zero collections, since each of these is separate storage.
 
     def constant(self, value: h.Constant) -> h.Node:
-        """A constant; scalars are shared."""
+        """A constant; equal scalars share a node."""
         if not isinstance(value, (h.BoolConstant, h.IntegerConstant, h.FloatConstant)):
             return self.add(h.ConstantNode(value))
         type = t.BOOL if isinstance(value, h.BoolConstant) else value.type
@@ -86,7 +86,7 @@ class Graph:
         return self._constants[key]
 
     def integer(self, type: h.Type, value: int) -> h.Node:
-        """An integer constant, in range of its type."""
+        """An integer constant; the value must be in range of its type."""
         return self.constant(h.IntegerConstant(type, value))
 
     def u32(self, value: int) -> h.Node:
@@ -98,7 +98,7 @@ class Graph:
         return self.integer(t.U64, value)
 
     def floating(self, type: h.Type, value: float) -> h.Node:
-        """A float constant, representable in its type."""
+        """A float constant; the value must be representable in its type."""
         return self.constant(h.FloatConstant(type, value))
 
     def zero(self, type: h.Type) -> h.Node:
@@ -138,7 +138,7 @@ class Graph:
         return self.add(h.Bitcast(type, operand))
 
     def select(self, condition: h.Node, if_true: h.Node, if_false: h.Node) -> h.Node:
-        """A Select node; equal arms need none."""
+        """A Select node, or the value itself if both arms are the same."""
         return if_true if if_true is if_false else self.add(h.Select(condition, if_true, if_false))
 
     def intrinsic(self, function: str, type: h.Type, *arguments: h.Node) -> h.Node:
@@ -159,5 +159,5 @@ class Graph:
 
 
 def is_cheap_to_repeat(node: h.Node) -> bool:
-    """Whether computing the node again costs about as much as keeping its value."""
+    """Whether computing the node again costs about as much as storing and loading its value."""
     return isinstance(node, h.ScalarNode) and not isinstance(node, h.Intrinsic)

@@ -1,4 +1,4 @@
-"""Single operations of core IR, and the values they name."""
+"""Translates single operations of core IR, and keeps the values that they define."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ATOMICS: dict[str, h.AtomicOp] = {
 
 @dataclass(eq=False, slots=True)
 class Globals:
-    """What all functions see: module-scope variables, and the lengths of runtime-sized arrays."""
+    """Module scope: its variables, and the lengths of runtime-sized arrays. `has_barrier`: the program has barriers."""
 
     variables: dict[Value, Designator]
     lengths: dict[Value, h.DynamicConstant]
@@ -45,16 +45,16 @@ class Globals:
 
 @dataclass(eq=False, slots=True)
 class Instructions:
-    """Translates the instructions of one call of a function. `values` holds what its core values are."""
+    """Translates the instructions of one call of a function. `values` maps its core values to trees."""
 
     machine: Machine
     module_scope: Globals
     values: dict[Value, Tree] = field(default_factory=dict[Value, Tree])
     computed: dict[Value, Callable[[], Tree]] = field(default_factory=dict["Value", "Callable[[], Tree]"])
-    """Parameters that each lane fork computes anew: the builtin inputs."""
+    """Parameters that each use computes again: the builtin inputs."""
 
     def raw(self, value: Value) -> Tree:
-        """What a value is, wherever it was made."""
+        """The tree of a value, which may belong to another lane fork."""
         if isinstance(value, c.Constant):
             return constant_tree(self.machine, value.value)
         if value in self.computed:
@@ -62,17 +62,17 @@ class Instructions:
         return self.values[value] if value in self.values else self.module_scope.variables[value]
 
     def get(self, value: Value) -> Tree:
-        """A value as the code here can use it."""
+        """The tree of a value, carried into the open lane fork if it belongs to another."""
         return self.machine.local_tree(self.raw(value))
 
     def pointer(self, value: Value) -> Designator:
-        """A pointer's designator."""
+        """The designator of a pointer."""
         designator = self.get(value)
         assert isinstance(designator, Designator)
         return designator
 
     def translate(self, instruction: c.Instruction) -> None:
-        """One instruction that is no call of a user function and no barrier."""
+        """Translate an instruction that is neither a call of a user function nor a barrier or subgroup operation."""
         first_new = len(self.machine.graph.nodes)
         result = self._translate(instruction)
         if result is not None:
@@ -126,7 +126,7 @@ class Instructions:
         return target
 
     def _construct(self, construct: c.Construct) -> Tree:
-        """A value constructor: a splat, the concatenation of what a vector is given, or the parts as they are."""
+        """A value constructor: a splat, the concatenation of the arguments of a vector, or a tuple of the parts."""
         parts = [self.get(element) for element in construct.elements]
         type = construct.type
         if isinstance(type, wgsl.Vector):
@@ -175,7 +175,7 @@ class Instructions:
         return memory.select_element(self.machine, step, parts)
 
     def _step(self, index: Value) -> Step:
-        """An index as WGSL's bounds rule takes it: unsigned, so that a negative one is past the end."""
+        """An index for the bounds rule: as an unsigned number, so that a negative index is past the end."""
         if isinstance(index, c.Constant) and isinstance(index.value.value, int):
             return wrap_u32(index.value.value)
         graph, node = self.machine.graph, node_of(self.get(index))
@@ -207,7 +207,7 @@ class Instructions:
         raise unsupported("arrayLength of this pointer", pointer)
 
     def _atomic(self, call: c.BuiltinCall, op: h.AtomicOp) -> Tree | None:
-        """The collection and the old value come out of one Atomic node."""
+        """An Atomic node, whose result is a product of the collection and the old value."""
         machine, graph = self.machine, self.machine.graph
         target = self.pointer(call.arguments[0])
         operands = [node_of(self.get(argument)) for argument in call.arguments[1:]]
@@ -241,12 +241,12 @@ def constant_tree(machine: Machine, constant: ConstantValue) -> Tree:
 
 
 def zero_tree(machine: Machine, type: wgsl.Type) -> Tree:
-    """The zero value of a type, as a placeholder on irrelevant paths."""
+    """The zero value of a type, for paths on which the value is not used."""
     return constant_tree(machine, zero_constant(type))
 
 
 def unsupported(what: str, at: Value) -> ShaderError:
-    """The error for valid WGSL that the CPU path does not do."""
+    """The error for valid WGSL that the CPU path does not support."""
     return ShaderError([not_supported(what, at.span)])
 
 
@@ -257,7 +257,7 @@ def is_barrier(instruction: c.Instruction) -> bool:
 
 
 def is_exchange(instruction: c.Instruction) -> TypeGuard[c.BuiltinCall]:
-    """Whether it is a subgroup or quad operation."""
+    """Whether the instruction is a subgroup or quad operation."""
     flags = _flags(instruction)
     return flags is not None and flags.is_subgroup
 

@@ -1,8 +1,8 @@
-"""The state of a translation: where control is, which lane fork is open, and each cell's current version.
+"""The state of a translation: the current control node, the open lane fork, and each cell's current version.
 
-At *workgroup level* no lane fork is open: one thread of control a workgroup. A scalar there has one value for all
-lanes, or it still belongs to a lane fork that was closed, or it is a PerLane array. `local` carries any of them into
-the open fork, and opens one where there is none.
+At *workgroup level* there is one thread of control for each workgroup. A scalar there has one value for all lanes, or
+belongs to a lane fork that is closed, or is a PerLane array. `local` makes any of them available in the open lane fork,
+and opens a fork if none is open.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ State = dict[Cell, "h.Node | PerLane"]
 
 
 class Edge:
-    """A control flow edge to a label: its control, state and arguments. `left` nodes were created before it."""
+    """A control flow edge to a label: its control, state and arguments; `left` is the node count at its creation."""
 
     __slots__ = ("arguments", "control", "left", "state")
 
@@ -32,9 +32,9 @@ class Edge:
 
 
 class Machine:
-    """See the module. `control` is None where nothing can be reached.
+    """The state of a translation (see the module's docstring). `control` is None in unreachable code.
 
-    `spreads_arrays`: a lane's array that is made now may be wanted after a barrier.
+    `spreads_arrays`: arrays of a lane that are created now may be used after a barrier.
     """
 
     def __init__(self, graph: Graph, size: tuple[int, int, int]) -> None:
@@ -50,7 +50,7 @@ class Machine:
     # Lanes
 
     def open_lane(self) -> LaneFork:
-        """The open lane fork; a new one if none is."""
+        """The open lane fork; opens one if none is open."""
         if self.lane is None:
             assert self.control is not None
             self.lane = LaneFork(self.graph, self.control, self.size, self._shared_versions())
@@ -73,7 +73,7 @@ class Machine:
         }
 
     def local(self, value: h.Node | PerLane) -> h.Node:
-        """A scalar as the open lane fork, or, when it has one value for all, any code, can use it."""
+        """The scalar, carried into the open lane fork unless it already is usable there."""
         if isinstance(value, PerLane):
             lane = self.open_lane()
             key = (lane, value.array)
@@ -86,15 +86,15 @@ class Machine:
         return self.open_lane().carry(value, owner)
 
     def local_tree(self, tree: Tree) -> Tree:
-        """`local` of all scalars in a tree."""
+        """The tree with `local` applied to its scalars."""
         return map_tree(tree, self.local)
 
     def is_uniform(self, value: Tree) -> bool:
-        """Whether a scalar has one value for the whole workgroup whatever the lane."""
+        """Whether the value is a scalar that is known to be the same in all lanes of the workgroup."""
         return not isinstance(value, (PerLane, tuple)) and self.graph.owner(node_of(value)) is None
 
     def uniform(self, value: h.Node | PerLane) -> h.Node:
-        """At workgroup level: a scalar that WGSL's rules make uniform, as one value: the first lane's."""
+        """At workgroup level: the first lane's value, for a scalar that is uniform by WGSL's rules."""
         assert self.lane is None
         if isinstance(value, PerLane):
             zeros: list[h.Index] = [h.PositionIndex(self.graph.u64(0)) for extent in self.size if extent > 1]
@@ -105,7 +105,7 @@ class Machine:
     # Cells
 
     def read(self, cell: Cell) -> h.Node:
-        """The version of a cell that code here sees."""
+        """The current version of a cell, usable in the open lane fork."""
         if cell.is_constant:
             return self.constants[cell]
         version = self.state[cell]
@@ -116,26 +116,26 @@ class Machine:
         return self.open_lane().shared(cell, node_of(version))
 
     def declare(self, cell: Cell, version: h.Node) -> None:
-        """A cell that has not been there before; a spread one is made for all lanes before they part."""
+        """Set the first version of a cell. A spread cell is declared for all lanes at once, before the open fork."""
         self.state[cell] = version
         if cell.is_spread and self.lane is not None:
             self.lane.adopt(cell, version)
 
     def write(self, cell: Cell, version: h.Node) -> None:
-        """A new version."""
+        """Set a new version of a cell."""
         self.state[cell] = version
 
     # Merging
 
     def edge(self, arguments: tuple[Tree, ...] = ()) -> Edge:
-        """The edge from the current control, which is left without a successor."""
+        """An edge from the current control; code after it is unreachable until `enter`."""
         assert self.control is not None
         edge = Edge(self.control, dict(self.state), arguments, len(self.graph.nodes))
         self.control = None
         return edge
 
     def enter(self, edges: Sequence[Edge]) -> tuple[Tree, ...]:
-        """Continue at the merge of the edges; returns the merged arguments. Without edges control is unreachable."""
+        """Continue at the merge of the edges; returns the merged arguments. Without edges, code here is unreachable."""
         if not edges:
             self.control = None
             return ()
@@ -146,7 +146,7 @@ class Machine:
 
     @contextmanager
     def when(self, condition: h.Node) -> Generator[None, None, None]:
-        """What is done inside is done only where the condition holds."""
+        """Make the code that the `with` block builds conditional."""
         self.open_lane()
         assert self.control is not None
         state = dict(self.state)
@@ -196,7 +196,7 @@ class Machine:
     def _merge_scalar(
         self, region: h.Region, edges: Sequence[Edge], values: Sequence[h.Node | PerLane], cell: Cell | None
     ) -> h.Node | PerLane:
-        """One value for what the edges bring, through a Phi where they differ."""
+        """The value after a merge: a Phi if the values from the edges differ."""
         if all(value is values[0] for value in values):
             return values[0]
         label = cell.name if cell is not None else ""
@@ -208,7 +208,7 @@ class Machine:
         return PerLane(self.graph.add(h.Phi(region, arrays, label=label)))
 
     def seen(self, cell: Cell | None, value: h.Node | PerLane) -> h.Node:
-        """A version as the code here sees it, through the Reduces of the lane fork if one is open."""
+        """A version as it is usable here: if a lane fork is open, through its Reduces or carried into it."""
         if self.lane is None:
             return node_of(value)
         if cell is not None and cell.is_shared:
@@ -216,7 +216,7 @@ class Machine:
         return self.local(value)
 
     def spread(self, edge: Edge, value: h.Node | PerLane) -> h.Node:
-        """At workgroup level: a scalar as an array over the lanes, made before the end of the edge."""
+        """At workgroup level: a scalar as an array over the lanes, which is computed on the edge."""
         if isinstance(value, PerLane):
             return value.array
         owner = self.graph.owner(value)
@@ -228,7 +228,7 @@ class Machine:
 
 
 def _that_differ(first: State, others: Sequence[State]) -> list[Cell]:
-    """The cells of which one of the others has another version, in order. There are many cells, and few differ."""
+    """The cells whose version in some other state differs from that in the first. Of many cells, few do."""
     differing = {cell for state in others for cell, version in first.items() if state.get(cell) is not version}
     return [cell for cell in first if cell in differing] if differing else []
 

@@ -16,7 +16,7 @@ from .values import Cell, CellTree, Designator, Snapshot, Step, Tree, is_tree_ar
 
 
 def declare(machine: Machine, place: CellTree) -> None:
-    """Give fresh cells their zero values."""
+    """Initialise new cells with zero values."""
     if not isinstance(place, Cell):
         for part in place:
             declare(machine, part)
@@ -30,7 +30,7 @@ def declare(machine: Machine, place: CellTree) -> None:
 
 
 def load(machine: Machine, source: Designator) -> Tree:
-    """The value at a designator: scalars read one by one, a long array copied to a snapshot."""
+    """Load the value at a designator: scalars are read one by one, a long array is copied to a snapshot."""
     place, steps, type = source.place, source.steps, source.type
     if isinstance(place, Cell):
         return _load_from_cell(machine, place, steps, type)
@@ -57,7 +57,7 @@ def _load_from_cell(machine: Machine, cell: Cell, steps: tuple[Step, ...], type:
 
 
 def take_snapshot(machine: Machine, source: Designator, name: str = "copy") -> Snapshot:
-    """The array at a designator, copied to storage that is never written again."""
+    """Copy the array at a designator to storage that is never written again."""
     place = place_for(source.type, name, is_spread=machine.spreads_arrays)
     declare(machine, place)
     target = Designator(place, (), source.type)
@@ -96,7 +96,7 @@ def _store_to_cell(machine: Machine, cell: Cell, steps: tuple[Step, ...], type: 
 def _store_to_chosen(
     machine: Machine, place: tuple[CellTree, ...], step: h.Node, rest: tuple[Step, ...], type: wgsl.Type, value: Tree
 ) -> None:
-    """Store to the part a computed step chooses: every part gets the value or keeps its own."""
+    """Store to the part that a computed step selects: every part is set to either the value or its old value."""
     for index, part in enumerate(place):
         target = Designator(part, rest, type)
         chosen = is_element(machine, step, index, len(place))
@@ -120,7 +120,7 @@ def copy(machine: Machine, target: Designator, source: Designator) -> None:
 
 
 def _copy_elements(machine: Machine, target: Designator, source: Designator, count: int) -> None:
-    """A fork over the elements; the target's collection is carried through it by a Reduce."""
+    """Copy elements in a fork over them, across which a Reduce carries the target's collection."""
     graph, cell = machine.graph, target.place
     assert isinstance(cell, Cell)
     machine.open_lane()
@@ -159,7 +159,7 @@ def indices(machine: Machine, cell: Cell, steps: Sequence[Step]) -> list[h.Index
 
 
 def select_element(machine: Machine, index: h.Node, choices: Sequence[Tree]) -> Tree:
-    """The element at a u64 index; the last one when it is past the end."""
+    """The element at a u64 index; the last one if the index is past the end."""
     result = choices[-1]
     for position in range(len(choices) - 2, -1, -1):
         chosen = is_element(machine, index, position, len(choices))
@@ -168,13 +168,13 @@ def select_element(machine: Machine, index: h.Node, choices: Sequence[Tree]) -> 
 
 
 def is_element(machine: Machine, index: h.Node, position: int, count: int) -> h.Node:
-    """Whether a u64 index means this position; the last position stands for all past it."""
+    """Whether a u64 index selects this position; indices past the end select the last one."""
     op = h.BinaryOp.GREATER_EQUAL if position == count - 1 else h.BinaryOp.EQUAL
     return machine.graph.binary(op, index, machine.graph.u64(position))
 
 
 def select_tree(machine: Machine, condition: h.Node, if_true: Tree, if_false: Tree) -> Tree:
-    """One of two values of one type."""
+    """Select between two values of the same type."""
     if isinstance(if_true, tuple):
         pairs = zip(if_true, parts_of(if_false), strict=True)
         return tuple(select_tree(machine, condition, left, right) for left, right in pairs)
@@ -184,7 +184,7 @@ def select_tree(machine: Machine, condition: h.Node, if_true: Tree, if_false: Tr
 
 
 def _select_snapshot(machine: Machine, condition: h.Node, if_true: Snapshot, if_false: Snapshot) -> Snapshot:
-    """A new array, each element chosen in turn."""
+    """A new array, each of whose elements is selected from the two."""
     type = if_true.at.type
     place = place_for(type, "choice", is_spread=machine.spreads_arrays)
     declare(machine, place)

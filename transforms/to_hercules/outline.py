@@ -1,7 +1,7 @@
-"""Which functions stay functions: those whose copies in place of their calls would make the entry point too large.
+"""Decides which functions are called rather than inlined: those whose inlined copies make the entry point too large.
 
-The size of a function is estimated in Hercules nodes, before anything is translated. As long as all copies together are
-more than `MOST_NODES`, the function whose copies are most of it becomes one to be called.
+The size of a function is estimated in Hercules nodes, before anything is translated. While the estimate for the whole
+program exceeds `MOST_NODES`, the function that saves most nodes by being called is added to those that are.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from .effects import EffectsAnalysis
 from .values import is_tree_array
 
 MOST_NODES = 4000
-"""The estimated size up to which an entry point is translated with all calls inlined. Code for gangs is made at 1500 to
-2000 nodes a second (AMD EPYC, Zen 4), and the more slowly the larger a function is.
+"""Estimated number of nodes up to which an entry point is translated with all calls inlined. Code for gangs is compiled
+at 1500 to 2000 nodes a second (AMD EPYC, Zen 4), and more slowly for larger functions.
 """
 SMALLEST = 60
-"""The estimated nodes of the smallest function that is called: a call takes as long as some 30 operations."""
+"""Estimated number of nodes below which a function is always inlined: a call takes as long as some 30 operations."""
 MOST_SCALARS = 256
-"""The most scalars that a call passes in and out."""
+"""Number of arguments and results, in scalars, above which a function is always inlined."""
 _BRANCH = 8
-"""Number of nodes of a branch or loop, with the values merged at its end."""
+"""Estimated number of nodes for a branch or loop, including the Phis at its merge."""
 _BUILTIN = 4
-"""Nodes for each component of a builtin function's result."""
+"""Estimated number of nodes for each component of a builtin function's result."""
 
 
 def called_functions(entry: c.Function, effects: EffectsAnalysis) -> frozenset[c.Function]:
-    """The functions that the entry point reaches which are to be called."""
+    """Of the functions that the entry point reaches, those to be called rather than inlined."""
     graph = _CallGraph.of(entry, effects)
     candidates = [it for it in graph.order if it is not entry and is_callable(it, effects)]
     called: set[c.Function] = set()
@@ -47,8 +47,8 @@ def called_functions(entry: c.Function, effects: EffectsAnalysis) -> frozenset[c
 
 @dataclass(frozen=True, slots=True)
 class _CallGraph:
-    """The functions that an entry point reaches, callers first, with those that each calls, their own sizes, and those
-    of calls of them.
+    """The functions that an entry point reaches, callers first (`order`). For each: the functions that it calls, once
+    for each call; the size of its body without them; the size of a call of it.
     """
 
     order: Sequence[c.Function]
@@ -73,13 +73,13 @@ class _CallGraph:
         return cls(order[::-1], calls, sizes, {it: scalars_passed(it, effects) + 1 for it in order})
 
     def total(self, called: Collection[c.Function]) -> int:
-        """The nodes of the entry point and of all functions that it calls."""
+        """The number of nodes in the entry point and all called functions."""
         copies = self._copies(called)
         sites = {it: sum(self.call_sizes[callee] for callee in self.calls[it] if callee in called) for it in self.order}
         return sum((1 if it in called else copies[it]) * (self.sizes[it] + sites[it]) for it in self.order)
 
     def savings(self, called: Collection[c.Function]) -> Mapping[c.Function, int]:
-        """How many nodes fewer there are if a function is called, too; nothing for a small one."""
+        """For each function, the number of nodes saved by calling it as well; 0 for functions below `SMALLEST`."""
         copies, sizes = self._copies(called), self._inlined_sizes(called)
         return {
             it: (copies[it] - 1) * sizes[it] - copies[it] * self.call_sizes[it] if sizes[it] >= SMALLEST else 0
@@ -87,7 +87,7 @@ class _CallGraph:
         }
 
     def _copies(self, called: Collection[c.Function]) -> Mapping[c.Function, int]:
-        """How many calls of each function there are, those in copies of other functions included; one of the entry."""
+        """The number of calls of each function, including those in inlined copies of its callers; 1 for the entry."""
         copies = dict.fromkeys(self.order, 0)
         copies[self.order[0]] = 1
         for function in self.order:
@@ -96,7 +96,7 @@ class _CallGraph:
         return copies
 
     def _inlined_sizes(self, called: Collection[c.Function]) -> Mapping[c.Function, int]:
-        """The nodes of each function with what is inlined in it."""
+        """The number of nodes in each function, including those of the functions inlined in it."""
         sizes: dict[c.Function, int] = {}
         for function in reversed(self.order):
             inner = (self.call_sizes[it] if it in called else sizes[it] for it in self.calls[function])
@@ -114,8 +114,8 @@ def instructions_of(function: c.Function) -> Iterator[c.Instruction]:
 
 
 def is_callable(function: c.Function, effects: EffectsAnalysis) -> bool:
-    """Whether all that a function takes and gives are scalars: it changes nothing but variables of the invocation, has
-    no barriers, atomics or subgroup operations, and passes no more than MOST_SCALARS.
+    """Whether a function can be called: its arguments and results are at most MOST_SCALARS scalars, it writes only
+    variables of the invocation, and it has no barriers, atomics or subgroup operations.
     """
     found = effects.of_function(function)
     types = [*(it.type for it in function.parameters), function.return_type]
@@ -135,7 +135,7 @@ def _is_passed(type: wgsl.Type) -> bool:
 
 
 def scalars_passed(function: c.Function, effects: EffectsAnalysis) -> int:
-    """How many scalars a call takes and gives."""
+    """The number of scalars among the arguments and results of a call."""
     found = effects.of_function(function)
     privates = [it for it in found.used if _space(it.type) is wgsl.AddressSpace.PRIVATE]
     total = 0 if function.return_type is wgsl.VOID else scalar_count(function.return_type)
@@ -146,7 +146,7 @@ def scalars_passed(function: c.Function, effects: EffectsAnalysis) -> int:
 
 
 def scalar_count(type: wgsl.Type) -> int:
-    """The scalars in a value of a type."""
+    """The number of scalars in a value of a type."""
     count = wgsl.element_count(type)
     if isinstance(type, (wgsl.Vector, wgsl.Matrix, wgsl.Array)) and isinstance(count, int):
         element = wgsl.element_type(type, 0)
@@ -159,7 +159,7 @@ def scalar_count(type: wgsl.Type) -> int:
 
 
 def own_size(function: c.Function) -> int:
-    """The estimated nodes of a function's body, without those of the functions that it calls."""
+    """The estimated number of nodes in a function's body, without those of the functions that it calls."""
     total = 0
     for block in blocks_of(function):
         total += sum(map(_instruction_size, block.instructions))
@@ -210,5 +210,5 @@ def _choices(value: Value) -> int:
 
 
 def _number(index: Value) -> int:
-    """The value of an index, if it is known; structures have no others."""
+    """The value of an index if it is constant, as that of a structure always is; else 0."""
     return index.value.value if isinstance(index, c.Constant) and isinstance(index.value.value, int) else 0

@@ -1,9 +1,9 @@
-"""Subgroup and quad operations: the lanes join, and in the fork that follows each lane computes its result from what
-all lanes of its subgroup brought (WGSL, "Subgroup Built-in Functions" and "Quad Built-in Functions").
+"""Subgroup and quad operations: the lanes join, and in the next fork each lane computes its result from the operands of
+all lanes of its subgroup (WGSL, "Subgroup Built-in Functions" and "Quad Built-in Functions").
 
-Lanes are numbered along `local_invocation_index`; `SUBGROUP_SIZE` of them in a row are a subgroup, the last of which
-may have fewer. Control flow is uniform, so all lanes are active. A lane that does not exist, whose value WGSL leaves
-open, gives the asker's own value.
+Lanes are numbered by `local_invocation_index`. Each `SUBGROUP_SIZE` consecutive lanes are a subgroup; the last subgroup
+may be smaller. Control flow is uniform, so all lanes are active. A lane that reads from one that does not exist, where
+WGSL leaves the result open, gets its own value.
 """
 
 from __future__ import annotations
@@ -59,18 +59,18 @@ def subgroup_id(machine: Machine) -> h.Node:
 
 
 def lane_count(machine: Machine) -> int:
-    """The invocations of a workgroup."""
+    """The number of invocations in a workgroup."""
     width, height, depth = machine.size
     return width * height * depth
 
 
 def subgroup_count(machine: Machine) -> int:
-    """`num_subgroups`."""
+    """The number of subgroups in a workgroup: `num_subgroups`."""
     return -(-lane_count(machine) // SUBGROUP_SIZE)
 
 
 def lower(machine: Machine, call: c.BuiltinCall, arguments: Sequence[Tree]) -> Tree:
-    """The result of an operation in the lane fork that opens here; the lanes that made the arguments have joined."""
+    """The result of an operation, computed in a new lane fork; the lanes that computed the arguments have joined."""
     group = _Subgroup(machine)
     name = call.function.removeprefix("subgroup")
     value = arguments[0] if arguments else ()
@@ -105,7 +105,7 @@ def _combiner(graph: Graph, word: str, type: wgsl.Type) -> Combine:
 
 @dataclass(frozen=True, slots=True)
 class _Identity:
-    """What a scan starts from, and whether a lane's own value is part of its result."""
+    """The identity element with which a scan starts, and whether a lane's result includes its own value."""
 
     start: h.Node
     is_inclusive: bool
@@ -119,7 +119,7 @@ def _identity(graph: Graph, name: str, call: c.BuiltinCall) -> _Identity:
 
 
 class _Subgroup:
-    """A lane's view of its subgroup: `lane` is its number there, `first` the workgroup's number of lane 0."""
+    """The subgroup of a lane: `lane` is the lane's index in it, `first` the index in the workgroup of its lane 0."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -131,7 +131,7 @@ class _Subgroup:
         self.members = [self._plus(self.first, lane) for lane in range(min(SUBGROUP_SIZE, self.total))]
 
     def brought(self, leaf: Leaf, index: h.Node) -> h.Node:
-        """What the lane of the workgroup with this number brought."""
+        """The operand of the lane with this index in the workgroup."""
         if isinstance(leaf, PerLane):
             array = leaf.array
         else:
@@ -144,7 +144,7 @@ class _Subgroup:
         return self.graph.add(h.Read(array, positions)) if positions else array
 
     def folded(self, value: Tree, combine: Combine) -> Tree:
-        """All values together, from lane 0 on."""
+        """A reduction: the values of all lanes combined, starting with lane 0."""
         return map_tree(value, lambda leaf: self._fold([self.brought(leaf, at) for at in self.members], combine))
 
     def _fold(self, values: Sequence[h.Node], combine: Combine) -> h.Node:
@@ -156,7 +156,7 @@ class _Subgroup:
         return result
 
     def scanned(self, value: Tree, combine: Combine, identity: _Identity) -> Tree:
-        """All values of the lanes before this one, and its own if inclusive."""
+        """A scan: the values of the lanes before this one combined, with its own value if inclusive."""
         op = h.BinaryOp.LESS_EQUAL if identity.is_inclusive else h.BinaryOp.LESS
         counts = [self.graph.binary(op, self.graph.u32(lane), self.lane) for lane in range(len(self.members))]
 
@@ -169,7 +169,7 @@ class _Subgroup:
         return map_tree(value, scan)
 
     def ballot(self, predicate: Tree) -> Tree:
-        """One bit for each lane where the predicate is true."""
+        """A vector with one bit for each lane, set if the predicate is true there."""
         graph, bits = self.graph, list[h.Node]()
         for lane, at in enumerate(self.members):
             vote, exists = self.brought(_leaf(predicate), at), self._exists(lane)
@@ -179,7 +179,7 @@ class _Subgroup:
         return (reduce(lambda left, right: graph.binary(h.BinaryOp.OR, left, right), bits), zero, zero, zero)
 
     def moved(self, value: Tree, source: _Source, operand: h.Node) -> Tree:
-        """The value of another lane; the lane's own if there is no such lane."""
+        """A shuffle: the value of another lane, or the lane's own if there is no such lane."""
         graph = self.graph
         lane, is_meant = source(graph, self.lane, operand)
         index = graph.binary(h.BinaryOp.ADD, self.first, lane)
@@ -192,7 +192,7 @@ class _Subgroup:
         return map_tree(value, lambda leaf: graph.select(exists, self.brought(leaf, index), self.machine.local(leaf)))
 
     def _exists(self, lane: int) -> h.Node | None:
-        """Whether the subgroup has this lane; None if it surely does."""
+        """Whether the subgroup has this lane; None if every subgroup has it."""
         if self.total % SUBGROUP_SIZE == 0 or self.total < SUBGROUP_SIZE:
             return None
         return self.graph.binary(h.BinaryOp.LESS, self.members[lane], self.graph.u32(self.total))
@@ -220,8 +220,8 @@ def _leaf(tree: Tree) -> Leaf:
 
 
 _Source: TypeAlias = Callable[[Graph, h.Node, h.Node], "tuple[h.Node, h.Node | None]"]
-"""From (graph, lane, operand): the number in the subgroup of the lane that is asked, and a condition on it, if any,
-besides being one of the subgroup's numbers.
+"""A function of (graph, lane, operand). It gives the index in the subgroup of the lane to read from, and, if an index
+below the subgroup's size is not always valid, the condition under which it is.
 """
 
 
@@ -263,4 +263,4 @@ _SOURCES: dict[str, _Source] = {
     "quadSwapY": _swap(2),
     "quadSwapDiagonal": _swap(3),
 }
-"""Which lane each operation asks."""
+"""The lane from which each operation reads."""

@@ -1,5 +1,5 @@
-"""Texel formats in Hercules IR: the channel transfer functions and their inverses from primitive nodes, step by step
-those of `ir.texels`.
+"""Texel formats in Hercules IR: the channel transfer functions and their inverses, built from primitive nodes. They
+follow those of `ir.texels` step by step.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SHIFT_LEFT, SHIFT_RIGHT = h.BinaryOp.SHIFT_LEFT, h.BinaryOp.SHIFT_RIGHT
 
 
 def decode(graph: Graph, form: TexelFormat, words: Sequence[h.Node]) -> tuple[h.Node, ...]:
-    """The vector of a texel; missing channels are 0, a missing alpha 1."""
+    """The vector of a texel: missing channels are 0, a missing alpha is 1."""
     value = [arithmetic.scalar_literal(graph, form.scalar, number) for number in (0, 0, 0, 1)]
     for channel in form.channels:
         value[channel.component] = _decode(graph, channel, words[channel.word])
@@ -26,7 +26,7 @@ def decode(graph: Graph, form: TexelFormat, words: Sequence[h.Node]) -> tuple[h.
 
 
 def encode(graph: Graph, form: TexelFormat, value: Sequence[h.Node]) -> list[h.Node]:
-    """The words of a vector."""
+    """The words of the texel that holds a vector."""
     words: list[h.Node | None] = [None] * form.words
     for channel in form.channels:
         bits = _encode(graph, channel, value[channel.component])
@@ -61,7 +61,7 @@ def _bits(graph: Graph, channel: Channel, word: h.Node) -> h.Node:
 
 
 def _signed_bits(graph: Graph, channel: Channel, word: h.Node) -> h.Node:
-    """The stored bits as an i32: moved to the top, then down again with the sign."""
+    """The stored bits as an i32: shifted to the top, then down again with the sign."""
     above = WORD - channel.bits - channel.shift
     moved = graph.binary(SHIFT_LEFT, word, graph.u32(above)) if above else word
     signed = graph.bitcast(t.I32, moved)
@@ -115,7 +115,7 @@ def _clamped_integer(graph: Graph, channel: Channel, value: h.Node) -> h.Node:
 
 
 def _normalized(graph: Graph, channel: Channel, value: h.Node) -> h.Node:
-    """To the nearest integer, what is not a number to 0, as an i32."""
+    """The stored i32 of a normalized channel: clamped, scaled, and rounded to the nearest integer; 0 for NaN."""
     least = graph.floating(t.F32, -1.0 if channel.kind is ChannelKind.SNORM else 0.0)
     known = _or_zero(graph, value)
     inside = graph.intrinsic("max", t.F32, graph.intrinsic("min", t.F32, known, graph.floating(t.F32, 1.0)), least)
@@ -125,18 +125,18 @@ def _normalized(graph: Graph, channel: Channel, value: h.Node) -> h.Node:
 
 
 def _or_zero(graph: Graph, value: h.Node) -> h.Node:
-    """The value, or 0 for what is not a number."""
+    """The value, or 0 if it is NaN."""
     is_number = graph.binary(h.BinaryOp.EQUAL, value, value)
     return graph.select(is_number, value, arithmetic.scalar_literal(graph, F32, 0.0))
 
 
 def _small_float(graph: Graph, channel: Channel, value: h.Node) -> h.Node:
-    """Towards zero, and past the largest number to it: the upper bits of an f16."""
+    """The upper bits of an f16 without sign. Finite numbers are clamped to the format's range, rounded towards zero."""
     shift = 15 - channel.bits
     zero, largest = graph.floating(t.F32, 0.0), graph.floating(t.F32, channel.largest_float)
     least = graph.intrinsic("max", t.F32, graph.intrinsic("min", t.F32, _or_zero(graph, value), largest), zero)
     kept = graph.bitcast(t.F32, graph.binary(AND, graph.bitcast(t.U32, least), graph.u32(FEWER_BITS)))
-    unsigned = graph.binary(AND, _to_half(graph, kept), graph.u32(_UNSIGNED))  # the largest of 0 and -0 may be either
+    unsigned = graph.binary(AND, _to_half(graph, kept), graph.u32(_UNSIGNED))  # max(0, -0) may be either zero
     stored = graph.binary(SHIFT_RIGHT, unsigned, graph.u32(shift))
     is_infinite = graph.binary(h.BinaryOp.EQUAL, value, graph.floating(t.F32, float("inf")))
     stored = graph.select(is_infinite, graph.u32(_INFINITY >> shift), stored)

@@ -1,7 +1,7 @@
-"""Texture builtin functions on the collections that textures are (`ir.textures`).
+"""Texture builtin functions on the collections that represent textures (see `ir.textures`).
 
-Outside of a texture, coordinates are taken as unsigned and clamped to the last when a texel is loaded, and a store is
-dropped (WGSL, "textureLoad", "textureStore").
+Coordinates count as unsigned. A load outside of the texture clamps them to the last texel; a store there has no effect
+(WGSL, "textureLoad", "textureStore").
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ADD, SUB, MUL, LESS, AND = h.BinaryOp.ADD, h.BinaryOp.SUB, h.BinaryOp.MUL, h.Bin
 
 
 def is_texture_call(call: c.BuiltinCall) -> bool:
-    """Whether it is a function of textures without samplers."""
+    """Whether the call is of a texture function that takes no sampler."""
     return call.function in _FUNCTIONS and textures.is_loadable(call.arguments[0].type)
 
 
@@ -36,7 +36,7 @@ def translate(machine: Machine, call: c.BuiltinCall, arguments: Sequence[Tree]) 
 
 @dataclass(frozen=True, slots=True)
 class _Texture:
-    """A texture: its designator is of the whole structure."""
+    """A texture, with the designator of its whole structure."""
 
     machine: Machine
     at: Designator
@@ -51,11 +51,11 @@ class _Texture:
         return node_of(memory.load(self.machine, element))
 
     def size(self, axis: int) -> h.Node:
-        """Width, height, depth or layers of the first level, or, as the fourth, the number of levels or samples."""
+        """A member of the size: width, height, depth or layers of the first level; the fourth is levels or samples."""
         return self._member(textures.SIZE, axis)
 
     def clamped(self, value: h.Node, count: h.Node) -> h.Node:
-        """An index, unsigned, or the last one."""
+        """An index as unsigned, clamped to the last one."""
         last = self.op(SUB, count, self.machine.graph.u32(1))
         return self.machine.graph.intrinsic("min", t.U32, self.unsigned(value), last)
 
@@ -64,7 +64,7 @@ class _Texture:
         return self.machine.graph.bitcast(t.U32, value)
 
     def extents(self, level: h.Node | None) -> list[h.Node]:
-        """Width, height, and depth or layers of a level that there is; of the first level without one."""
+        """Width, height, and depth or layers of an existing level; of the first level if none is given."""
         sizes = [self.size(axis) for axis in range(3)]
         if level is None:
             return sizes
@@ -76,7 +76,7 @@ class _Texture:
         return graph.intrinsic("max", t.U32, self.op(h.BinaryOp.SHIFT_RIGHT, size, level), graph.u32(1))
 
     def level(self, value: Tree | None) -> h.Node | None:
-        """A level that there is; None for the first one, which always is."""
+        """A level clamped to those that exist; None for the first one, which always exists."""
         if value is None or textures.is_multisampled(self.type):
             return None
         match node_of(value):
@@ -86,7 +86,7 @@ class _Texture:
                 return self.clamped(node, self.size(3))
 
     def start(self, level: h.Node | None) -> h.Node | None:
-        """Where a level's texels begin; None at the first."""
+        """The number of the first texel of a level; None for the first level, where it is 0."""
         if level is None:
             return None
         return self._member(textures.STARTS, self.machine.graph.cast(t.U64, level))
@@ -99,7 +99,7 @@ class _Texture:
         return number
 
     def words(self, number: h.Node) -> Designator:
-        """The texel of that number."""
+        """The words of the texel with that number."""
         array = textures.texel_array(self.type)
         texels_ = self.at.element(textures.TEXELS, array)
         return texels_.element(self.machine.graph.cast(t.U64, number), array.element)

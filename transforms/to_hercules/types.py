@@ -35,7 +35,7 @@ def scalar_type(scalar: wgsl.Scalar) -> h.Type:
 def collection_type(type: wgsl.Type, length: h.DynamicConstant | None = None) -> h.Type:
     """The type of a value in a collection; `length` is the extent of a runtime-sized array in it.
 
-    Raises ShaderError for types without a place in memory (textures, samplers).
+    Raises ShaderError for types that cannot be stored in memory (textures, samplers).
     """
     match type:
         case wgsl.Scalar():
@@ -86,5 +86,5 @@ def collection_constant(constant: ConstantValue) -> h.Constant:
 
 
 def _is_zero(type: wgsl.Type, value: RawValue) -> bool:
-    """Whether the value is surely the zero value; only spread-out zeros are looked for."""
+    """Whether the value is a `Repeated` zero value; zero values in another form are not recognised."""
     return isinstance(value, Repeated) and repr(value) == repr(zero(type))

@@ -1,9 +1,9 @@
-"""What core IR values are while a function is being translated.
+"""The representation of core IR values during the translation of a function.
 
 Hercules nodes are scalars or whole collections. A vector, matrix, structure or short array of WGSL is a *tree*: a
 tuple of its components' trees. A variable is decomposed in the same way into *cells*, each holding one scalar or one
-collection; the translator's state maps each cell to its current version. Longer arrays are collections: their values,
-where a program copies them, are cells that are never written again.
+collection; the translator's state maps each cell to its current version. Longer arrays are collections; the value of
+such an array is a snapshot: a cell that is never written again.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ...ir.hercules import nodes as h
 from . import types as t
 
 LONGEST_ARRAY_TREE = 8
-"""Function-scope arrays up to this many elements become trees, so that they can live in registers."""
+"""Number of elements up to which a function-scope array becomes a tree, so that it can be kept in registers."""
 
 
 @dataclass(eq=False, slots=True)
 class Cell:
     """Storage that is versioned as a unit.
 
-    `is_shared`: one for all lanes (storage, workgroup), carried across lane forks by Reduces. `is_constant`: never
-    written. `is_spread`: shared, but each lane has its own slice, at its ThreadIDs: a lane's array that lives across
-    barriers.
+    `is_shared`: all lanes share it (storage, workgroup), and Reduces carry it across lane forks. `is_constant`: it is
+    never written. `is_spread`: it is shared, but each lane has its own slice, which its ThreadIDs index; this is how
+    an array of a lane lives across barriers.
     """
 
     name: str
@@ -45,19 +45,19 @@ CellTree: TypeAlias = "Cell | tuple[CellTree, ...]"
 """A variable's cells, shaped like its type as far as it is decomposed."""
 
 Step: TypeAlias = "int | h.Node"
-"""One index of an access: known, or a u64 node."""
+"""One index of an access: a constant, or a u64 node."""
 
 
 @dataclass(frozen=True, slots=True)
 class Designator:
-    """What a pointer points to: `steps` into a tree of cells; `type` is the WGSL type found there."""
+    """The memory that a pointer points to: `steps` into a tree of cells; `type` is the WGSL type found there."""
 
     place: CellTree
     steps: tuple[Step, ...]
     type: wgsl.Type
 
     def element(self, step: Step, type: wgsl.Type) -> Designator:
-        """One level deeper. A known step into a tuple is taken at once."""
+        """The designator of an element. A constant step into a tuple is resolved at once."""
         if isinstance(self.place, tuple) and not self.steps and isinstance(step, int):
             return Designator(self.place[min(step, len(self.place) - 1)], (), type)
         return Designator(self.place, (*self.steps, step), type)
@@ -65,14 +65,14 @@ class Designator:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """An array value: the contents of cells that do not change."""
+    """An array value: the contents of cells that are never written again."""
 
     at: Designator
 
 
 @dataclass(frozen=True, slots=True)
 class PerLane:
-    """A scalar that differs between lanes, as an array over the lanes that lives outside of the lane forks."""
+    """A scalar that may differ between lanes, as an array over the lanes that exists outside of lane forks."""
 
     array: h.Node
 
@@ -110,19 +110,19 @@ def _map_step(step: Step, scalar: Callable[[h.Node | PerLane], Tree]) -> Step:
 
 
 def node_of(tree: Tree) -> h.Node:
-    """A scalar's node."""
+    """The node of a tree that is a scalar."""
     assert not isinstance(tree, (tuple, PerLane, Designator, Snapshot)), f"a scalar was expected, not {tree}"
     return tree
 
 
 def parts_of(tree: Tree) -> tuple[Tree, ...]:
-    """A composite's parts."""
+    """The parts of a tree that is a composite."""
     assert isinstance(tree, tuple), f"a composite was expected, not {tree}"
     return tree
 
 
 def leaves_of(tree: Tree) -> Iterator[h.Node | PerLane]:
-    """The scalars of a tree of scalars wherever they were made, in the order of `map_tree`."""
+    """The scalars of a tree of scalars, PerLane ones included, in the order of `map_tree`."""
     if isinstance(tree, tuple):
         for part in tree:
             yield from leaves_of(part)
@@ -186,5 +186,5 @@ def long_arrays(type: wgsl.Type) -> Iterator[wgsl.Array]:
 
 
 def holds_long_array(type: wgsl.Type) -> bool:
-    """Whether a value of this type has an array in it that is a collection rather than a tree."""
+    """Whether a value of this type contains an array that is a collection rather than a tree."""
     return any(isinstance(part, wgsl.Array) and not is_tree_array(part) for part in wgsl.walk(type))

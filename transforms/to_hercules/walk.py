@@ -2,14 +2,14 @@
 
 *Lane level*: inside the fork over a workgroup's lanes, as in any translation to SSA form.
 
-*Workgroup level*: the sequence of the entry point, and of ifs, loops and switches that contain a barrier, whose
-control WGSL requires to be uniform; they are built once a workgroup. A run of code without barriers there opens the
-lane fork when it first needs it, and a barrier closes it. When lanes of one run leave it by different exits (a
-`return` after the last barrier, a `break` whose condition is not known to be uniform), the exits are merged, the lanes
-joined, and the first lane's choice taken.
+*Workgroup level*: the sequence of the entry point, and of ifs, loops and switches that contain a barrier. WGSL requires
+their control to be uniform, so each workgroup executes them once. Code without barriers there opens a lane fork when it
+first needs one, and the next barrier closes it. If such code has several exits (a `return` after the last barrier, a
+`break` whose condition is not known to be uniform), the exits are merged, the lanes join, and control follows the exit
+that the first lane took.
 
-A scalar that a workgroup-level loop carries is taken to be uniform until an iteration shows otherwise; then the
-translation starts again with that scalar PerLane (`Restart`).
+A scalar that a workgroup-level loop carries is assumed to be uniform. If the translation of the body shows that it may
+not be, the translation starts again with that scalar as PerLane (`Restart`).
 """
 
 from __future__ import annotations
@@ -54,19 +54,19 @@ if TYPE_CHECKING:
 
 Target: TypeAlias = "c.Block | c.Terminator"
 LoopValue = tuple[int, int]
-"""A scalar that a workgroup-level loop carries: the loop's and the scalar's number in the order of translation."""
+"""A scalar that a workgroup-level loop carries: the numbers of the loop and the scalar in order of translation."""
 
 
 class Restart(Exception):
-    """Scalars that were taken to be uniform differ between lanes: translate again, knowing it."""
+    """An assumption of this attempt was wrong, such as that a scalar is uniform: translate again without it."""
 
 
 @dataclass(eq=False, slots=True)
 class Label:
-    """A place that branches lead to, with the ways collected so far.
+    """The target of branches, with the edges to it collected so far.
 
-    `arrays`: where each way puts the arrays among its arguments, in order, so that the ways need not choose between
-    arrays; empty if there are none, or only one way.
+    `arrays`: cells to which each edge copies the arrays among its arguments, in order, so that no Phi has to select
+    between arrays; empty if there are no arrays, or only one edge.
     """
 
     types: tuple[wgsl.Type, ...]
@@ -85,11 +85,12 @@ class Frame:
 
 
 class Walk:
-    """See the module. `per_lane` are the loop values known to differ between lanes; it grows before a Restart.
+    """Translates structured control flow (see the module's docstring). `per_lane` are the loop values that may differ
+    between lanes; it grows before a Restart.
 
-    `is_proved`: the front end has proved that control flow at barriers and subgroup operations is uniform. If the
-    program has asked it not to, only what is seen to be uniform here will do. `calls`: the functions that are not
-    inlined.
+    `is_proved`: the front end has proved that control flow at barriers and subgroup operations is uniform. If a
+    diagnostic filter has turned that proof off, conditions must be uniform by the graph (`Machine.is_uniform`).
+    `calls`: the functions that are not inlined.
     """
 
     def __init__(
@@ -117,7 +118,7 @@ class Walk:
     # Calls
 
     def call(self, function: c.Function, instructions: Instructions) -> Tree | None:
-        """The body in place of a call; the returned value. Control is None afterwards if it never returns."""
+        """Inline a call; gives the returned value. Control is None afterwards if the function never returns."""
         frame = Frame(function, instructions)
         is_workgroup = self._lane_depth == 0 and self.effects.of_function(function).has_barrier
         end = self._label(frame, function.end_target, is_workgroup=is_workgroup)
@@ -131,7 +132,7 @@ class Walk:
 
     @property
     def place(self) -> Span | None:
-        """Where in the source the translation is."""
+        """The span of the instruction that is being translated."""
         return None if self._at is None else self._at.span
 
     def finish(self) -> None:
@@ -142,7 +143,7 @@ class Walk:
     # Sequences
 
     def _sequence(self, frame: Frame, block: c.Block | None) -> None:
-        """A block and all that follows it, up to a branch to a label."""
+        """Translate a block and those that follow it, up to a branch to a label."""
         while block is not None:
             if not self._instructions(frame, block):
                 return
@@ -167,7 +168,7 @@ class Walk:
             self._close_lane()
 
     def _instructions(self, frame: Frame, block: c.Block) -> bool:
-        """The block's instructions; False when a call among them never returns."""
+        """Translate the block's instructions; False if a call among them never returns."""
         for instruction in block.instructions:
             check_compile_time()
             self._at = instruction
@@ -197,7 +198,7 @@ class Walk:
             caller.values[call] = result
 
     def _barrier(self, frame: Frame, instruction: c.Instruction) -> None:
-        """All lanes synchronise: the fork ends. A `workgroupUniformLoad` reads between two barriers, once for all."""
+        """Synchronise the lanes: the fork ends. A `workgroupUniformLoad` loads once, between two barriers."""
         if self._lane_depth:
             raise unsupported("a barrier that this control flow does not reach as one", instruction)
         if self.machine.lane is not None:
@@ -208,7 +209,7 @@ class Walk:
             frame.instructions.values[instruction] = self._load_once(source)
 
     def _exchange(self, frame: Frame, call: c.BuiltinCall) -> None:
-        """Lanes join to show each other their values; the next fork begins with each lane's result."""
+        """A subgroup operation: the lanes join to exchange values, and the next fork computes each lane's result."""
         if self._lane_depth:
             raise unsupported(f"{call.function} in control flow that may not be uniform, on the CPU", call)
         arguments = [frame.instructions.raw(argument) for argument in call.arguments]
@@ -217,7 +218,7 @@ class Walk:
         frame.instructions.values[call] = subgroups.lower(self.machine, call, arguments)
 
     def _load_once(self, source: Designator) -> Tree:
-        """A load by one thread of the workgroup, which the joined lanes then share."""
+        """Load once for the workgroup, outside of the lanes, which then share the value."""
         values = load(self.machine, source)
         if self.machine.lane is not None:
             self._close_lane()
@@ -239,7 +240,7 @@ class Walk:
         return label
 
     def _arrays_at(self, frame: Frame, target: Target, types: tuple[wgsl.Type, ...]) -> tuple[Cell, ...]:
-        """Cells for a label's arrays: spread if the label can be beyond a barrier."""
+        """Cells for the arrays among a label's arguments: spread if a barrier can come before the label."""
         is_spread = self.machine.spreads_arrays
         found = [array for type in types for array in long_arrays(type)]
         if not found or (not is_spread and _ways_to(target, frame.function) < 2):
@@ -268,7 +269,7 @@ class Walk:
             self._close_lane()
 
     def _put_arrays(self, label: Label, arguments: tuple[Tree, ...]) -> tuple[Tree, ...]:
-        """The arguments with their arrays copied to where the label has them."""
+        """The arguments with their arrays copied to the cells of the label."""
         cells = iter(label.arrays)
 
         def put(array: Snapshot) -> Snapshot:
@@ -291,7 +292,7 @@ class Walk:
         return [map_snapshots(zero_tree(self.machine, type), put) for type in label.types]
 
     def _enter(self, frame: Frame, block: c.Block) -> bool:
-        """Go on at a block; False when nothing reaches it."""
+        """Continue at a block; False if it is unreachable."""
         label = frame.labels.get(block)
         if label is None:
             return False
@@ -339,13 +340,13 @@ class Walk:
     def _merge_paths(
         self, labels: list[Label | None], paths: list[tuple[Label | None, Edge]]
     ) -> tuple[Tree, dict[Label, tuple[Tree, ...]]]:
-        """Merge the exits of all lanes: the number of the label that each takes, and the arguments for each label."""
+        """Merge the exits of all lanes. Gives the number of the label that a lane takes, and each label's arguments."""
         real = [label for label in labels if label is not None]
         self._complete_states([edge.state for _, edge in paths])
         edges: list[Edge] = []
         for taken, edge in paths:
             row: list[Tree] = [self.graph.u32(labels.index(taken))]
-            for label in real:  # a path that does not lead to a label brings placeholders for it
+            for label in real:  # a path that does not lead to a label has placeholders for its arguments
                 row += edge.arguments if label is taken else self._placeholders(label)
             edges.append(Edge(edge.control, edge.state, tuple(row)))
         choice, *values = self.machine.enter(edges)
@@ -356,9 +357,7 @@ class Walk:
         return choice, arguments
 
     def _complete_states(self, states: list[State]) -> None:
-        """Variables that only some ways have met are kept for the lanes that went there; the others get zeros, which
-        nobody reads.
-        """
+        """Keep scalar variables that exist on some paths only: on the others they become zeros, which nothing reads."""
         scalars = {cell: None for state in states for cell in state if not cell.is_collection}
         for state in states:
             for cell in scalars:
@@ -366,11 +365,11 @@ class Walk:
                     state[cell] = self.graph.zero(cell.type)
 
     def _part(self, labels: list[Label | None], choice: Tree, arguments: dict[Label, tuple[Tree, ...]]) -> None:
-        """At workgroup level: branch to the label that the lanes chose."""
+        """At workgroup level: branch to the label with the number `choice`."""
         number = self._uniform(node_of(choice)) if len(labels) > 1 else None
         for index, label in enumerate(labels):
             if label is None:
-                return  # always the last: control goes on here
+                return  # always the last: control continues here
             rest: h.Node | None = None
             if number is not None and index < len(labels) - 1:
                 assert self.machine.control is not None
@@ -384,8 +383,8 @@ class Walk:
     # Control-flow nodes
 
     def _is_workgroup(self, node: c.If | c.Loop | c.Switch, frame: Frame, condition: Value | None) -> bool:
-        """Whether to build a node at workgroup level: it has a barrier, or is a uniform choice of a way out to that
-        level.
+        """Whether to build a node at workgroup level: it has a barrier, or it branches to a label of that level on a
+        uniform condition.
         """
         if not self._at_workgroup_level:
             return False
@@ -405,7 +404,7 @@ class Walk:
         self.machine.spreads_arrays = self._at_workgroup_level and self.module_scope.has_barrier
 
     def _condition(self, frame: Frame, condition: Value, *, is_workgroup: bool) -> h.Node:
-        """The condition of a node that is entered at the given level, which is made ready."""
+        """Enter the level at which a node is built, and give its condition there."""
         if not is_workgroup:
             self._enter_lane_level()
             return node_of(frame.instructions.get(condition))
@@ -415,7 +414,7 @@ class Walk:
         return self._uniform(value if isinstance(value, PerLane) else node_of(value))
 
     def _uniform(self, choice: h.Node | PerLane) -> h.Node:
-        """What control at workgroup level depends on, as one value."""
+        """The one value of a condition or label number on which control at workgroup level depends."""
         if not self.is_proved and not self.machine.is_uniform(choice):
             what = "subgroup operations where control flow is not seen to be uniform, on the CPU"
             raise ShaderError([not_supported(what, self.place)])
@@ -502,7 +501,7 @@ class Walk:
         return self._loops
 
     def _written_cells(self, frame: Frame, loop: c.Loop) -> list[Cell]:
-        """The cells that the loop may write, of those that exist at its entry."""
+        """Of the cells that exist at the loop's entry, those that the loop may write."""
         cells: dict[Cell, None] = {}
         for root in self.effects.of(loop).written:
             designator = frame.instructions.values.get(root) or self.module_scope.variables.get(root)
@@ -520,7 +519,7 @@ def _ways_to(target: Target, function: c.Function) -> int:
 
 
 class _Header:
-    """The top of a loop: a region with a Phi for each cell it may write and each scalar of its arguments."""
+    """The header of a loop: a region with a Phi for each cell it may write and each scalar of its arguments."""
 
     def __init__(self, walk: Walk, cells: list[Cell], arguments: tuple[Tree, ...], *, is_workgroup: bool) -> None:
         machine = walk.machine
