@@ -1,8 +1,8 @@
-"""What the writer must know of a function before it writes: constants, live uses, idle Ifs, and regions.
+"""Facts about a function that the writer needs: constants, live uses, idle Ifs, and regions.
 
-A region is a block with the merges that follow it (see `structure`): what becomes one run of statements. An If is idle
-if no statement comes of it: what its arms do is not live, and they go where control goes on by itself. Its condition
-then matters for its effects only.
+A region is a block with the merges that follow it (see `structure`); it becomes one run of statements. An If is idle if
+no statement is written for it: nothing in its arms is live, and both arms continue at its merge. Its condition is then
+needed for its effects only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .constants import Constants
 
 
 class Analysis:
-    """Facts about one function, which must not change meanwhile."""
+    """Facts about one function, which must not change while they are in use."""
 
     def __init__(self, module: nodes.Module, function: nodes.Function) -> None:
         self.constants = Constants(module, function)
@@ -44,11 +44,11 @@ class Analysis:
         self._mark(function)
 
     def uses(self, value: Value) -> Sequence[Use]:
-        """The uses that matter for what the function does or names."""
+        """The uses of a value that are themselves live."""
         return [use for use in value.uses if self._is_used_live(use)]
 
     def operands(self) -> Iterator[Value]:
-        """What the function uses, some of it more than once."""
+        """All operands in the function, once for each use."""
         return (operand for block in self.blocks for user in _users_in(block) for operand in user.operands)
 
     def is_live(self, value: Value) -> bool:
@@ -56,20 +56,20 @@ class Analysis:
         return value in self._live
 
     def is_idle(self, node: nodes.If) -> bool:
-        """Whether no statement comes of an If."""
+        """Whether no statement is written for an If."""
         return node not in self._busy
 
     def region_of(self, user: User) -> int | None:
-        """The region that an instruction, branch, If or Switch stands in; None outside of the function."""
+        """The region that contains an instruction, branch, If or Switch; None outside of the function."""
         return self._regions.get(user)
 
     def region_of_argument(self, argument: nodes.BlockArgument) -> int | None:
-        """The region whose blocks have the argument."""
+        """The region that contains the argument's block."""
         place = self._arguments.get(argument)
         return None if place is None else self.region_of_block(place[0])
 
     def region_of_block(self, block: nodes.Block) -> int:
-        """The region that a block belongs to."""
+        """The region that contains a block."""
         return self._block_regions[id(block)]
 
     def order_of(self, block: nodes.Block) -> int:
@@ -77,13 +77,13 @@ class Analysis:
         return self._order[id(block)]
 
     def entering_block_of(self, value: Value) -> nodes.Block:
-        """The block that makes an instruction; for a block argument, the one that enters what its block belongs to."""
+        """The block of an instruction; for a block argument, the one before the If, Loop or Switch of its block."""
         if isinstance(value, nodes.BlockArgument):
             return self._entering[id(self._arguments[value][0])]
         return self._block_of[value]
 
     def enclosing_blocks(self, block: nodes.Block) -> Iterator[nodes.Block]:
-        """A block, the block that enters the region it stands in, and so on outwards."""
+        """A block, the block that enters its region, and so on outwards."""
         while True:
             yield block
             start = self._starts[self.region_of_block(block)]
@@ -92,7 +92,7 @@ class Analysis:
             block = self._entering[id(start)]
 
     def is_inside(self, block: nodes.Block, loop: nodes.Loop) -> bool:
-        """Whether a block stands in a loop."""
+        """Whether a block is inside a loop."""
         inside = {self.region_of_block(loop.start_target), self.region_of_block(loop.continuing_target)}
         region: int | None = self.region_of_block(block)
         while region is not None and region not in inside:
@@ -140,7 +140,7 @@ class Analysis:
             self._branches.setdefault(id(target), []).append(branch)
 
     def _mark(self, function: nodes.Function) -> None:
-        """Find what is live and which Ifs are busy: a live value makes the Ifs around it so, these their conditions."""
+        """Find live values and busy Ifs: an If around a live value is busy, and the condition of a busy If is live."""
         pending: list[Value] = []
         for block in self.blocks:
             roots = list(_roots(block, function))
@@ -164,7 +164,7 @@ class Analysis:
                     self._wake(self._block_of[value], pending)
 
     def _wake(self, block: nodes.Block, pending: list[Value]) -> None:
-        """A statement comes of a block: the Ifs around it are busy, and their conditions pending."""
+        """Record that a statement is written in a block: the Ifs around it are busy, and their conditions pending."""
         region: int | None = self.region_of_block(block)
         while region is not None and region not in self._written:
             self._written.add(region)
@@ -174,7 +174,7 @@ class Analysis:
             region = self._parents[region]
 
     def _wake_if(self, block: nodes.Block, pending: list[Value]) -> None:
-        """A statement comes of the If, Loop or Switch that a block enters."""
+        """Record that a statement is written for the If, Loop or Switch that a block enters."""
         self._mark_busy(block, pending)
         self._wake(block, pending)
 
@@ -185,7 +185,7 @@ class Analysis:
             pending.append(target.condition)
 
     def _ends_in_statement(self, block: nodes.Block) -> bool:
-        """Whether the end of a block is written whatever is live."""
+        """Whether a statement is written for the end of a block even if nothing is live."""
         target = None if block.branch is None else block.branch.target
         match target:
             case nodes.Loop() | nodes.Switch():
@@ -242,7 +242,9 @@ def _has_merge(block: nodes.Block) -> bool:
 
 
 def _follow(block: nodes.Block, inner: nodes.Block, follow: nodes.Block | None) -> nodes.Block | None:
-    """Where control goes on by itself from the end of a region that a block enters; `follow` is the block's own."""
+    """The block at which control continues, without a jump, after the region that `inner` starts; `follow` is that of
+    the region of `block`.
+    """
     target = None if block.branch is None else block.branch.target
     match target:
         case nodes.If(merge_target=merge):
@@ -258,7 +260,9 @@ def _follow(block: nodes.Block, inner: nodes.Block, follow: nodes.Block | None) 
 
 
 def _roots(block: nodes.Block, function: nodes.Function) -> Iterable[Value]:
-    """What is needed whoever uses it. A named operation is kept for its name; so is what may be `&&` or `||`."""
+    """Values that are live whether or not they are used. Named operations are kept, and so are named results that may
+    be an `&&` or `||`.
+    """
     for instruction in block.instructions:
         if instruction.name is not None or isinstance(instruction, nodes.Var) or has_effects(instruction):
             yield instruction

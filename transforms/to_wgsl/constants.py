@@ -1,7 +1,7 @@
-"""Operations on constants: what const evaluation would do is a constant, what it would refuse stays out of its sight.
+"""Operations on constants: which ones const evaluation computes, and which operands must be hidden from it.
 
-A `let` of a constant leaves no trace in core IR, so a program may divide by a constant zero: defined at run time, and
-an error in a const-expression. Such an operand is *hidden*: written as a variable of its own.
+A `let` of a constant leaves no trace in core IR, so a module may divide by a constant zero: that is defined at run
+time, but it is an error in a const-expression. Such an operand is *hidden*: it is written as a variable of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...ir.types import Pointer, Type, element_count, element_type
 
 
 class Constants:
-    """What is constant in a function, or, without one, in `root`."""
+    """The constants in a function, or, if none is given, in `root`."""
 
     def __init__(self, module: nodes.Module, function: nodes.Function | None) -> None:
         self._values: dict[Value, ConstantValue] = {}
@@ -36,7 +36,7 @@ class Constants:
                 ifs[id(block.branch.target.merge_target)] = block.branch.target
 
     def of(self, value: Value) -> ConstantValue | None:
-        """The constant that a value is."""
+        """The value as a constant; None if it is not constant."""
         return value.value if isinstance(value, nodes.Constant) else self._values.get(value)
 
     def hidden(self, user: User) -> Sequence[int]:
@@ -60,7 +60,7 @@ class Constants:
             self._hidden.setdefault(instruction, set()).add(len(operands) - 1)
 
     def _hide(self, instruction: nodes.Instruction, operands: list[RawValue | None]) -> None:
-        """Hide operands, the last first, until const evaluation finds no fault with what it sees."""
+        """Hide operands, the last first, until const evaluation reports no error for the others."""
         for index in self._hidden.get(instruction, ()):
             operands[index] = None
         if instruction in self._values:
@@ -73,7 +73,7 @@ class Constants:
                 self._hidden.setdefault(instruction, set()).add(index)
 
     def _visit_merge(self, node: nodes.If, merge: nodes.Block) -> None:
-        """An If on a constant that yields a constant is one, as in `true && false`."""
+        """The result of an If is constant if its condition and what its arms yield are, as in `true && false`."""
         condition = self.of(node.condition)
         if condition is None or not merge.arguments:
             return
@@ -91,7 +91,7 @@ class Constants:
 
 
 def _is_accepted(instruction: nodes.Instruction, operands: Sequence[RawValue | None]) -> bool:
-    """Whether const evaluation accepts the operation, some of whose operands it knows."""
+    """Whether const evaluation accepts the operation if it knows those operands that are not None."""
     try:
         match instruction:
             case nodes.Binary(op=op, lhs=lhs, rhs=rhs):

@@ -25,7 +25,7 @@ from .variables import Variable, Variables
 
 @dataclass(frozen=True, slots=True)
 class _Breakable:
-    """A Loop or Switch whose inside is being written."""
+    """A Loop or Switch whose body is being written."""
 
     merge: nodes.Block | None
     continuing: nodes.Block | None = None
@@ -42,10 +42,10 @@ class FunctionWriter(InstructionWriter):
         self._statement_arms: set[int] = set()
 
     def body(self, function: nodes.Function) -> list[ast.Statement]:
-        """All statements of a function. A `return;` at the end goes without saying.
+        """All statements of a function, without a `return;` at the end.
 
-        An end that control never reaches gets a `return` where an arm or the body ends in a loop: naga does not see
-        that a loop without `break` is never left, and misses a value there.
+        If an arm or the body ends in a loop, a `return` of a zero value is added after it, even if it is unreachable:
+        naga does not recognise that a loop without `break` never ends, and reports a missing value.
         """
         statements = self.region(function.start_target, None)
         if statements and isinstance(statements[-1], ast.Return) and statements[-1].value is None:
@@ -56,7 +56,7 @@ class FunctionWriter(InstructionWriter):
         return statements
 
     def region(self, start: nodes.Block, follow: nodes.Block | None) -> list[ast.Statement]:
-        """The statements of a region, from whose end control goes on to `follow` by itself."""
+        """The statements of a region, after which control continues at `follow` without a jump."""
         with self.nested() as frame:
             self._run(start, follow)
             return frame.statements
@@ -70,7 +70,7 @@ class FunctionWriter(InstructionWriter):
             block = self._branch(block.branch, follow)
 
     def _branch(self, branch: nodes.Branch, follow: nodes.Block | None) -> nodes.Block | None:
-        """Write where a block goes; the merge that follows, if there is one."""
+        """Write the end of a block; returns the merge block that follows, if there is one."""
         for variable in self.shared.early(branch):
             if not variable.is_declared:
                 self.declare(variable, None)
@@ -108,10 +108,10 @@ class FunctionWriter(InstructionWriter):
             assert any(target is it.continuing for it in self.breakables), "a block branches out of its region"
             self.write(ast.Continue(syntax.NOWHERE))
 
-    # Values that blocks pass on are in variables.
+    # Values that branches pass to blocks are in variables.
 
     def _pass(self, branch: nodes.Branch, target: nodes.Block) -> None:
-        """Assign what a branch passes to the variables of its target's arguments, all at once."""
+        """Assign the values that a branch passes to the variables of its target's arguments, as a parallel copy."""
         pairs = [
             (variable, value)
             for parameter, value in zip(target.arguments, branch.arguments, strict=True)
@@ -125,7 +125,7 @@ class FunctionWriter(InstructionWriter):
         self._assign_all([(*pairs[index], values[index]) for index in order])
 
     def _assign_all(self, assigned: list[tuple[Variable, Value, ast.Expression]]) -> None:
-        """Assign values to variables, of which those that are not declared yet come first."""
+        """Assign values to variables as a parallel copy. Variables that are not declared yet must come first."""
         for index, (variable, value, text) in enumerate(assigned):
             name = self.expressions.bound.get(variable.members[0])
             rest = assigned[index + 1 :]
@@ -142,14 +142,14 @@ class FunctionWriter(InstructionWriter):
             self.declare(variable, initializer)
 
     def _undeclared(self, argument: nodes.BlockArgument) -> Variable | None:
-        """The variable of an argument that is used and has none yet."""
+        """The variable of an argument, if the argument is live and the variable is not declared yet."""
         variable = self.shared.of(argument) if self.analysis.is_live(argument) else None
         return None if variable is None or variable.is_declared else variable
 
     # If.
 
     def _if(self, node: nodes.If, follow: nodes.Block | None) -> None:
-        """An If; where nothing follows it in its region, control goes on from its arms as from the region."""
+        """Write an If. Without a merge, control continues from its arms as from the region."""
         if self.analysis.is_idle(node):
             return
         merge = node.merge_target
@@ -172,7 +172,7 @@ class FunctionWriter(InstructionWriter):
             self._effects(node.condition)
 
     def _effects(self, value: Value) -> None:
-        """Write the calls with effects in an expression whose value nobody needs."""
+        """Write the calls with effects in an expression whose value is not used."""
         short = self.expressions.short_circuits.get(value)
         if value in self.expressions.bound or self.analysis.constants.of(value) is not None:
             return
@@ -192,7 +192,7 @@ class FunctionWriter(InstructionWriter):
                 self._effects(short.lhs)
 
     def _scope(self, node: nodes.If, follow: nodes.Block | None) -> None:
-        """A block with the filters that hold in it."""
+        """Write a block with the diagnostic filters that apply in it."""
         self.gather((), Effect.WRITE, is_statement=True)
         for argument in () if node.merge_target is None else node.merge_target.arguments:
             self._declare(argument, None)
@@ -201,7 +201,9 @@ class FunctionWriter(InstructionWriter):
             self.write(shapes.attributed(syntax.filters(node.true_target.diagnostics), statements))
 
     def _declare_yields(self, node: nodes.If, merge: nodes.Block) -> bool:
-        """Declare what the arms yield; if the false arm only yields constants, these are the initial values."""
+        """Declare variables for the values that the arms yield. If the false arm only yields constants, these are the
+        initial values, the arm need not be written, and the result is True.
+        """
         branch = node.false_target.branch
         live = [self.analysis.is_live(argument) for argument in merge.arguments]
         is_new = [self._undeclared(argument) is not None for argument in merge.arguments]
@@ -222,7 +224,7 @@ class FunctionWriter(InstructionWriter):
         return is_plain
 
     def _short_circuit(self, node: nodes.If, result: nodes.BlockArgument) -> bool:
-        """Take the If as `&&` or `||`, if it is one; whether it was."""
+        """Write the If as `&&` or `||` if possible; returns whether it was."""
         if result.type is not BOOL:
             return False
         if self.analysis.constants.of(result) is not None:
@@ -239,14 +241,14 @@ class FunctionWriter(InstructionWriter):
         return False
 
     def _decides(self, arm: nodes.Block, merge: nodes.Block | None, outcome: bool) -> bool:
-        """Whether an arm only yields the constant."""
+        """Whether an arm has no instructions and yields the constant `outcome`."""
         if arm.branch is None or arm.branch.target is not merge or arm.instructions:
             return False
         constant = self.analysis.constants.of(arm.branch.arguments[0])
         return constant is not None and constant.value is outcome
 
     def _arm_expression(self, arm: nodes.Block, merge: nodes.Block | None) -> tuple[Value, Tree] | None:
-        """What an arm yields, if one expression can say it. Arms for which it cannot are remembered."""
+        """The value that an arm yields and its tree, if the arm can be one expression. Records arms that cannot."""
         if id(arm) in self._statement_arms:
             return None
         try:
@@ -258,7 +260,7 @@ class FunctionWriter(InstructionWriter):
             return None
 
     def _yielded(self, arm: nodes.Block, merge: nodes.Block | None) -> Value:
-        """Walk through an arm to what it yields. Raises NotAnExpressionError."""
+        """Write an arm in an expression; returns the value that it yields. May raise NotAnExpressionError."""
         block = arm
         while True:
             for instruction in block.instructions:
@@ -298,8 +300,8 @@ class FunctionWriter(InstructionWriter):
         self.write(statement)
 
     def _initializers(self, node: nodes.Loop) -> list[ast.Var]:
-        """The declarations just before that may as well stand in the loop's head: of variables that only the loop
-        uses, the initial value being a literal where something happens in between.
+        """The declarations just before the loop that can move into its head, since only the loop uses the variables.
+        One that is not the last statement must have a literal as its initial value.
         """
         found: list[ast.Var] = []
         for statement in reversed(self.frame.statements):
@@ -331,7 +333,7 @@ class FunctionWriter(InstructionWriter):
             return frame.statements, None
 
     def _break_if(self, node: nodes.If, loop: nodes.Loop) -> ast.Expression:
-        """`break if`: the condition is computed before what the arms pass on is assigned."""
+        """The condition of a `break if`, which is computed before the values that the arms pass are assigned."""
         self.gather([node.condition], Effect.WRITE, is_statement=True)
         condition = self.expressions.of(node.condition)
         on_true, on_false = (self._break_if_arm(arm, loop) for arm in (node.true_target, node.false_target))
@@ -368,7 +370,7 @@ class FunctionWriter(InstructionWriter):
 
 
 def _goes_to(arm: nodes.Block, target: nodes.Block) -> bool:
-    """Whether the end of an arm of `break if` branches there. Only the last block of its region can."""
+    """Whether the last block of an arm of `break if` branches to the target."""
     block: nodes.Block | None = arm
     while block is not None and block.branch is not None:
         if block.branch.target is target:

@@ -68,7 +68,7 @@ class ModuleWriter:
         return ast.TranslationUnit(tuple(self._directives()), declarations, syntax.NOWHERE)
 
     def _expressions(self, constants: Constants, values: Iterable[Value]) -> Expressions:
-        """Expressions in which the resources among `values`, and in their operands in `root`, have their names."""
+        """A builder of expressions that has the names of the resources that `values` are or use through `root`."""
         made = Expressions(self.speller, constant_of=constants.of, callee_name=self.names.of, table=self._table)
         pending = list(values)
         seen: set[Value] = set()
@@ -89,7 +89,7 @@ class ModuleWriter:
         for it in self.module.diagnostics:
             yield ast.DiagnosticDirective(it.severity, it.rule, syntax.NOWHERE)
 
-    # Constant arrays and deep types are declared once, those that others mention included.
+    # Constant arrays and deeply nested types are declared once, including those that only other declarations use.
 
     def _table(self, constant: ConstantValue) -> str:
         if constant not in self._tables:
@@ -127,7 +127,7 @@ class ModuleWriter:
         return self._root_value(self._counts[count])
 
     def _root_value(self, value: Value) -> ast.Expression:
-        """A value of `root`. What was `&&` there is a `select`."""
+        """A value of `root`, in which an `&&` of the source is a `select`."""
         if isinstance(value, nodes.BuiltinCall) and value.function == "select" and value.type is BOOL:
             otherwise, chosen, condition = value.arguments
             if isinstance(otherwise, nodes.Constant) and otherwise.value.value is False:
@@ -205,7 +205,7 @@ class ModuleWriter:
             )
 
     def _phonies(self, function: nodes.Function, written: Iterable[_Written]) -> list[ast.Statement]:
-        """`_ = &name;` for what is in the interface and no longer mentioned, nor needed by what is mentioned."""
+        """`_ = &name;` for each resource in the interface that the text does not use otherwise, even indirectly."""
         mentioned = {it.name for node in written for it in walk(node) if isinstance(it, ast.Identifier)}
         known: set[Value] = {it for callee in _callees(function) for it in callee.resources}
         known.update(self._by_name[name] for name in mentioned if name in self._by_name)
@@ -218,7 +218,7 @@ class ModuleWriter:
         return syntax.phony(syntax.address_of(name) if is_memory else name)
 
     def _with_needs(self, values: Iterable[Value]) -> set[Value]:
-        """The values of `root`, and those in their initialisers and element counts."""
+        """The values, and those of `root` that their initialisers and element counts use."""
         counts = self._counts
         found: set[Value] = set()
         pending = list(values)
@@ -231,7 +231,7 @@ class ModuleWriter:
 
 
 def _growing(table: dict[K, str]) -> Iterator[tuple[K, str]]:
-    """The items of a table, those that come to it meanwhile included."""
+    """The items of a table, including those that are added during the iteration."""
     position = 0
     while position < len(table):
         found = list(table.items())[position:]
@@ -244,7 +244,7 @@ def _callees(function: nodes.Function) -> Sequence[nodes.Function]:
 
 
 def _space(type: Pointer, declared: Container[str]) -> tuple[ast.Expression, ...]:
-    """Template arguments of `var`. `read` is not said where the module declares it as something else."""
+    """Template arguments of `var`. `read`, the default, is omitted if a declaration of the module shadows the word."""
     if type.space is AddressSpace.HANDLE:
         return ()
     words = [type.space.value]

@@ -1,8 +1,8 @@
-"""How deep the text of an expression nests: what would nest too deep gets a name.
+"""Measures how deep the text of an expression nests: parts of an expression that nests too deep get names.
 
-WGSL sets no limit on expressions, but compilers do, since they recurse. Tint's parser takes 128 levels of brackets and
-prefix operators, the braces around a statement among them (`kMaxParseDepth` in its `parser.cc`), and its resolver trees
-of 512 levels (`kMaxExpressionDepth` in its `resolver.cc`); WebKit's compiler has the same two limits.
+WGSL sets no limit on expressions, but compilers do, since they recurse. Tint's parser accepts 128 levels of brackets
+and prefix operators, including the braces around a statement (`kMaxParseDepth` in its `parser.cc`). Its resolver
+accepts trees of 512 levels (`kMaxExpressionDepth` in its `resolver.cc`). WebKit's compiler has the same two limits.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .expressions import Expressions
 
 
 class Limit(NamedTuple):
-    """How deep an expression may nest: levels of brackets and prefix operators, and levels of its tree, which are the
-    length of a chain like `a + b + c`.
+    """How deep an expression may nest: levels of brackets and prefix operators, and levels of its tree. A chain like
+    `a + b + c` has as many levels as operators.
     """
 
     brackets: int
@@ -29,17 +29,19 @@ class Limit(NamedTuple):
 
 
 READABLE = Limit(12, 256)
-"""Where a part can have a name. People write up to six levels of brackets."""
+"""The limit where a part can get a name. People write up to six levels of brackets."""
 ACCEPTED = Limit(64, 256)
-"""Where none can, since it is only evaluated behind a `&&` or `||`: with Ifs as deep around it, what Tint takes."""
+"""The limit where no part can get a name, because it is on the right of an `&&` or `||`. Tint accepts twice as many
+brackets, which leaves as many levels for Ifs around the expression.
+"""
 
 _NUMBERED = re.compile(r"_\d+$")
 
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """How deep an expression nests. `op` is the operator at its top, and `chain` how many of these follow each other;
-    `leaf` is what has a name at its deepest place.
+    """How deep an expression nests. `op` is its outermost operator, and `chain` the number of these in a row; `leaf` is
+    a named value in its deepest part.
     """
 
     brackets: int = 0
@@ -53,12 +55,12 @@ class Depth:
         return self.brackets > limit.brackets or self.levels > limit.levels
 
     def within(self, brackets: int) -> Depth:
-        """The same in so many more brackets."""
+        """The depth of the expression inside this many more brackets."""
         return Depth(self.brackets + brackets, self.levels, leaf=self.leaf)
 
 
 class Depths:
-    """The depths of the expressions that `expressions` builds, kept for values that wait to become a part of others."""
+    """The depths of the expressions that `expressions` builds, cached for values that will become part of others."""
 
     def __init__(self, expressions: Expressions, is_constant: Callable[[Value], bool]) -> None:
         self._expressions = expressions
@@ -66,12 +68,12 @@ class Depths:
         self._known: dict[Value, Depth] = {}
 
     def measure(self, value: Value) -> Depth:
-        """The depth of a value without a name, which is kept."""
+        """Compute and cache the depth of a value without a name."""
         depth = self._known[value] = self._made(value)
         return depth
 
     def deepest_operand(self, value: Value) -> Value | None:
-        """The operand that nests deepest of those that are neither constants nor named, if there is one."""
+        """The operand that nests deepest, among those that are neither constant nor named, if there is one."""
         found: list[Value] = []
         pending = list(value.operands)
         while pending:
@@ -83,7 +85,7 @@ class Depths:
         return max(found, key=lambda it: (self._known[it].brackets, self._known[it].levels), default=None)
 
     def name(self, value: Value) -> str | None:
-        """What a value with a known depth may be called: what it is computed from, without a number."""
+        """A name for a value with a known depth: that of its leaf, without a trailing number."""
         leaf = self._known[value].leaf
         return None if leaf is None else _NUMBERED.sub("", self._expressions.bound[leaf])
 
@@ -111,10 +113,10 @@ class Depths:
             return _around([self._primary(value.object), *positions], levels=len(value.indices))
         if isinstance(value, nodes.Load):
             return self._of(value.pointer)
-        return _around(self._of(operand).within(1) for operand in value.operands)  # written as a call
+        return _around(self._of(operand).within(1) for operand in value.operands)  # these are written as calls
 
     def _binary(self, op: BinaryOp, lhs: Value, rhs: Value) -> Depth:
-        """A short-circuit whose right side is of the same kind is written as one chain."""
+        """A binary operator. A short-circuit whose right operand has the same operator is written as one chain."""
         left, right = self._of(lhs), self._of(rhs)
         chain = 1 + (left.chain if left.op is op else 0)
         if op.is_short_circuit and right.op is op:
@@ -125,13 +127,13 @@ class Depths:
         return _around(grouped, op=op, chain=chain)
 
     def _primary(self, value: Value) -> Depth:
-        """What `.` or `[` follows."""
+        """The operand in front of a `.` or `[`: in parentheses if it has an operator."""
         inner = self._of(value)
         return inner if inner.op is None else inner.within(1)
 
 
 def _around(parts: Iterable[Depth], *, levels: int = 1, op: BinaryOp | UnaryOp | None = None, chain: int = 0) -> Depth:
-    """An expression of which these are parts."""
+    """The depth of an expression with these parts."""
     found = sorted(parts, key=lambda it: -it.levels)
     return Depth(
         brackets=max((it.brackets for it in found), default=0),
@@ -143,7 +145,7 @@ def _around(parts: Iterable[Depth], *, levels: int = 1, op: BinaryOp | UnaryOp |
 
 
 def _is_local(value: Value) -> bool:
-    """Whether a name is that of a value or variable of the function."""
+    """Whether a value belongs to the function: it is not a module-scope variable."""
     if not isinstance(value, nodes.Var):
         return True
     return isinstance(value.type, Pointer) and value.type.space is AddressSpace.FUNCTION

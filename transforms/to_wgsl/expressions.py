@@ -24,7 +24,7 @@ CalleeName: TypeAlias = Callable[[nodes.Function], str]
 
 @dataclass(frozen=True, slots=True)
 class ShortCircuit:
-    """What a block argument is that stands for `lhs && rhs` or `lhs || rhs`."""
+    """The meaning of a block argument that is written as `lhs && rhs` or `lhs || rhs`."""
 
     op: BinaryOp
     lhs: Value
@@ -32,7 +32,7 @@ class ShortCircuit:
 
 
 class Expressions:
-    """Builds expressions. `bound` values have a name to be called by; all others are built from their operands.
+    """Builds expressions. `bound` maps values to their names; all others are built from their operands.
 
     `table` gives the name of a module-scope constant that holds a constant value.
     """
@@ -58,7 +58,7 @@ class Expressions:
         return self._speller.type(type)
 
     def of(self, value: Value) -> ast.Expression:
-        """A value; a pointer is `&memory`, or a name."""
+        """The expression of a value; that of a pointer is `&memory`, or a name."""
         if value in self.bound and not _names_memory(value):
             return syntax.identifier(self.bound[value])
         if isinstance(value.type, Pointer):
@@ -67,11 +67,11 @@ class Expressions:
         return self._operation(value) if constant is None else self.literal(constant)
 
     def literal(self, constant: ConstantValue) -> ast.Expression:
-        """A constant; a long array has a declaration of its own."""
+        """The expression of a constant; a long array gets a declaration of its own."""
         return self._declared(constant) if is_long(constant) else self._speller.constant(constant)
 
     def memory(self, pointer: Value) -> ast.Expression:
-        """What a pointer points to, as a reference."""
+        """A reference to the memory that a pointer points to."""
         if pointer in self.bound:
             name = syntax.identifier(self.bound[pointer])
             return name if _names_memory(pointer) else syntax.unary(UnaryOp.INDIRECTION, name)
@@ -81,7 +81,7 @@ class Expressions:
         return self._part(self.memory(pointer.object), pointer)
 
     def operand(self, user: nodes.Instruction, index: int) -> ast.Expression:
-        """An operand, through its variable if it must not be seen as a constant."""
+        """An operand; a constant that is hidden from const evaluation is read from its variable."""
         name = self.hidden.get((user, index))
         return self.of(user.operands[index]) if name is None else syntax.identifier(name)
 
@@ -89,8 +89,8 @@ class Expressions:
         return syntax.identifier(self._table(constant))
 
     def _access(self, access: nodes.Access) -> ast.Expression:
-        """A part of a value. An array constant is declared, since its index may be anything; the part of a constant up
-        to the first index that is none is a constant, too.
+        """A part of a value. Of a constant, the leading constant indices are applied at once. If an array is left, it
+        gets a declaration, since the next index is computed at run time.
         """
         constant = None if access.object in self.bound else self._constant_of(access.object)
         if constant is None:
@@ -103,7 +103,7 @@ class Expressions:
         return self._part(whole, access, known)
 
     def _index_of(self, access: nodes.Access, position: int) -> int | None:
-        """An index that const evaluation knows."""
+        """An index, if it is constant and not hidden from const evaluation."""
         if position == len(access.indices) or (access, position + 1) in self.hidden:
             return None
         constant = self._constant_of(access.indices[position])
@@ -128,7 +128,7 @@ class Expressions:
         return made
 
     def instruction(self, node: nodes.Instruction) -> ast.Expression:
-        """The operation of an instruction that has a result, or is a call."""
+        """The expression of an instruction that has a result, or is a call."""
         match node:
             case nodes.Unary(op=op):
                 return syntax.unary(op, self.operand(node, 0))
@@ -159,7 +159,7 @@ class Expressions:
         return syntax.call(syntax.identifier(node.function, *templates), self._operands(node))
 
     def _part(self, whole: ast.Expression, access: nodes.Access, known: int = 0) -> ast.Expression:
-        """What the indices of an access select, the first `known` of which have been applied to `whole` already."""
+        """Apply the indices of an access to `whole`, except the first `known`, which have been applied already."""
         type = access.object.type
         type = type.store if isinstance(type, Pointer) else type
         for position, index in enumerate(access.indices, 1):
@@ -181,7 +181,7 @@ class Expressions:
 
 
 def _names_memory(value: Value) -> bool:
-    """Whether the name of a value is that of a variable, and not of a pointer."""
+    """Whether the name of a pointer is that of a variable, so that the name itself is a reference."""
     return isinstance(value, nodes.Var)
 
 

@@ -1,4 +1,4 @@
-"""The limits of WGSL that a module written back must keep."""
+"""Checks the limits of WGSL for a module that is written back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...ir.wgsl.limits import DEEPEST_STATEMENT, MOST_MEMBERS, MOST_PARAMETERS
 def check_limits(declaration: ast.Function | ast.Struct, span: Span | None) -> None:
     """Raise ShaderError, with the place that a declaration comes from, if it is too large for WGSL.
 
-    Passes make programs larger: they put the bodies of functions into each other, and add parameters and members.
+    Passes make programs larger: they inline functions, and add parameters and members.
     """
     fault = _fault(declaration)
     if fault is not None:

@@ -1,4 +1,4 @@
-"""Names for what has none, and other names for what would hide a builtin that the module uses."""
+"""Names for unnamed values, and new names for those that would shadow a builtin that the module uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TYPE_WORDS = ("bool", "i32", "u32", "f32", "f16", "array", "atomic", "ptr", "ve
 
 
 class ModuleNames:
-    """The names of module scope. Entry points, overrides and bindings keep theirs; others give way to builtins."""
+    """The names of module scope. Others than entry points, overrides and bindings change if they shadow a builtin."""
 
     def __init__(self, module: nodes.Module) -> None:
         words = builtin_words(module)
@@ -60,8 +60,8 @@ class ModuleNames:
 
 
 class FunctionNames:
-    """Hands out the names inside of a function: those that values have, and for others the name of the member they are
-    read from, or `t`, `t_1` ….
+    """Assigns names inside a function. A value without a name is named after the member that it is read from, or `t`,
+    `t_1` ….
     """
 
     def __init__(self, module_scope: NameScope, function: nodes.Function, analysis: Analysis) -> None:
@@ -71,7 +71,7 @@ class FunctionNames:
         self._scope = outer
 
     def name(self, value: nodes.AnyValue, otherwise: str = "t") -> str:
-        """The name of a value, which gets one if it had none."""
+        """The name of a value, which gets one if it has none."""
         if value not in self._given:
             self._given[value] = self._scope.unique(_origin(value) or otherwise)
         return self._given[value]

@@ -1,8 +1,8 @@
-"""Which values may wait to become part of a later expression.
+"""Decides which values may wait to become part of a later expression.
 
-Single operations stand in the order in which they happen. Written as one expression, they happen in the order of the
-expression (WGSL, "Program Order Within an Invocation"). Both orders must agree for operations that can notice each
-other. A *tree* is a value that waits, with all that waits in it; it has the times of its first and last effect.
+Instructions are in the order in which they execute. If several are written as one expression, they execute in the order
+of the expression (WGSL, "Program Order Within an Invocation"). Both orders must agree for operations that conflict. A
+*tree* is a waiting value together with the operands folded into it; it has the times of its first and last effect.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...ir.types import Access, AddressSpace, Pointer
 
 
 class Effect(enum.IntEnum):
-    """What an operation has to do with memory. Two notice each other if one writes and the other is not NONE."""
+    """The effect of an operation on memory. Two operations conflict if one writes and the other is not NONE."""
 
     NONE = 0
     READ = 1
@@ -27,7 +27,7 @@ class Effect(enum.IntEnum):
 
 
 def effect_of(instruction: nodes.Instruction) -> Effect:
-    """The effect of one operation. What must stay in uniform control flow counts as a write: it keeps its place."""
+    """The effect of one operation. One that must stay in uniform control flow counts as a write, so it is not moved."""
     if has_effects(instruction):
         return Effect.WRITE
     if isinstance(instruction, nodes.BuiltinCall):
@@ -55,12 +55,12 @@ class Tree:
     effect: Effect
 
     def notices(self, other: Tree) -> bool:
-        """Whether the two may not swap."""
+        """Whether the two trees conflict: they must keep their order."""
         return min(self.effect, other.effect) > Effect.NONE and max(self.effect, other.effect) is Effect.WRITE
 
 
 class Waiting:
-    """The trees of one run of statements. Trees that notice each other never overlap in time."""
+    """The trees of one run of statements. Trees that conflict never overlap in time."""
 
     def __init__(self, clock: int = 0) -> None:
         self._trees: dict[Value, Tree] = {}
@@ -70,11 +70,11 @@ class Waiting:
         return value in self._trees
 
     def add(self, value: Value, tree: Tree) -> None:
-        """Let a value wait."""
+        """Add a waiting value with its tree."""
         self._trees[value] = tree
 
     def take(self, operands: Sequence[Value], effect: Effect) -> Tree:
-        """Join the operands that wait, and an operation with `effect` that happens now, to one tree."""
+        """Join the waiting operands, and an operation with `effect` that executes now, to one tree."""
         self.clock += 1
         now = [] if effect is Effect.NONE else [Tree(self.clock, self.clock, effect)]
         parts = [self._trees.pop(operand) for operand in operands if operand in self._trees]
@@ -85,13 +85,12 @@ class Waiting:
         return Tree(min(part.first for part in effective), max(part.last for part in effective), strongest)
 
     def forget(self, value: Value) -> None:
-        """The value waits no longer."""
+        """Remove a value that no longer waits."""
         self._trees.pop(value, None)
 
     def in_the_way(self, operands: Sequence[Value], effect: Effect, *, is_statement: bool) -> Sequence[Value]:
-        """What must be written out, in this order, before the operands can join an operation that happens now.
-
-        A statement happens at once, so that everything that it notices must have happened before.
+        """The values that must be written out, in this order, before the operands can join an operation that executes
+        now. A statement executes at once, so all waiting values that conflict with it must be written out first.
         """
         parts = [self._trees[operand] for operand in operands if operand in self._trees]
         for index, later in enumerate(parts):

@@ -1,4 +1,4 @@
-"""Instructions as statements: one run of statements for each region, and what waits to be written into the next one."""
+"""Writes instructions as statements, one run for each region. Values with one use wait until their user is written."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from .variables import Variable, Variables
 
 
 class NotAnExpressionError(Exception):
-    """A statement is needed where only an expression may stand."""
+    """A statement would be needed where only an expression is possible."""
 
 
 @dataclass(slots=True)
 class Frame:
-    """The statements written so far, and the values that wait. In an expression there can be no statements."""
+    """The statements written so far, and the waiting values. A frame for an expression cannot have statements."""
 
     is_expression: bool = False
     statements: list[ast.Statement] = field(default_factory=list[ast.Statement])
@@ -54,7 +54,7 @@ class InstructionWriter:
 
     @contextmanager
     def nested(self, *, is_expression: bool = False) -> Generator[Frame]:
-        """Write into a frame of its own for a while."""
+        """Write into a new frame within the `with` block."""
         outer = self.frame
         self.frame = Frame(is_expression, waiting=Waiting(outer.waiting.clock))
         try:
@@ -64,13 +64,13 @@ class InstructionWriter:
             self.frame = outer
 
     def write(self, statement: ast.Statement) -> None:
-        """Put a statement at the end."""
+        """Append a statement."""
         if self.frame.is_expression:
             raise NotAnExpressionError
         self.frame.statements.append(statement)
 
     def gather(self, operands: Sequence[Value], effect: Effect, *, is_statement: bool) -> Tree:
-        """Join waiting operands to an operation that happens now; first write out what this would overtake."""
+        """Join waiting operands to an operation that executes now; first write out the values that must precede it."""
         effect = self.with_reads(operands, effect)
         while blocking := self.frame.waiting.in_the_way(operands, effect, is_statement=is_statement):
             for value in blocking:
@@ -78,11 +78,11 @@ class InstructionWriter:
         return self.frame.waiting.take(operands, effect)
 
     def with_reads(self, operands: Sequence[Value], effect: Effect) -> Effect:
-        """The effect of an operation that reads operands: those in shared variables are in memory."""
+        """The effect of an operation, which is at least READ if some operand is in a shared variable."""
         return Effect.READ if effect is Effect.NONE and any(map(self.shared.is_shared, operands)) else effect
 
     def settle(self, value: Value, name: str | None = None) -> None:
-        """Write a waiting value as a `let`; `name` is for one that has none."""
+        """Write a waiting value as a `let`, under `name` if it has no name."""
         if self.frame.is_expression:
             raise NotAnExpressionError
         self.frame.waiting.forget(value)
@@ -101,7 +101,7 @@ class InstructionWriter:
             self.declare(variable, value)
 
     def declare(self, variable: Variable, initializer: ast.Expression | None) -> None:
-        """Declare a variable. From now on its values are called by its name."""
+        """Declare a variable, whose name then stands for its values."""
         first = variable.members[0]
         named = [it for it in variable.members if isinstance(it, nodes.BlockArgument) and it.name is not None]
         assert isinstance(first, nodes.Instruction | nodes.BlockArgument)
@@ -113,13 +113,13 @@ class InstructionWriter:
             self.bind(value, name)
 
     def _declaration(self, name: str, type: Type, initializer: ast.Expression | None) -> ast.Var:
-        """A variable, by its type or its initial value. A type without a name takes its zero value."""
+        """A declaration with an initial value or else a type. If the type has no name, the initial value is zero."""
         if initializer is None and has_no_name(type):
             initializer = self.expressions.literal(zero_constant(type))
         return syntax.var(name, self.expressions.type(type) if initializer is None else None, initializer)
 
     def bind(self, value: Value, name: str) -> None:
-        """From now on the value is called by this name."""
+        """Use this name for the value from now on."""
         self.expressions.bound[value] = name
 
     def instruction(self, node: nodes.Instruction) -> None:
@@ -150,7 +150,7 @@ class InstructionWriter:
             if self.frame.is_expression:
                 raise NotAnExpressionError
             self.expressions.hidden[node, index] = unique = self.names.unique(name)
-            self.write(syntax.var(unique, None, value))  # naga sees through a `let`
+            self.write(syntax.var(unique, None, value))  # a `let` would not do: naga evaluates it as a constant
 
     def _var(self, node: nodes.Var) -> None:
         self.gather(node.operands, Effect.NONE, is_statement=True)
@@ -162,7 +162,7 @@ class InstructionWriter:
         self.variables[name] = node
 
     def _value(self, node: nodes.Instruction) -> None:
-        """An operation with a result, or a call without."""
+        """Write an operation with a result or a call without one, or let it wait."""
         if is_handle(node):
             return
         self._shorten(node)
@@ -180,24 +180,24 @@ class InstructionWriter:
             self.settle(node)
 
     def is_too_deep(self, node: nodes.AnyValue) -> bool:
-        """Whether the text of a value without a name nests too deep for it to wait."""
+        """Whether the expression of a value without a name nests too deep for the value to wait."""
         return self.depths.measure(node).exceeds(ACCEPTED if self.frame.is_expression else READABLE)
 
     def _shorten(self, node: nodes.Instruction) -> None:
-        """Name operands of a value, the deepest first, until its text does not nest too deep."""
+        """Name operands of a value, the deepest first, until its expression no longer nests too deep."""
         while self.is_too_deep(node) and (deepest := self.depths.deepest_operand(node)) is not None:
             self.gather([deepest], Effect.NONE, is_statement=True)
             if deepest not in self.expressions.bound:
                 self.settle(deepest, self.depths.name(deepest))
 
     def call_statement(self, node: nodes.Instruction) -> ast.Statement:
-        """A call whose result, if any, nobody needs."""
+        """A call whose result, if any, is not used."""
         call = self.expressions.instruction(node)
         assert isinstance(call, ast.Call)
         return syntax.phony(call) if _must_use(node) else ast.CallStatement(call, syntax.NOWHERE)
 
     def _waits(self, node: nodes.AnyValue) -> bool:
-        """Whether the value can become part of its one user, in the same run of statements."""
+        """Whether the value can become part of its only user, which is in the same run of statements."""
         uses = self.analysis.uses(node)
         return node.name is None and len(uses) == 1 and self._is_here(node, uses[0].user)
 
@@ -208,12 +208,12 @@ class InstructionWriter:
         )
 
     def region_of(self, node: nodes.AnyValue) -> int | None:
-        """The region in which a value is made."""
+        """The region in which a value is defined."""
         if isinstance(node, nodes.BlockArgument):
             return self.analysis.region_of_argument(node)
         return self.analysis.region_of(node)
 
-    # Pointers. One without a name is written anew for each user, its indices being computed only once.
+    # Pointers. One without a name is written again for each user, but its indices are computed only once.
 
     def _pointer(self, node: nodes.Access) -> None:
         if node.name is not None and not _is_component(node):
@@ -242,7 +242,7 @@ class InstructionWriter:
         return name
 
     def _is_update(self, node: nodes.Access) -> bool:
-        """Whether the pointer is only for `memory op= value`; if so, the store is remembered."""
+        """Whether the pointer is only used by one `memory op= value`; if so, records its load and store."""
         users = [use.user for use in self.analysis.uses(node)]
         loads = [user for user in users if isinstance(user, nodes.Load)]
         stores = [user for user in users if isinstance(user, nodes.Store) and user.pointer is node]
@@ -265,7 +265,9 @@ class InstructionWriter:
         return is_update
 
     def _pin_updated(self, value: Value) -> None:
-        """Before a load of `memory op= value` is written on its own: its pointer will be written twice."""
+        """Name the indices of pointers whose load, meant for `memory op= value`, is written separately: the pointer is
+        then written twice.
+        """
         pending = [value]
         while pending:
             current = pending.pop()
@@ -292,7 +294,7 @@ class InstructionWriter:
 
 
 def _is_component(node: nodes.Access) -> bool:
-    """Whether it points into a vector: WGSL has no such pointers."""
+    """Whether the pointer is to a component of a vector, of which WGSL has no pointer values."""
     type = node.object.type
     type = type.store if isinstance(type, Pointer) else type
     for index in node.indices[:-1]:

@@ -1,4 +1,4 @@
-"""Statements as people write them: `+=` and `++`, `else if`, `while` and `for`."""
+"""Idiomatic statements: `+=` and `++`, `else if`, `while` and `for`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _UPDATES = (ast.Assign, ast.CompoundAssign, ast.Increment, ast.Decrement)
 Update: TypeAlias = ast.Assign | ast.CompoundAssign | ast.Increment | ast.Decrement
 
 _MOST_ALONE = 8
-"""How many `if` may stand in each other where an `else if` could take their place."""
+"""Number of directly nested `if` statements from which on a chain of `else if` is written instead."""
 
 
 def assignment(target: ast.Expression, value: ast.Expression, type: Type) -> ast.Statement:
-    """`target = value;`, shorter where the value is `target op …`."""
+    """`target = value;`, or `target op= …;` if the value is `target op …`."""
     if isinstance(value, ast.Binary) and not value.op.is_comparison and not value.op.is_short_circuit:
         is_update = not contains_call(target) and same(target, value.lhs)
         if is_update:
@@ -40,17 +40,17 @@ def compound_assignment(op: BinaryOp, target: ast.Expression, value: ast.Express
 
 
 def contains_call(node: ast.Expression) -> bool:
-    """Whether a call, a constructor's included, is in the expression."""
+    """Whether the expression contains a call, including that of a constructor."""
     return any(isinstance(it, ast.Call) for it in walk(node))
 
 
 def is_literal(node: ast.Expression | None) -> bool:
-    """Whether it is a literal, which has the same value everywhere."""
+    """Whether the expression is a literal, so that it can be moved anywhere."""
     return isinstance(node, (ast.BoolLiteral, ast.IntLiteral, ast.FloatLiteral))
 
 
 def negated(condition: ast.Expression) -> ast.Expression:
-    """`!condition`. `<` stays: with a NaN, neither `<` nor `>=` holds."""
+    """The negation of a condition. `<` does not become `>=`: for a NaN, neither holds."""
     match condition:
         case ast.Unary(op=UnaryOp.NOT, operand=operand):
             return operand
@@ -69,9 +69,9 @@ def negated(condition: ast.Expression) -> ast.Expression:
 
 
 def if_(condition: ast.Expression, then: Sequence[ast.Statement], otherwise: Sequence[ast.Statement]) -> ast.Statement:
-    """An `if`; the other way round where only `else` would do something; `else if` where an `if` stands alone in it.
+    """An `if`. With an empty body, it is negated; with nothing but an `if` in its `else`, it becomes an `else if`.
 
-    Many such in each other are a chain of `else if` with empty bodies, which nests no deeper however long it is.
+    Many nested negated ones become a chain of `else if` with empty bodies instead, whose depth does not grow.
     """
     if otherwise and not then and not _is_long_chain(otherwise):
         return if_(negated(condition), otherwise, ())
@@ -87,7 +87,7 @@ def if_(condition: ast.Expression, then: Sequence[ast.Statement], otherwise: Seq
 
 
 def _is_long_chain(statements: Sequence[ast.Statement]) -> bool:
-    """Whether there is nothing but an `if` in an `if` and so on, or an `else if` behind an empty body."""
+    """Whether the statements are `_MOST_ALONE` directly nested `if`s, or lead to an `else if` after an empty body."""
     for _ in range(_MOST_ALONE):
         match statements:
             case [ast.If(attributes=(), body=ast.Block(statements=()), alternative=ast.If())]:
@@ -100,7 +100,7 @@ def _is_long_chain(statements: Sequence[ast.Statement]) -> bool:
 
 
 def attributed(attributes: tuple[ast.Attribute, ...], statements: Sequence[ast.Statement]) -> ast.Statement:
-    """Statements with attributes: on the one there is, if it can have some, or on a block."""
+    """Statements with attributes: on a single statement that can have them, else on a block around all."""
     match statements:
         case [ast.If() | ast.Loop() | ast.While() | ast.For() | ast.Switch() as only] if not only.attributes:
             return replace(only, attributes=attributes)
@@ -114,7 +114,7 @@ def loop(
     break_if: ast.Expression | None,
     initializers: Sequence[ast.Var],
 ) -> tuple[ast.Statement, ast.Var | None]:
-    """The loop, and the declaration it took into its head: one of `initializers`, which may stand there."""
+    """The loop, and the declaration, one of `initializers`, that was moved into its head, if any."""
     condition = _leading_exit(body) if break_if is None and not continuing.attributes else None
     if condition is not None:
         found = _with_condition(negated(condition), body[1:], continuing.statements, initializers)
@@ -132,8 +132,8 @@ def _with_condition(
     continuing: Sequence[ast.Statement],
     initializers: Sequence[ast.Var],
 ) -> tuple[ast.Statement, ast.Var | None] | None:
-    """A `for` or `while`, if it can be one. What is done before the next round can as well end the body, unless
-    something continues early.
+    """The loop as a `for` or `while`, if possible. Statements of `continuing` can move to the end of the body, unless
+    the body has a `continue`.
     """
     can_move = len(continuing) != 1 and not _continues(body)
     update = continuing[-1] if continuing else None
@@ -148,12 +148,12 @@ def _with_condition(
 
 
 def _taken(update: Update, initializers: Sequence[ast.Var]) -> ast.Var | None:
-    """The declaration of what the update changes."""
+    """The declaration of the variable that the update changes."""
     return next((it for it in initializers if it.name == _target(update)), None)
 
 
 def _continues(body: Sequence[ast.Statement]) -> bool:
-    """Whether a `continue` of this loop, and not of one in it, is among the statements."""
+    """Whether the statements contain a `continue` of this loop, rather than of a loop inside it."""
     pending: list[SchemaNode] = list(body)
     while pending:
         node = pending.pop()
@@ -165,7 +165,7 @@ def _continues(body: Sequence[ast.Statement]) -> bool:
 
 
 def _leading_exit(body: Sequence[ast.Statement]) -> ast.Expression | None:
-    """The condition of `if condition { break; }` at the start."""
+    """The condition, if the body starts with `if condition { break; }`."""
     match body[0] if body else None:
         case ast.If(condition=condition, body=ast.Block(statements=(ast.Break(),)), alternative=None):
             return condition
@@ -185,7 +185,7 @@ def _declared_in(body: Sequence[ast.Statement]) -> set[str]:
 
 
 def ends_in_return(statements: Sequence[ast.Statement]) -> bool:
-    """Whether each way through the statements, of which none ends in a loop, ends in a `return`."""
+    """Whether every path through the statements ends in a `return`; a loop at the end counts as one that does not."""
     last = statements[-1] if statements else None
     if isinstance(last, ast.Block):
         return ends_in_return(last.statements)
@@ -198,5 +198,5 @@ def ends_in_return(statements: Sequence[ast.Statement]) -> bool:
 
 
 def mentions(node: ast.Statement | ast.Expression, names: Collection[str]) -> bool:
-    """Whether one of the names occurs."""
+    """Whether one of the names occurs in the statement or expression."""
     return any(isinstance(it, ast.Identifier) and it.name in names for it in walk(node))

@@ -43,17 +43,18 @@ _SUFFIXES = {ScalarKind.I32: "i", ScalarKind.U32: "u", ScalarKind.F32: "f", Scal
 
 
 _MOST_LEVELS = 16
-"""Levels of arrays, or of constructors of constants, that are written in each other: Tint's parser takes 128 levels of
-brackets. Programs that run everywhere have 15 levels of composite types at most (WGSL, "Limits").
+"""Number of levels of nested array types, or of nested constructors of a constant, above which the inner ones get a
+declaration: Tint's parser accepts 128 levels of brackets. Portable programs have at most 15 levels of composite types
+(WGSL, "Limits").
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speller:
-    """Spells types and constants. `declared` are the module's names: where one hides `vec3f`, `vec3<f32>` is written.
+    """Writes types and constants. `declared` are the module's names: if one shadows `vec3f`, `vec3<f32>` is written.
 
-    `count` gives the expression of an override-sized array's count, `table` the name of a constant and `alias` that of
-    a type, both of which are declared at module scope. `names` are those of structures.
+    `count` gives the expression of an override-sized array's count; `table` declares a constant, and `alias` a type, at
+    module scope, and gives its name. `names` are those of structures.
     """
 
     declared: Collection[str]
@@ -63,13 +64,13 @@ class Speller:
     names: Mapping[Struct, str]
 
     def type(self, type: Type) -> ast.Expression:
-        """A type that a program may write."""
+        """The expression of a type."""
         return self.type_name(type)
 
     def type_name(self, type: Type) -> ast.Identifier:
-        """A type, which is an identifier, maybe with template arguments; what a value constructor is called by.
+        """The identifier of a type, perhaps with template arguments, as it is also used for a value constructor.
 
-        Raises ShaderError for the result of a builtin function, of which no program makes a value by itself.
+        Raises ShaderError for a structure that only builtin functions return: it has no constructor.
         """
         match type:
             case Array() if has_no_name(type):
@@ -101,7 +102,7 @@ class Speller:
                 assert_never(type)
 
     def _element(self, type: Type) -> ast.Expression:
-        """The type of an array's elements; by an alias where many arrays are in each other."""
+        """The type of an array's elements; an alias of it where many array types are nested."""
         levels = 0
         inner = type
         while isinstance(inner, Array):
@@ -130,7 +131,7 @@ class Speller:
     # Constants.
 
     def constant(self, constant: ConstantValue, *, typed: bool = False) -> ast.Expression:
-        """A constant. Without `typed`, an i32 or f32 literal has no suffix, being what WGSL makes of such a literal."""
+        """A constant. Without `typed`, i32 and f32 literals have no suffix, since WGSL infers these by default."""
         return self._value(constant.type, constant.value, typed, 0)
 
     def _value(self, type: Type, value: RawValue, typed: bool, level: int) -> ast.Expression:
@@ -164,7 +165,7 @@ class Speller:
         return syntax.call(name, [self._value(type, part, False, level + 1) for type, part in pairs])
 
     def _builtin_result(self, type: Struct, parts: Sequence[RawValue]) -> ast.Expression:
-        """The structures of `frexp` and `modf` have no name: the call that gives this one."""
+        """A structure that `frexp` or `modf` returns has no name, so it is written as a call that returns it."""
         function = "frexp" if type.name.startswith("__frexp") else "modf"
         join = _join_frexp if function == "frexp" else _join_modf
         argument_type = type.members[0].type
@@ -188,7 +189,7 @@ def _join_modf(fract: RawValue, whole: RawValue) -> float:
 
 
 def _is_zero(value: RawValue) -> bool:
-    """Whether all its scalars are zero, and no -0.0."""
+    """Whether all scalars of the value are zero; -0.0 does not count."""
     if isinstance(value, float):
         return value == 0.0 and math.copysign(1.0, value) > 0
     if isinstance(value, int):
@@ -216,7 +217,7 @@ def _scalar(type: Scalar, value: RawValue, typed: bool) -> ast.Expression:
 
 
 def _float(type: Scalar, value: float, suffix: str) -> ast.Expression:
-    """A literal. WGSL has none for infinities and NaN: these are written by their bits."""
+    """A float literal. WGSL has none for infinities and NaN, which are written as a `bitcast` of their bits."""
     if not math.isfinite(value):
         bits = syntax.integer(bits_of(type, value), "u")
         if type.kind is ScalarKind.F32:
@@ -229,7 +230,7 @@ def _float(type: Scalar, value: float, suffix: str) -> ast.Expression:
 
 
 def float_text(type: Scalar, value: float) -> str:
-    """The shortest decimal that rounds to the value, whether it is read in the type or in double precision first."""
+    """The shortest decimal that rounds to the value, both directly in the type and by way of double precision."""
     for digits in range(1, 18):
         short = float(f"{value:.{digits}g}")
         if round_to(type, short) == value and short <= float_format(type).largest:

@@ -1,4 +1,4 @@
-"""Makes nodes of the syntax tree. They come from no source text, so their span is empty."""
+"""Makes nodes of the syntax tree. They have an empty span, since there is no source text for them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def identifier(name: str, *template_arguments: ast.Expression) -> ast.Identifier
 
 
 def integer(value: int, suffix: str = "") -> ast.Expression:
-    """An integer literal, negated if need be."""
+    """An integer literal, with a minus sign in front if the number is negative."""
     literal = ast.IntLiteral(abs(value), suffix, f"{abs(value)}{suffix}", NOWHERE)
     return unary(UnaryOp.NEGATE, literal) if value < 0 else literal
 
 
 def unary(op: UnaryOp, operand: ast.Expression) -> ast.Unary:
-    """`op operand`; `-(-x)` in parentheses."""
+    """`op operand`; an operand that is a negation is put in parentheses, as in `-(-x)`."""
     is_double = isinstance(operand, ast.Unary) and operand.op is op is UnaryOp.NEGATE
     return ast.Unary(op, ast.Paren(operand, NOWHERE) if is_double else operand, NOWHERE)
 

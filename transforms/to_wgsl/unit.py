@@ -1,8 +1,8 @@
-"""A module of core IR as the syntax tree of WGSL (what Tint's design calls `Module.to_program`).
+"""Converts a module of core IR to the syntax tree of WGSL (Tint's design calls this `Module.to_program`).
 
-`to_unit` raises everything, Ifs that yield values and loop-carried values included, and writes what people write:
-`while`, `for`, `else if`, `+=`; names stay, and a temporary used once is folded into its user where the order of
-effects allows. The interface does not change: a resource that the body no longer mentions is mentioned by `_ = &name;`.
+`to_unit` converts everything, including Ifs that yield values and loop-carried values, and writes idiomatic code:
+`while`, `for`, `else if`, `+=`. Names are kept, and a temporary with one use is folded into its user if the order of
+effects allows it. The interface does not change: a resource that the body no longer uses is used by `_ = &name;`.
 Reading the text and writing it again gives the same text.
 """
 

@@ -1,4 +1,4 @@
-"""Variables for what SSA form passes from block to block: which values share one, and where each is declared."""
+"""Variables for the values that SSA form passes from block to block: which share one, and where it is declared."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .analysis import Analysis
 
 @dataclass(slots=True, eq=False)
 class Variable:
-    """A variable for values that never live at the same time, in the order of the text."""
+    """A variable for values, in the order of the text, that are never live at the same time."""
 
     members: Sequence[Value]
     is_declared: bool = False
 
     @property
     def is_shared(self) -> bool:
-        """Whether it is assigned while trees of expressions that mention it may wait."""
+        """Whether several values share the variable, so that an assignment may change it while its old value waits."""
         return len(self.members) > 1
 
 
@@ -39,13 +39,13 @@ class Variables:
                 self._place(variable)
 
     def of(self, value: Value) -> Variable | None:
-        """The variable that holds a value; a block argument that shares none gets one of its own."""
+        """The variable that holds a value; a block argument that has none yet gets one of its own."""
         if value not in self._of and isinstance(value, nodes.BlockArgument):
             self._of[value] = Variable([value])
         return self._of.get(value)
 
     def is_shared(self, value: Value) -> bool:
-        """Whether a value lives in a variable that other values live in at other times."""
+        """Whether a value is in a variable that it shares with other values."""
         variable = self._of.get(value)
         return variable is not None and variable.is_shared
 
@@ -54,7 +54,7 @@ class Variables:
         return self._early.get(branch, ())
 
     def is_local_to(self, variable: Variable, loop: nodes.Loop) -> bool:
-        """Whether the variable is of no use outside of a loop, for which it was declared."""
+        """Whether the values of the variable are defined and used only in the loop."""
         own = {*loop.start_target.arguments, *loop.continuing_target.arguments}
         return all(
             self._analysis.is_local_to(it, loop) and (it in own or self._analysis.is_inside(self._site(it), loop))
@@ -62,7 +62,7 @@ class Variables:
         )
 
     def _may_share(self, value: Value) -> bool:
-        """Whether a value can be assigned to where it is made. A `let` of the source stays one."""
+        """Whether a value can share a variable. A named instruction, which is a `let` of the source, cannot."""
         if not self._analysis.is_live(value) or value in self._logical:
             return False
         if isinstance(value, nodes.BlockArgument):
@@ -70,11 +70,11 @@ class Variables:
         return isinstance(value, nodes.Instruction) and value.name is None and is_constructible(value.type)
 
     def _site(self, value: Value) -> nodes.Block:
-        """The block at whose end a block argument's variable can be declared; the block in which a value is made."""
+        """The block of an instruction; for a block argument, the one at whose end its variable can be declared."""
         return self._analysis.entering_block_of(value)
 
     def _place(self, variable: Variable) -> None:
-        """Find where to declare a shared variable if its first value's place is not seen by all others."""
+        """Find where to declare a shared variable if the site of its first value does not enclose the other sites."""
         sites = sorted({self._analysis.order_of(it): it for it in map(self._site, variable.members)}.items())
         first, *others = (site for _, site in sites)
         chain = {self._analysis.region_of_block(it): it for it in self._analysis.enclosing_blocks(first)}
@@ -88,12 +88,12 @@ class Variables:
 
 
 def _is_needed(variable: Variable) -> bool:
-    """Whether there is more to it than an instruction."""
+    """Whether it must be a variable: it does not hold a single instruction only."""
     return variable.is_shared or isinstance(variable.members[0], nodes.BlockArgument)
 
 
 def _logical(blocks: Iterable[nodes.Block]) -> Iterable[Value]:
-    """What may be written as `&&` or `||`."""
+    """The results of Ifs that may be written as `&&` or `||`."""
     for block in blocks:
         match None if block.branch is None else block.branch.target:
             case nodes.If(merge_target=nodes.Block(arguments=[result]) as merge) as node if result.type is BOOL:
