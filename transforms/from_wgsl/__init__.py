@@ -1,10 +1,10 @@
-"""A checked WGSL program becomes core IR.
+"""Translates a checked WGSL program to core IR.
 
 build        module scope, functions and entry points
-statements   statements, but for control flow
+statements   statements other than control flow
 control      control flow
 expressions  expressions as values
-context      what the parts share
+context      state that the parts share
 """
 
 from .build import build

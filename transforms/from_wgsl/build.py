@@ -1,9 +1,9 @@
-"""BuilderImpl: a Program becomes a Module.
+"""Builds a Module from a Program.
 
-The interface of each function (its resources) is taken from the resolver's facts before anything is built, since a
-use in dead code counts and dead code is never built. Module scope goes to `root` in dependency order, then the
-functions, callees first. The parts, each a class on top of the one before: `build_context`, `build_expressions`,
-`build_control`, `build_statements`.
+The interface of each function (its resources) is taken from the resolver's facts before anything is built, because a
+use in dead code counts, but dead code is never built. Module scope is built first, in `root` and in dependency order,
+then the functions, callees first. The builder is a chain of classes, each derived from the one before: those of
+`context`, `expressions`, `control`, and `statements`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def build(program: Program) -> Module:
 
 class _BuilderImpl(StatementBuilder):
     def module_scope(self) -> None:
-        """Variables, overrides and what they need, in `root`."""
+        """Build variables, overrides and the values that they use, in `root`."""
         module = self.builder.module
         self.builder.block = module.root
         for variable in self.program.variables:
@@ -67,7 +67,7 @@ class _BuilderImpl(StatementBuilder):
             )
 
     def function_(self, info: FunctionInfo) -> None:
-        """A function with its interface and its body."""
+        """Build a function with its interface and its body."""
         self.builder.block = self.builder.module.root
         size = [self.value(expression) for expression in info.workgroup_size]
         self.builder.span = info.node.span
@@ -114,8 +114,8 @@ def _filters(filters: Iterable[wgsl.DiagnosticFilter]) -> Iterator[DiagnosticFil
 
 
 def _taken_names(program: Program) -> set[str]:
-    """Names that no local may have once scopes are flattened: module scope's, and all that stand for a type or a
-    function.
+    """Names that no local may have once scopes are flattened: those of module scope, and all identifiers that name a
+    type or a function.
     """
     taken = {*_PREDECLARED, *(it.name for it in program.structs), *(it.name for it in program.functions)}
     taken |= {variable.name for variable in program.variables if variable.kind != "const"}

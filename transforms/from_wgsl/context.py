@@ -15,7 +15,7 @@ from ...ir.wgsl.program import ExpressionFacts, Facts, FunctionInfo, Program, Va
 
 @dataclass(slots=True)
 class Breakable:
-    """A Loop or Switch under construction: where `break` and `continue` go, and whether any did."""
+    """A Loop or Switch under construction: the targets of `break` and `continue`, and whether there was any of them."""
 
     merge_target: Block
     continuing_target: Block | None = None
@@ -24,7 +24,7 @@ class Breakable:
 
 
 class Context:
-    """The program read, the module written, and, inside a function, its names and the stack of control-flow nodes."""
+    """The program, the builder of the module, and, inside a function, its names and the stack of Loops and Switches."""
 
     def __init__(self, program: Program, builder: Builder, names: NameScope) -> None:
         self.program = program
@@ -42,7 +42,7 @@ class Context:
 
     @property
     def is_live(self) -> bool:
-        """Whether control reaches the place where the next statement would go. Dead code is never built."""
+        """Whether the insertion point is reachable. Dead code is never built."""
         return self.builder.block is not None
 
     def facts_of(self, node: ast.Expression) -> ExpressionFacts:
@@ -50,7 +50,7 @@ class Context:
         return self.facts.expressions[node]
 
     def here(self, node: ast.Expression | ast.Statement | ast.Declaration) -> Builder:
-        """The builder, giving what it makes the span of the node."""
+        """The builder, set to give new instructions the span of the node."""
         self.builder.span = node.span
         return self.builder
 

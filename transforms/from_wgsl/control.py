@@ -1,7 +1,8 @@
-"""Ifs, loops and switches to control-flow nodes.
+"""Translates `if`, loops and `switch` to control-flow nodes.
 
-Every loop is a Loop: `while` and `for` decompose as the specification says ("While Statement", "For Statement"), with
-the exit as an If whose false arm leaves. What no branch reaches is marked unreachable, and nothing is built there.
+Every loop becomes a Loop: `while` and `for` are rewritten as in the specification ("While Statement", "For Statement"),
+where the exit is an If whose false arm leaves the loop. Targets that no branch reaches are marked unreachable, and
+nothing is built there.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ class ControlFlowBuilder(ExpressionBuilder):
     """Keeps the stack of control-flow nodes; the insertion point is None after a branch."""
 
     def attributed(self, node: ast.Statement) -> None:
-        """Build any statement at the insertion point, which must be live; in a scope if filters are to hold for it."""
+        """Build any statement at the insertion point, which must be live; in a scope if it has diagnostic filters."""
         if isinstance(node, (ast.If, ast.Switch, ast.Loop, ast.While, ast.For)) and node.attributes:
             with self.filtered(node, node.attributes):
                 self.statement(node)
@@ -32,12 +33,12 @@ class ControlFlowBuilder(ExpressionBuilder):
         """Build any statement at the insertion point, which must be live."""
 
     def block(self, node: ast.Block) -> None:
-        """Build the statements of a block, in a scope if filters are to hold for them."""
+        """Build the statements of a block, in a scope if it has diagnostic filters."""
         with self.filtered(node, node.attributes):
             self.statements(node.statements)
 
     def statements(self, statements: Iterable[ast.Statement]) -> None:
-        """Build statements as long as control reaches them."""
+        """Build statements up to the first unreachable one."""
         for statement in statements:
             if not self.is_live:
                 return
@@ -45,7 +46,7 @@ class ControlFlowBuilder(ExpressionBuilder):
 
     @contextmanager
     def filtered(self, node: ast.Statement, attributes: Sequence[ast.Attribute]) -> Generator[None]:
-        """Build into a scope with the filters that the attributes are; without any, just here."""
+        """Build into a scope with the diagnostic filters among the attributes; without any, at the insertion point."""
         filters = nested_filters((), attributes)
         if not filters:
             yield
@@ -62,7 +63,7 @@ class ControlFlowBuilder(ExpressionBuilder):
             made.merge_target = None
 
     def if_(self, node: ast.If) -> None:
-        """An If; `else if` is an If in the false arm."""
+        """Build an If; an `else if` becomes an If in the false arm."""
         condition = self.value(node.condition)
         made = self.here(node).enter_if(condition)
         merge = made.merge_target
@@ -71,7 +72,7 @@ class ControlFlowBuilder(ExpressionBuilder):
         self.builder.block = made.merge_target = merge if any(reached) else None
 
     def _arm(self, arm: Block, node: ast.Block | ast.If | None, merge: Block) -> bool:
-        """Fill an arm and say whether its end reaches the merge."""
+        """Build an arm; returns whether its end reaches the merge."""
         with self.builder.at(arm):
             if node is not None:
                 self.statement(node)
@@ -81,7 +82,7 @@ class ControlFlowBuilder(ExpressionBuilder):
             return True
 
     def _case(self, arm: Block, switch: ast.Switch, case: ast.Case, merge: Block) -> bool:
-        """The attributes before a switch's body hold for each case."""
+        """Build a case. The attributes of the switch's body apply to each case."""
         attributes = (*switch.body_attributes, *case.body.attributes)
         return self._arm(arm, ast.Block(attributes, case.body.statements, case.body.span), merge)
 
@@ -96,7 +97,7 @@ class ControlFlowBuilder(ExpressionBuilder):
             if node.continuing.break_if is not None and self.is_live:
                 self._break_if(node.continuing.break_if, loop)
 
-        with self.filtered(node, node.body.attributes):  # what the body declares is visible in `continuing`
+        with self.filtered(node, node.body.attributes):  # the declarations of the body are visible in `continuing`
             self._loop(node, lambda: self.statements(node.body.statements), continuing)
 
     def while_(self, node: ast.While) -> None:
@@ -104,7 +105,7 @@ class ControlFlowBuilder(ExpressionBuilder):
         self._loop(node, lambda: self._guarded(node.condition, node.body), lambda loop: None)
 
     def for_(self, node: ast.For) -> None:
-        """The initialiser, then a loop with the update as its continuing part."""
+        """Build the initialiser, then a loop with the update as its continuing part."""
         if node.initializer is not None:
             self.statement(node.initializer)
 
@@ -167,7 +168,7 @@ class ControlFlowBuilder(ExpressionBuilder):
         self.builder.branch(breakable.merge_target)
 
     def continue_(self, breakable: Breakable | None = None) -> None:
-        """Go to the continuing part of a loop, by default the innermost."""
+        """Branch to the continuing part of a loop, by default the innermost."""
         loop = breakable or next(it for it in reversed(self.breakables) if it.continuing_target is not None)
         assert loop.continuing_target is not None
         loop.is_continued = True
@@ -189,7 +190,7 @@ class ControlFlowBuilder(ExpressionBuilder):
 
 
 def nested_filters(outer: Iterable[DiagnosticFilter], attributes: Iterable[ast.Attribute]) -> list[DiagnosticFilter]:
-    """The filters that hold inside both: of two for one rule the inner one (WGSL, "Diagnostic Filtering")."""
+    """The filters that apply inside both: of two for the same rule, the inner one (WGSL, "Diagnostic Filtering")."""
     found = {it.rule: it for it in outer}
     for attribute in attributes:
         if attribute.name == "diagnostic":

@@ -1,5 +1,5 @@
-"""Expressions to single operations, operands from left to right (WGSL, "Expressions" and "Program Order Within an
-Invocation").
+"""Translates expressions to single operations, operands from left to right (WGSL, "Expressions" and "Program Order
+Within an Invocation").
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .context import Context
 class ExpressionBuilder(Context):
     """Builds the value of an expression at the insertion point.
 
-    Pointers and references are one here: the value of an expression that names memory is the pointer to it, so `&`
-    and `*` leave nothing behind.
+    Pointers and references are the same here: the value of an expression that refers to memory is the pointer to it,
+    so no operation is built for `&` and `*`.
     """
 
     def value(self, node: ast.Expression) -> Value:
@@ -62,7 +62,7 @@ class ExpressionBuilder(Context):
         return self.here(node).binary(node.op, lhs, rhs)
 
     def _short_circuit(self, node: ast.Binary) -> Value:
-        """`a && b` is an If that yields `b`, or false; `a || b` one that yields true, or `b`."""
+        """`a && b` becomes an If that yields `b` or false; `a || b` one that yields true or `b`."""
         is_or = node.op is BinaryOp.LOGICAL_OR
         condition = self.value(node.lhs)
         if self.function is None:
@@ -82,13 +82,13 @@ class ExpressionBuilder(Context):
         return result
 
     def _selected(self, node: ast.Binary, condition: Value, *, is_or: bool) -> Value:
-        """A short-circuit of overrides: `root` has no control flow, so a `select` it is."""
+        """A short-circuit of overrides becomes a `select`, since `root` has no control flow."""
         rhs = self.value(node.rhs)
         false, true = (rhs, bool_constant(True)) if is_or else (bool_constant(False), rhs)
         return self.here(node).builtin_call("select", [false, true, condition])
 
     def call(self, node: ast.Call) -> Value:
-        """A call, value constructor or conversion that is no constant."""
+        """A call, value constructor or conversion that is not constant."""
         target = self.facts.calls[node]
         arguments = [self.value(argument) for argument in node.arguments]
         builder = self.here(node)
@@ -120,7 +120,7 @@ class ExpressionBuilder(Context):
         return builder.swizzle(vector, components)
 
     def _chain(self, node: ast.Index | ast.MemberAccess) -> tuple[Value, list[Value]]:
-        """The object that a chain like `a[i].b` starts from, and its indices: one access goes all the way."""
+        """The object at the start of a chain like `a[i].b`, and all indices of the chain, which becomes one access."""
         object, indices = self._chain_object(node.object)
         if isinstance(node, ast.Index):
             indices.append(self.value(node.index))
@@ -161,5 +161,5 @@ class ExpressionBuilder(Context):
 
 
 def _own(value: Value) -> Value:
-    """Each use of a constant is a Constant of its own."""
+    """A value for one use of it: a constant is copied, since each use needs its own Constant."""
     return Constant(value.value, value.type, None, span=value.span) if isinstance(value, Constant) else value

@@ -1,4 +1,4 @@
-"""Statements to loads, operations and stores (WGSL, "Statements")."""
+"""Translates statements to loads, operations and stores (WGSL, "Statements")."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .control import ControlFlowBuilder
 
 
 class StatementBuilder(ControlFlowBuilder):
-    """Builds the body of one function after another."""
+    """Builds the bodies of functions, one after another."""
 
     def function_body(self, function: Function, info: FunctionInfo) -> None:
-        """Fill `function`, whose start block is empty. `names` must be the function's own."""
+        """Build the body of `function`, whose start block is empty. `names` must be a scope of its own."""
         self.function = function
         self.builder.block = function.start_target
         for variable in info.parameters:
             made = FunctionParameter(variable.io, variable.type, self.names.unique(variable.name), span=variable.span)
             function.parameters.append(made)
             self.values[variable] = made
-        self.statements(info.node.body.statements)  # the filters of the body are the function's
+        self.statements(info.node.body.statements)  # filters on the body belong to the function
         if self.is_live:
             self.here(info.node).return_(function)
 
@@ -85,7 +85,7 @@ class StatementBuilder(ControlFlowBuilder):
         self.values[variable] = self.here(node).var(type, name=name, initializer=initializer)
 
     def _let(self, node: ast.Let) -> None:
-        """A `let` names the value it is given, unless that is a constant or has a name already."""
+        """A `let` gives its value its name, unless that is a constant or a parameter, or already has a name."""
         variable = self.facts.declared[node]
         value = self.value(node.initializer)
         if not isinstance(value, (Constant, FunctionParameter)) and value.name is None:
@@ -100,7 +100,7 @@ class StatementBuilder(ControlFlowBuilder):
     def _compound(
         self, node: ast.Statement, op: BinaryOp, target: ast.Expression, value: ast.Expression | None
     ) -> None:
-        """Load, operate, store; the target is evaluated once (WGSL, "Compound Assignment"). Without a value: by one."""
+        """Load, operate, store; the target is evaluated once (WGSL, "Compound Assignment"). The default value is 1."""
         memory = self.value(target)
         before = self.here(node).load(memory)
         operand = Constant(ConstantValue(before.type, 1), before.type, None) if value is None else self.value(value)
@@ -108,7 +108,7 @@ class StatementBuilder(ControlFlowBuilder):
         builder.store(memory, builder.binary(op, before, operand))
 
     def _phony(self, node: ast.Expression) -> None:
-        """Evaluate for effects only: operations at the end that have none go again."""
+        """Evaluate for effects only: operations without effects are removed again from the end of the block."""
         start = self.builder.block
         first = 0 if start is None else len(start.instructions)
         self.value(node)
