@@ -1,1 +1,1 @@
-"""The syntax tree of WGSL, and what a resolved program means."""
+"""The syntax tree of WGSL, and the facts of a resolved program."""

@@ -1,22 +1,22 @@
-"""Program: a resolved WGSL file, the syntax tree plus everything it means.
+"""Program: a resolved WGSL file, which is the syntax tree plus the facts that the resolver found.
 
-Facts about expressions are looked up by node identity. They are what `ir/core`'s builder needs to make single
-operations without knowing WGSL's conversion rules:
+Facts about expressions are looked up by node identity. With them, the builder of core IR makes single operations
+without applying WGSL's conversion rules:
 
-- `type`: the type of the expression as written: may be abstract or a Reference.
-- `result`: the type after the load rule and the conversion its context asks for: concrete, and never a Reference,
-  unless the context wants the reference (left of `=`, `+=` or `++`, operand of `&`, object of an access). Only inside
-  a constant, and in the initializer of a const, it may stay abstract.
+- `type`: the type of the expression as written; it may be abstract or a Reference.
+- `result`: the type after the load rule and the conversion that its context requires: concrete, and never a Reference,
+  unless the context needs the reference (left of `=`, `+=` or `++`, operand of `&`, object of an access). It may be
+  abstract only inside a constant and in the initializer of a const.
 - `loads`: whether the load rule turns the reference into its value here.
-- `constant`: the value of a const-expression, already converted to `result`. An `&&` or `||` that a constant left
-  operand decides has a constant, too, whatever its right operand is.
+- `constant`: the value of a const-expression, already converted to `result`. An `&&` or `||` whose constant left
+  operand determines the result has a constant, too, even if its right operand has none.
 
-So the value of an expression is: its constant if it has one; else its operation; then a load where `loads` says so.
+So the value of an expression is its constant if it has one; else that of its operation, followed by a load if `loads`.
 Conversions of abstract values happen only in constants. An expression that never becomes a value (a type name, the
 callee of a call) has no facts. A `Paren` shares the facts object of its operand.
 
-The object of an access may be a pointer: `p.x` and `p[i]` are references to parts of what it points to, and a swizzle
-of several components loads the vector through it.
+The object of an access may be a pointer: `p.x` and `p[i]` are references to parts of the memory that it points to, and
+a swizzle of several components loads the vector through the pointer.
 """
 
 from __future__ import annotations
@@ -112,9 +112,9 @@ class DiagnosticFilter:
 class FunctionInfo:
     """A function declaration. `workgroup_size` holds expressions that have facts (const or override), 1 to 3 of them.
 
-    `resources` are the module-scope `var`s (with binding, workgroup and private ones) and overrides it names, in its
-    body, its attributes, through types, initial values and calls, dead code and phony uses included, in declaration
-    order. `calls` are the user functions it calls directly.
+    `resources` are the module-scope `var`s (with binding, workgroup and private ones) and overrides that it uses, in
+    declaration order: in its body and attributes, or through types, initial values and calls, including uses in dead
+    code and phony assignments. `calls` are the user functions that it calls directly.
     """
 
     name: str
@@ -148,14 +148,14 @@ class CallsBuiltin:
 
 @dataclass(frozen=True, slots=True)
 class Constructs:
-    """A value constructor or zero value of `type` (concrete, unless constant)."""
+    """A value constructor or zero value of `type`, which is concrete unless the expression is constant."""
 
     type: Type
 
 
 @dataclass(frozen=True, slots=True)
 class Converts:
-    """A value conversion to `type` (scalar, vector or matrix of another scalar type); an identity conversion too."""
+    """A value conversion to `type` from a scalar, vector or matrix of another, or the same, scalar type."""
 
     type: Type
 
@@ -182,7 +182,7 @@ MemberTarget: TypeAlias = MemberIndex | Swizzle
 
 @dataclass(slots=True)
 class Facts:
-    """What the resolver found, by syntax node. Only reachable through `Program`, once it is valid.
+    """The facts that the resolver found, by syntax node. They exist for valid programs only.
 
     `names`: identifiers that name a variable. `declared`: the Variable of each Var, Let, Const, Override and Parameter
     node. `selectors`: the values of a Case's selectors without default ones, in the type of the switch.
@@ -206,8 +206,8 @@ class Facts:
 class Program:
     """A valid WGSL module, resolved.
 
-    `structs`, `variables` (module scope: var, override, const) and `functions` are in dependency order: what is used
-    stands before its user. `override_counts` gives the expression of each override-sized array count.
+    `structs`, `variables` (module scope: var, override, const) and `functions` are in dependency order: a declaration
+    comes before its users. `override_counts` gives the expression of each override-sized array count.
     """
 
     source: Source
@@ -224,5 +224,5 @@ class Program:
 
     @property
     def entry_points(self) -> tuple[FunctionInfo, ...]:
-        """The functions with a stage."""
+        """The functions that have a shader stage."""
         return tuple(function for function in self.functions if function.stage is not None)
