@@ -5,14 +5,14 @@ The table:
   `builtin_names()` are all names, `componentwise_builtins()` those of functions on each component.
 - `resolve_call(builtin, template_args, arg_types, concrete=…)` gives a `Match(param_types, result_type,
   param_names)`, or a `NoMatch(candidates)`. Pass `concrete=True` when some argument is not a const-expression.
-- `check_arguments` finds the errors of constant arguments where others are unknown, such as `clamp(x, 2, 1)`.
+- `check_arguments` finds errors in constant arguments even if other arguments are unknown, as in `clamp(x, 2, 1)`.
 
 Evaluation, for rows with `is_const`, on arguments already converted to `param_types`:
-- `evaluator(name, template_args, param_types, result_type, mode)` makes a function of the arguments, to be called
-  often; `evaluate` calls it once. CONST raises EvaluationError, RUNTIME never does.
-- Functions that a running shader alone can answer have no evaluator: textures, derivatives, atomics, barriers,
-  subgroups, `arrayLength`. `atomic_operation` is the arithmetic of atomics. `SUBGROUP_SIZE` is how many invocations a
-  subgroup has wherever no GPU decides it.
+- `evaluator(name, template_args, param_types, result_type, mode)` makes a function of the arguments, which can be
+  called many times; `evaluate` makes one call. CONST mode may raise EvaluationError, RUNTIME mode never does.
+- Functions whose value depends on the state of a running shader have no evaluator: textures, derivatives, atomics,
+  barriers, subgroups, `arrayLength`. `atomic_operation` is the arithmetic of atomics. `SUBGROUP_SIZE` is the number of
+  invocations in a subgroup on every device but a GPU.
 
 Constructors: `resolve_constructor(type or generic name, arg_types)`, `construct`, `constructor`, and `convert`,
 `converter` for automatic conversions (from `conversions`).
@@ -70,11 +70,11 @@ __all__ = [
 ]
 
 FAMILIES = (bits, buffer_views, invocations, logical, numeric, packing, textures, vectors)
-"""The modules whose import fills the table."""
+"""The modules that fill the table when they are imported."""
 
 
 def builtin(name: str) -> Builtin | None:
-    """The builtin function of that name."""
+    """The builtin function with the name, or None."""
     return TABLE.get(name)
 
 
@@ -85,7 +85,7 @@ def builtin_names() -> Iterable[str]:
 
 @cache
 def componentwise_builtins() -> frozenset[str]:
-    """The names of the functions that treat the components of vectors each on their own."""
+    """The names of the functions that work on each component of vectors separately."""
     return frozenset(name for name, function in TABLE.items() if function.is_componentwise)
 
 
@@ -126,7 +126,7 @@ def check_arguments(
     args: Sequence[RawValue | None],
     template_args: tuple[Type, ...] = (),
 ) -> None:
-    """Raises EvaluationError for constant arguments that are wrong whatever the unknown ones (None) are."""
+    """Raises EvaluationError if constant arguments are wrong for all values of the unknown ones, which are None."""
     function = TABLE[name]
     if not function.checks:
         return

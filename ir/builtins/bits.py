@@ -14,13 +14,13 @@ _WIDTH = 32
 
 
 def _of_pattern(function: IntUnary, scalar: Scalar) -> IntUnary:
-    """A function of the bit pattern, as an unsigned number, on values of the type."""
+    """Converts a function of bit patterns, as unsigned numbers, to one of values of the type."""
     return lambda e: wrap(scalar, function(e & 0xFFFFFFFF))
 
 
 @componentwise("countLeadingZeros", _INTEGER)
 def _count_leading_zeros(scalar: Scalar, mode: Mode) -> IntUnary:
-    """How many bits above the highest 1 are 0."""
+    """The number of 0 bits above the highest 1 bit."""
     del mode
     return _of_pattern(lambda bits: _WIDTH - bits.bit_length(), scalar)
 
@@ -34,14 +34,14 @@ def _count_one_bits(scalar: Scalar, mode: Mode) -> IntUnary:
 
 @componentwise("countTrailingZeros", _INTEGER)
 def _count_trailing_zeros(scalar: Scalar, mode: Mode) -> IntUnary:
-    """How many bits below the lowest 1 are 0."""
+    """The number of 0 bits below the lowest 1 bit."""
     del mode
     return _of_pattern(lambda bits: _lowest_one(bits) if bits else _WIDTH, scalar)
 
 
 @componentwise("firstLeadingBit", _INTEGER)
 def _first_leading_bit(scalar: Scalar, mode: Mode) -> IntUnary:
-    """The position of the highest bit that differs from the sign (of a u32: that is 1), or -1."""
+    """The position of the highest bit that differs from the sign bit (for a u32: of the highest 1 bit), or -1."""
     del mode
     if scalar is I32:
         return lambda e: (~e if e < 0 else e).bit_length() - 1
@@ -50,7 +50,7 @@ def _first_leading_bit(scalar: Scalar, mode: Mode) -> IntUnary:
 
 @componentwise("firstTrailingBit", _INTEGER)
 def _first_trailing_bit(scalar: Scalar, mode: Mode) -> IntUnary:
-    """The position of the lowest 1, or -1."""
+    """The position of the lowest 1 bit, or -1."""
     del mode
     return _of_pattern(_lowest_one, scalar)
 
@@ -76,14 +76,14 @@ _FIELD_CHECK = Check(("offset", "count"), _check_field)
 
 
 def _field(offset: int, count: int) -> tuple[int, int]:
-    """The offset and the mask of a bit field, cut to the width."""
+    """The offset and the mask of a bit field, clamped to the width of the type."""
     offset = min(offset, _WIDTH)
     return offset, (1 << min(count, _WIDTH - offset)) - 1
 
 
 @componentwise("extractBits", "[T: integers](e: T, offset: u32, count: u32) -> T", checks=[_FIELD_CHECK])
 def _extract_bits(scalar: Scalar, mode: Mode) -> Callable[[int, int, int], int]:
-    """The bits of a field; of an i32, with the sign extended."""
+    """The bits of a field, sign-extended for an i32."""
     del mode
 
     def extract(e: int, offset: int, count: int) -> int:

@@ -1,7 +1,7 @@
 """Views of buffers (WGSL, "Buffer View Built-in Functions"): their rows, and the checks of known arguments.
 
-They have no evaluators. `view_fault` serves twice: when a module is made, for const-expressions, and when a pipeline is
-made, for override-expressions.
+They have no evaluators. `view_fault` is used twice: for const-expressions when a module is created, and for
+override-expressions when a pipeline is created.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ declare(
 )
 
 VIEWS = frozenset({"bufferView", "bufferArrayView"})
-"""The functions that give a pointer into a buffer."""
+"""The functions that return a pointer into a buffer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ViewFault:
-    """An error in a call, and the argument at fault: 0 for the call as a whole."""
+    """An error in a call, and the index of the wrong argument; 0 stands for the whole call."""
 
     message: str
     argument: int = 0
 
 
 def view_fault(type: Type, length: int | None, offset: int | None, size: int | None) -> ViewFault | None:
-    """What is wrong with a view as `type`; None for what is not known, or is not there. `size` is in bytes."""
+    """The error in a view as `type`, if any. `length`, `offset` and `size`, in bytes, are None if unknown or absent."""
     return _offset_fault(type, offset) or _size_fault(type, size) or _extent_fault(type, length, offset, size)
 
 
@@ -62,7 +62,7 @@ def _offset_fault(type: Type, offset: int | None) -> ViewFault | None:
 
 
 def _size_fault(type: Type, size: int | None) -> ViewFault | None:
-    """Whole elements of the runtime-sized array, and one at least."""
+    """Check that the size is that of a whole number of elements of the runtime-sized array, at least one."""
     if size is None:
         return None
     found = runtime_array(type)
@@ -78,7 +78,7 @@ def _size_fault(type: Type, size: int | None) -> ViewFault | None:
 
 
 def _extent_fault(type: Type, length: int | None, offset: int | None, size: int | None) -> ViewFault | None:
-    """Check that the end of the view is in the buffer; unknown sizes are taken to be minimal."""
+    """Check that the end of the view is in the buffer; an unknown offset or size counts as the smallest possible."""
     if length is None:
         return None
     end = (offset or 0) + (least_size(type) if size is None else size)
@@ -88,7 +88,7 @@ def _extent_fault(type: Type, length: int | None, offset: int | None, size: int 
 
 
 def least_size(type: Type) -> int:
-    """The bytes that a view takes at least: a runtime-sized array has one element (WGSL, "MinTypeSize")."""
+    """The smallest size of a view in bytes, with one element in a runtime-sized array (WGSL, "MinTypeSize")."""
     found = runtime_array(type)
     if found is None:
         return minimum_size(type)

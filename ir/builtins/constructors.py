@@ -1,8 +1,8 @@
 """Value constructors and conversions (WGSL, "Constructor Built-in Functions").
 
-`resolve_constructor` finds what a call of a type, or of a generic name such as `vec3` or `array`, constructs, and
-what its arguments convert to. A conversion, such as `f32(i)` or `vec2<f32>(v)`, keeps its argument's type in
-`param_types`.
+`resolve_constructor` finds the type that a call of a type, or of a generic name such as `vec3` or `array`, constructs,
+and the types to which its arguments convert. For a conversion, such as `f32(i)` or `vec2<f32>(v)`, `param_types` has
+the type of the argument itself.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _MATRIX_NAME = re.compile(r"mat([234])x([234])")
 
 @dataclass(frozen=True, slots=True)
 class ConstructorMatch:
-    """The meaning of a constructor call: `type` is its type, possibly abstract; `param_types` what its arguments
-    convert to.
+    """The meaning of a constructor call: `type` is its type, possibly abstract; `param_types` are the types to which
+    its arguments convert.
 
     `is_conversion`: the single argument is a value of the same shape, whose components are converted (or kept).
     """
@@ -59,7 +59,7 @@ def resolve_constructor(
     """The constructor of `target`: a type, or a generic name whose parameters are inferred (`vec2` … `mat4x4`,
     `array`).
 
-    `concrete` says that some argument is not a const-expression: then nothing stays abstract.
+    `concrete` means that some argument is not a const-expression, so that no type stays abstract.
     """
     args = tuple(type.store if isinstance(type, Reference) else type for type in arg_types)
     found = _infer(target, args, concrete) if isinstance(target, str) else _construct_type(target, args)
@@ -87,7 +87,7 @@ def _construct_type(type: Type, args: tuple[Type, ...]) -> ConstructorMatch | No
 
 
 def _from_parts(type: Type, args: tuple[Type, ...], parts: tuple[Type, ...]) -> ConstructorMatch | None:
-    """A composite of arguments that convert to its parts."""
+    """The constructor of a composite whose arguments convert to its parts."""
     if len(args) != len(parts):
         return None
     fits = all(conversion_rank(arg, part) is not None for arg, part in zip(args, parts, strict=True))
@@ -120,7 +120,7 @@ def _matrix(type: Matrix, args: tuple[Type, ...]) -> ConstructorMatch | None:
 
 
 def _infer(name: str, args: tuple[Type, ...], concrete: bool) -> ConstructorMatch | None:
-    """The constructor of a generic name: its component type is the one that all arguments convert to best."""
+    """The constructor of a generic name: its component type is the one to which all arguments convert best."""
     if name == "array":
         return _infer_array(args, concrete)
     shape = _VECTOR_NAME.fullmatch(name)
@@ -172,7 +172,7 @@ def _infer_matrix(columns: int, rows: int, scalar: Scalar, args: tuple[Type, ...
 
 
 def _best_float(scalar: Scalar) -> Scalar | None:
-    """The floating-point type that a component converts to best."""
+    """The floating-point type to which a component converts best."""
     if scalar.is_float:
         return scalar
     return ABSTRACT_FLOAT if scalar is ABSTRACT_INT else None
@@ -229,13 +229,13 @@ def _matrix_forms(name: str, element: Scalar | str) -> Iterable[str]:
 
 
 def construct(type: Type, param_types: tuple[Type, ...], args: Sequence[RawValue], mode: Mode) -> RawValue:
-    """The value that a constructor makes of arguments of the parameter types of its match."""
+    """The value of a constructor call, whose arguments must have the parameter types of its match."""
     return constructor(type, param_types, mode)(args)
 
 
 @cache
 def constructor(type: Type, param_types: tuple[Type, ...], mode: Mode) -> Evaluator:
-    """The function that does `construct`."""
+    """The function from arguments to the value, for many calls of `construct`."""
     if not param_types:
         value = zero(concretize(type))
         return lambda args: value
@@ -266,7 +266,7 @@ def _is_conversion(type: Type, source: Type) -> bool:
 
 
 def _joining(are_vectors: Sequence[bool]) -> Callable[[Sequence[RawValue]], RawValue]:
-    """The components of all arguments in a row."""
+    """A function that concatenates the components of all arguments."""
 
     def join(args: Sequence[RawValue]) -> RawValue:
         components = list[RawValue]()

@@ -1,7 +1,7 @@
 """Builtin functions whose value depends on memory or on other invocations: arrays, atomics, barriers, subgroups and
 quads.
 
-They have no evaluators: interpreters run them. `atomic_operation` is the arithmetic of the atomic functions.
+They have no evaluators: interpreters implement them. `atomic_operation` is the arithmetic of the atomic functions.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _OPERATIONS: dict[str, Callable[[int, int], int]] = {
 
 
 def atomic_operation(name: str, scalar: Scalar) -> Callable[[int, int], int]:
-    """For a function that reads, modifies and writes: the new value of an atomic from the old one and the operand."""
+    """The function that computes, for a read-modify-write, an atomic's new value from the old one and the operand."""
     operation = _OPERATIONS[name]
     return lambda old, operand: wrap(scalar, operation(old, operand))
 
@@ -93,10 +93,10 @@ declare(
 # Subgroups and quads
 
 LARGEST_SUBGROUP: Final = 128
-"""The most invocations that a subgroup has on any device (WGSL, "Built-in Values", subgroup_size)."""
+"""The largest number of invocations in a subgroup on any device (WGSL, "Built-in Values", subgroup_size)."""
 SUBGROUP_SIZE: Final = 8
-"""Invocations in a subgroup on every device but a GPU, so that all of these devices give the same answers: a power of
-two, as WGSL demands, and a multiple of a quad.
+"""Number of invocations in a subgroup on every device but a GPU, so that all of these devices give the same results. It
+is a power of two, as WGSL requires, and a multiple of the size of a quad.
 """
 
 

@@ -23,7 +23,7 @@ def _all(signature: Signature) -> Evaluator:
 
 @evaluated("any", "(e: vecN<bool>) -> bool", "(e: bool) -> bool")
 def _any(signature: Signature) -> Evaluator:
-    """Whether some component is true."""
+    """Whether at least one component is true."""
     if isinstance(signature.param_types[0], Vector):
         return lambda args: any(elements(args[0]))
     return lambda args: args[0]
@@ -36,7 +36,7 @@ def _any(signature: Signature) -> Evaluator:
     is_componentwise=True,
 )
 def _select(signature: Signature) -> Evaluator:
-    """The second argument where the condition is true, the first elsewhere."""
+    """The second argument if the condition is true, else the first; for each component if it is a vector."""
     if not isinstance(signature.param_types[2], Vector):
         return lambda args: args[1] if args[2] else args[0]
 
@@ -59,7 +59,7 @@ def _select(signature: Signature) -> Evaluator:
     "<vec4<f16>>[S: word](e: vec2<S>) -> vec4<f16>",
 )
 def _bitcast(signature: Signature) -> Evaluator:
-    """The argument's bits as a value of another type of the same size; a negative abstract integer has an i32's."""
+    """The argument's bits as a value of another type of the same size. A negative abstract integer counts as i32."""
     source, target = signature.param_types[0], signature.result_type
     if source is target:
         return lambda args: args[0]

@@ -1,4 +1,4 @@
-"""Numeric builtin functions that work on each component, but for those on bits (WGSL, "Numeric Built-in Functions").
+"""Numeric builtin functions that work on each component, except those on bits (WGSL, "Numeric Built-in Functions").
 
 Transcendental functions are computed in double precision and rounded once; functions that WGSL defines by a formula
 follow it step by step, each step rounded, so that an intermediate overflow is an error of a const-expression.
@@ -22,7 +22,7 @@ _NUMBER2 = "[T: numbers](e1: T, e2: T) -> T"
 
 @componentwise("abs", "[T: numbers](e: T) -> T")
 def _abs(scalar: Scalar, mode: Mode) -> Kernel:
-    """The absolute value; of the most negative integer, itself."""
+    """The absolute value; the most negative integer stays as it is."""
     del mode
 
     def magnitude(e: int) -> int:
@@ -33,7 +33,7 @@ def _abs(scalar: Scalar, mode: Mode) -> Kernel:
 
 @componentwise("sign", "[T: signed_numbers](e: T) -> T")
 def _sign(scalar: Scalar, mode: Mode) -> FloatUnary:
-    """1, 0 or -1 as the argument is positive, zero or negative."""
+    """1 if the argument is positive, 0 if it is zero, -1 if it is negative."""
     del mode
     one, zero = (1.0, 0.0) if scalar.is_float else (1, 0)
     return lambda e: one if e > 0 else -one if e < 0 else zero
@@ -41,14 +41,14 @@ def _sign(scalar: Scalar, mode: Mode) -> FloatUnary:
 
 @componentwise("max", _NUMBER2)
 def _max(scalar: Scalar, mode: Mode) -> FloatBinary:
-    """The greater argument."""
+    """The larger argument."""
     del scalar, mode
     return _greater
 
 
 @componentwise("min", _NUMBER2)
 def _min(scalar: Scalar, mode: Mode) -> FloatBinary:
-    """The lesser argument."""
+    """The smaller argument."""
     del scalar, mode
     return _lesser
 
@@ -69,14 +69,14 @@ def _check_clamp(scalar: Scalar, low: float, high: float) -> None:
 
 @componentwise("clamp", "[T: numbers](e: T, low: T, high: T) -> T", checks=[Check(("low", "high"), _check_clamp)])
 def _clamp(scalar: Scalar, mode: Mode) -> FloatTernary:
-    """The first argument brought between the two others."""
+    """The first argument clamped to the range from the second to the third."""
     del scalar, mode
     return lambda e, low, high: _lesser(_greater(e, low), high)
 
 
 @componentwise("saturate", _FLOAT)
 def _saturate(scalar: Scalar, mode: Mode) -> FloatUnary:
-    """The argument brought between 0 and 1."""
+    """The argument clamped to the range from 0 to 1."""
     del scalar, mode
     return lambda e: _lesser(_greater(e, 0.0), 1.0)
 
@@ -86,34 +86,34 @@ def _saturate(scalar: Scalar, mode: Mode) -> FloatUnary:
 
 @componentwise("ceil", _FLOAT)
 def _ceil(scalar: Scalar, mode: Mode) -> FloatUnary:
-    """The least whole number that is not less."""
+    """The smallest whole number that is not less than the argument."""
     del scalar, mode
     return _whole(math.ceil)
 
 
 @componentwise("floor", _FLOAT)
 def _floor(scalar: Scalar, mode: Mode) -> FloatUnary:
-    """The greatest whole number that is not greater."""
+    """The largest whole number that is not greater than the argument."""
     del scalar, mode
     return _whole(math.floor)
 
 
 @componentwise("round", _FLOAT)
 def _round(scalar: Scalar, mode: Mode) -> FloatUnary:
-    """The nearest whole number, the even one of two."""
+    """The nearest whole number; of two that are equally near, the even one."""
     del scalar, mode
     return _whole(round)
 
 
 @componentwise("trunc", _FLOAT)
 def _trunc(scalar: Scalar, mode: Mode) -> FloatUnary:
-    """The whole number without the fraction."""
+    """The argument without its fraction: rounded towards zero."""
     del scalar, mode
     return _whole(math.trunc)
 
 
 def _whole(function: Callable[[float], int]) -> FloatUnary:
-    """A rounding as a function of floats: keeps the sign of zero, infinities and NaN."""
+    """Converts a rounding to integers to one to floats, which keeps the sign of zero, infinities and NaN."""
     return lambda e: math.copysign(float(function(e)), e) if math.isfinite(e) else e
 
 
@@ -122,7 +122,7 @@ _floor_of = _whole(math.floor)
 
 @componentwise("fract", _FLOAT)
 def _fract(scalar: Scalar, mode: Mode) -> FloatUnary:
-    """The argument less its floor."""
+    """The argument minus its floor."""
     subtract = float_arithmetic(scalar, mode).subtract
     return lambda e: subtract(e, _floor_of(e))
 
@@ -152,7 +152,7 @@ def _declare_function(name: str, function: FloatUnary, doc: str, domain: Callabl
 
 
 def _total(function: FloatUnary) -> FloatUnary:
-    """A function of the math module as IEEE 754 has it: NaN outside its domain, infinity on overflow."""
+    """Converts a function of the math module to IEEE 754 semantics: NaN outside its domain, infinity on overflow."""
 
     def value(e: float) -> float:
         try:
@@ -239,7 +239,7 @@ def _fma(scalar: Scalar, mode: Mode) -> FloatTernary:
         return fused
 
     def checked(e1: float, e2: float, e3: float) -> float:
-        multiply(e1, e2)  # the rule is that of e1 * e2 + e3: neither step may overflow
+        multiply(e1, e2)  # the rule for e1 * e2 + e3 applies: neither step may overflow
         return fused(e1, e2, e3)
 
     return checked
@@ -255,7 +255,7 @@ def _mix(scalar: Scalar, mode: Mode) -> FloatTernary:
 
 @componentwise("step", "[T: floats](edge: T, x: T) -> T")
 def _step(scalar: Scalar, mode: Mode) -> FloatBinary:
-    """1 from the edge on, 0 below it."""
+    """1 if the first argument, the edge, is at most the second; else 0."""
     del scalar, mode
     return lambda edge, x: 1.0 if edge <= x else 0.0
 
@@ -292,7 +292,7 @@ def _check_exponent(scalar: Scalar, e2: int) -> None:
 
 @componentwise(
     "ldexp",
-    # An AbstractFloat may go with an i32: the specification says no, its conformance suite and implementations say yes.
+    # An AbstractFloat with an i32: accepted by implementations and the conformance suite, not by the specification.
     "[S: float](e1: S, e2: i32) -> S",
     "[S: float](e1: vecN<S>, e2: vecN<i32>) -> vecN<S>",
     "[S: abstract_float](e1: S, e2: i32) -> S",
@@ -304,7 +304,7 @@ def _check_exponent(scalar: Scalar, e2: int) -> None:
 def _ldexp(scalar: Scalar, mode: Mode) -> Callable[[float, int], float]:
     """The first argument times 2 to the power of the second."""
     finish = float_arithmetic(scalar, mode).finish
-    limit = 2 * bit_width(ABSTRACT_FLOAT) * 64  # beyond every format
+    limit = 2 * bit_width(ABSTRACT_FLOAT) * 64  # more than the exponent range of every format
 
     def scale(e1: float, e2: int) -> float:
         try:

@@ -1,6 +1,6 @@
 """Builtin functions that pack values into a u32 and unpack them, and dot products of packed bytes.
 
-The component at index i takes the bits from i times its width on, so the packed bytes are those of the components in
+The component at index i has its lowest bit at i times its width, so the packed bytes are those of the components in
 little-endian order.
 """
 
@@ -71,14 +71,14 @@ _HALVES = struct.Struct("<2e")
 
 @evaluated("pack2x16float", "(e: vec2<f32>) -> u32")
 def _pack_halves(signature: Signature) -> Evaluator:
-    """Two numbers as f16."""
+    """Two numbers packed as f16."""
     check = partial(in_finite_range, F16) if signature.mode is Mode.CONST else round_f16
     return lambda args: _pack(_HALVES, [round_f16(check(component)) for component in numbers(args[0])])
 
 
 @evaluated("unpack2x16float", "(e: u32) -> vec2<f32>")
 def _unpack_halves(signature: Signature) -> Evaluator:
-    """Two f16 as f32."""
+    """Two packed f16 as f32."""
     check = partial(checked_float, F32) if signature.mode is Mode.CONST else float
     return lambda args: tuple([check(component) for component in _unpack(_HALVES, args[0])])
 
@@ -101,42 +101,42 @@ def _packing(layout: struct.Struct, encode: Callable[[int], int]) -> Evaluator:
 
 @evaluated("pack4xI8", "(e: vec4<i32>) -> u32")
 def _pack_signed(signature: Signature) -> Evaluator:
-    """The low bytes of four integers."""
+    """The low bytes of four integers, packed."""
     del signature
     return _packing(_BYTES, _low_byte)
 
 
 @evaluated("pack4xU8", "(e: vec4<u32>) -> u32")
 def _pack_unsigned(signature: Signature) -> Evaluator:
-    """The low bytes of four integers."""
+    """The low bytes of four integers, packed."""
     del signature
     return _packing(_BYTES, _low_byte)
 
 
 @evaluated("pack4xI8Clamp", "(e: vec4<i32>) -> u32")
 def _pack_signed_clamped(signature: Signature) -> Evaluator:
-    """Four integers brought between -128 and 127, as bytes."""
+    """Four integers clamped to the range from -128 to 127, packed as bytes."""
     del signature
     return _packing(_SIGNED_BYTES, _between(-128, 127))
 
 
 @evaluated("pack4xU8Clamp", "(e: vec4<u32>) -> u32")
 def _pack_unsigned_clamped(signature: Signature) -> Evaluator:
-    """Four integers brought up to 255, as bytes."""
+    """Four integers clamped to at most 255, packed as bytes."""
     del signature
     return _packing(_BYTES, _between(0, 255))
 
 
 @evaluated("unpack4xI8", "(e: u32) -> vec4<i32>")
 def _unpack_signed(signature: Signature) -> Evaluator:
-    """Four signed bytes."""
+    """Four packed signed bytes as i32."""
     del signature
     return lambda args: _unpack(_SIGNED_BYTES, args[0])
 
 
 @evaluated("unpack4xU8", "(e: u32) -> vec4<u32>")
 def _unpack_unsigned(signature: Signature) -> Evaluator:
-    """Four unsigned bytes."""
+    """Four packed unsigned bytes as u32."""
     del signature
     return lambda args: _unpack(_BYTES, args[0])
 
@@ -148,13 +148,13 @@ def _byte_dot(layout: struct.Struct, args: Sequence[RawValue]) -> int:
 
 @evaluated("dot4I8Packed", "(e1: u32, e2: u32) -> i32")
 def _signed_dot(signature: Signature) -> Evaluator:
-    """The dot product of four signed bytes each."""
+    """The dot product of two vectors of four packed signed bytes."""
     del signature
     return lambda args: wrap_i32(_byte_dot(_SIGNED_BYTES, args))
 
 
 @evaluated("dot4U8Packed", "(e1: u32, e2: u32) -> u32")
 def _unsigned_dot(signature: Signature) -> Evaluator:
-    """The dot product of four unsigned bytes each."""
+    """The dot product of two vectors of four packed unsigned bytes."""
     del signature
     return lambda args: wrap_u32(_byte_dot(_BYTES, args))

@@ -45,7 +45,7 @@ Binding: TypeAlias = Type | Access | AddressSpace | int | str
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A word with arguments."""
+    """A word with the patterns that are its arguments."""
 
     head: str
     arguments: tuple[Pattern, ...] = ()
@@ -54,7 +54,7 @@ class Pattern:
         return f"{self.head}<{', '.join(map(str, self.arguments))}>" if self.arguments else self.head
 
     def words(self) -> Iterator[str]:
-        """All words in it."""
+        """All words in the pattern."""
         yield self.head
         for argument in self.arguments:
             yield from argument.words()
@@ -62,7 +62,7 @@ class Pattern:
 
 @cache
 def parse_pattern(text: str) -> Pattern:
-    """A pattern from its text."""
+    """Parse the text of a pattern."""
     head, bracket, rest = text.strip().partition("<")
     if not bracket:
         return Pattern(head)
@@ -70,7 +70,7 @@ def parse_pattern(text: str) -> Pattern:
 
 
 def split(text: str, separator: str) -> list[str]:
-    """The parts between separators that are not inside brackets; no parts of an empty text."""
+    """Split a text at the separators that are not inside brackets; an empty text has no parts."""
     parts, depth, start = list[str](), 0, 0
     for index, char in enumerate(text):
         depth += char in "<(["
@@ -84,13 +84,13 @@ def split(text: str, separator: str) -> list[str]:
 
 @dataclass(slots=True)
 class Bindings:
-    """The bindings of a match. `scalars` are the arguments matched with a scalar variable: they may still convert."""
+    """The bindings of a match. `scalars` are the argument types matched with a scalar variable: they may convert."""
 
     fixed: dict[str, Binding] = field(default_factory=dict[str, Binding])
     scalars: dict[str, list[Scalar]] = field(default_factory=dict[str, list[Scalar]])
 
     def fix(self, name: str, value: Binding) -> bool:
-        """Bind a variable for good; false when it stands for something else."""
+        """Bind a variable; returns False if it is already bound to something else."""
         return self.fixed.setdefault(name, value) == value
 
 
@@ -102,8 +102,8 @@ _ACCESSES = {access.value: access for access in Access}
 def unify(pattern: Pattern, type: Type, found: Bindings, *, exact: bool = False) -> bool:
     """Whether a type has the pattern's shape; collects the bindings of the variables.
 
-    Scalars are not compared, since they may convert, unless `exact` (what is behind a pointer, texture or template
-    argument).
+    Scalars are not compared, since they may convert, unless `exact`, as inside a pointer or texture type or a template
+    argument.
     """
     head, arguments = pattern.head, pattern.arguments
     match type:
@@ -183,7 +183,7 @@ def texture_family(word: str) -> tuple[TextureKind, str]:
 
 
 def instantiate(pattern: Pattern, bindings: Mapping[str, Binding]) -> Type:
-    """The type that a pattern is, given all of its variables."""
+    """The type that results from a pattern when all of its variables are bound."""
     head, arguments = pattern.head, pattern.arguments
     if head in bindings:
         return _type(bindings[head])

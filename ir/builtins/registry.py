@@ -1,8 +1,8 @@
 """The table of builtin functions: its rows, and the decorators that declare them.
 
-A builtin is declared once, where its evaluator is: name, signatures (see `signatures`), flags, and its docstring as
-the line of documentation. Rows for functions without a value of their own (textures, barriers, atomics …) are made by
-`declare`.
+A builtin is declared once, at its evaluator: name, signatures (see `signatures`), flags, and the docstring, whose first
+line is the documentation that users see. `declare` adds rows for functions without evaluator (textures, barriers,
+atomics …).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..types import Scalar, Stage, Type, Vector, scalar_of
 from .signatures import Overload, parse_signature
 
 Evaluator: TypeAlias = Callable[[Sequence[RawValue]], RawValue]
-"""Takes the arguments, already converted to the parameter types."""
+"""A function of the arguments, which must already be converted to the parameter types."""
 
 Kernel: TypeAlias = Callable[..., ScalarValue]
 """A function of scalar values."""
@@ -47,7 +47,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A rule on some parameters that constant arguments must keep even where others are unknown.
+    """A rule for some parameters, which constant arguments must satisfy even if other arguments are unknown.
 
     `function(scalar, *values)` raises EvaluationError; `scalar` is the scalar type of the first parameter of the call.
     It is called for each component.
@@ -61,15 +61,15 @@ class Check:
 class Flags:
     """The effects and requirements of a builtin besides its value.
 
-    - `must_use`: its value may not be dropped.
-    - `stages`: where it may be used.
+    - `must_use`: a call may not be a statement.
+    - `stages`: the shader stages in which it may be used.
     - `is_barrier`: synchronises the workgroup. `is_atomic`: accesses an atomic. `is_subgroup`: a subgroup or quad
       operation.
-    - `has_side_effects`: a call must stay even if its value is unused.
-    - `uniformity`: None, or the rule that calls in non-uniform control flow break: `error`, `derivative_uniformity`
+    - `has_side_effects`: a call must be kept even if its value is unused.
+    - `uniformity`: None, or the rule that calls in non-uniform control flow violate: `error`, `derivative_uniformity`
       or `subgroup_uniformity`. `uniform_parameters`: names of parameters that must be uniform, by the same rule.
-    - `nonuniform_result`: its result may differ between invocations even where the arguments do not;
-      `same_in_subgroup`: but not within a subgroup.
+    - `nonuniform_result`: its result may differ between invocations even if the arguments are the same;
+      `same_in_subgroup`: but it is the same within a subgroup.
     - `const_parameters`: names of parameters whose arguments must be const-expressions.
     - `accesses_memory`: it reads or writes the memory of its pointer arguments.
     - `extension`: the name that an `enable` directive must list.
@@ -97,8 +97,8 @@ PLAIN = Flags()
 class Builtin:
     """A builtin function. `make_evaluator` is None if the value exists only at run time.
 
-    `is_componentwise`: a component of a vector result is the function's value for the same component of every vector
-    argument, and for the scalar arguments as they are.
+    `is_componentwise`: each component of a vector result is the function's value for that component of every vector
+    argument, together with the scalar arguments.
     """
 
     name: str
@@ -111,7 +111,7 @@ class Builtin:
 
     @property
     def is_const(self) -> bool:
-        """Whether calls of constants are const-expressions, and `evaluate` works."""
+        """Whether calls with constant arguments are const-expressions, which `evaluate` can compute."""
         return self.make_evaluator is not None
 
     @property
@@ -126,11 +126,11 @@ class Builtin:
 
     @property
     def overloads(self) -> tuple[Overload, ...]:
-        """The overloads, parsed when first asked for."""
+        """The overloads, parsed at the first access."""
         return _overloads(self.signatures)
 
     def takes_vector(self, position: int) -> bool:
-        """Whether some overload takes a vector there: no overload does for `offset` and `count` of `extractBits`."""
+        """Whether some overload has a vector parameter there: none has for `offset` and `count` of `extractBits`."""
         return any(
             position < len(overload.parameters) and overload.parameters[position].pattern.head == "vecN"
             for overload in self.overloads
@@ -155,7 +155,7 @@ def declare(
     make_evaluator: Callable[[Signature], Evaluator] | None = None,
     is_componentwise: bool = False,
 ) -> None:
-    """Add a row."""
+    """Add a builtin function to the table."""
     assert name not in TABLE, name
     TABLE[name] = Builtin(name, signatures, doc, flags, tuple(checks), make_evaluator, is_componentwise)
 
@@ -163,7 +163,7 @@ def declare(
 def evaluated(
     name: str, *signatures: str, checks: Iterable[Check] = (), is_componentwise: bool = False
 ) -> Callable[[Callable[[Signature], Evaluator]], Callable[[Signature], Evaluator]]:
-    """Declares a builtin by the function that makes its evaluators."""
+    """Decorates the function that makes a builtin's evaluators, and declares the builtin."""
 
     def add(make: Callable[[Signature], Evaluator]) -> Callable[[Signature], Evaluator]:
         declare(
@@ -183,8 +183,8 @@ MakeKernel: TypeAlias = Callable[[Scalar, Mode], Kernel]
 
 
 def componentwise(name: str, *signatures: str, checks: Iterable[Check] = ()) -> Callable[[MakeKernel], MakeKernel]:
-    """Declares a builtin that works on each component, by the function that makes its kernel for a scalar type and a
-    mode.
+    """Decorates the function that makes, for a scalar type and a mode, the kernel of a builtin that works on each
+    component, and declares the builtin.
     """
 
     def add(make: MakeKernel) -> MakeKernel:
@@ -210,7 +210,7 @@ def _first_line(function: Callable[..., object]) -> str:
 
 
 def lift(kernel: Kernel, param_types: Sequence[Type]) -> Evaluator:
-    """The kernel applied to each component; scalar arguments go with every component of the vectors."""
+    """An evaluator that applies the kernel to each component; a scalar argument is used for all components."""
     are_vectors = [isinstance(type, Vector) for type in param_types]
     if not any(are_vectors):
         return _spread(kernel, len(param_types))

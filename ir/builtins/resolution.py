@@ -16,8 +16,8 @@ from .signatures import Overload
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The overload that a call means: the types its arguments are converted to, maybe abstract, and its result's
-    type.
+    """The overload that a call selects: the types to which its arguments are converted, and its result type. Each may
+    be abstract.
     """
 
     param_types: tuple[Type, ...]
@@ -44,7 +44,7 @@ def resolve_call(
 ) -> Match | NoMatch:
     """The most preferred overload for the argument types.
 
-    `concrete` says that some argument is not a const-expression: then no parameter has an abstract type.
+    `concrete` means that some argument is not a const-expression, so that no parameter has an abstract type.
     """
     args = tuple(type.store if isinstance(type, Reference) else type for type in arg_types)
     candidates = list[_Candidate]()
@@ -60,7 +60,7 @@ def resolve_call(
 def _instances(
     overload: Overload, template_args: tuple[Type, ...], args: tuple[Type, ...], concrete: bool
 ) -> Iterator[_Candidate]:
-    """The ways to choose scalar types for the overload's variables such that every argument converts."""
+    """The candidates from all choices of scalar types for the overload's variables to which the arguments convert."""
     found = _bind(overload, template_args, args)
     if found is None:
         return
@@ -125,9 +125,7 @@ def _candidate(overload: Overload, args: tuple[Type, ...], bindings: dict[str, B
 
 
 def _most_preferred(candidates: list[_Candidate]) -> _Candidate | None:
-    """The one that is at least as good as every other for each argument; of equal ones with the same types, the
-    first.
-    """
+    """The candidate that is preferred to every other; of several with the same parameter types, the first."""
     for candidate in candidates:
         if all(_preferred(candidate, other) for other in candidates):
             return candidate
@@ -142,7 +140,7 @@ def _preferred(candidate: _Candidate, other: _Candidate) -> bool:
 
 
 def _distance(overload: Overload, template_args: tuple[Type, ...], args: tuple[Type, ...]) -> int:
-    """How far an overload is from a call: arity counts most, then parameters that don't take their argument."""
+    """How far an overload is from a call: arity counts most, then parameters that do not accept their argument."""
     arity = abs(len(overload.parameters) - len(args)) + abs(len(overload.templates) - len(template_args))
     pairs = zip(overload.parameters, args, strict=False)
     return 100 * arity + sum(not unify(parameter.pattern, type, Bindings()) for parameter, type in pairs)

@@ -1,5 +1,5 @@
-"""Types that only builtin functions make: the results of `frexp`, `modf`, `atomicCompareExchangeWeak`, and texel
-channels.
+"""Types of the results of certain builtin functions: `frexp`, `modf`, `atomicCompareExchangeWeak`, and the channels of
+texels.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Signatures of builtin functions as text, and the overloads they stand for.
+"""Signatures of builtin functions as text, and the overloads that they declare.
 
 `[S: float, T: S | vecN<S>](e1: T, e2: T) -> S` declares variables, parameters and result. A variable ranges over
 
 - scalar types: `i32 | u32`, or a named set (`SCALAR_SETS`);
-- `T: floats`: the plural of a set is the scalars of the set and the vectors of them;
-- patterns over variables before it: one overload for each;
+- the plural of a set, as in `T: floats`: the scalars of the set and the vectors of them;
+- patterns over earlier variables: each makes an overload of its own;
 - `constructible`: any constructible type; `buffer`: any buffer type; `any`: any type; `format`: any texel format; or
   address spaces or access modes.
 
-A parameter marked `name?` may be left out, with all that follow. `<T>` before the brackets names template parameters.
+A parameter marked `name?` may be omitted with all after it. `<T>` before the brackets declares template parameters.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Overload:
     buffers: frozenset[str]
 
     def text(self, name: str) -> str:
-        """The overload for a message: `clamp(T, T, T) -> T` and what its variables may be."""
+        """The overload for a message: `clamp(T, T, T) -> T` and the ranges of its variables."""
         parameters = ", ".join(f"{parameter.name}: {parameter.pattern}" for parameter in self.parameters)
         templates = f"<{', '.join(map(str, self.templates))}>" if self.templates else ""
         result = "" if self.result.head == "void" else f" -> {self.result}"
@@ -82,7 +82,7 @@ def _or(words: Iterator[str]) -> str:
 
 
 def parse_signature(text: str) -> list[Overload]:
-    """The overloads that a signature stands for."""
+    """The overloads that a signature declares."""
     parts = _SIGNATURE.fullmatch(text)
     assert parts is not None, text
     variables = _Variables()
@@ -99,7 +99,7 @@ def parse_signature(text: str) -> list[Overload]:
 
 
 def _present_parameters(parameters: list[str]) -> Iterator[list[str]]:
-    """The parameter lists that optional parameters allow, the shortest first."""
+    """The parameter lists with and without the optional parameters, the shortest first."""
     first = next((index for index, text in enumerate(parameters) if "?:" in text), len(parameters))
     for count in range(first, len(parameters) + 1):
         yield [text.replace("?:", ":") for text in parameters[:count]]
@@ -137,7 +137,7 @@ class _Variables:
             self.alternatives[name] = [parse_pattern(part) for part in choice]
 
     def substitutions(self) -> Iterator[dict[str, Pattern]]:
-        """Every choice of alternatives."""
+        """Every combination of alternatives for the variables."""
         for choice in product(*self.alternatives.values()):
             yield dict(zip(self.alternatives, choice, strict=True))
 

@@ -149,7 +149,7 @@ declare(
 
 
 def _declare_sample(name: str, extra: str, doc: str, flags: Flags) -> None:
-    """Declares a function that samples float textures of two and three dimensions; `extra` are its own parameters."""
+    """Declares a function that samples float textures of two and three dimensions; `extra` are its other parameters."""
     declare(
         name,
         f"(t: texture_2d<f32>, {_UV}{_for(extra, 2)}, {_OFFSET}) -> vec4<f32>",

@@ -1,6 +1,6 @@
 """Builtin functions on whole vectors and matrices, and those that split numbers (WGSL, "Numeric Built-in Functions").
 
-They follow WGSL's formulas step by step in the type, each step rounded, in the order of the components.
+They follow WGSL's formulas step by step, in the order of the components, and round each step to the type.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _normalize(signature: Signature) -> Evaluator:
 
 @evaluated("faceForward", "[S: float](e1: vecN<S>, e2: vecN<S>, e3: vecN<S>) -> vecN<S>")
 def _face_forward(signature: Signature) -> Evaluator:
-    """The first argument where the two others point away from each other, else its negation."""
+    """The first argument if the dot product of the two others is negative, else its negation."""
     _, dot = _kernels(signature)
 
     def turn(args: Sequence[RawValue]) -> RawValue:
@@ -135,7 +135,7 @@ def _refract(signature: Signature) -> Evaluator:
 
 @evaluated("transpose", "[S: float](e: matCxR<S>) -> matRxC<S>")
 def _transpose(signature: Signature) -> Evaluator:
-    """The matrix whose columns are the rows."""
+    """The matrix whose columns are the rows of the argument."""
     del signature
     return lambda args: tuple(transposed(args[0]))
 
@@ -163,7 +163,7 @@ def _expand(arithmetic: FloatArithmetic, columns: Sequence[Numbers]) -> float:
 
 
 def _splitting(signature: Signature, split: Callable[[float], tuple[float, float]]) -> Evaluator:
-    """Both results as a structure of scalars or of vectors."""
+    """An evaluator that returns both results in a structure, of scalars or of vectors."""
     if not isinstance(signature.param_types[0], Vector):
         return lambda args: split(cast(float, args[0]))
     return lambda args: tuple(zip(*map(split, numbers(args[0])), strict=True))
@@ -171,7 +171,7 @@ def _splitting(signature: Signature, split: Callable[[float], tuple[float, float
 
 @evaluated("frexp", "[T: floats](e: T) -> frexp<T>")
 def _frexp(signature: Signature) -> Evaluator:
-    """A fraction between 0.5 and 1 and a power of two that multiply to the argument."""
+    """A fraction with a magnitude in [0.5, 1), or 0, and the exponent of the power of two that it is multiplied by."""
     return _splitting(signature, math.frexp)
 
 
@@ -182,6 +182,6 @@ def _modf(signature: Signature) -> Evaluator:
 
 
 def _fraction_and_whole(value: float) -> tuple[float, float]:
-    """The fraction is a difference, so that a zero has no sign."""
+    """The fraction and the whole part. The fraction is a difference, so a zero has no sign."""
     fraction, whole = math.modf(value)
     return fraction + 0.0, whole
