@@ -1,9 +1,9 @@
 """Builder: makes core IR, one method for each single operation.
 
-A builder appends to `block`, its insertion point, and gives what it makes the span `span`. The type of each result
+A builder appends to `block`, its insertion point, and gives each new node the span `span`. The type of each result
 follows from the operands (`operations`). The methods that only construct an operation are generated: see
-`OperationBuilder`. Control flow is made in two steps: a method that makes the node with empty blocks
-and ends the current block by entering it, then the blocks are filled by moving the insertion point (`at`).
+`OperationBuilder`. Control flow is built in two steps: a method makes the node with empty blocks and ends the current
+block with a branch to the node; the caller then moves the insertion point (`at`) and fills the blocks.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def empty_block(arguments: Iterable[BlockArgument] = ()) -> Block:
 
 
 def empty_module() -> Module:
-    """A module without anything."""
+    """A module without declarations or functions."""
     return Module([], [], [], [], empty_block(), [])
 
 
@@ -78,7 +78,7 @@ def bool_constant(value: bool) -> Constant:
 
 
 def u32(value: int) -> Constant:
-    """A u32 constant: the index of a member is one."""
+    """A u32 constant, such as the index of a structure member."""
     return constant(U32, value)
 
 
@@ -92,7 +92,7 @@ class Builder(OperationBuilder):
 
     @contextmanager
     def at(self, block: Block | None) -> Generator[None, None, None]:
-        """Build in `block` for a while, then go on where the builder was."""
+        """Move the insertion point to `block`; on exit, move it back to where it was."""
         before, self.block = self.block, block
         try:
             yield

@@ -1,10 +1,10 @@
 """Coalescing: which values can share a variable when SSA form is left.
 
-A block argument becomes a variable, and each branch to its block an assignment. If an argument and the value passed
-to it never live at the same time, they share one variable, and the assignment disappears. A value lives, in structured
-control flow, from its definition to its last use in the order of the text; if a Loop uses a value from outside, to the
-end of the Loop. (Sreedhar et al., "Translating Out of Static Single Assignment Form"; Poletto and
-Sarkar, "Linear Scan Register Allocation", for lives as intervals.)
+A block argument becomes a variable, and each branch to its block becomes an assignment. If an argument and the value
+passed to it are never live at the same time, they share one variable, and the assignment disappears. In structured
+control flow a value is live from its definition to its last use in the order of the text; a value that a Loop uses, but
+that is defined outside, is live to the end of the Loop. (Sreedhar et al., "Translating Out of Static Single Assignment
+Form"; Poletto and Sarkar, "Linear Scan Register Allocation", for live intervals.)
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ Interval: TypeAlias = tuple[int, int]
 
 @dataclass(slots=True)
 class _LoopInterval:
-    """A Loop in the text: body and continuing part. `outer` is the Loop around it."""
+    """The interval of a Loop in the text, from its body to the end of its continuing part. `outer` is the Loop around
+    it.
+    """
 
     outer: _LoopInterval | None
     start: int
@@ -34,18 +36,18 @@ class _LoopInterval:
 
 @dataclass(slots=True, eq=False)
 class _Web:
-    """Values that share a variable, and their lives, in order and apart from each other."""
+    """Values that share a variable, and their live intervals, which are sorted and disjoint."""
 
     members: list[Value]
     lives: list[Interval]
 
     def meets(self, other: _Web) -> bool:
-        """Whether the lives of the two webs overlap."""
+        """Whether live intervals of the two webs overlap."""
         few, many = sorted((self.lives, other.lives), key=len)
         return any(_overlaps(life, many) for life in few)
 
     def take(self, other: _Web) -> None:
-        """Let the other's values share this variable."""
+        """Merge the other web into this one."""
         self.members += other.members
         for life in other.lives:
             insort(self.lives, life)
@@ -92,12 +94,14 @@ class _Text:
         return text
 
     def life(self, value: Value) -> Interval:
-        """When a value lives."""
+        """The live interval of a value."""
         start = self.places[value]
         return start, max([start + 1, *(self._last(use.user, start) for use in value.uses)])
 
     def _last(self, user: User, start: int) -> int:
-        """Up to where a value made at `start` must live for a user; for a pointer, up to where that is last used."""
+        """The position up to which a user keeps a value defined at `start` live; for an access through a pointer, the
+        last use of the resulting pointer.
+        """
         end, loop = self.places.get(user, 0), self.loops.get(user)
         if isinstance(user, nodes.Access) and isinstance(user.type, Pointer):
             end = max([end, *(self._last(use.user, start) for use in user.uses)])
@@ -114,8 +118,8 @@ def _at_end(block: nodes.Block) -> Iterator[User]:
 
 
 def webs(function: nodes.Function, may_share: Callable[[Value], bool]) -> Sequence[Sequence[Value]]:
-    """The block arguments and the instructions passed to them for which `may_share` holds, those together that share
-    a variable, each in the order of the text. Values of different types never share one.
+    """Groups the block arguments, and the instructions passed to them, for which `may_share` holds: the values of a
+    group share a variable. Each group is in the order of the text. Values of different types never share a variable.
     """
     text = _Text.of(function)
     web_of: dict[Value, _Web] = {}
@@ -141,8 +145,9 @@ def _join(parameter: Value, value: Value, web_of: dict[Value, _Web]) -> None:
 
 
 def _passed(function: nodes.Function) -> Iterator[tuple[nodes.BlockArgument, Value]]:
-    """The arguments of blocks with what is passed to them; first what a Loop passes to its own start, which is passed
-    most often. Where a Loop is entered its variables begin: there they share only with other arguments.
+    """Pairs of a block argument and a value passed to it. The values that a Loop passes to its own start come first,
+    since these assignments run most often. A value passed on entry to a Loop is paired only if it is an argument too:
+    the Loop's variables begin there.
     """
     blocks = blocks_of(function)
     targets = (block.branch.target for block in blocks if block.branch is not None)

@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 
 def codec(structs: Iterable[Struct] = ()) -> Codec:
-    """A codec for one module: what it reads knows the structures that it has read.
+    """A codec for one module, which remembers the structures that it has read.
 
-    A structure declared just like one of `structs` is that one.
+    A structure with the same declaration as one of `structs` is read as that object.
     """
     read = Fragments(structs)
     return Codec(

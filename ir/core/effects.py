@@ -9,10 +9,10 @@ from .values import Value
 
 
 def has_effects(instruction: nodes.Instruction) -> bool:
-    """Whether leaving the instruction out could be noticed even if its result is unused.
+    """Whether removing the instruction could change the program's behaviour although its result is unused.
 
-    A user function is taken to have effects; so is a barrier, and a collective operation, which other invocations
-    wait for.
+    Calls of user functions are assumed to have effects. So do barriers and collective operations, since other
+    invocations wait for them.
     """
     if isinstance(instruction, nodes.BuiltinCall):
         function = builtin(instruction.function)

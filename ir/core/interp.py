@@ -1,9 +1,9 @@
-"""The reference interpreter of compute entry points: slow, exact, obviously right. It is the oracle of every pass and
-device.
+"""The reference interpreter of compute entry points: slow, exact, obviously right. Tests compare every pass and device
+with it.
 
-Workgroups run one after another, x fastest. Without barriers the invocations of a workgroup do so too; where one may
-wait, each is a generator that goes on once all have arrived, and invocations that arrive elsewhere are an error
-(WGSL, "Synchronization").
+Workgroups run one after another, x fastest. Without barriers the invocations of a workgroup do so too. If an invocation
+may wait, each invocation is a generator, which resumes once all have arrived at the same barrier; arriving at different
+barriers is an error (WGSL, "Synchronization").
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def run(
     """Run a dispatch of a compute entry point of a verified module, changing the buffers in place.
 
     `bindings` hold bytes in WGSL's layout; `overrides` are numbers by override name or id. Raises InputError for
-    what does not fit the shader or past `step_limit` instructions, DeviceError after `timeout` seconds, ShaderError for
-    what the interpreter lacks or barriers in control flow that is not uniform: these go to an `observer` if there is
-    one.
+    arguments that do not fit the shader or past `step_limit` instructions, DeviceError after `timeout` seconds,
+    ShaderError for features that the interpreter lacks and for barriers in control flow that is not uniform; an
+    `observer`, if there is one, receives the latter instead.
     """
     steps = Steps(step_limit, Deadline(timeout))
     function = compute_entry_point(module.functions, entry)
@@ -95,7 +95,7 @@ def _buffer(variable: nodes.Var, buffer: bytearray | memoryview | None, root: Ro
 
 
 def _fixed_size(type: Type) -> int:
-    """The size up to a runtime-sized array, which may have no element here."""
+    """The size of a type without the elements of a runtime-sized array: the array may be empty here."""
     tail = layout.runtime_array(type)
     return layout.size_of(type) if tail is None else tail[0]
 
@@ -217,7 +217,7 @@ def _is_shared(variable: nodes.Var) -> bool:
 
 
 def _points(extent: Triple) -> Iterator[Triple]:
-    """All points of a grid, x fastest."""
+    """All points of a grid; x changes fastest."""
     return ((x, y, z) for z, y, x in product(*map(range, reversed(extent))))
 
 
@@ -241,7 +241,7 @@ def _run_together(lanes: list[_Lane], observer: Observer | None) -> Diagnostic |
 
 
 def _answered(lanes: Sequence[_Lane]) -> list[_Lane]:
-    """Those that waited for their subgroup, which has answered now."""
+    """Answers the requests of lanes that wait for their subgroup, and returns these lanes."""
     groups: dict[tuple[int, int], list[_Lane]] = {}
     for lane in lanes:
         if lane.request is not None and lane.request.arguments is not None:
@@ -264,7 +264,9 @@ def _answer(group: list[_Lane]) -> None:
 
 
 def _not_uniform(waiting: Sequence[_Lane], ended: Sequence[_Lane]) -> Diagnostic | None:
-    """Unless all invocations wait at one barrier, and none has left: what is wrong (WGSL, "Synchronization")."""
+    """The error if not all invocations wait at the same barrier, or some have ended; else None (WGSL,
+    "Synchronization").
+    """
     first = waiting[0]
     other = next((lane for lane in waiting if lane.barrier is not first.barrier), None)
     if other is None and not ended:

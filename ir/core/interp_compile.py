@@ -1,4 +1,6 @@
-"""Functions of core IR to closures for the interpreter: each instruction is decoded once, then runs many times."""
+"""Compiles functions of core IR to closures for the interpreter: each instruction is decoded once, then runs many
+times.
+"""
 
 from __future__ import annotations
 
@@ -49,13 +51,13 @@ class Compiler:
         self._functions: dict[nodes.Function, CompiledFunction] = {}
 
     def function(self, function: nodes.Function) -> CompiledFunction:
-        """The compiled function; callees are compiled with it."""
+        """The compiled function; its callees are compiled too."""
         if function not in self._functions:
             self._functions[function] = _FunctionCompiler(self, function).compile()
         return self._functions[function]
 
     def variable_number(self, variable: nodes.Var) -> int:
-        """The place of a private or workgroup variable in `Invocation.variables`."""
+        """The index of a private or workgroup variable in `Invocation.variables`."""
         if variable not in self._numbers:
             self._numbers[variable] = len(self.variables)
             self.variables.append(variable)
@@ -81,7 +83,7 @@ class _FunctionCompiler:
         return self.made
 
     def slot(self, value: Value) -> int:
-        """The slot of a value; constants are stored there once, before the shader runs."""
+        """The frame slot of a value; constants are stored in their slots once, before the shader runs."""
         if value not in self.slots:
             self.slots[value] = len(self.made.template)
             self.made.template.append(self.known(value, self.slots[value]))

@@ -1,8 +1,8 @@
 """The data of compiled interpreter code: frames, blocks, invocations, and the requests of an invocation that
 waits.
 
-A frame is a list with a slot for each value of a function. Raw values (`constants`) stand for values; a pointer is a
-pair of a buffer and an offset into it. All memory, private and function memory too, is bytes in WGSL's layout.
+A frame is a list with a slot for each value of a function. Slots hold raw values (`constants`); a pointer is a pair of
+a buffer and an offset into it. All memory, including private and function memory, is bytes in WGSL's layout.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from . import nodes
 Memory: TypeAlias = bytearray | memoryview
 PointerValue: TypeAlias = tuple[Memory, int]
 Frame: TypeAlias = list[Any]
-"""Slot 0 is the Invocation, slot 1 the function's result, then parameters, then all else."""
+"""Slot 0 is the Invocation, slot 1 the function's result; the parameters follow, then all other values."""
 
 INVOCATION, RESULT, FIRST_PARAMETER = 0, 1, 2
 
@@ -29,7 +29,9 @@ Operation: TypeAlias = Callable[[Frame], None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """An invocation waits at `instruction`: at a barrier, or, with arguments, for a value that its subgroup makes."""
+    """An invocation waits at `instruction`: without `arguments` at a barrier, with them for the result of a subgroup
+    operation.
+    """
 
     instruction: nodes.BuiltinCall
     arguments: tuple[RawValue, ...] | None = None
@@ -41,8 +43,8 @@ PausingOperation: TypeAlias = Callable[[Frame], Waiting]
 
 @dataclass(slots=True, eq=False)
 class CompiledBlock:
-    """`operations` up to each pausing one, and `leave`, which passes arguments on and says where control goes: None
-    at the end.
+    """`operations` up to each pausing one, and `leave`, which assigns the arguments of the branch and returns the next
+    block, or None at the end of the function.
     """
 
     segments: list[tuple[tuple[Operation, ...], PausingOperation | None]] = field(
@@ -64,7 +66,7 @@ class Steps:
         self.pause: float = 0
 
     def take(self, count: int) -> None:
-        """Count; raises InputError past the limit, DeviceError when the time is over."""
+        """Count; raises InputError past the limit, DeviceError past the deadline."""
         self.taken += count
         if self.taken > self.pause:
             self._check()
@@ -81,15 +83,15 @@ _STEPS_BETWEEN_CHECKS = 5000
 
 @dataclass(slots=True, eq=False)
 class Invocation:
-    """One invocation: its builtin inputs, and pointers to the private and workgroup variables that compiled code
-    numbers.
+    """One invocation: its builtin inputs, and pointers to its private and workgroup variables, indexed by
+    `Compiler.variable_number`.
     """
 
     builtins: dict[str, RawValue]
     variables: list[PointerValue]
 
     def __str__(self) -> str:
-        """How messages name it."""
+        """The name of the invocation in messages."""
         return f"invocation {self.builtins['local_invocation_id']} of workgroup {self.builtins['workgroup_id']}"
 
 

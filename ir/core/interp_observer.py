@@ -11,7 +11,7 @@ from .interp_frame import Memory, Operation
 
 
 class Observer(Protocol):
-    """Hears of memory when a workgroup starts, of each barrier it passes, and may wrap every operation."""
+    """Is notified when a workgroup starts and when it passes a barrier, and may wrap every operation."""
 
     def start_workgroup(self, memories: Mapping[nodes.Var, Memory]) -> None:
         """A workgroup begins, with the bound buffers and workgroup memory of its own."""
@@ -22,9 +22,9 @@ class Observer(Protocol):
         ...
 
     def pass_barrier(self, node: nodes.BuiltinCall) -> None:
-        """All invocations of the workgroup have arrived there and go on."""
+        """All invocations of the workgroup have arrived at the barrier, and resume."""
         ...
 
     def abandon_workgroup(self, problem: Diagnostic) -> None:
-        """The workgroup cannot go on; the next one will."""
+        """The workgroup is abandoned because of `problem`; the dispatch continues with the next one."""
         ...

@@ -57,7 +57,7 @@ def operation(node: nodes.Instruction, arguments: Slots, target: int, counts: la
 
 
 def load_operation(pointer: Type, slot: int, target: int, counts: layout.Counts) -> Operation:
-    """A load of all that a pointer of that type, in `slot`, points to."""
+    """A load of the whole value that the pointer in `slot`, of type `pointer`, points to."""
     assert isinstance(pointer, Pointer)
     store = pointer.store.element if isinstance(pointer.store, Atomic) else pointer.store
     return _load(layout.resolve_counts(store, counts), slot, target)
@@ -105,7 +105,7 @@ def _load(type: Type, pointer: int, target: int) -> Operation:
 
 
 def _load_handle(pointer: int, target: int) -> Operation:
-    """A texture as a value is its memory."""
+    """A load of a texture's handle: the raw value of a texture is its memory."""
 
     def run(frame: Frame) -> None:
         frame[target], _ = frame[pointer]
@@ -114,7 +114,9 @@ def _load_handle(pointer: int, target: int) -> Operation:
 
 
 def _writer(type: Type, pointer: Type) -> layout.Writer:
-    """Writes to an element of a runtime-sized array without any, which is read-only zeros, are dropped."""
+    """The writer of a store. Stores to an element of an empty runtime-sized array are dropped: the memory that stands
+    for the element is read-only zeros.
+    """
     write = layout.writer(type)
     if not isinstance(pointer, Pointer) or pointer.space is not AddressSpace.STORAGE:
         return write

@@ -1,5 +1,5 @@
-"""Operations at which an invocation waits for others, as generators: barriers, subgroup operations, and calls that
-lead there.
+"""Operations at which an invocation waits for others, as generators: barriers, subgroup operations, and calls of
+functions that contain such operations.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def pausing_call(function: CompiledFunction, arguments: tuple[int, ...], target:
 
 
 def pausing_operation(node: nodes.BuiltinCall, arguments: tuple[int, ...], target: int) -> PausingOperation:
-    """A barrier, or an operation of subgroups or quads."""
+    """A barrier, or a subgroup or quad operation."""
     if node.type is VOID:
         return _barrier(node)
 

@@ -1,8 +1,8 @@
 """Subgroup and quad operations of the interpreter: one function of all active lanes (WGSL, "Subgroup Built-in
 Functions").
 
-Lanes are numbered along `local_invocation_index`. A value of a lane that is not active, which WGSL leaves open, is
-the asker's own.
+Lanes are numbered along `local_invocation_index`. A lane that reads from an inactive lane, for which WGSL leaves the
+result open, gets its own value.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _SOURCES: dict[str, Callable[[int, int], int]] = {
     "quadSwapY": lambda lane, _: lane ^ 2,
     "quadSwapDiagonal": lambda lane, _: lane ^ 3,
 }
-"""From which lane a lane takes its value."""
+"""By builtin function: the lane that a lane reads from, given its own number and the argument."""
 
 
 def _moved(arguments: Arguments, source: Callable[[int, int], int]) -> dict[int, RawValue]:

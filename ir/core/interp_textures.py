@@ -60,7 +60,7 @@ class TexelArguments:
         self.last = rest[-1] if len(rest) > is_layered(texture) else None
 
     def given(self, frame: Frame) -> tuple[list[int], int]:
-        """x, y, z or layer, and the level or sample, all unsigned."""
+        """The coordinates (x, y, z or layer), and the level or sample, all unsigned."""
         at = _numbers(frame[self.coordinates])
         if self.layer is not None:
             at.append(frame[self.layer])

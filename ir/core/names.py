@@ -1,4 +1,6 @@
-"""Unique names: flattened scopes need every name of a function, module scope included, to be one of a kind."""
+"""Unique names: core IR has no nested scopes, so every name in a function must differ from the others and from all
+names at module scope.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Iterable
 
 
 class NameScope:
-    """Hands out names that nothing else has: `x`, then `x_1`, `x_2`."""
+    """Makes names unique: `x`, then `x_1`, `x_2`."""
 
     def __init__(self, taken: Iterable[str] = (), outer: NameScope | None = None) -> None:
         self._taken = set(taken)
@@ -23,7 +25,9 @@ class NameScope:
         return name
 
     def nested(self) -> NameScope:
-        """A nested scope: names of this scope are taken there, but not the reverse. Nothing is copied."""
+        """A nested scope: names of this scope are taken there, but names of the nested scope are free here. Nothing is
+        copied.
+        """
         return NameScope((), self)
 
     def __contains__(self, name: str) -> bool:

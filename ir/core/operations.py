@@ -24,7 +24,8 @@ Evaluate: TypeAlias = Callable[[Sequence[RawValue]], RawValue]
 def result_type(instruction: nodes.Instruction) -> Type:
     """The type that the instruction's result must have. Raises RuleError.
 
-    For `Convert`, `Construct`, `Var` and `Override` the type is a choice; it is returned once found fitting.
+    The operands of `Convert`, `Construct`, `Var` and `Override` do not determine the type: the instruction's own type
+    is checked against them and returned.
     """
     match instruction:
         case nodes.Unary(op=op, operand=operand):
@@ -116,7 +117,7 @@ def _element(mode: Mode) -> Evaluate:
 
 
 def _clamped_access(args: Sequence[RawValue]) -> RawValue:
-    """Indices are taken as unsigned and clamped to the last element: a negative one is large."""
+    """Indices are taken as unsigned, so that a negative index is large, and clamped to the last element."""
     part = args[0]
     for index in args[1:]:
         assert isinstance(index, int)

@@ -20,8 +20,8 @@ def overrides_of(module: nodes.Module) -> list[nodes.Override]:
 def given_values(module: nodes.Module, constants: Mapping[str, Number]) -> dict[nodes.Override, ScalarValue]:
     """The values of the module's overrides that `constants` set, in the overrides' types.
 
-    A constant is given by the override's name, or by its `@id` in digits. Raises InputError for what no override is
-    called, for an override given twice, and for a value that does not fit the override's type.
+    A constant is given by the override's name, or by its `@id` in digits. Raises InputError for a name or `@id` that no
+    override has, for an override given twice, and for a value that does not fit the override's type.
     """
     overrides = overrides_of(module)
     by_key = {it.name: it for it in overrides if it.name is not None}

@@ -1,7 +1,7 @@
-"""The values of `root` for one pipeline: overrides, what is computed from them, workgroup sizes and array counts.
+"""The values of `root` for one pipeline: overrides, operations on them, workgroup sizes and array counts.
 
-Values are computed when they are first asked for, so that an override without a value matters only to the entry
-points that need it. A short-circuit in `root` is a `select`, and so only the chosen side of a `select` is computed.
+Values are computed on demand, so that an override without a value is an error only for the entry points that need the
+override. Only the chosen operand of a `select` is computed, since `&&` and `||` in `root` are selects.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .values import Value
 
 
 class _CountsView(Mapping[OverrideCount, int]):
-    """The element counts, each computed when asked for."""
+    """The element counts, each computed on demand."""
 
     def __init__(self, root: RootValues) -> None:
         self._root = root
@@ -44,7 +44,7 @@ class RootValues:
     """The values of `root` under the given pipeline constants: names, or ids as decimal text, to numbers.
 
     Raises InputError here for constants that do not fit the overrides (`given_values`), and for an override without a
-    value when it is asked for.
+    value when its value is requested.
     """
 
     module: nodes.Module
@@ -57,7 +57,7 @@ class RootValues:
 
     @property
     def counts(self) -> Mapping[OverrideCount, int]:
-        """The override-sized array counts. Raises InputError where one is no positive number."""
+        """The override-sized array counts. Reading a count that is not positive raises InputError."""
         return _CountsView(self)
 
     def value(self, value: Value) -> RawValue:

@@ -1,7 +1,7 @@
 """Typing rules: the type of an operation's result, from its operands.
 
-`operations` says which rule belongs to which kind of instruction. A rule returns the type of the result (`VOID` where
-there is none) or raises `RuleError` with a sentence about the error.
+`operations` has the rule of each kind of instruction. A rule returns the type of the result (`VOID` where there is
+none) or raises `RuleError` with one sentence about the error.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from .values import Value
 
 
 class RuleError(Exception):
-    """Operands that an operation does not take."""
+    """An operation does not accept its operands."""
 
 
 def unary_type(op: UnaryOp, operand: Type) -> Type:
-    """Negation, complement and `!`."""
+    """The type of a negation, a complement or a `!`."""
     match = unary_result(op, operand, concrete=True)
     if match is None or match.operands != (operand,):
         raise RuleError(f"no operator {op.value} for {operand}")
@@ -53,7 +53,7 @@ def unary_type(op: UnaryOp, operand: Type) -> Type:
 
 
 def binary_type(op: BinaryOp, left: Type, right: Type) -> Type:
-    """The infix operators but `&&` and `||`, which are Ifs here."""
+    """The type of an infix operator. `&&` and `||` do not occur: they are Ifs in core IR."""
     match = None if op.is_short_circuit else binary_result(op, left, right, concrete=True)
     if match is None or match.operands != (left, right):
         raise RuleError(f"no operator {op.value} for {left} and {right}")
@@ -71,7 +71,9 @@ def convert_type(target: Type, operand: Type) -> Type:
 
 
 def construct_type(target: Type, elements: Sequence[Type]) -> Type:
-    """A value constructor: of all parts; of a vector also from one scalar, or from scalars and vectors mixed."""
+    """A value constructor takes all parts of the value; that of a vector also takes one scalar, or a mixture of scalars
+    and vectors.
+    """
     if not is_constructible(target):
         raise RuleError(f"{target} is not constructible")
     if not _constructs(target, elements):
@@ -99,9 +101,9 @@ def _constructs(target: Type, elements: Sequence[Type]) -> bool:
 
 
 def access_type(object: Type, indices: Sequence[Value]) -> Type:
-    """Through a pointer a pointer to the part, from a value the part.
+    """An access through a pointer gives a pointer to the part, an access to a value the part.
 
-    An index may be out of range, also a constant one: its meaning is decided at run time.
+    An index, even a constant one, may be out of range: it is clamped at run time.
     """
     if not indices:
         raise RuleError("an access needs an index")
@@ -133,7 +135,7 @@ def swizzle_type(object: Type, components: Sequence[int]) -> Type:
 
 
 def load_type(source: Type) -> Type:
-    """The value of a variable or a part of it; a texture or sampler variable's handle."""
+    """A load gives the value of a variable or of a part of it; for a texture or sampler variable, the handle."""
     if not isinstance(source, Pointer):
         raise RuleError(f"a load needs a pointer, not {source}")
     if source.access is Access.WRITE:
@@ -160,7 +162,7 @@ def store_type(target: Type, value: Type) -> Type:
 
 
 def var_type(type: Type, initializer: Value | None) -> Type:
-    """A pointer to the variable's memory."""
+    """A variable's type is the pointer to its memory."""
     if not isinstance(type, Pointer):
         raise RuleError(f"a variable must have a pointer type, not {type}")
     if initializer is not None and type.space not in (AddressSpace.FUNCTION, AddressSpace.PRIVATE):
@@ -171,7 +173,7 @@ def var_type(type: Type, initializer: Value | None) -> Type:
 
 
 def override_type(type: Type, default: Value | None) -> Type:
-    """A scalar."""
+    """An override's type is a scalar."""
     if not isinstance(type, Scalar) or type.is_abstract:
         raise RuleError(f"an override must be a concrete scalar, not {type}")
     if default is not None and default.type is not type:
@@ -180,7 +182,7 @@ def override_type(type: Type, default: Value | None) -> Type:
 
 
 def call_type(callee: nodes.Function, arguments: Sequence[Value]) -> Type:
-    """The callee's return type."""
+    """A call's type is the callee's return type."""
     expected = [parameter.type for parameter in callee.parameters]
     given = [argument.type for argument in arguments]
     if given != expected and not (len(given) == len(expected) and all(map(is_passed_as, given, expected))):
@@ -189,7 +191,9 @@ def call_type(callee: nodes.Function, arguments: Sequence[Value]) -> Type:
 
 
 def is_passed_as(given: Type, expected: Type) -> bool:
-    """Whether a parameter takes an argument: its own type, or, of buffers, a larger one (WGSL, "Conversion Rank")."""
+    """Whether a parameter of type `expected` accepts an argument: one of the same type or, for buffers, of a larger one
+    (WGSL, "Conversion Rank").
+    """
     if given is expected:
         return True
     if not isinstance(given, Pointer) or not isinstance(expected, Pointer):
@@ -205,7 +209,7 @@ def is_passed_as(given: Type, expected: Type) -> bool:
 
 
 def builtin_type(name: str, template_arguments: Sequence[Type], arguments: Sequence[Value]) -> Type:
-    """The result of the overload that takes exactly the arguments' types."""
+    """The result type of the overload whose parameters have exactly the arguments' types."""
     function = builtin(name)
     if function is None:
         raise RuleError(f"there is no builtin function {name}")
@@ -217,7 +221,7 @@ def builtin_type(name: str, template_arguments: Sequence[Type], arguments: Seque
 
 
 def counts_in(type: Type) -> list[OverrideCount]:
-    """The override-sized counts of a type, of elements or of a buffer's bytes."""
+    """The override-sized counts in a type: numbers of elements, or of a buffer's bytes."""
     parts = list(walk(type))
     extents = [part.count for part in parts if isinstance(part, Array)]
     extents += [part.size for part in parts if isinstance(part, Buffer)]

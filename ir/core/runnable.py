@@ -13,14 +13,14 @@ from . import nodes
 from .structure import blocks_of
 
 LARGEST = 1 << 20
-"""The most bytes that an invocation may have in private variables, in the variables of one function, or in one value,
-and a workgroup in workgroup variables. WebGPU promises 8192 bytes of each, and 16384 in a workgroup.
+"""Maximum size in bytes of an invocation's private variables, of the variables of one function, of one value, and of a
+workgroup's variables. WebGPU guarantees 8192 bytes each of private and function variables, and 16384 per workgroup.
 """
 
 
 def check_runnable(entry: nodes.Function, source: Source | None = None) -> None:
-    """Raise ShaderError where an entry point uses immediate data, views of buffers, demands a subgroup size, or has
-    variables or values that take more than LARGEST bytes.
+    """Raise ShaderError for an entry point that uses immediate data or views of buffers, demands a subgroup size, or
+    has variables or values of more than LARGEST bytes.
     """
     found = [
         not_supported(what, resource.span)
@@ -35,7 +35,7 @@ def check_runnable(entry: nodes.Function, source: Source | None = None) -> None:
 
 
 def check_resources(entry: nodes.Function) -> None:
-    """Raise ShaderError where an entry point uses samplers, or textures that only samplers read."""
+    """Raise ShaderError for an entry point that uses samplers, or textures that only samplers read."""
     for variable in entry.resources:
         store = variable.type.store if isinstance(variable.type, Pointer) else variable.type
         if isinstance(store, (Sampler, Texture)) and not is_loadable(store):
@@ -65,7 +65,9 @@ def _oversized(entry: nodes.Function) -> Iterator[Diagnostic]:
 
 
 def _over(values: Sequence[object], space: AddressSpace, what: str, span: Span | None) -> Iterator[Diagnostic]:
-    """Whether the variables of an address space take more than LARGEST bytes together; the place is the largest's."""
+    """The error if the variables of an address space take more than LARGEST bytes together; the largest one is at
+    fault.
+    """
     sizes: dict[int, Span | None] = {}
     total = 0
     for value in values:
@@ -82,14 +84,14 @@ def _too_large(size: int, what: str, span: Span | None) -> Diagnostic:
 
 
 def _size(type: Type) -> int:
-    """Bytes of an array or structure; 0 for all else, and where an override that has no value yet decides."""
+    """Bytes of an array or structure; 0 for other types, and for a size that depends on an override without a value."""
     if isinstance(type, Array) and isinstance(type.count, OverrideCount):
         return 0
     return size_of(type) if isinstance(type, (Array, Struct)) else 0
 
 
 def _reached(entry: nodes.Function) -> list[nodes.Function]:
-    """The function, and all that it calls, directly or not."""
+    """The function and all functions that it calls, directly or indirectly."""
     found = {entry: None}
     for function in (pending := [entry]):
         for block in blocks_of(function):

@@ -1,9 +1,9 @@
 """The structure of a function: the control-flow node of each block, the values visible in it, and its allowed branches.
 
-A *region* is a block and the merges that follow it: the body of a function, an arm of an If, a case, the body of a
-Loop and its continuing part. A value is seen by what follows it in its region and by the regions nested there; the
-continuing part of a Loop sees what its body has made before every `continue`. So a value that must outlive its region
-is passed to the merge.
+A *region* is a block and the merges that follow it: the body of a function, an arm of an If, a case, the body of a Loop
+and its continuing part. A value is visible in the code that follows it in its region and in the regions nested there;
+the continuing part of a Loop sees the values that its body defines before every `continue`. So a value that must
+outlive its region is passed to the merge.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Rule(StrEnum):
 
 @dataclass(slots=True)
 class _Loop:
-    """A Loop whose body is being walked: `made` are the body's own values so far, `seen` how many each `continue`
-    had.
+    """A Loop whose body is being walked. `made` are the values that the body itself has defined so far; `seen` is how
+    many of them every `continue` so far comes after, None before the first `continue`.
     """
 
     node: nodes.Loop
@@ -52,8 +52,8 @@ class _Loop:
 
 @dataclass(frozen=True, slots=True)
 class _Exits:
-    """Where the blocks of a region may branch. `back` are the start and merge of a Loop whose continuing part this
-    is.
+    """The allowed branch targets of a region. `back` has the start and the merge of the Loop if the region is a
+    continuing part.
     """
 
     merge: nodes.Block | None = None
@@ -63,7 +63,9 @@ class _Exits:
 
 
 class Structure:
-    """A walk over a function, or over `root` where `function` is None. `root` has the identities of what root makes."""
+    """A walk over a function, or over `root` where `function` is None. `root` has the `id`s of the values that root
+    defines.
+    """
 
     def __init__(self, module: nodes.Module, function: nodes.Function | None, root: Collection[int]) -> None:
         self.module = module
@@ -101,7 +103,7 @@ class Structure:
         self.findings.append(Finding(node, rule.value, rule.name.lower()))
 
     def _region(self, block: nodes.Block, exits: _Exits, made: list[int]) -> None:
-        """Walk a region. `made` gets the values of the region itself, which are out of sight afterwards."""
+        """Walk a region. `made` receives the values that the region itself defines; they are not visible after it."""
         following: nodes.Block | None = block
         while following is not None:
             if id(following) in self._standing:
@@ -126,7 +128,9 @@ class Structure:
         return id(value) in self._visible or (self.function is not None and id(value) in self._root)
 
     def _branch(self, block: nodes.Block, exits: _Exits) -> nodes.Block | None:
-        """The merge that follows, if there is one."""
+        """Check the block's branch and walk the regions that it enters; returns the merge that follows, if there is
+        one.
+        """
         branch = block.branch
         if branch is None:
             if self.function is not None:
@@ -215,7 +219,7 @@ def _is_unreachable(block: nodes.Block) -> bool:
 
 
 def is_scope(node: nodes.If) -> bool:
-    """Whether an If only stands for braces around its true arm (see `Block` in the schema)."""
+    """Whether an If only represents braces around its true arm (see `Block` in the schema)."""
     condition = node.condition
     return (
         isinstance(condition, nodes.Constant) and condition.value.value is True and _is_unreachable(node.false_target)

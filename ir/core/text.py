@@ -1,7 +1,7 @@
 """The text form of core IR: printer and parser. `same(parse(print_module(m), m.structs), m)` holds for every verified
 module.
 
-Both halves are in this one file, past the usual length, so that a form and its reading are changed together.
+The file exceeds the usual length because it holds both halves, which have to change together.
 
     enable f16
     struct Particle {
@@ -125,8 +125,8 @@ _DEEPEST_TYPE = 64
 
 
 def print_type(type: Type) -> str:
-    """A type; like WGSL, but an override-sized count stands in quotes and a storage pointer always has its access
-    mode.
+    """The text of a type: as in WGSL, but an override-sized count is in quotes and a storage pointer always has its
+    access mode.
     """
     match type:
         case Array(element=element, count=None):
@@ -155,7 +155,7 @@ def _print_member(member: StructMember) -> str:
 
 
 def print_count(count: OverrideCount) -> str:
-    """An override-sized array count: its name, with the number that keeps it apart from others of that name."""
+    """An override-sized array count: its name, with the number that distinguishes it from other counts of that name."""
     return f"'{count.name}'" + (f"#{count.key}" if count.key else "")
 
 
@@ -186,7 +186,7 @@ def _print_scalar(type: Scalar, value: RawValue) -> str:
 
 
 def _print_float(value: float, type: Scalar) -> str:
-    """The shortest decimal that rounds to the value in its type; `+` or `-` before what is not finite."""
+    """The shortest decimal that rounds to the value in its type; infinities and NaN have a sign, `+` or `-`."""
     suffix = _SUFFIXES.get(type.kind, "")
     if value != value:
         return f"+nan_{suffix}"
@@ -216,12 +216,12 @@ def print_extent(extent: Extent) -> str:
 
 
 def print_module(module: nodes.Module) -> str:
-    """The text of a module. Any module prints, also a broken one."""
+    """The text of a module. Any module can be printed, even one that breaks the verifier's rules."""
     return str(print_with_places(module))
 
 
 def print_with_places(module: nodes.Module) -> Printed:
-    """The text and where each structure, function, block, value and branch stands in it."""
+    """The text, and the line of each structure, function, block, value and branch."""
     printer = _Printer(module)
     printer.module_()
     return Printed(printer.lines, printer.places)
@@ -303,7 +303,7 @@ class _Printer:
             yield "@must_use"
 
     def block(self, depth: int, block: nodes.Block, function: nodes.Function) -> None:
-        """A block and what it leads to, unless it stands already."""
+        """Print a block and the blocks that can be reached from it, except those that are printed already."""
         pending = [(depth, block)]
         while pending:
             depth, block = pending.pop()
@@ -358,7 +358,7 @@ class _Printer:
         return ", ".join(f"{word}: {self.label(block)}" for word, block in targets if block is not None)
 
     def define(self, value: nodes.AnyValue) -> str:
-        """The text of a value where it is made."""
+        """The text of a value at its definition."""
         if value.name is not None:
             text = f"%{value.name}"
         else:
@@ -369,7 +369,7 @@ class _Printer:
         return text
 
     def value(self, value: Value) -> str:
-        """The text of an operand; `%?` for a value that has not been made."""
+        """The text of an operand; `%?` for a value whose definition has not been printed."""
         if isinstance(value, nodes.Constant):
             return print_constant(value.value)
         return self.values.get(id(value), "%?")
@@ -403,7 +403,7 @@ class _Printer:
                 assert_never(node)
 
     def plain(self, node: nodes.Instruction) -> str:
-        """The word, then the fields by the rows of the schema."""
+        """The instruction's word, then its fields in the order of the schema."""
         word, parts = node.WORD, list[str]()
         for info in node.FIELDS:
             if info.is_word:
@@ -480,8 +480,8 @@ class _Token:
 def parse(source: Source | str, structs: Iterable[Struct] = ()) -> nodes.Module:
     """The module of a text. Raises ShaderError with the place of the first mistake.
 
-    A structure declared just like one of `structs` is that one, so that types of the text and of a program are the
-    same. What the text says is taken as it stands: `verify` checks it.
+    A structure with the same declaration as one of `structs` is read as that object, so that types of the text and of a
+    program are identical. The parser does not check the rules of core IR: `verify` does.
     """
     source = Source.from_text(source, "<core>") if isinstance(source, str) else source
     return _Parser(source, list(structs)).module_()
@@ -508,9 +508,9 @@ def _fail(source: Source, message: str, span: Span) -> NoReturn:
 
 
 class Fragments:
-    """Reads parts of a module's text. Later parts know the structures of earlier ones by name.
+    """Reads parts of a module's text. Later parts can name the structures of earlier ones.
 
-    A structure declared just like one of `structs` is that one. All methods raise ShaderError.
+    A structure with the same declaration as one of `structs` is read as that object. All methods raise ShaderError.
     """
 
     def __init__(self, structs: Iterable[Struct] = ()) -> None:
@@ -518,27 +518,27 @@ class Fragments:
         self._structs: dict[str, Struct] = {}
 
     def type(self, text: str) -> Type:
-        """What `print_type` wrote."""
+        """Reads the text of `print_type`."""
         return self._whole(text, _Parser.type_)
 
     def struct(self, text: str) -> Struct:
-        """What `print_struct` wrote, its lines joined by spaces."""
+        """Reads the text of `print_struct`, its lines joined by spaces."""
         return self._whole(text, _Parser.struct)
 
     def constant(self, text: str) -> ConstantValue:
-        """What `print_constant` wrote."""
+        """Reads the text of `print_constant`."""
         return self._whole(text, _Parser.constant)
 
     def count(self, text: str) -> OverrideCount:
-        """What `print_count` wrote."""
+        """Reads the text of `print_count`."""
         return self._whole(text, _Parser.count)
 
     def extent(self, text: str) -> Extent:
-        """What `print_extent` wrote."""
+        """Reads the text of `print_extent`."""
         return self._whole(text, _Parser.extent)
 
     def io(self, text: str) -> IoAttributes:
-        """What `print_io` wrote."""
+        """Reads the text of `print_io`."""
         return self._whole(text, _Parser.io)
 
     def _whole(self, text: str, read: Callable[[_Parser], T]) -> T:
@@ -606,14 +606,14 @@ class _Parser:
         return int(token.text)
 
     def one_of(self, known: Container[str], what: str) -> str:
-        """A word of a closed set."""
+        """The next word, which must be one of `known`."""
         token = self.next("word", what)
         if token.text not in known:
             self.fail(f"expected {what}", token)
         return token.text
 
     def several(self, item: Callable[[], T], close: str) -> list[T]:
-        """Items between commas up to `close`, which is taken."""
+        """Items separated by commas, up to and including `close`."""
         items: list[T] = []
         while not self.take(close):
             if items:
@@ -649,7 +649,7 @@ class _Parser:
         self.expect("(")
         severity = self.one_of(SEVERITIES, "a severity")
         self.expect(",")
-        rule = self.word("a diagnostic rule")  # unknown ones are warned of, and mean nothing
+        rule = self.word("a diagnostic rule")  # WGSL only warns of unknown rules, which have no effect
         if self.take("."):
             rule += "." + self.word()
         self.expect(")")
@@ -689,7 +689,7 @@ class _Parser:
         return IoAttributes(builtin, location, blend_src, color, interpolate, self.take("@invariant"), depth_mode)
 
     def interpolation(self) -> tuple[str, ...]:
-        """Its type, and how it is sampled if that is said."""
+        """The type of interpolation, and the sampling if the attribute has one."""
         if not self.take("@interpolate"):
             return ()
         self.expect("(")
@@ -947,7 +947,7 @@ class _Parser:
                 return self.fail("unknown instruction", token)
 
     def plain(self, kind: type[nodes.Instruction], op: object, type: Type, name: str | None) -> nodes.Instruction:
-        """The fields by the rows of the schema; `op` is what says the word."""
+        """Reads the fields in the order of the schema; `op` is the operator that the instruction's word names."""
         values: dict[str, object] = {"type": type, "name": name}
         is_first = True
         for info in kind.FIELDS:
@@ -959,7 +959,7 @@ class _Parser:
         return kind.of(values)
 
     def field(self, info: FieldInfo, *, is_first: bool) -> object:
-        """What stands for a field: all but the first come after a comma. A list that comes first is not empty."""
+        """The value of a field. A comma precedes every field but the first; a list in the first field is not empty."""
         readers: Mapping[str, Callable[[], object]] = {"value": self.operand, "int": self.integer, "str": self.word}
         read = readers[info.type]
         if info.count is not Count.MANY:
@@ -1001,7 +1001,7 @@ class _Parser:
     # Operands and constants.
 
     def optional_operand(self) -> nodes.AnyValue | None:
-        """An initialiser follows on the same line, if there is one."""
+        """The initializer, if one follows on the same line."""
         before = self.tokens[self.index - 1]
         between = self.source.data[before.span.end : self.token.span.start]
         return None if b"\n" in between or self.token.text == "}" else self.operand()
@@ -1121,7 +1121,7 @@ class _Parser:
                 return self.texture(name) or _builtin_structs().get(name) or self.fail("unknown type", token)
 
     def scalar(self, fitting: Iterable[Scalar]) -> Scalar:
-        """A scalar type in angle brackets, one of those that fit."""
+        """A scalar type in angle brackets, which must be one of `fitting`."""
         self.expect("<")
         token = self.next("word", "a scalar type")
         scalar = next((it for it in fitting if SCALARS.get(token.text) is it), None)
@@ -1138,7 +1138,7 @@ class _Parser:
         return array(element, count)
 
     def stored_type(self) -> Type:
-        """A type of which there may be parts in memory."""
+        """A type that values in memory can have: neither void nor a pointer."""
         token = self.token
         type = self.type_()
         if type is VOID or isinstance(type, Pointer):
@@ -1197,14 +1197,14 @@ class _Parser:
 
 @cache
 def _builtin_structs() -> Mapping[str, Struct]:
-    """The structures that only builtin functions make, by name."""
+    """The structures that only builtin functions return, by name."""
     shapes = [shape for scalar in (F32, F16) for shape in (scalar, *(vector(width, scalar) for width in (2, 3, 4)))]
     made = [make(shape) for make in (frexp_result, modf_result) for shape in shapes]
     return {struct.name: struct for struct in (*made, *map(compare_exchange_result, (I32, U32)))}
 
 
 def _is_same_struct(left: Struct, right: Struct) -> bool:
-    """Whether two declarations say the same: member by member, by the very types."""
+    """Whether two declarations are the same: equal members, with identical types."""
 
     def key(struct: Struct) -> Sequence[tuple[object, ...]]:
         return [(it.name, id(it.type), it.align, it.size, it.io) for it in struct.members]

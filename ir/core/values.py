@@ -1,7 +1,7 @@
 """Values and their uses: the base classes of core IR nodes.
 
-A `User` holds operands; a `Value` knows the operand places that hold it. Both sides are only ever changed together,
-by `set_operand`, so that for all users and values
+A `User` holds operands; a `Value` lists the operand places that hold it. Both sides are only ever changed together, by
+`set_operand`, so that for all users and values
 
     user.operands[index] is value    if and only if    Use(user, index) in value.uses
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..source import Span
 
 UNTYPED: Final[Type] = VOID
-"""The type of an operation until its typing rule has been asked."""
+"""The type of an operation until the builder has applied its typing rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class User(SchemaNode):
 
     @classmethod
     def blank(cls) -> Self:
-        """An object without operands and fields."""
+        """An object whose operands and fields are not set yet."""
         node = super().blank()
         node._operands = []
         return node
@@ -73,7 +73,7 @@ class User(SchemaNode):
         value.add_use(use)
 
     def drop_operands(self) -> None:
-        """Give up all operands: what remains to be done before a node is thrown away."""
+        """Remove all operands, so that their values no longer list this user. Required before a node is discarded."""
         self._set_tail(0, ())
 
     def _set_tail(self, start: int, values: Iterable[Value]) -> None:
@@ -89,7 +89,7 @@ class User(SchemaNode):
 
 
 class Value(User):
-    """A node that others can hold as an operand. Every kind of value has a type, perhaps a name, and a place."""
+    """A node that others can hold as an operand. Every value has a type, and may have a name and a source span."""
 
     __slots__ = ("_uses", "name", "span", "type")
 
@@ -104,7 +104,7 @@ class Value(User):
 
     @classmethod
     def blank(cls) -> Self:
-        """An object without uses, operands and fields, ready to be used."""
+        """An object whose operands and fields are not set yet; it can already be an operand."""
         node = super().blank()
         node._uses = {}
         return node
@@ -116,16 +116,16 @@ class Value(User):
 
     @property
     def users(self) -> list[User]:
-        """Those that use this value, each once, in the order of their first use."""
+        """The users of this value, each once, in the order of their first use."""
         return list(dict.fromkeys(use.user for use in self._uses))
 
     @property
     def use_count(self) -> int:
-        """How many uses there are, counting each place."""
+        """The number of uses; a user that holds the value twice counts twice."""
         return len(self._uses)
 
     def replace_all_uses_with(self, value: Value) -> None:
-        """Put `value` wherever this value is an operand, also where `value` itself uses it."""
+        """Replace this value by `value` wherever it is an operand, including the operands of `value` itself."""
         if value is self:
             return
         for use in self.uses:

@@ -1,7 +1,7 @@
 """The verifier of core IR, whose rules hold between passes.
 
-`verify_rules` has a table of rules for each kind of node; `structure` finds what stands where, what each place may see
-and where it may branch; `rules` has the types of operations. `RULES` names all rules.
+`verify_rules` has a table of rules for each kind of node; `structure` checks that each block has one place, that
+operands are visible and that branches are allowed; `rules` has the types of operations. `RULES` names all rules.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ RULES: frozenset[str] = frozenset(
         _USER_IS_HERE,
     ]
 )
-"""The name of each rule. `type_follows` is one for each kind of instruction."""
+"""The name of each rule. `type_follows` covers the typing rules of all kinds of instructions."""
 
 
 class VerifyError(Exception):
@@ -109,7 +109,7 @@ def _broken(rules: Iterable[Callable[[RuleScope, N], str | None]], scope: RuleSc
 
 
 def _use_findings(module: nodes.Module, structures: Iterable[Structure]) -> Iterator[Finding]:
-    """Operands and uses mirror each other, and only nodes in the module use its values."""
+    """Findings where operands and uses do not correspond, or where a node outside the module uses one of its values."""
     users: list[User] = [user for structure in structures for user in structure.users]
     users += module.counts
     standing = {id(user) for user in users}

@@ -1,6 +1,6 @@
-"""The rules of core IR that concern one node each: a line of a table, and a function that describes a violation.
+"""The rules of core IR that concern one node each: each is a line of a table and a function that describes a violation.
 
-A rule returns one sentence, or None. `verify` runs the tables and names what it finds by the rule.
+A rule returns one sentence, or None. `verify` runs the tables and labels each finding with the name of its rule.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ _BOUND_SPACES = (AddressSpace.STORAGE, AddressSpace.UNIFORM, AddressSpace.HANDLE
 class Surroundings:
     """Facts about the whole module for the rules, computed once per module rather than once per function.
 
-    `root` has the identities of what root makes, `names` the names; `positions` has the place of each function.
+    `root` has the `id`s of the values that root defines, `names` the names at module scope; `positions` has the index
+    of each function.
     """
 
     module: nodes.Module
@@ -275,7 +276,7 @@ def _root_is_pure(scope: RuleScope, node: nodes.Instruction) -> str | None:
 
 
 def _runs(node: nodes.Instruction) -> bool:
-    """Whether an instruction is for a shader that runs."""
+    """Whether an instruction may only stand in a function, not in `root`."""
     if isinstance(node, nodes.BuiltinCall):
         function = builtin(node.function)
         return function is None or not function.is_const
@@ -297,7 +298,7 @@ def _callee_is_no_entry_point(_: RuleScope, node: nodes.Instruction) -> str | No
 
 
 def _component_stays_here(_: RuleScope, node: nodes.Instruction) -> str | None:
-    """A pointer to a vector's component."""
+    """Only loads and stores may use a pointer to a vector's component."""
     if not isinstance(node, nodes.Access) or not isinstance(node.object.type, Pointer):
         return None
     fits = all(isinstance(it, (nodes.Load, nodes.Store)) for it in node.users)

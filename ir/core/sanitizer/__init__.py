@@ -1,17 +1,18 @@
-"""The sanitizer: a run of the interpreter that reports races and other behavior that WGSL leaves undefined.
+"""The sanitizer: a run of the interpreter that reports races and other behaviour that WGSL leaves undefined.
 
 - `data-race`: two invocations access the same scalar, at least one writes, and nothing orders them (WGSL, "Memory
   Model"). Within a workgroup only a barrier of the scalar's address space does; between workgroups nothing does. Atomic
   functions do not race with one another, and nothing else reaches atomic memory. A write of one component of a vector
   counts as a write of the vector (WGSL, "Vector Single Component Selection").
-- `uninitialized-workgroup-read`: a read of workgroup memory that was never written. It is zero, so this is a warning:
-  mostly it means that the reader was too early, or read past what its neighbours fill in.
-- `out-of-bounds-access`: an index outside of its array, matrix or vector, which a device replaces by another one, or a
+- `uninitialized-workgroup-read`: a read of workgroup memory that was never written. The memory is zero, so this is a
+  warning: usually the reader was too early, or read past the elements that its neighbours wrote.
+- `out-of-bounds-access`: an index outside of its array, matrix or vector, which a device replaces by a valid one, or a
   texel outside of its texture.
-- `non-uniform-barrier`: a barrier that some invocations of the workgroup do not reach, or another instead.
+- `non-uniform-barrier`: a barrier that some invocations of the workgroup do not reach, or instead of which they reach
+  another.
 
-A race is found in any order of execution, not only where it changes the result. What a run does not execute is not
-judged. One pair of places is reported once, with the first two invocations met there.
+A race is found in any order of execution, not only where it changes the result. Code that a run does not execute is not
+checked. A pair of places in the source is reported once, with the first two invocations that raced there.
 """
 
 from __future__ import annotations

@@ -18,7 +18,9 @@ Report: TypeAlias = Callable[[nodes.Access, Frame, "Outside"], None]
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """An index that is none of `count` elements. `level` counts the indices before it; `pointer` is to the whole."""
+    """An index past the last of `count` elements. `level` counts the indices before it; `pointer` points to the indexed
+    composite.
+    """
 
     index: int
     count: int
@@ -29,7 +31,7 @@ class Outside:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """One index of an access; without a `slot` it is a member, `stride` bytes on."""
+    """One index of an access. Without a `slot` the index selects a structure member, at offset `stride`."""
 
     whole: Type
     slot: int | None

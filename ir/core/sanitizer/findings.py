@@ -1,4 +1,4 @@
-"""The findings of the sanitizer as diagnostics: each pair of places once."""
+"""The findings of the sanitizer as diagnostics; each pair of places in the source is reported once."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Findings:
         self._seen[key] = _Seen(diagnostic)
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """All findings, in the order in which they were met."""
+        """All findings, in the order in which they were added."""
         found = [_counted(seen) for seen in self._seen.values()]
         if self._dropped:
             message = f"{self._dropped} more findings at other places are left out"
@@ -59,7 +59,9 @@ def _counted(seen: _Seen) -> Diagnostic:
 
 
 def race_severity(offset: int, touch: Touch, other: Touch) -> Severity:
-    """A warning for races that only WGSL's rules see: of equal values, or of different components of a vector."""
+    """A warning for races that are races only by WGSL's rules, as between writes of equal values or of different
+    components of a vector; an error for all others.
+    """
     if not (_touches(offset, touch) and _touches(offset, other)):
         return Severity.WARNING
     return Severity.WARNING if _write_the_same(offset, touch, other) else Severity.ERROR
@@ -96,7 +98,7 @@ def _touches(offset: int, touch: Touch) -> bool:
 
 
 def _scalar(offset: int, touch: Touch) -> RawValue:
-    """The scalar that an access reads or writes there."""
+    """The value that an access reads or writes at an offset."""
     if touch.texel:
         return touch.value
     return scalar_of(touch.value, touch.site.offsets.index(offset - touch.offset))
@@ -117,7 +119,7 @@ def _advice(touch: Touch, other: Touch) -> str:
 
 
 def unready_read(variable: Variable, offset: int, touch: Touch, writer: Touch | None) -> Diagnostic:
-    """A read of workgroup memory before anything was written there; `writer` is the access that comes too late."""
+    """A read of workgroup memory before anything was written there; `writer` is the first write, which came later."""
     path = path_to(variable.name, variable.type, offset)
     message = f"{touch.invocation} reads '{path}', which nobody has written"
     note = (

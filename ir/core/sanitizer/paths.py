@@ -1,4 +1,4 @@
-"""Scalars in memory: where they lie in a type, and how a shader would write them (`particles[7].pos.x`)."""
+"""Scalars in memory: their offsets in a type, and the WGSL expressions for them (`particles[7].pos.x`)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _repeated(part: Type, stride: int, count: int) -> tuple[int, ...]:
 
 
 def scalar_of(value: RawValue, number: int) -> RawValue:
-    """The scalar of that number in a value, in the order of `scalar_offsets`."""
+    """The scalar with that index in a value, in the order of `scalar_offsets`."""
     return _scalars(value)[number]
 
 
@@ -66,13 +66,13 @@ def path_to(name: str, type: Type, offset: int, target: Type | None = None) -> s
 
 
 def value_text(value: RawValue) -> str:
-    """A scalar in a message."""
+    """The text of a scalar in messages."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def texel_text(value: RawValue) -> str:
-    """A texel in a message."""
+    """The text of a texel in messages."""
     parts = _scalars(value)
     return value_text(parts[0]) if len(parts) == 1 else f"({', '.join(map(value_text, parts))})"

@@ -1,12 +1,12 @@
-"""The shadow of a memory: for each scalar the accesses that a later one may race with.
+"""Shadow memory: for each scalar, the earlier accesses that a later one may race with.
 
-Happens-before is simple here: only barriers order, and they order whole workgroups. So an access carries the number of
-its workgroup and the epoch, which each barrier of its address space ends; two accesses of different invocations are
-ordered only if their workgroup is the same and the epoch is not.
+Happens-before is simple here: only barriers order accesses, and they order whole workgroups. So an access carries the
+number of its workgroup and the epoch, which each barrier of its address space ends; two accesses of different
+invocations are ordered only if they are of the same workgroup and of different epochs.
 
-A few accesses stand for all: of each kind, one of another workgroup, and in the running epoch those of two
-invocations, of which one at least is not the invocation to come. So no race on a scalar is missed, though of many that
-are alike only some are seen.
+A cell remembers only a few accesses. Of the reads and of the writes it keeps one by another workgroup, and in the
+current epoch those by two invocations, at least one of which differs from the next invocation to access the scalar. So
+every scalar with a race is found, though not every pair of accesses that race on it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from ..interp_frame import Invocation
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Site:
-    """An instruction that loads or stores. `offsets`: of the scalars it touches, from the pointer on.
+    """An instruction that loads or stores. `offsets` are those of the scalars that it accesses, relative to its
+    pointer.
 
-    `vector` is the vector type of which a store writes one component.
+    `vector` is the type of the vector if the instruction stores one component of it.
     """
 
     node: nodes.Instruction
@@ -35,9 +36,9 @@ class Site:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Touch:
-    """One access: by which invocation, at which instruction, from where on, and the whole value.
+    """One access: the instruction, the invocation, the offset of its pointer, and the whole value.
 
-    `texel` is the coordinates of a texture's texel, which counts as one scalar.
+    `texel` has the coordinates of a texel if the access is to a texture: a texel counts as one scalar.
     """
 
     site: Site
@@ -49,7 +50,7 @@ class Touch:
     texel: str = ""
 
     def is_unordered_with(self, other: Touch) -> bool:
-        """Whether nothing says which of the two comes first."""
+        """Whether no barrier orders the two accesses, which are by different invocations."""
         return self.invocation is not other.invocation and (self.group != other.group or self.epoch == other.epoch)
 
 
@@ -77,7 +78,7 @@ class Cell:
         return [other for other in known if touch.is_unordered_with(other)]
 
     def remember(self, touch: Touch) -> None:
-        """Take in a new access; it stands for those that it makes superfluous."""
+        """Add a new access, and drop those that it makes superfluous."""
         known = self.writes if touch.site.is_write else self.reads
         elsewhere = [it for it in known if it.group != touch.group]
         here = [it for it in known if it.group == touch.group and it.epoch == touch.epoch]
@@ -85,14 +86,16 @@ class Cell:
         known[:] = [*elsewhere[:1], *others[:1], touch]
 
     def fill(self, touch: Touch) -> None:
-        """A write. Early reads that race with it are reported as that; the writer's own rely on the zero on purpose."""
+        """Record a write. At the first one, drop the early reads that need no warning: those in its epoch race with it
+        and are reported as races, and those by the writer itself rely on the initial zero.
+        """
         if self.first_write is None:
             self.first_write = touch
             is_too_early = [it.epoch != touch.epoch and it.invocation is not touch.invocation for it in self.unready]
             self.unready = [it for it, early in zip(self.unready, is_too_early, strict=True) if early]
 
     def read_unready(self, touch: Touch) -> None:
-        """A read; kept if nothing has been written yet."""
+        """Record a read, if nothing has been written yet."""
         if self.first_write is None and len(self.unready) < _UNREADY_KEPT:
             self.unready.append(touch)
 
@@ -102,13 +105,13 @@ _UNREADY_KEPT = 4
 
 @dataclass(slots=True, eq=False)
 class Shadow:
-    """The cells of one variable's memory, by offset; made when they are first touched."""
+    """The cells of one variable's memory, by offset; each is created at the first access."""
 
     variable: Variable
     cells: dict[int, Cell] = field(default_factory=dict[int, Cell])
 
     def cell(self, offset: int) -> Cell:
-        """The cell of the scalar that lies there."""
+        """The cell of the scalar at an offset."""
         found = self.cells.get(offset)
         if found is None:
             found = self.cells[offset] = Cell()

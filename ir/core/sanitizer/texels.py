@@ -1,4 +1,4 @@
-"""Accesses to textures: which texel, and whether it is in the texture."""
+"""Accesses to textures: which texel they load or store, and whether the texel is in the texture."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Texel:
 
 
 class TexelAccess:
-    """A call that loads or stores a texel. `is_shared`: another invocation may write the texture."""
+    """A call that loads or stores a texel. `is_shared` is true if another invocation may write the texture."""
 
     def __init__(self, node: nodes.BuiltinCall, arguments: tuple[int, ...]) -> None:
         texture = node.arguments[0].type
@@ -43,7 +43,7 @@ class TexelAccess:
 
     @staticmethod
     def of(node: nodes.Instruction, arguments: tuple[int, ...]) -> TexelAccess | None:
-        """The access that an instruction is, if it is one."""
+        """The access of an instruction; None for an instruction that accesses no texel."""
         if not isinstance(node, nodes.BuiltinCall) or node.function not in ("textureLoad", "textureStore"):
             return None
         return TexelAccess(node, arguments) if is_loadable(node.arguments[0].type) else None

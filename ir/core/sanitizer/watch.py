@@ -40,14 +40,14 @@ class Sanitizer:
         self._epochs: dict[AddressSpace, int] = dict.fromkeys(_ORDERED_BY.values(), 0)
 
     def findings(self) -> tuple[Diagnostic, ...]:
-        """All there is to say about the run, once it is over."""
+        """All findings of the run. To be called when the run has ended."""
         self._judge_unready_reads()
         return self._findings.diagnostics()
 
-    # As `Observer` says
+    # The methods of `Observer`
 
     def start_workgroup(self, memories: Mapping[nodes.Var, Memory]) -> None:
-        """Workgroup memory is fresh; buffers keep their history."""
+        """Create new shadows for workgroup memory; those of buffers keep their history."""
         self._judge_unready_reads()
         self._group += 1
         shadows = {id(memory): Shadow(_variable(node, self._counts)) for node, memory in memories.items()}
@@ -57,19 +57,19 @@ class Sanitizer:
         self._shadows = {**shadows, **self._buffers}
 
     def pass_barrier(self, node: nodes.BuiltinCall) -> None:
-        """Accesses to one address space are ordered from here on."""
+        """End the epoch of the address space whose accesses the barrier orders."""
         space = _ORDERED_BY.get(node.function)
         if space is not None:
             self._epochs[space] += 1
 
     def abandon_workgroup(self, problem: Diagnostic) -> None:
-        """A barrier that some do not reach."""
+        """Report a barrier that some invocations do not reach."""
         key = (problem.code, problem.span)
         if self._findings.is_new(key):
             self._findings.add(key, problem)
 
     def watched(self, node: nodes.Instruction, arguments: tuple[int, ...], target: int, run: Operation) -> Operation:
-        """Loads and stores of shared memory, and indices."""
+        """Wraps loads and stores of shared memory, and accesses whose indices may be out of bounds."""
         match node:
             case nodes.Load(pointer=pointer) if _is_shared(pointer.type):
                 return self._watch_load(self._site(node, pointer.type), arguments[0], target, run)
@@ -163,7 +163,7 @@ class Sanitizer:
         cell.remember(touch)
 
     def _judge_unready_reads(self) -> None:
-        """At the end of a workgroup: reads before any write, but for those that race with the write."""
+        """At the end of a workgroup, report the reads before any write, except those that race with the write."""
         for shadow in self._shadows.values():
             if shadow.variable.space is not AddressSpace.WORKGROUP:
                 continue
@@ -215,7 +215,7 @@ def _variable(node: nodes.Var, counts: layout.Counts) -> Variable:
 
 
 def _is_shared(type: Type) -> bool:
-    """Whether several invocations reach that memory and some may write it."""
+    """Whether a pointer of this type designates memory that several invocations access and some may write."""
     if not isinstance(type, Pointer):
         return False
     return type.space is AddressSpace.WORKGROUP or (
@@ -224,7 +224,7 @@ def _is_shared(type: Type) -> bool:
 
 
 def _written_vector(node: nodes.Instruction) -> Vector | None:
-    """The vector of which a store writes one component."""
+    """The type of the vector of which an instruction stores one component; None for other instructions."""
     if not isinstance(node, nodes.Store) or not isinstance(node.pointer, nodes.Access):
         return None
     access = node.pointer
