@@ -4,9 +4,9 @@
 """Core IR: the round-trip IR, after Tint's design document.
 
 An instruction has its shape in parentheses and its meaning in brackets; `ir/schema/asdl.py` describes the notation.
-What is `pure` may be computed anywhere, any number of times; `reads`, `writes` and `exits` are what else an
-instruction may do. What a BuiltinCall does is said of each function, in `ir/builtins`. No operation commutes: a
-product of matrices does not.
+A `pure` instruction may be computed anywhere, any number of times; `reads`, `writes` and `exits` are the effects of
+the others. The effects of a BuiltinCall depend on the function, see `ir/builtins`. No operation is commutative, since
+the product of matrices is not.
 """
 
 from __future__ import annotations
@@ -51,11 +51,10 @@ class ExitingInstruction(Operation):
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Module(SchemaNode):
-    """A whole module. `root` holds the module-scope `Var`s and `Override`s and the single operations their initialisers
-    and override-sized arrays need, in dependency order. `functions` are in call order: a callee stands before its
-    callers. `counts` gives each override-sized count of elements or bytes its value: an override, a constant or an
-    operation of
-    `root`.
+    """A whole module. `root` holds the module-scope `Var`s and `Override`s, and the single operations that their
+    initializers and override-sized arrays need, in dependency order. `functions` are in call order: a callee stands
+    before its callers. `counts` gives each override-sized count of elements or bytes its value: an override, a
+    constant or an operation of `root`.
     """
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -182,8 +181,8 @@ class If(User):
 class Loop(SchemaNode):
     """Entered at `start_target`; `continue` branches to `continuing_target`, whose end branches back to `start_target`,
     or, for `break if`, enters an If whose arms branch to `merge_target` and to `start_target`. `break` branches to
-    `merge_target`. Arguments of `start_target` are loop-carried values: the branch that enters the Loop and the one
-    that closes it pass them (the entering Branch has this Loop as target and the arguments for `start_target`).
+    `merge_target`. Arguments of `start_target` are loop-carried values: the branch that enters the Loop and the back
+    branch pass them (the entering Branch has this Loop as target and the arguments for `start_target`).
     """
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -252,7 +251,7 @@ class SwitchCase(SchemaNode):
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Terminator(SchemaNode):
     """Marks the end of a function: a return is a branch to it, with the returned value as argument if there is one.
-    An end that is never reached is a Terminator too: see `unreachable`.
+    The end of a block that control never reaches is a Terminator too, with `unreachable` set.
     """
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (FieldInfo("unreachable", "bool", Category.SCALAR, default=False),)
@@ -263,8 +262,8 @@ class Terminator(SchemaNode):
 
 
 class Branch(User):
-    """The one way out of a block. Its target is a merge, start or continuing block, a Terminator, or the If, Loop or
-    Switch it enters.
+    """The end of a block, and its only branch. Its target is a merge, start or continuing block, a Terminator, or the
+    If, Loop or Switch that the block enters.
     """
 
     __slots__ = ("span", "target")
@@ -292,10 +291,10 @@ class Branch(User):
 
 
 class Function(User):
-    """A function, and, with a `stage`, an entry point. `workgroup_size` has one to three values: constants or values of
-    `root`. `subgroup_size` is what the entry point demands, a number or a count in `counts`. `resources` are the
-    module-scope variables and overrides in the interface, read before dead code is
-    dropped: a phony use counts, also through calls.
+    """A function; with a `stage` it is an entry point. `workgroup_size` has one to three values: constants or values of
+    `root`. `subgroup_size` is the size that the entry point demands, a number or a count in `counts`. `resources` are
+    the module-scope variables and overrides in the interface, determined before dead code is dropped: phony uses
+    count, and so do uses in called functions.
     """
 
     __slots__ = (
@@ -973,11 +972,11 @@ class Discard(Value, ExitingInstruction):
 
 Flow: TypeAlias = Block | If | Loop | Switch | Terminator
 """Control-flow nodes. A Block is a straight run of single operations and ends in one branch.
-Structure: a Block that enters an If, Loop or Switch branches to that node; what follows it is its
+Structure: a Block that enters an If, Loop or Switch branches to that node; control continues at the node's
 `merge_target`.
-`diagnostics` filter a region, and stand on the block that begins it: the continuing block of a Loop, or the true
-arm of a scope. A scope is an If whose condition is the constant `true` and whose false arm is unreachable: a run
-of statements in braces.
+`diagnostics` are the filters of a region, held by its first block: the continuing block of a Loop, or the true
+arm of a scope. A scope is an If whose condition is the constant `true` and whose false arm is unreachable; it
+represents a block of statements in braces.
 """
 
 IfNode: TypeAlias = If
@@ -989,8 +988,8 @@ An If that yields values has a merge block with arguments.
 LoopNode: TypeAlias = Loop
 """Entered at `start_target`; `continue` branches to `continuing_target`, whose end branches back to `start_target`,
 or, for `break if`, enters an If whose arms branch to `merge_target` and to `start_target`. `break` branches to
-`merge_target`. Arguments of `start_target` are loop-carried values: the branch that enters the Loop and the one
-that closes it pass them (the entering Branch has this Loop as target and the arguments for `start_target`).
+`merge_target`. Arguments of `start_target` are loop-carried values: the branch that enters the Loop and the back
+branch pass them (the entering Branch has this Loop as target and the arguments for `start_target`).
 """
 
 SwitchNode: TypeAlias = Switch
@@ -1013,12 +1012,12 @@ Instruction: TypeAlias = (
     | Discard
 )
 """Single operations.
-  Unary, Binary: operators on equal-shaped operands as WGSL has them (vector with scalar, matrix products too);
-    no && and ||.
+  Unary, Binary: the operators of WGSL, including those of vector and scalar and matrix products, but without &&
+    and ||.
   Convert: f32(i), vec3u(v): value conversion to `type`. Construct: value constructor of `type` (vectors may mix
     or splat).
-  Access: through a pointer it gives a pointer, on a value the element; struct members are indexed by u32
-    constants; a pointer to a vector gives a pointer to its component, which only Load and Store may use.
+  Access: an access through a pointer gives a pointer to the element, an access to a value the element. Members of
+    a structure are indexed by u32 constants. Only Load and Store may use a pointer to a vector's component.
   Swizzle: components of a vector value, 2 to 4 of 0…3.
   Var: a variable; its type is a pointer. In `root` it may have a binding point. Override: a pipeline constant,
     in `root` only.

@@ -4,8 +4,8 @@
 """Hercules IR: a sea of nodes with fork/join parallelism, after the Hercules IR document.
 
 A node has its shape in parentheses and its meaning in brackets; `ir/schema/asdl.py` describes the notation. A field is
-where control comes from (`control`), the control node that the node belongs to (`pinned`), for people (`note`), or
-data. Nodes that agree in their data have one value if they are `pure`. `writes` is what makes a new version of a
+a control predecessor (`control`), the control node that the node belongs to (`pinned`), information for people
+(`note`), or data. `pure` nodes with equal data have equal values. A node that `writes` gives a new version of a
 collection. A node that is `scalar` needs a row in `ir/hercules/operations.py` and one in `backend/cpu/nodes.py`.
 """
 
@@ -155,8 +155,8 @@ class Module(SchemaNode):
 
 @dataclasses.dataclass(slots=True, eq=False, repr=False)
 class Function(SchemaNode):
-    """`dynamic_constants` names the u64 parameters known when the program starts; `nodes[0]` is the Start node.
-    Parameter types are by index; their names are for people.
+    """`dynamic_constants` has the names of the u64 parameters whose values are known when the program starts;
+    `nodes[0]` is the Start node. Parameters are identified by index; their names are only for people.
     """
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -1305,7 +1305,7 @@ class ProductNode(PureNode, FloatingNode):
 Type: TypeAlias = Control | Bool | Integer | Float | Product | Summation | Array
 """Types, compared structurally.
 Control carries the thread replication factors of the forks around it, outermost first.
-Values that only a Read may take apart (the outputs of If and Match) have a Product of Controls.
+The outputs of If and Match have a Product of Controls, of which only a Read may select one.
 """
 
 DynamicConstant: TypeAlias = DynamicLiteral | DynamicParameter | DynamicBinary
@@ -1320,8 +1320,8 @@ and infinities included).
 
 Index: TypeAlias = FieldIndex | VariantIndex | PositionIndex | ControlIndex
 """How Read and Write index one level of a collection's type tree.
-A position is a node of type u64; one past the end is moved to the last element (an empty array reads zero and
-ignores writes).
+A position is a node of type u64; a position past the end is clamped to the last element (an empty array reads zero
+and ignores writes).
 """
 
 Node: TypeAlias = (
@@ -1353,16 +1353,16 @@ Node: TypeAlias = (
 )
 """Nodes. Each stores its predecessors (use-def); `def_use` computes the inverse.
   If gives (false, true): its two Reads have ControlIndex 0 for false and 1 for true.
-  ThreadID is the thread's index in its fork, 0 … factor - 1. A factor of 0 runs nothing.
-  Collect gathers one datum a thread into an array. Reduce carries a value across the threads of a fork: inside
-    the fork it is the value so far (`init` at first), `update` is computed inside from it, after the join it is
-    the last value.
+  ThreadID is the thread's index in its fork, 0 … factor - 1. A fork with factor 0 runs no threads.
+  Collect gathers one value of each thread into an array. Reduce carries a value across the threads of a fork:
+    inside the fork it is the value so far (`init` at first), from which the fork computes `update`; after the
+    join it is the last value.
     Threads may be folded in any order.
-  Select: the ternary. Cast: numeric conversion with WGSL's rules (float to integer saturates, NaN gives 0; bool
-    is 0 or 1);
-  Bitcast: same bits. Intrinsic: a WGSL builtin on scalars, by name.
-  Call: computes where its `control` is, so only if control comes there; without one, wherever its result is
-    wanted, and perhaps where it is not: a callee that may not end, or is much work, is called with a `control`.
+  Select: the ternary operator. Cast: numeric conversion with WGSL's rules (float to integer saturates, NaN gives
+    0; bool is 0 or 1).
+  Bitcast: the value with the same bits. Intrinsic: a WGSL builtin on scalars, by name.
+  Call: with a `control`, runs only if control reaches that node. Without one, it may run anywhere, even where its
+    result is not used; so a call of a function that may not terminate, or is expensive, has a `control`.
   Atomic: gives the product (collection after, old value); CompareExchange has operands (comparand, value).
     A Load returns the collection unchanged; the old value of a Store is the value it overwrote.
 """

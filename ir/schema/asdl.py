@@ -2,7 +2,7 @@ r"""Reads the ASDL dialect that declares every IR.
 
     -- a comment; directly above a kind or a sum it becomes the docstring
     module core "ir/core/nodes.py" {        -- name, output file; then perhaps `immutable`
-        extern span = Span in ..source      -- a Python class, an opaque leaf here
+        extern span = Span in ..source      -- a Python class, which the schema treats as a leaf
         tracked value                       -- fields of this sum are operands with use lists
         operations node                     -- the kinds of this sum are operations, with annotations
 
@@ -27,25 +27,26 @@ before its type:
 
     control     an operand that control comes from
     pinned      the control node that the operation belongs to, having no place of its own
-    note        for people, such as a name or a source place: no part of what the operation computes
+    note        information for people, such as a name or a source place, that does not affect the operation's result
     (none)      data: an operand that is a value, or an attribute of the operation
 
 The annotations are one word for the text form, in quotes, or the name of the field whose value is the word, and flags:
 
-    control     a place that control passes; fields with the role `control` or `pinned` lead to such operations only
+    control     a node of the control flow; fields with the role `control` or `pinned` refer to such operations only
     input       has no operands: a parameter or a constant
-    scalar      computes a scalar from scalars, by rows of its own in the tables of typing rules, evaluators and code
-    pure        the result follows from attributes and operands: two operations that agree in them give the same value
+    scalar      computes a scalar from scalars; has rows in the tables of typing rules, evaluators and code
+    pure        the result depends on attributes and operands alone: two operations with equal ones give the same value
     reads       the result depends on memory
-    writes      changes memory, or makes a new version of storage
+    writes      changes memory, or gives a new version of a collection
     exits       may end the invocation
-    commutative the operands may be exchanged; also for a single operator of an enum
-    composed    the builder's method is written by hand, since it does more than construct
+    commutative the operands may be exchanged; may also annotate a single operator of an enum
+    composed    the builder's method is handwritten, since it does more than construct
 
-Generated for each operation are its groups: a class for each flag, for what is pinned, and for what floats, being
-neither pinned nor control (`PureNode`), with a union of the members (`AnyPureNode`); `copy`; `attributes`, which are
-its value number together with the operands; `inputs` and `map_inputs`, where operands are not tracked, also through
-parts compared by their fields (indices); a method of the builder; and a row of `BY_WORD`.
+The generated module has a class for each group of operations (`PureNode`), with a union of the members (`AnyPureNode`):
+a group for each flag, one for pinned operations, and one for floating operations, which are neither pinned nor control.
+Each operation gets `copy`; `attributes`, which with the operands are its value number; where operands are not tracked,
+`inputs` and `map_inputs`, which include the operands in its parts (such as indices); a method of the builder; and a row
+of `BY_WORD`.
 
 Where a sum is tracked, the output's package has a handwritten module `values` with the bases `User` and `Value`; fields
 that all kinds of the sum have are attributes of that `Value`.
@@ -98,7 +99,9 @@ COUNTS: Final = {"*": Count.MANY, "?": Count.OPTIONAL}
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`sort` is a group of `TOKEN`, or "end"; `doc` is the comment block that ends on the line above."""
+    """A token. `sort` is the name of a group of `TOKEN`, or "end"; `doc` is the comment block that ends on the line
+    above.
+    """
 
     sort: str
     text: str
@@ -304,7 +307,7 @@ class _Parser:
         return Field(name.text, type_name, count, hidden, default, name.place, role)
 
     def _role(self) -> Role:
-        """The word before a field's type, if there is one: then a type and a name are still to come."""
+        """The role before a field's type. A word is a role only if a type and a name follow it."""
         following, after = self._ahead(1), self._ahead(2)
         if following.sort != "name" or not (after.sort == "name" or after.text in ("*", "?", "\\")):
             return Role.DATA
@@ -330,7 +333,7 @@ class _Parser:
 
 
 class _BareName(Kind):
-    """A constructor without parentheses, as long as it may still turn out to be a reference."""
+    """A constructor without parentheses, which may still be resolved to a reference."""
 
 
 def _with_fields(alternative: Kind | Reference, fields: tuple[Field, ...]) -> Kind | Reference:
@@ -340,7 +343,7 @@ def _with_fields(alternative: Kind | Reference, fields: tuple[Field, ...]) -> Ki
 
 
 def _resolve_bare_names(definitions: list[Definition]) -> tuple[Definition, ...]:
-    """Tell references to constructors, constructors without fields, and enums apart."""
+    """Resolve each bare name: it refers to a constructor, declares one without fields, or is a value of an enum."""
     declared = {it.kind.name for it in definitions if isinstance(it, Product)}
     for definition in definitions:
         if isinstance(definition, Sum):

@@ -1,8 +1,9 @@
-"""Events as annotated terms: `If(Binary(less, #1, 3), [Break()], _){#2}`.
+"""Writes and reads events as annotated terms: `If(Binary(less, #1, 3), [Break()], _){#2}`.
 
-A node is its kind with its fields in order, `_` for a field that has its default, and nothing for those at the end.
-`{#2}` behind it is its id, `#2` refers to it. Enums and booleans are bare words, None is `None`; strings, externs and
-bytes (in hexadecimal) are quoted with JSON's escapes; floats have a point or an exponent, or are `nan`, `inf`, `-inf`.
+A node is its kind with its fields in order. `_` is a field that has its default; such fields at the end are left out.
+`{#2}` after a node is its id, `#2` refers to it. Enums and booleans are bare words, None is `None`; strings, externs
+and bytes (in hexadecimal) are quoted with JSON's escapes; floats have a point or an exponent, or are `nan`, `inf`,
+`-inf`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rules of the ASDL dialect that its grammar cannot say."""
+"""The rules of the ASDL dialect that its grammar cannot express."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _check_definition_names(module: SchemaModule) -> None:
 
 
 def _check_class_names(module: SchemaModule) -> None:
-    """Every Python name that the output binds is bound once; `sum = Sum(…)` shares its name by design."""
+    """Every Python name that the output binds is bound once; in `sum = Sum(…)` sum and constructor share one."""
     seen = {it.python_class for it in module.externs} | RESERVED_CLASSES
     if module.tracked is not None:
         seen |= {"User", "Value", "AnyValue"}

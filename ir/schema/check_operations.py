@@ -1,4 +1,4 @@
-"""The rules of the ASDL dialect on operations: annotations and roles."""
+"""The rules of the ASDL dialect for operations: annotations and roles."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Any tree of a schema as text, and back: JSON for programs, ATerms for people.
+"""Converts any tree of a schema to text and back: JSON for programs, ATerms for people.
 
     codec = Codec(SCHEMA, {"span": ExternCodec(print_span, parse_span)})
     assert same(codec.from_json(codec.to_json(module), Module), module)
 
-Hidden fields are kept, back edges and all other references to nodes with identity become ids, and cycles come back as
-cycles. Both forms are deterministic: equal trees give equal texts.
+Hidden fields are kept. Back edges and all other references to nodes with identity become ids, and cycles are restored.
+Both forms are deterministic: equal trees give equal texts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ N = TypeVar("N", bound=SchemaNode)
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """The text forms of one schema; `externs` has a codec for each extern type that occurs."""
+    """The text forms of one schema; `externs` has a codec for each extern type in the trees."""
 
     schema: Schema
     externs: Externs
@@ -38,7 +38,7 @@ class Codec:
         return write_json(encode(root, self.externs))
 
     def from_json(self, text: str, root: type[N]) -> N:
-        """The tree that `to_json` wrote. Raises `CodecError`, also if it is no `root`."""
+        """The tree that `to_json` wrote. Raises `CodecError`, also if the tree is not a `root`."""
         return self._tree(read_json(text), root)
 
     def to_aterm(self, root: SchemaNode) -> str:
@@ -46,7 +46,7 @@ class Codec:
         return write_aterm(encode(root, self.externs))
 
     def from_aterm(self, text: str, root: type[N]) -> N:
-        """The tree that `to_aterm` wrote. Raises `CodecError`, also if it is no `root`."""
+        """The tree that `to_aterm` wrote. Raises `CodecError`, also if the tree is not a `root`."""
         return self._tree(read_aterm(text), root)
 
     def _tree(self, events: Iterable[Event], root: type[N]) -> N:

@@ -1,4 +1,4 @@
-"""A tree from events. Every value is checked against the schema; missing values get their defaults."""
+"""Builds a tree from events. Every value is checked against the schema; missing values get their defaults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def decode(events: Iterable[Event], schema: Schema, externs: Externs) -> SchemaN
 
 @dataclass(slots=True)
 class _OpenNode:
-    """A node whose fields are coming in. Fields may hold a `Reference` until all nodes are known."""
+    """A node whose fields are being read. A field may hold a `Reference` until all nodes are read."""
 
     node: SchemaNode
     values: dict[str, object] = field(default_factory=dict[str, object])
@@ -51,7 +51,7 @@ class _OpenNode:
 
 @dataclass(slots=True)
 class _OpenList:
-    """A list whose elements are coming in."""
+    """A list whose elements are being read."""
 
     owner: _OpenNode
     info: FieldInfo
@@ -193,7 +193,7 @@ def _enum_member(members: type[enum.Enum], value: str) -> enum.Enum:
 
 
 def _scalar(type_name: str, value: str | int | float | bool | None) -> object:
-    """A scalar of the schema; words stand for booleans and for floats that JSON has no number for."""
+    """A scalar of the schema. Booleans are words, and so are the floats that JSON cannot express as numbers."""
     match type_name, value:
         case "float", int() | float() | str() if not isinstance(value, bool):
             return float(value)

@@ -47,7 +47,9 @@ def _method(module: SchemaModule, kind: Kind) -> Iterator[str]:
 
 
 def _is_given(module: SchemaModule, kind: Kind, spec: Field) -> bool:
-    """Whether the field is a parameter: `add` sets the type of a tracked value, and notes that are no text."""
+    """Whether the field is a parameter of the method. `add` sets the type of a tracked value, and notes other than
+    text.
+    """
     if spec.role is Role.NOTE:
         return module.category(spec.type) is Category.SCALAR
     return not module.in_base(kind, spec)

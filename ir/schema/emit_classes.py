@@ -33,7 +33,7 @@ def _dataclass(module: SchemaModule, kind: Kind) -> Iterator[str]:
 
 
 def _bases(module: SchemaModule, kind: Kind) -> list[str]:
-    """The groups of an operation, where there are some; `Value` or `User` before them where operands are tracked."""
+    """The base classes: `Value` or `User` where operands are tracked, then the groups of an operation."""
     tracked = ["Value" if module.is_value(kind) else "User"] if module.derives_from_user(kind) else []
     if module.is_operation(kind):
         return tracked + ([it.name for it in module.groups_of(kind)] or ["Operation"])
@@ -67,7 +67,7 @@ def _doc(module: SchemaModule, kind: Kind) -> str:
 
 
 def declaration(kind: Kind) -> str:
-    """The kind as the schema has it, hidden fields left out."""
+    """The kind's declaration in the schema, without hidden fields."""
     fields = ", ".join(f"{it.type}{it.count.value} {it.name}" for it in kind.fields if not it.hidden)
     return f"{kind.name}({fields})" if fields else kind.name
 
@@ -193,7 +193,7 @@ def _operand_tuple(operands: list[Field]) -> str:
 
 
 def _property(spec: Field, index: int) -> Iterator[str]:
-    """Getter and setter of an operand field. The tail of an `optional` or `many` field begins at `index`."""
+    """Getter and setter of an operand field. The values of an `optional` or `many` field begin at `index`."""
     annotation, getter = "Value", f"self._operands[{index}]"
     parameter, setter = "value: Value", f"self.set_operand({index}, value)"
     if spec.count is Count.OPTIONAL:

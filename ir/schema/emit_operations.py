@@ -54,7 +54,7 @@ def _inputs(module: SchemaModule, kind: Kind) -> Iterator[str]:
 
 
 def _edges(module: SchemaModule, spec: Field) -> str:
-    """The nodes that a field leads to, as items of a tuple; empty if it is not about nodes."""
+    """The nodes that a field refers to, as items of a tuple; empty if the field holds no nodes."""
     is_many = spec.count is Count.MANY
     if module.is_edge(spec) and spec.count is Count.OPTIONAL:
         return f"*(() if self.{spec.name} is None else (self.{spec.name},))"
@@ -72,7 +72,7 @@ def _map_inputs(module: SchemaModule, kind: Kind) -> Iterator[str]:
 
 
 def _mapped(module: SchemaModule, kind: Kind) -> Iterator[str]:
-    """A part of an operation is not changed, but made anew."""
+    """The method that maps edges. A part of an operation is immutable, so the method returns a new part."""
     node = _nodes(module)
     fields = [_changed(module, spec) or f"self.{spec.name}" for spec in kind.fields]
     result = f"{kind.name}({', '.join(fields)})" if module.holds_edges(kind) else "self"
@@ -80,7 +80,7 @@ def _mapped(module: SchemaModule, kind: Kind) -> Iterator[str]:
 
 
 def _changed(module: SchemaModule, spec: Field) -> str:
-    """The new value of a field, all edges changed; empty if there are none."""
+    """The new value of a field with all edges mapped; empty if the field has no edges."""
     is_many = spec.count is Count.MANY
     if module.is_edge(spec) and spec.count is Count.OPTIONAL:
         return f"None if self.{spec.name} is None else change(self.{spec.name})"
@@ -111,7 +111,7 @@ def _attributes(module: SchemaModule, kind: Kind) -> Iterator[str]:
     lists = [spec for spec in kind.fields if spec.count is Count.MANY and module.is_used(kind, spec)]
     for spec in kind.fields:
         if spec in lists[:-1]:
-            parts.append(f"len(self.{spec.name})")  # tells where one list of operands ends and the next begins
+            parts.append(f"len(self.{spec.name})")  # separates one list of operands from the next
         elif spec.count is Count.OPTIONAL and module.is_edge(spec):
             parts.append(f"self.{spec.name} is not None")
         elif spec.role is not Role.NOTE and not module.is_used(kind, spec):

@@ -9,7 +9,7 @@ WIDTH: Final = 120
 
 
 def docstring(text: str, indent: str) -> list[str]:
-    """A docstring's lines: the comment's own line breaks, and more where one is too long."""
+    """A docstring's lines: it keeps the comment's line breaks, and breaks lines that are too long."""
     lines = _wrapped(text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"'), WIDTH - len(indent))
     closing = ' """' if lines[-1].endswith('"') else '"""'
     if len(lines) == 1 and len(indent) + 3 + len(lines[0]) + len(closing) <= WIDTH:
@@ -21,7 +21,7 @@ def docstring(text: str, indent: str) -> list[str]:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """The lines of `text`, where those longer than `width` are broken between words; the first holds the quotes."""
+    """The lines of `text`; those longer than `width` are broken between words. The first has room for the quotes."""
     lines: list[str] = []
     for line in text.split("\n"):
         room = width if lines else width - 3
@@ -64,7 +64,7 @@ def signature(head: str, parameters: list[str], indent: int, tail: str) -> str:
 
 
 def union(head: str, members: list[str]) -> str:
-    """`head = A | B`, in parentheses where it takes more than one line."""
+    """`head = A | B`, in parentheses if it needs more than one line."""
     flat = f"{head} = {' | '.join(members)}"
     if len(flat) <= WIDTH:
         return flat

@@ -1,8 +1,8 @@
-"""A tree as events.
+"""Converts a tree to events.
 
-Every node with identity is written once: where it is owned if `root` owns it directly or indirectly, so that an
-operand or a back edge never drags a node out of its place; else where it is first met. All other occurrences are
-references, also ahead. Fields that have their default value are left out.
+Every node with identity is written once. A node that `root` owns directly or indirectly is written inside its owner,
+although operands and back edges may refer to it earlier; any other node is written at its first occurrence. All other
+occurrences are references, including forward ones. Fields that have their default value are left out.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def encode(root: SchemaNode, externs: Externs) -> list[Event]:
 
 
 class _Visit(NamedTuple):
-    """A pending visit of the encoder: a node, and whether it is reached as an owned child."""
+    """A pending visit of the encoder: a node, and whether it was reached as an owned child."""
 
     node: SchemaNode
     owning: bool
@@ -59,7 +59,7 @@ class _Encoder:
         return id(visit.node) in self._written or (not visit.owning and id(visit.node) in self._claimed)
 
     def _claim(self, node: SchemaNode) -> None:
-        """Reserve everything that `node` owns for its owners to write."""
+        """Mark everything that `node` owns as to be written by its owner."""
         stack = [node]
         while stack:
             current = stack.pop()
@@ -117,7 +117,7 @@ def _is_default(node: SchemaNode, info: FieldInfo) -> bool:
 
 
 def _renumbered(events: list[Event]) -> list[Event]:
-    """Ids only for nodes that are referred to, counted from 1 in the order of the text."""
+    """The events with ids only for nodes that have references, counted from 1 in the order of the text."""
     needed = {event.id for event in events if isinstance(event, Reference)}
     begun = (event.id for event in events if isinstance(event, Begin))
     numbers = {old: new for new, old in enumerate((number for number in begun if number in needed), 1)}

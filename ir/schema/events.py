@@ -1,7 +1,7 @@
-"""A tree as a flat sequence of events, between trees and their text forms.
+"""Events: the flat sequence between a tree and its text forms.
 
-`encode` makes events of a tree, `decode` a tree of events; `json_form` and `aterm` write and read events as text. None
-of them recurses, so depth is no limit.
+`encode` converts a tree to events, `decode` events to a tree; `json_form` and `aterm` write and read events as text.
+None of them recurses, so trees may be arbitrarily deep.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Final, NamedTuple
 
 
 class CodecError(Exception):
-    """A text, or a sequence of events, that is no tree of the schema."""
+    """A text, or a sequence of events, that does not describe a tree of the schema."""
 
 
 class ExternCodec(NamedTuple):
-    """How an extern type is written as text, and read back."""
+    """The functions that write an extern type as text and read it back."""
 
     to_text: Callable[[object], str]
     from_text: Callable[[str], object]
@@ -34,7 +34,7 @@ class Word(str):
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """A node begins. It has an `id` if a `Reference` stands for it somewhere."""
+    """A node begins. It has an `id` if there is a `Reference` to it."""
 
     kind: str
     id: int | None = None
@@ -42,16 +42,16 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The id of the node that is open, where a form tells it later than the kind."""
+    """The id of the current node, in forms that write it after the kind."""
 
     id: int
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The next value belongs to this field, whose place among the fields is `position`.
+    """The next value belongs to this field, whose index among the fields is `position`.
 
-    A form without names gives no labels: then values belong to the fields in order.
+    A form without field names has no labels: its values belong to the fields in order.
     """
 
     name: str
@@ -60,20 +60,20 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A value that is no node."""
+    """A value that is not a node."""
 
     value: str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A node that is written elsewhere."""
+    """A reference to a node that is written elsewhere."""
 
     id: int
 
 
 class Sign(NamedTuple):
-    """An event that says all by its name."""
+    """An event without data."""
 
     name: str
 
@@ -105,7 +105,7 @@ class Cursor:
         return self._match.group() if self._match is not None else ""
 
     def advance(self) -> str:
-        """Go to the next token that is not blank space; the text of the one left."""
+        """Go to the next token that is not blank space; returns the text of the token before it."""
         before = self.text
         self._match = next(self._tokens, None)
         while self.sort == "space":
@@ -113,25 +113,25 @@ class Cursor:
         return before
 
     def accept(self, text: str) -> bool:
-        """Go on if the current token reads so."""
+        """Consume the current token if this is its text; returns whether it is."""
         found = self.text == text
         if found:
             self.advance()
         return found
 
     def expect(self, text: str) -> None:
-        """Go on past this token, which must be there."""
+        """Consume the current token, whose text must be this. Raises CodecError."""
         if not self.accept(text):
             raise self.error(f"expected '{text}'")
 
     def take(self, sort: str, what: str) -> str:
-        """Go on past a token of this sort; its text."""
+        """Consume the current token, which must be of this sort, and return its text. Raises CodecError."""
         if self.sort != sort:
             raise self.error(f"expected {what}")
         return self.advance()
 
     def error(self, message: str) -> CodecError:
-        """An error at the current token, for raising."""
+        """An error at the current token, for the caller to raise."""
         offset = self._match.start() if self._match is not None else len(self._text)
         line = self._text.count("\n", 0, offset) + 1
         column = offset - (self._text.rfind("\n", 0, offset) + 1) + 1

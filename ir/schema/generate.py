@@ -24,7 +24,7 @@ ROOT: Final = FOLDER.parents[1]
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check all generated modules; the exit status."""
+    """Write or check all generated modules; returns the exit status."""
     if arguments not in ([], ["--check"]):
         print("usage: python -m tinct.ir.schema.generate [--check]", file=sys.stderr)
         return 2
@@ -148,7 +148,7 @@ def _has_operands(module: SchemaModule) -> bool:
 
 
 def _extern_imports(externs: tuple[Extern, ...]) -> Iterator[str]:
-    """Externs are needed for annotations alone; so their modules may import the nodes."""
+    """The imports of extern types, for type checkers only, so that the modules of the externs may import the nodes."""
     classes: dict[str, set[str]] = {}
     for it in externs:
         classes.setdefault(it.module, set()).add(it.python_class)
@@ -157,7 +157,7 @@ def _extern_imports(externs: tuple[Extern, ...]) -> Iterator[str]:
 
 
 def _import_order(module: str) -> tuple[int, str]:
-    """Farther packages first, as import sorters have it."""
+    """The sort key of an import: more distant packages come first, as ruff sorts them."""
     path = module.lstrip(".")
     return len(path) - len(module), path
 

@@ -1,8 +1,8 @@
 """Events as JSON.
 
-A node is `{"kind": "Binary", "lhs": …}`, first of all its kind; `"@id": 3` follows if the node is referred to, and
-`{"@ref": 3}` refers to it. (No field can have these names.) Enums, externs and bytes (in hexadecimal) are strings, and
-so are the floats that JSON has no number for: "nan", "inf", "-inf".
+A node is `{"kind": "Binary", "lhs": …}`, with its kind first; `"@id": 3` follows if there are references to the node,
+which are written `{"@ref": 3}`. (No field can have these names.) Enums, externs and bytes (in hexadecimal) are strings,
+and so are the floats that JSON cannot express as numbers: "nan", "inf", "-inf".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A schema as read: its definitions, resolved and checked.
+"""A schema in memory: its definitions, resolved and checked.
 
-`asdl` builds these from text; `generate` writes Python from them. Every name a `SchemaModule` mentions is defined,
-and every rule of the dialect holds, once `SchemaModule.check` has returned.
+`asdl` builds these from text; `generate` writes Python from them. In a `SchemaModule` that `check` has accepted, every
+name is defined and every rule of the dialect holds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .runtime import REQUIRED, Category, Count, Required
 
 SCALARS: Final = ("str", "int", "bool", "float", "bytes")
 
-# Names with a meaning of their own in JSON and in the generated classes, and further ones where uses are tracked.
+# Names that are reserved in JSON and in the generated classes, and further ones where uses are tracked.
 RESERVED_FIELDS: Final = frozenset({"kind", "property", "super", "tuple", "list", *SCALARS})
 RESERVED_FOR_USERS: Final = frozenset({"uses", "users", "use_count", "operands"})
 RESERVED_FOR_OPERATIONS: Final = frozenset(
@@ -30,39 +30,39 @@ RESERVED_CLASSES: Final = frozenset(
 
 
 class Role(enum.Enum):
-    """What a field of an operation is for."""
+    """The role of a field of an operation."""
 
     DATA = "data"
-    """An operand that is a value, or an attribute: a part of what the operation computes."""
+    """An operand that is a value, or an attribute that determines what the operation computes."""
     CONTROL = "control"
     """An operand that control comes from."""
     PINNED = "pinned"
-    """The control node that the operation belongs to: it has no place of its own."""
+    """The control node that the operation belongs to: the operation itself is not part of the control flow."""
     NOTE = "note"
-    """For people, such as a name or a source place: no part of what the operation computes."""
+    """Information for people, such as a name or a source place, that does not affect the operation's result."""
 
 
 class Flag(enum.Enum):
-    """What is true of every operation of a kind."""
+    """A property of every operation of a kind."""
 
     CONTROL = "control"
-    """A place that control passes."""
+    """A node of the control flow."""
     INPUT = "input"
     """Has no operands: a parameter or a constant."""
     SCALAR = "scalar"
-    """Computes a scalar from scalars, by rows of its own in the tables of typing rules, evaluators and code."""
+    """Computes a scalar from scalars; has rows in the tables of typing rules, evaluators and code."""
     PURE = "pure"
-    """The result follows from attributes and operands: two operations that agree in them give the same value."""
+    """The result depends on attributes and operands alone: two operations with equal ones give the same value."""
     READS = "reads"
     """The result depends on memory."""
     WRITES = "writes"
-    """Changes memory, or makes a new version of storage."""
+    """Changes memory, or gives a new version of a collection."""
     EXITS = "exits"
     """May end the invocation."""
     COMMUTATIVE = "commutative"
     """The operands may be exchanged."""
     COMPOSED = "composed"
-    """The builder's method is written by hand, since it does more than construct."""
+    """The builder's method is handwritten, since it does more than construct."""
 
 
 GROUPS: Final[Mapping[Flag | Role, tuple[str, str]]] = {
@@ -75,7 +75,9 @@ GROUPS: Final[Mapping[Flag | Role, tuple[str, str]]] = {
     Flag.WRITES: ("Writing", "What changes memory, or makes a new version of storage."),
     Flag.EXITS: ("Exiting", "What may end the invocation."),
 }
-"""The class of all operations with a flag, or with a field of a role: its name, before that of the sum, and its doc."""
+"""The class of all operations with a flag, or with a field of a role: the prefix of its name, which ends in the sum's
+name, and its docstring.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ class SchemaPosition:
 
 
 class SchemaError(Exception):
-    """A schema that breaks the dialect; the message begins with the place at fault."""
+    """A schema breaks a rule of the dialect; the message begins with the place at fault."""
 
     def __init__(self, place: SchemaPosition, message: str) -> None:
         super().__init__(f"{place}: {message}")
@@ -155,7 +157,7 @@ class Kind:
 
     @property
     def word(self) -> str:
-        """The operation's word in the text form; empty if a field says it."""
+        """The operation's word in the text form; empty if the word is the value of a field."""
         return next((it.text for it in self.annotations if it.is_text), "")
 
     def is_word(self, spec: Field) -> bool:
@@ -188,7 +190,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """`name = (…)`: a class that is no alternative of a sum by birth."""
+    """`name = (…)`: a class that is not declared as an alternative of a sum."""
 
     name: str
     kind: Kind
@@ -208,7 +210,7 @@ class EnumType:
 
 @dataclass(frozen=True, slots=True)
 class Extern:
-    """`extern name = Class in ..module`: an opaque leaf from handwritten Python."""
+    """`extern name = Class in ..module`: a handwritten Python class, which the schema treats as a leaf."""
 
     name: str
     python_class: str
@@ -266,7 +268,7 @@ class SchemaModule:
         return next((it for it in self.enums if it.name == name), None)
 
     def members(self, name: str) -> tuple[Kind, ...]:
-        """The kinds that a sum, a product or a constructor name stands for, each once; empty for anything else."""
+        """The kinds that the name of a sum, a product or a constructor denotes, each once; empty for any other name."""
         return tuple(dict.fromkeys(self._members(name)))
 
     def _members(self, name: str) -> Iterator[Kind]:
@@ -297,7 +299,7 @@ class SchemaModule:
         return self.operations is not None and kind in self.members(self.operations)
 
     def words(self, kind: Kind) -> list[str]:
-        """The words that an operation of the kind may have in the text form; those of externs are not known."""
+        """The words that an operation of the kind may have in the text form; the words of an extern are unknown."""
         enums = (self.enum(spec.type) for spec in kind.fields if kind.is_word(spec))
         return [kind.word] if kind.word else [snake_case(it) for enum in enums if enum for it in enum.constructors]
 
@@ -321,7 +323,7 @@ class SchemaModule:
         return [it for it in self.groups if kind in it.kinds]
 
     def is_edge(self, spec: Field) -> bool:
-        """Whether the field leads to other operations, which are not tracked: hidden fields do not."""
+        """Whether the field holds other operations as untracked operands; a hidden field never does."""
         return self.tracked is None and self.operations is not None and not spec.hidden and spec.type == self.operations
 
     def is_used(self, kind: Kind, spec: Field) -> bool:
@@ -329,7 +331,7 @@ class SchemaModule:
         return self.is_operand(kind, spec) or self.is_edge(spec)
 
     def holds_edges(self, kind: Kind) -> bool:
-        """Whether the kind is a part of operations, compared by its fields, some of which are edges."""
+        """Whether the kind is a part of operations, is compared by its fields, and has edges among them."""
         return not kind.identity and any(self.is_edge(spec) for spec in kind.fields)
 
     def leads_to_edges(self, spec: Field) -> bool:
@@ -337,7 +339,7 @@ class SchemaModule:
         return any(self.holds_edges(kind) for kind in self.members(spec.type))
 
     def is_holder(self, kind: Kind) -> bool:
-        """Whether the kind may stand in a field that leads to edges."""
+        """Whether a field that leads to edges may hold the kind."""
         sums = (it for it in self.sums if kind in it.alternatives)
         return any(self.holds_edges(it) for sum_ in sums for it in self.members(sum_.name))
 
@@ -346,7 +348,9 @@ class SchemaModule:
         return self.tracked is not None and kind in self.members(self.tracked)
 
     def in_base(self, kind: Kind, spec: Field) -> bool:
-        """Whether the field is an attribute of the handwritten `Value`: all kinds of the tracked sum have it."""
+        """Whether the handwritten `Value` has the field as an attribute, since all kinds of the tracked sum have the
+        field.
+        """
         if self.tracked is None or not self.is_value(kind):
             return False
         declared = (spec.name, spec.type, spec.count)

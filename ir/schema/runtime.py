@@ -49,9 +49,9 @@ class FieldInfo:
     """One field as the schema declares it.
 
     `type` is the schema's name for the field's type. A `hidden` field is no child and does not take part in
-    comparisons. An `operand` is a tracked reference to a value: it is compared, but the value belongs elsewhere. A
-    node field that is neither `owns` its nodes: they are the children. Of an operation, a `note` is for people, and
-    the value of `is_word` is its word in the text form.
+    comparisons. An `operand` is a tracked reference to a value: it is compared, but another node owns the value. A node
+    field that is neither `owns` its nodes, which are the children. In an operation, a `note` is information for people
+    that does not affect the result, and the value of the field with `is_word` is the operation's word in the text form.
     """
 
     name: str
@@ -110,8 +110,8 @@ class SchemaNode:
 class Operation(SchemaNode):
     """Base of the kinds that are operations, and of their groups.
 
-    `WORD` is the operation's word in the text form; it is empty where a field says it. Every kind has `copy`, which
-    shares no list with the original.
+    `WORD` is the operation's word in the text form; it is empty if the word is the value of a field. Every kind has
+    `copy`, which shares no list with the original.
     """
 
     __slots__ = ()
@@ -124,15 +124,16 @@ class Operation(SchemaNode):
         return False
 
     def attributes(self) -> tuple[Hashable, ...]:
-        """What the operation computes apart from its operands; notes do not count."""
+        """The attributes that, with the operands, determine what the operation computes; notes are left out."""
         raise NotImplementedError
 
 
 def value_key(operation: Operation, operands: Sequence[Hashable]) -> tuple[object, ...]:
-    """Equal for operations of one kind with the same attributes and operands, these in any order if they commute.
+    """A key that is equal for operations of one kind with equal attributes and operands; the order of the operands does
+    not matter if the operation is commutative.
 
-    `operands` are what stands for the operation's own operands, one for each. Where the operation is pure, an equal key
-    means an equal value.
+    `operands` has a representative for each operand of the operation. Pure operations with equal keys have equal
+    values.
     """
     ordered = sorted(operands, key=hash) if operation.is_commutative else operands
     return type(operation), *operation.attributes(), *ordered
@@ -157,9 +158,9 @@ class ExactNode(SchemaNode):
 
 
 def exact(value: object) -> object:
-    """The value, or for a float (also in a tuple) its bits: what tells values apart that `==` does not.
+    """The value, with each float (also in tuples) replaced by its bits, so that 0.0 and -0.0 differ.
 
-    All NaNs are one.
+    All NaNs are equal.
     """
     if isinstance(value, float):
         return "nan" if math.isnan(value) else struct.pack("<d", value)
@@ -183,7 +184,7 @@ class Schema:
         object.__setattr__(self, "by_name", {kind.__name__: kind for kind in self.kinds})
 
     def members(self, type_name: str) -> tuple[type[SchemaNode], ...]:
-        """The kinds a field of this node type may hold: a sum's members, or the one kind named."""
+        """The kinds that a field of this node type may hold: the members of a sum, or the one kind with that name."""
         found = self.sums.get(type_name)
         return found if found is not None else (self.by_name[type_name],)
 
@@ -201,9 +202,10 @@ def as_many(info: FieldInfo, value: object) -> tuple[object, ...]:
 
 
 def show(node: SchemaNode, depth: int = REPR_DEPTH) -> str:
-    """The `repr` of a node: its visible fields, where a nested node with identity stands as `<Kind>` or `<Kind name>`.
+    """The `repr` of a node: its visible fields, where a nested node with identity is shown as `<Kind>` or `<Kind
+    name>`.
 
-    Cycles always go through identity, so this ends; trees deeper than `depth` are cut to `...`.
+    Every cycle contains a node with identity, so the text is finite; subtrees deeper than `depth` are shown as `...`.
     """
     parts = [_show_field(node, info, depth) for info in node.FIELDS if not info.hidden]
     return f"{type(node).__name__}({', '.join(parts)})"

@@ -1,7 +1,7 @@
-"""What can be done with any tree: its children, walking, rewriting, comparing and checking it.
+"""Functions for any tree: its children, walking, rewriting, comparing and checking it.
 
-Everything here runs in constant stack, however deep the tree. A node's children are the nodes that it owns: fields
-that are hidden, or operands (references to values that stand elsewhere), do not lead to children.
+Everything here needs constant stack space, however deep the tree is. A node's children are the nodes that it owns:
+fields that are hidden, or operands (references to values that other nodes own), do not lead to children.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def children(node: SchemaNode) -> Iterator[SchemaNode]:
 def walk(root: SchemaNode) -> Iterator[SchemaNode]:
     """`root` and everything below it, parents before children, in the order of the fields.
 
-    A node with identity comes once, however many ways lead to it; so this ends for cyclic graphs too.
+    A node with identity comes once, however many paths lead to it, so the walk of a cyclic graph ends too.
     """
     seen: set[int] = set()
     stack = [root]
@@ -58,7 +58,7 @@ def map_children(node: N, function: Callable[[SchemaNode], SchemaNode]) -> N:
 
 
 def rewrite(root: SchemaNode, function: Callable[[SchemaNode], SchemaNode]) -> SchemaNode:
-    """The tree with `function` applied to every node, children first; what does not change is shared with `root`.
+    """The tree with `function` applied to every node, children first; unchanged parts are shared with `root`.
 
     For immutable trees without cycles. A node that occurs twice is rewritten once.
     """
@@ -79,8 +79,9 @@ def rewrite(root: SchemaNode, function: Callable[[SchemaNode], SchemaNode]) -> S
 def same(left: SchemaNode, right: SchemaNode) -> bool:
     """Whether two trees or graphs have the same shape and the same leaves.
 
-    Hidden fields do not count. Nodes with identity must correspond one to one: where the left graph comes back to a
-    node, so must the right one. Floats are the same if their bits are, or both are NaN, externs if they are equal.
+    Hidden fields do not count. Nodes with identity must correspond one to one: where the left graph returns to a node,
+    the right one must return to its counterpart. Floats are the same if their bits are, or both are NaN, externs if
+    they are equal.
     """
     pairs = _Pairs()
     stack: list[tuple[object, object]] = [(left, right)]
@@ -111,14 +112,14 @@ class _Pairs:
         self._seen: set[tuple[int, int]] = set()
 
     def fit(self, left: SchemaNode, right: SchemaNode) -> bool:
-        """Whether the two may correspond: nodes with identity only ever to each other."""
+        """Whether the two may correspond: a node with identity corresponds to one node of the other graph only."""
         if not left.IDENTITY:
             return True
         paired = self._to_right.setdefault(id(left), id(right)) == id(right)
         return paired and self._to_left.setdefault(id(right), id(left)) == id(left)
 
     def add(self, left: SchemaNode, right: SchemaNode) -> bool:
-        """Whether the pair is new, so that its fields are still to be compared."""
+        """Record a pair; returns whether it is new, so that its fields still have to be compared."""
         key = id(left), id(right)
         is_new = key not in self._seen
         self._seen.add(key)
@@ -126,7 +127,7 @@ class _Pairs:
 
 
 def mistakes(root: SchemaNode, schema: Schema) -> list[str]:
-    """What breaks the schema at or below `root`: one line for each value of the wrong type. Externs are not checked."""
+    """The violations of the schema at or below `root`: one line for each wrong value. Externs are not checked."""
     return [
         f"{type(node).__name__}.{info.name}: expected {info.type}{info.count.value}, found {_described(value)}"
         for node in walk(root)
@@ -144,7 +145,7 @@ def _misfits(node: SchemaNode, info: FieldInfo, schema: Schema) -> Iterable[obje
 
 
 def fits(value: object, info: FieldInfo, schema: Schema) -> bool:
-    """Whether the field may hold the value, as its one value or as an element. Externs are taken as they are."""
+    """Whether the field may hold the value, as its one value or as an element. Externs are not checked."""
     match info.category:
         case Category.NODE:
             return isinstance(value, schema.members(info.type))

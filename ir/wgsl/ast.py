@@ -3,8 +3,7 @@
 """The syntax tree of a WGSL file (WGSL, "Directives" to "Statements").
 
 Immutable, compared by identity: two occurrences of `x` are two nodes, so that facts can be attached to each.
-Every node has the span of its source text. What a file means (types, constants, declarations) is not here: see
-`Program`.
+Every node has the span of its source text. The meaning of a file (types, constants, declarations) is in `Program`.
 """
 
 from __future__ import annotations
@@ -775,8 +774,8 @@ Directive: TypeAlias = Enable | Requires | DiagnosticDirective
 """`enable f16, subgroups;`, `requires feature;` and `diagnostic(off, rule);`"""
 
 Declaration: TypeAlias = Alias | Struct | Function | Override | Var | Const | ConstAssert
-"""What may stand at module scope. `Const` and `ConstAssert` are statements too; `Var` with its template arguments
-(`var<storage, read_write>`) as plain expressions.
+"""Declarations at module scope. `Const`, `ConstAssert` and `Var` may be statements too; the template arguments of a
+`Var` (`var<storage, read_write>`) are plain expressions.
 """
 
 Statement: TypeAlias = (
@@ -801,10 +800,10 @@ Statement: TypeAlias = (
     | Const
     | ConstAssert
 )
-"""Statements. An empty statement `;` leaves no node. `Const`, `Var` and `ConstAssert` may be statements as well."""
+"""Statements. An empty statement `;` has no node. `Const`, `Var` and `ConstAssert` may be statements as well."""
 
 IfElse: TypeAlias = Block | If
-"""What follows `else`: a block, or an `If` for `else if`."""
+"""The part after `else`: a block, or an `If` for `else if`."""
 
 Expression: TypeAlias = (
     Identifier | BoolLiteral | IntLiteral | FloatLiteral | Unary | Binary | Call | Index | MemberAccess | Paren
