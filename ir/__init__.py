@@ -1,1 +1,1 @@
-"""The intermediate representations, and what every stage shares."""
+"""The intermediate representations, and the types, operators, layouts and diagnostics that all stages share."""

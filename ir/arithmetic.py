@@ -1,8 +1,8 @@
 """Arithmetic on scalar values of one type, for operators and builtin functions.
 
-A kernel takes and returns Python numbers that are values of its type. `float_arithmetic(F32, Mode.RUNTIME).add` is
-IEEE addition rounded to f32; in CONST mode a result that is infinite or no number raises EvaluationError. Every
-kernel rounds once, correctly: doubles are wide enough for f32 and f16.
+A kernel takes and returns Python numbers that are values of its type. `float_arithmetic(F32, Mode.RUNTIME).add` is IEEE
+addition rounded to f32; in CONST mode a result that is infinite or NaN raises EvaluationError. Every kernel rounds
+once, correctly: doubles are wide enough for f32 and f16.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ class FloatArithmetic:
 
 @dataclass(frozen=True, slots=True)
 class IntArithmetic:
-    """Kernels of an integer type. `finish` brings any integer into the type: wraps it, or checks it for AbstractInt."""
+    """Kernels of an integer type. `finish` converts any integer to the type: it wraps, or checks the range for
+    AbstractInt in CONST mode.
+    """
 
     finish: IntUnary
     add: IntBinary
@@ -130,7 +132,7 @@ def fused_multiply_add(scalar: Scalar, a: float, b: float, c: float) -> float:
 
 def _exact_fma(scalar: Scalar, a: float, b: float, c: float) -> float:
     exact = Fraction(a) * Fraction(b) + Fraction(c)
-    return round_fraction(scalar, exact) if exact else a * b + c  # the sum of doubles knows the sign of zero
+    return round_fraction(scalar, exact) if exact else a * b + c  # the sum of doubles has the right sign of zero
 
 
 @cache
@@ -221,6 +223,6 @@ def _shifts(scalar: Scalar, mode: Mode) -> tuple[IntBinary, IntBinary]:
 
 
 def check_shift(scalar: Scalar, amount: int) -> None:
-    """Raises EvaluationError for a constant amount that a concrete value cannot be shifted by."""
+    """Raises EvaluationError for a constant shift amount that is not below the bit width of a concrete type."""
     if not scalar.is_abstract and amount >= bit_width(scalar):
         raise EvaluationError(f"shift amount {amount} is not below the bit width of '{scalar}', {bit_width(scalar)}")

@@ -1,9 +1,8 @@
 """Values of types, for constants and interpreters.
 
-A *raw value* is a bool, an int (i32, u32 in range, or an AbstractInt), a float (every f16, f32 and AbstractFloat
-value is exactly a Python float), or, for a composite, a sequence of raw values: components, columns, elements or
-members in order. Long runs of one element are a `Repeated`, so that a zero value costs nothing however large its
-type.
+A *raw value* is a bool, an int (i32, u32 in range, or an AbstractInt), a float (every f16, f32 and AbstractFloat value
+is exactly a Python float), or, for a composite, a sequence of raw values: components, columns, elements or members in
+order. A run of equal elements can be a `Repeated`, so that a zero value takes constant memory however large its type.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ RawValue: TypeAlias = bool | int | float | Sequence["RawValue"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConstantValue:
-    """A raw value with its type. Equal when type and bits are: 0.0 is not -0.0, a NaN is itself."""
+    """A raw value with its type. Two are equal if type and bits are: 0.0 differs from -0.0, and all NaNs are equal."""
 
     type: Type
     value: RawValue
@@ -73,7 +72,7 @@ class ConstantValue:
 
 
 def same_bits(left: RawValue, right: RawValue) -> bool:
-    """Whether two raw values of one type are the same bit for bit (all NaNs are one)."""
+    """Whether two raw values of one type are the same bit for bit (all NaNs count as equal)."""
     if isinstance(left, float) and isinstance(right, float):
         return struct.pack("<d", left) == struct.pack("<d", right) or (left != left and right != right)
     if isinstance(left, (bool, int, float)) or isinstance(right, (bool, int, float)):
@@ -105,7 +104,7 @@ def zero(type: Type) -> RawValue:
 
 
 def element(constant: ConstantValue, index: int) -> ConstantValue:
-    """A part of a composite constant, whose index is in range."""
+    """The part of a composite constant at an index that is in range."""
     type = element_type(constant.type, index)
     assert type is not None
     assert not isinstance(constant.value, (bool, int, float))

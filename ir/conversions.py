@@ -1,7 +1,7 @@
-"""Automatic conversions between types (WGSL, "Conversion Rank"), and the values they give.
+"""Automatic conversions between types (WGSL, "Conversion Rank"), and the conversion of values.
 
-`conversion_rank`, `concretize` and `common_type` are the type rules; `convert` and `converter` change raw values, for
-automatic conversions and for value constructors alike.
+`conversion_rank`, `concretize` and `common_type` are the type rules; `convert` and `converter` convert raw values, for
+automatic conversions and for value constructors.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SCALAR_RANKS = {
 
 
 def conversion_rank(source: Type, target: Type) -> int | None:
-    """How undesirable the automatic conversion is; 0 for none, None where there is none to be had."""
+    """The rank of the automatic conversion: lower is better, 0 if none is needed, None if there is none."""
     if source is target:
         return 0
     match source, target:
@@ -78,7 +78,7 @@ _CONCRETE_STRUCTS: dict[Struct, tuple[Struct, Struct]] = {}
 
 @cache
 def result_struct(name: str, members: tuple[tuple[str, Type], ...]) -> Struct:
-    """A structure that only builtin functions make; one for each name."""
+    """A structure that only builtin functions return; calls with the same arguments return the same object."""
     return Struct(name, tuple(StructMember(member, type) for member, type in members))
 
 
@@ -88,7 +88,7 @@ def register_abstract_struct(abstract: Struct, as_f32: Struct, as_f16: Struct) -
 
 
 def is_abstract(type: Type) -> bool:
-    """Whether it is or contains an abstract numeric type."""
+    """Whether the type is or contains an abstract numeric type."""
     match type:
         case Scalar():
             return type.is_abstract
@@ -101,8 +101,8 @@ def is_abstract(type: Type) -> bool:
 
 
 def concretize(type: Type) -> Type:
-    """The concretization: i32 for AbstractInt and f32 for AbstractFloat, in whatever holds them; concrete types are
-    their own.
+    """The concretization: AbstractInt becomes i32 and AbstractFloat f32, also inside composites; concrete types stay
+    unchanged.
     """
     match type:
         case Scalar():
@@ -175,7 +175,7 @@ def _identity(value: RawValue) -> RawValue:
 
 
 def _scalar(source: Scalar, target: Scalar, mode: Mode) -> Converter:
-    # A value of a scalar type is a scalar value: no test for each of them, interpreters run this in their inner loop.
+    # The raw value of a scalar type is always a scalar, so no check is needed in this inner loop of interpreters.
     return cast(Converter, scalar_converter(source, target, mode))
 
 

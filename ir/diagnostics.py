@@ -18,7 +18,7 @@ from .source import Position, Source, Span
 
 
 class Severity(enum.Enum):
-    """How much a diagnostic weighs; only an error makes a program invalid."""
+    """The severity of a diagnostic; only an error makes a program invalid."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -60,7 +60,7 @@ class ShaderError(TinctError):
 
 @dataclass(slots=True)
 class DiagnosticList:
-    """Collects diagnostics while a stage goes on."""
+    """Collects the diagnostics of a stage that continues after errors."""
 
     items: list[Diagnostic] = field(default_factory=list[Diagnostic])
 
@@ -82,7 +82,7 @@ _TAKES_AN = re.compile(r"[aeio]|[fhlmnrsx]\d|u(?!\d|ni)|8|1[18]\b", re.IGNORECAS
 
 
 def with_article(noun: str) -> str:
-    """A noun with `a` or `an` as it is said: an override, an f32, a u32, a uniform, a texel format."""
+    """A noun with `a` or `an` by its pronunciation: an override, an f32, a u32, a uniform, a texel format."""
     return f"an {noun}" if _TAKES_AN.match(noun) else f"a {noun}"
 
 
@@ -92,7 +92,7 @@ def not_supported(what: str, span: Span | None) -> Diagnostic:
 
 
 class Part(enum.Enum):
-    """The role of a piece of a rendered diagnostic. The first three are a severity and the carets under its place."""
+    """The role of a piece of a rendered diagnostic. The first three are severities, with the carets for them."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -103,16 +103,16 @@ class Part(enum.Enum):
 
 
 Paint: TypeAlias = Callable[[Part, str], str]
-"""Gives a piece its colours."""
+"""Adds the colours of its role to a piece of text."""
 
 
 def plain(_: Part, text: str) -> str:
-    """No colours."""
+    """The text without colours."""
     return text
 
 
 def render(diagnostic: Diagnostic, source: Source | None, paint: Paint = plain) -> str:
-    """The diagnostic with the source line and a caret, and so each note."""
+    """The diagnostic and its notes, each with the source line and carets."""
     kind = Part(diagnostic.severity.value)
     lines = [_head(f"{kind.value}[{diagnostic.code}]", diagnostic.message, kind, paint)]
     lines += _excerpt(diagnostic.span, source, kind, paint)
@@ -176,16 +176,16 @@ class _Margin:
 
     @property
     def arrow(self) -> str:
-        """Before the place."""
+        """The margin before the place."""
         return self.paint(Part.GUTTER, f"{'':{self.width}}-->")
 
     @property
     def gap(self) -> str:
-        """For lines that are left out."""
+        """The margin that represents omitted lines."""
         return self.paint(Part.GUTTER, f"{'':{self.width}} {_ELLIPSIS}")
 
     def bar(self, number: str) -> str:
-        """Before a line."""
+        """The margin before a source line."""
         return self.paint(Part.GUTTER, f"{number:>{self.width}} |")
 
     def carets(self, count: int) -> str:
@@ -211,10 +211,10 @@ def _underlined(margin: _Margin, number: int, text: str, first: int, last: int) 
 
 
 def _printable(text: str) -> str:
-    """Tabs become four spaces, and whatever else a terminal may not print a space."""
+    """The text for a terminal: tabs become four spaces, other unprintable characters one space."""
     return "".join(_TAB if char == "\t" else char if char.isprintable() else " " for char in text)
 
 
 def _columns(text: str) -> int:
-    """How many columns a terminal gives the text: wide characters take two, combining ones none."""
+    """The width of the text in terminal columns: wide characters take two, combining ones none."""
     return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)

@@ -21,7 +21,7 @@ F = TypeVar("F", bound=_Function)
 
 
 def entry_point(functions: Iterable[F], name: str) -> F:
-    """The entry point of that name. Raises InputError with the names that there are."""
+    """The entry point of that name. Raises InputError, whose message lists the existing names."""
     entries = {function.name: function for function in functions if function.stage is not None}
     if name not in entries:
         raise InputError(unknown_name(missing_entry_point(name), name, entries))

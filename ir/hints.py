@@ -1,4 +1,4 @@
-"""Messages for names that do not exist, and the names that were probably meant."""
+"""Suggestions for unknown names: the names that were probably meant, and the messages with them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 MOST_WORK = 400_000
-"""How many pairs of letters are compared for one program, or one message: 0.1 to 0.2 seconds (AMD EPYC, Zen 4). Errors
-found later get no hint.
+"""Maximum number of pairs of letters that are compared for one program or one message, which takes 0.1 to 0.2 seconds
+(AMD EPYC, Zen 4). Later errors get no suggestion.
 """
 _NAME = 16
 """The fixed cost of comparing two names, in pairs of letters."""
 
 
 def edit_distance(left: str, right: str, limit: int) -> int:
-    """Insertions, deletions, substitutions and swaps of neighbours between two words; at most `limit + 1`."""
+    """The number of insertions, deletions, substitutions and swaps of neighbours between two words; at most `limit +
+    1`.
+    """
     if abs(len(left) - len(right)) > limit:
         return limit + 1
     left, right = _without_common_ends(left, right)
@@ -41,7 +43,7 @@ def _without_common_ends(left: str, right: str) -> tuple[str, str]:
 
 
 def _common(left: str, right: str) -> int:
-    """How many characters two words begin with in common."""
+    """The length of the common prefix of two words."""
     pairs = zip(left, right, strict=False)
     return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))
 
@@ -53,14 +55,14 @@ class Work:
     left: int = MOST_WORK
 
     def take(self, pairs: int) -> bool:
-        """Whether there was so much left, which is taken."""
+        """Subtract `pairs` from the budget; returns whether the budget was sufficient."""
         self.left -= pairs
         return self.left >= 0
 
 
 def closest(name: str, candidates: Iterable[str], work: Work | None = None) -> str | None:
-    """The candidate most like `name`, if one is like it at all. Very long names are not compared, nor candidates for
-    which no `work` is left.
+    """The candidate most similar to `name`, if one is similar enough. Very long names are not compared, nor candidates
+    that come after the budget `work` is spent.
     """
     if len(name) > 64:
         return None
@@ -75,7 +77,7 @@ def closest(name: str, candidates: Iterable[str], work: Work | None = None) -> s
         if abs(len(candidate) - len(name)) > limit:
             continue
         other = candidate.lower()
-        if len(letters.symmetric_difference(other)) > 2 * limit:  # an edit changes two letters at most
+        if len(letters.symmetric_difference(other)) > 2 * limit:  # an edit changes at most two letters
             continue
         left, right = _without_common_ends(word, other)
         if not work.take(_NAME + len(left) * len(right)):
@@ -104,7 +106,7 @@ def _abbreviates(name: str, other: str) -> bool:
 
 
 def unknown_name(message: str, name: object, known: Iterable[str]) -> str:
-    """The message with the name that was probably meant, or with all there are."""
+    """The message with the name that was probably meant, or else with all known names."""
     names = list(known)
     close = closest(name, names) if isinstance(name, str) else None
     if close is not None:

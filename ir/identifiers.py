@@ -28,12 +28,12 @@ _IDENTIFIER = re.compile(r"(?!\d)(?:\w|[^\x00-\x7f])+")
 
 
 def is_identifier(text: str) -> bool:
-    """Whether a text can be a name, more or less: of characters beyond ASCII any is taken."""
+    """Whether a text can be a name. The check is approximate: any character beyond ASCII is accepted."""
     return _IDENTIFIER.fullmatch(text) is not None and name_fault(text) is None
 
 
 def name_fault(name: str) -> str | None:
-    """Why a word cannot be an identifier; None when it can."""
+    """The reason why a word cannot be an identifier; None if it can."""
     if name in RESERVED_WORDS:
         return f"'{name}' is a reserved word"
     if name in KEYWORDS:

@@ -1,4 +1,4 @@
-"""The names that WGSL gives a meaning where they stand: extensions, features, filters, values, formats."""
+"""The context-dependent names of WGSL: extensions, features, diagnostic filters, builtin values, texel formats."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SAMPLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "linear": ("center", "centroid", "sample"),
     "flat": ("first", "either"),
 }
-"""The types of interpolation, and how each may be sampled (WGSL, "Interpolation")."""
+"""The types of interpolation, and the samplings that each allows (WGSL, "Interpolation")."""
 
 BUILTIN_VALUES: Final = frozenset(
     {

@@ -5,7 +5,7 @@ Everything is in bytes. `counts` gives the values of override-sized array counts
 host-shareable type has one, but private and workgroup memory do).
 
 `reader` and `writer` make functions that load and store raw values, to be called many times; `read` and `write` do it
-once. Buffers as numpy arrays are the matter of `layout_numpy` and `layout_packing`.
+once. `layout_numpy` and `layout_packing` handle buffers as numpy arrays.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _scalar_reader(scalar: Scalar) -> Reader:
 
 
 def _row_reader(scalar: Scalar, count: int) -> Reader:
-    """Scalars side by side."""
+    """A reader of adjacent scalars."""
     unpack_from = struct.Struct(f"<{count}{_CODES[scalar]}").unpack_from
     if scalar is BOOL:
         return lambda buffer, offset: tuple([word != 0 for word in unpack_from(buffer, offset)])

@@ -1,4 +1,4 @@
-"""The numbers of a host-shareable type in memory: for each path of member names, where its numbers lie."""
+"""The numbers of a host-shareable type in memory: for each path of member names, a strided view of its numbers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class LayoutPath(NamedTuple):
         return LayoutPath(self.path, self.depths, self.offset, (*self.shape, extent), (*self.strides, stride))
 
     def text(self, root: str, index: tuple[int, ...] = ()) -> str:
-        """An element as WGSL writes it, with as much of its index as is given: `cloud.points[3].position[0]`."""
+        """The WGSL expression for an element, with the given part of its index: `cloud.points[3].position[0]`."""
         text, used = root, 0
         for name, depth in zip(self.path, self.depths, strict=True):
             text += "".join(f"[{number}]" for number in index[used:depth]) + f".{name}"
@@ -60,7 +60,7 @@ class Leaf(NamedTuple):
     def view(self, data: bytearray | memoryview) -> AnyArray:
         """The numbers in a buffer, in place."""
         place = self.place
-        if 0 in place.shape:  # the empty array at the end of a buffer may begin behind it
+        if 0 in place.shape:  # an empty array at the end of a buffer may begin past the end
             return np.zeros(place.shape, self.type.dtype)
         return np.ndarray(place.shape, self.type.dtype, data, place.offset, place.strides)
 
@@ -81,7 +81,7 @@ def leaves(type: Type, count: int, at: LayoutPath = START) -> Iterator[Leaf]:
 
 
 def leaf(type: Type, count: int, at: LayoutPath = START) -> Leaf:
-    """The one leaf of a type that holds no structure. Raises InputError."""
+    """The only leaf of a type that contains no structure. Raises InputError."""
     match type:
         case Scalar():
             return Leaf(at, number_type(type))
@@ -98,12 +98,12 @@ def leaf(type: Type, count: int, at: LayoutPath = START) -> Leaf:
 
 
 def holds_structures(type: Type) -> bool:
-    """Whether it is a structure, or an array of such."""
+    """Whether the type is a structure, or an array of structures."""
     return isinstance(type, Struct) or (isinstance(type, Array) and holds_structures(type.element))
 
 
 def extent_of(type: Array, count: int) -> int:
-    """The elements of an array; `count` of a runtime-sized one. Raises InputError where an override decides."""
+    """The length of an array; `count` for a runtime-sized one. Raises InputError if it is override-sized."""
     extent = count if type.count is None else type.count
     if not isinstance(extent, int):
         raise InputError(f"the element count of {type} is not known")
@@ -111,7 +111,7 @@ def extent_of(type: Array, count: int) -> int:
 
 
 def number_type(scalar: Scalar) -> NumberType:
-    """The numbers of a scalar type in memory. Raises InputError for bool, which no buffer holds."""
+    """The type of numbers for a scalar type. Raises InputError for bool, which is not host-shareable."""
     if scalar not in _NUMBERS:
         raise InputError(f"{scalar} is not host-shareable")
     return _NUMBERS[scalar]

@@ -1,11 +1,11 @@
-"""The rule by which numbers of any dtype become numbers of one type in memory.
+"""The rules for converting numbers of any dtype to numbers of one type in memory.
 
-- A float becomes the nearest number of a float type (ties to even, subnormal numbers included). NaN and the infinities
-  stay what they are; a finite float that would become an infinity is refused.
-- Every other conversion is exact or refused: an integer must be a number of the type, and a float for an integer type
+- A float is rounded to the nearest number of a float type (ties to even, subnormal numbers included). NaN and the
+  infinities are kept; a finite float that would become an infinity is rejected.
+- Every other conversion is exact or rejected: an integer must be a number of the type, and a float for an integer type
   must be whole and in range.
-- True and False are 1 and 0. Only booleans, integers and floats are numbers, whatever object holds them; a masked
-  element is none.
+- True and False are 1 and 0. Only booleans, integers and floats are numbers, in any container; a masked element is not
+  a number.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from ..base.errors import InputError
 Array: TypeAlias = npt.NDArray[Any]
 DType: TypeAlias = np.dtype[Any]
 Where: TypeAlias = Callable[[tuple[int, ...]], str]
-"""Names an element by its index, and the whole by an empty one."""
+"""Returns the name of the element at an index in messages; for an empty index, that of the whole."""
 
 _KINDS = "biuf"
 _BLOCK = 1 << 16
-"""Numbers checked per block: few enough to stay in a core's cache until they are copied."""
+"""Count of numbers checked per block: small enough for the block to stay in a core's cache until it is copied."""
 _INTEGERS = (bool, int, np.bool_, np.integer)
 _FLOATS = (float, np.floating)
 
 
 def is_array(value: object) -> TypeGuard[Array]:
-    """Whether it is a numpy array."""
+    """Whether a value is a numpy array."""
     return isinstance(value, np.ndarray)
 
 
 def is_row(value: object) -> TypeGuard[Sequence[object]]:
-    """Whether it is a list or a tuple."""
+    """Whether a value is a list or a tuple."""
     return isinstance(value, (list, tuple))
 
 
 def is_flag(value: object) -> bool:
-    """Whether it is True or False, of Python or of numpy."""
+    """Whether a value is True or False, of Python or of numpy."""
     return isinstance(value, (bool, np.bool_))
 
 
 def is_number(value: object) -> bool:
-    """Whether it is a boolean, an integer or a float, of Python or of numpy."""
+    """Whether a value is a boolean, an integer or a float, of Python or of numpy."""
     return isinstance(value, _INTEGERS + _FLOATS)
 
 
@@ -62,7 +62,8 @@ class NumberType(NamedTuple):
 def store(source: Array, target: Array, type: NumberType, where: Where) -> None:
     """Put numbers of any dtype into an array of the same shape, whose dtype is the type's.
 
-    Raises InputError that names the first element that is no number of the type; `target` may then be half written.
+    Raises InputError, which names the first element that is not a number of the type; `target` may then be partly
+    written.
     """
     kind, wanted = source.dtype.kind, target.dtype
     if kind == "O":
@@ -80,7 +81,7 @@ def store(source: Array, target: Array, type: NumberType, where: Where) -> None:
 
 
 def number(value: object, type: NumberType, place: str) -> bool | int | float:
-    """One number as the type has it. Raises InputError."""
+    """One number, converted to the type. Raises InputError."""
 
     def where(_: tuple[int, ...]) -> str:
         return place
@@ -94,9 +95,9 @@ def number(value: object, type: NumberType, place: str) -> bool | int | float:
 
 
 def as_array(values: object, type: NumberType, where: Where) -> Array:
-    """Numbers in lists, tuples or whatever numpy takes for an array. Raises InputError for what is none.
+    """Converts lists, tuples or other objects that numpy accepts to an array of numbers. Raises InputError.
 
-    Integers among the floats of a list stay integers where the type's floats do not hold them all.
+    Integers among the floats of a list stay integers if the type cannot represent them all.
     """
     array = as_given_array(values, where)
     kind = array.dtype.kind
@@ -114,13 +115,13 @@ def _hides_integers(array: Array, wanted: DType) -> bool:
 
 
 def as_given_array(value: object, where: Where) -> Array:
-    """What numpy makes of a value. Raises InputError where it makes nothing of it, or where elements are masked."""
+    """The numpy array of a value. Raises InputError if numpy cannot convert it, or if elements are masked."""
     if is_array(value):
         _refuse_masked(value, where)
         return np.asarray(value)
     try:
         return np.asarray(cast("npt.ArrayLike", value))
-    except Exception:  # whatever an object's own conversion raises
+    except Exception:  # an object's own conversion may raise anything
         return _as_objects(value, where)
 
 
@@ -130,7 +131,7 @@ def _refuse_masked(array: Array, where: Where) -> None:
 
 
 def _as_objects(value: object, where: Where) -> Array:
-    """An array of the items of lists that are no rows of one length, or no numbers."""
+    """An array of objects, for lists of rows of different lengths, or of items that are not numbers."""
     try:
         objects: Array = np.array(value, dtype=object)
     except Exception as error:
@@ -143,12 +144,12 @@ _REPR.maxstring = _REPR.maxother = 60
 
 
 def shown(value: object) -> str:
-    """A value in a message: short, whatever it is."""
+    """The text of any value in a message, shortened."""
     if is_array(value):
         return f"an array of shape {value.shape} of {value.dtype}" if value.ndim else shown(value.item())
     try:
         return _REPR.repr(value)
-    except ValueError:  # Python writes no integer of more than some thousand digits
+    except ValueError:  # Python refuses to print integers of more than 4300 digits
         return f"a very long {type(value).__name__}"
 
 
@@ -156,7 +157,7 @@ def shown(value: object) -> str:
 
 
 def _store_rounded(source: Array, target: Array, type: NumberType, where: Where) -> None:
-    """The processor notices an overflow: that costs no pass over the numbers."""
+    """Overflows are detected by the processor's flag, which needs no further pass over the numbers."""
     try:
         with np.errstate(over="raise", invalid="ignore", under="ignore"):
             target[...] = source
@@ -175,7 +176,7 @@ def _refuse_misfits(source: Array, type: NumberType, where: Where) -> None:
 
 
 def _first_misfit(source: Array, wanted: DType) -> int | None:
-    """The position, in C order, of the first number that the type does not hold."""
+    """The position, in C order, of the first number that the type cannot represent."""
     start = 0
     flags = ["external_loop", "buffered", "zerosize_ok"]
     for block in np.nditer(source, flags=flags, order="C", buffersize=_BLOCK):  # type: ignore[call-overload]
@@ -209,7 +210,7 @@ def _is_at_most(numbers: Array, most: int) -> bool:
 
 
 def _misfits(numbers: Array, wanted: DType) -> Array:
-    """A mask of the numbers that the type does not hold."""
+    """A mask of the numbers that the type cannot represent."""
     if wanted.kind == "f":
         return _infinite(numbers, wanted) if numbers.dtype.kind == "f" else _inexact(numbers, wanted)
     least, most = _whole_range(wanted)
@@ -225,7 +226,7 @@ def _infinite(numbers: Array, wanted: DType) -> Array:
 
 
 def _inexact(numbers: Array, wanted: DType) -> Array:
-    """Integers that a float type does not hold: too large, or with more significant bits than it has."""
+    """A mask of the integers that a float type cannot represent: too large, or with too many significant bits."""
     magnitudes = np.abs(numbers.astype(f"={numbers.dtype.str[1:]}")).view(f"u{numbers.dtype.itemsize}")
     lowest = np.maximum(magnitudes & (~magnitudes + magnitudes.dtype.type(1)), 1)
     misfits: Array = (magnitudes > _largest(wanted)) | (magnitudes // lowest > _exact_integers(wanted))
@@ -234,7 +235,7 @@ def _inexact(numbers: Array, wanted: DType) -> Array:
 
 @cache
 def _whole_range(dtype: DType) -> tuple[int, int]:
-    """The least and the greatest of the integers that a type holds without a gap."""
+    """The least and the greatest integer of the range in which the type represents all integers."""
     found = _range_of(dtype)
     return (-_exact_integers(dtype), _exact_integers(dtype)) if found is None else found
 
@@ -254,7 +255,7 @@ def _range_of(dtype: DType) -> tuple[int, int] | None:
 
 @cache
 def _exact_integers(dtype: DType) -> int:
-    """The greatest of the integers from 0 on that a float type holds without a gap."""
+    """The greatest integer up to which a float type represents all integers from 0 on."""
     return 1 << (int(np.finfo(dtype).nmant) + 1)
 
 
@@ -276,7 +277,7 @@ def _store_objects(source: Array, target: Array, type: NumberType, where: Where)
 
 
 def _fault(value: object, type: NumberType) -> str | None:
-    """Why a value is no number of the type; None if it is one."""
+    """The reason why a value is not a number of the type; None if it is one."""
     if not is_number(value):
         return f"{type.name} takes a number, not {shown(value)}"
     of_kind = _fault_of_integer if isinstance(value, _INTEGERS) else _fault_of_float

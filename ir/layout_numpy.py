@@ -1,10 +1,10 @@
 """The numpy dtypes of host-shareable types.
 
-`numpy_dtype(type)` has the exact layout, for buffers that are to be filled in place: structures have fields at their
-offsets. numpy has no gaps inside a field, so an `array<vec3f, N>` is a field of shape (N, 4) and a `mat3x3f` one of
-shape (3, 4), the fourth number being padding. The dtype of a runtime-sized array is that of one element.
+`numpy_dtype(type)` has the exact layout, for filling buffers in place: structures have fields at their offsets. numpy
+has no gaps inside a field, so an `array<vec3f, N>` is a field of shape (N, 4) and a `mat3x3f` one of shape (3, 4), the
+fourth number being padding. The dtype of a runtime-sized array is that of one element.
 
-`value_dtype(type)` is without padding: what `layout_packing.unpack` gives.
+`value_dtype(type)` has no padding: `layout_packing.unpack` returns it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from .types import Array, Atomic, Matrix, Scalar, Struct, Type, Vector
 DType: TypeAlias = np.dtype[Any]
 
 PADDED_ROW = 4
-"""Numbers from one vector of three to the next, where the vectors are elements or columns."""
+"""The stride, in numbers, of vectors of three that are elements or columns."""
 
 
 def numpy_dtype(type: Type, counts: Counts = None, *, elements: int | None = None) -> DType:
     """The dtype with the exact layout of a host-shareable type; of one element for a runtime-sized array.
 
-    A structure that ends in a runtime-sized array needs its number of `elements`. Raises InputError, also where numpy
-    has no such dtype: it has none of 2 GiB or more.
+    A structure that ends in a runtime-sized array needs its number of `elements`. Raises InputError, also for a dtype
+    of 2 GiB or more, which numpy does not have.
     """
     try:
         return _dtype(resolve_counts(type, counts), elements)

@@ -1,9 +1,9 @@
-"""Values to bytes in WGSL's memory layout, and back.
+"""Converts values to bytes in WGSL's memory layout, and back.
 
 Values are numbers, lists, numpy arrays, and for a structure mappings, tuples or structured arrays, all without padding:
 `array<vec3f>` is an array of shape (n, 3), `mat3x3f` one of shape (3, 3), columns first, an array of structures a
 structured array. A numpy array with more dimensions than that, such as an image, is taken row by row. `pack` takes
-arrays of `numpy_dtype`, with padding, as well. `layout_numbers` has the rule by which other numbers are converted.
+arrays of `numpy_dtype`, with padding, as well. `layout_numbers` has the rules for converting numbers of other dtypes.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ AnyArray: TypeAlias = NDArray[Any]
 Values: TypeAlias = Sequence[object]
 
 _LARGEST = (1 << 32) - 4
-"""The most bytes of a binding: the CPU's code computes with indices of 32 bits."""
+"""Maximum size in bytes of a binding: the code for CPUs computes with 32-bit indices."""
 _LARGEST_STRUCTURE = (1 << 31) - 1
-"""Of a structure: numpy has no types of more bytes."""
+"""Maximum size in bytes of a structure: numpy has no larger dtypes."""
 
 
 def pack(type: Type, value: object, counts: Counts = None, *, name: str = "the value") -> bytearray:
-    """The bytes of a value, as many as a binding takes: a multiple of 4.
+    """The bytes of a value, padded to the size of a binding: a multiple of 4.
 
-    Raises InputError for what does not fit: it names the place, as in `name.member[3]`, and what is expected there. An
-    element count of a runtime-sized array that a shader could not tell from a greater one is refused, too.
+    Raises InputError for a value that does not fit; the message names the place, as in `name.member[3]`, and what is
+    expected there. Also raises InputError for a runtime-sized array in whose binding a shader would find more elements.
     """
     type = resolve_counts(type, counts)
     given = _in_one_dimension(type, _given(value, START, name))
@@ -61,7 +61,7 @@ def pack(type: Type, value: object, counts: Counts = None, *, name: str = "the v
 
 
 def _given(value: object, at: LayoutPath, name: str) -> object:
-    """Arrays for whatever is none of Python's own collections."""
+    """The value itself if it is a list, a tuple or a mapping; else the numpy array of it."""
     return value if is_row(value) or _is_mapping(value) else as_given_array(value, partial(at.text, name))
 
 
@@ -75,7 +75,9 @@ def _field_names(value: object) -> tuple[str, ...] | None:
 
 
 def _in_one_dimension(type: Type, given: object) -> object:
-    """An image or a matrix for a plain array: all dimensions before those of an element become one."""
+    """Reshapes an array with more dimensions than the type, such as an image: all dimensions before those of an element
+    become one.
+    """
     if not isinstance(type, Array) or not is_array(given):
         return given
     outer = max(given.ndim - _rank(type.element), 0)
@@ -83,7 +85,7 @@ def _in_one_dimension(type: Type, given: object) -> object:
 
 
 def _rank(type: Type) -> int:
-    """The dimensions of a value as an array; a structure is one item."""
+    """The number of dimensions of a value as an array; a structure has none."""
     match type:
         case Vector():
             return 1
@@ -96,7 +98,7 @@ def _rank(type: Type) -> int:
 
 
 def _given_count(type: Type, value: object, name: str) -> int:
-    """How many elements the value has for a runtime-sized array."""
+    """The number of elements that the value has for the type's runtime-sized array; 0 if there is none."""
     found = runtime_array(type)
     if found is None:
         return 0
@@ -123,7 +125,7 @@ def _checked_size(type: Type, count: int, name: str) -> int:
 
 
 def check_size(type: Type, size: int, name: str) -> None:
-    """Raise InputError for a binding of too many bytes."""
+    """Raise InputError for a binding that is too large."""
     most = _LARGEST_STRUCTURE if isinstance(type, Struct) else _LARGEST
     if size > most:
         raise InputError(f"{name}: {size} bytes are too many for a binding of {type}, which has at most {most}")
@@ -161,7 +163,7 @@ def _field(type: Struct, value: object, name: str, place: str) -> AnyArray:
 
 
 def _check_names(type: Struct, value: object, place: str) -> None:
-    """Raise InputError for names that are no members."""
+    """Raise InputError for names that are not members."""
     given = list(value) if _is_mapping(value) else _field_names(value) or ()
     known = [member.name for member in type.members]
     for name in given:
@@ -169,12 +171,12 @@ def _check_names(type: Struct, value: object, place: str) -> None:
             raise InputError(f"{place}: {type} has no member {name!r}; its members are {', '.join(known)}")
 
 
-# Taking values apart
+# Reading values
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Takes a value apart into the numbers of each leaf. A runtime-sized array has `count` elements."""
+    """Reads the numbers of each leaf from a value. A runtime-sized array has `count` elements."""
 
     name: str
     count: int
@@ -189,7 +191,7 @@ class _Reader:
         return self._read_array(type, given, at)
 
     def _read_array(self, type: Type, array: AnyArray, at: LayoutPath) -> Iterator[tuple[Leaf, AnyArray]]:
-        """From an array that has the dimensions of `at`, and after them those of a value."""
+        """Read from an array that has the dimensions of `at`, followed by those of a value."""
         match type:
             case Struct(members=members):
                 place = at.text(self.name)
@@ -203,7 +205,7 @@ class _Reader:
                 yield self._numbers(type, array, at)
 
     def _read_all(self, type: Type, values: Values, at: LayoutPath) -> Iterator[tuple[Leaf, AnyArray]]:
-        """From a sequence with a value for each position of `at`, in C order."""
+        """Read from a sequence with a value for each position of `at`, in C order."""
         match type:
             case Struct(members=members):
                 self._check_all(type, values, at)
@@ -223,7 +225,7 @@ class _Reader:
                 yield self._numbers(type, values if at.shape else values[0], at)
 
     def _check_all(self, type: Struct, values: Values, at: LayoutPath) -> None:
-        """Raise InputError for a structure without all its members, or with others."""
+        """Raise InputError for a structure with missing or unknown members."""
         names = {member.name for member in type.members}
         for number, value in enumerate(values):
             if _is_mapping(value) and set(value) == names:
@@ -245,7 +247,7 @@ class _Reader:
         return list(given)
 
     def _numbers(self, type: Type, values: object, at: LayoutPath) -> tuple[Leaf, AnyArray]:
-        """The numbers of a type that holds no structure, in the shape of its leaf."""
+        """The numbers of a type that contains no structure, in the shape of its leaf."""
         found = leaf(type, self.count, at)
         shape = found.place.shape
         array = as_array(values, found.type, partial(found.place.text, self.name))
@@ -261,7 +263,7 @@ class _Reader:
         return found, array
 
     def _misshapen(self, type: Type, values: object, array: AnyArray, found: Leaf, at: LayoutPath) -> InputError:
-        """The error for numbers in another shape than the leaf's; in a list of values, for the first of them."""
+        """The error for numbers whose shape is not the leaf's; in a list of values, for the first such value."""
         shape = found.place.shape
         place = at.text(self.name)
         if at.shape and is_row(values):
@@ -275,13 +277,13 @@ class _Reader:
         return InputError(f"{place}: {expected}, not shape {array.shape} of {array.dtype}")
 
     def _text(self, at: LayoutPath, number: int) -> str:
-        """The value of that number among those for all positions of `at`, in messages."""
+        """The name in messages of the value with index `number` among the values for all positions of `at`."""
         index = np.unravel_index(number, at.shape) if at.shape else ()
         return at.text(self.name, tuple(map(int, index)))
 
 
 def _without_padding(array: AnyArray, shape: tuple[int, ...]) -> AnyArray:
-    """The numbers of vectors of three that are given with their padding, as `numpy_dtype` has them."""
+    """The numbers without the fourth one of each vector of three, if the array has this padding (`numpy_dtype`)."""
     is_padded = array.shape[:-1] == shape[:-1] and array.shape[-1:] == (PADDED_ROW,)
     return array[..., : PADDED_ROW - 1] if is_padded and shape[-1:] == (PADDED_ROW - 1,) else array
 
@@ -290,8 +292,8 @@ def _without_padding(array: AnyArray, shape: tuple[int, ...]) -> AnyArray:
 
 
 def unpack(type: Type, data: bytes | bytearray | memoryview, counts: Counts = None) -> AnyArray:
-    """A new array with the value in a buffer; see the module's docstring for its shape. Raises InputError if it is
-    too short.
+    """A new array with the value in a buffer; see the module's docstring for its shape. Raises InputError if the buffer
+    is too short.
     """
     type = resolve_counts(type, counts)
     count = runtime_count(type, len(data))
@@ -311,12 +313,12 @@ def unpack(type: Type, data: bytes | bytearray | memoryview, counts: Counts = No
 
 
 def _flat_dtype(type: Type, count: int) -> np.dtype[Any]:
-    """The dtype of a structure's value, or of those in an array."""
+    """The dtype of a structure, or of the structures in an array."""
     while isinstance(type, Array):
         type = type.element
     return value_dtype(type, count)
 
 
 def _outer_shape(type: Type, count: int) -> tuple[int, ...]:
-    """The dimensions of arrays of structures."""
+    """The extents of the arrays around a structure."""
     return (extent_of(type, count), *_outer_shape(type.element, count)) if isinstance(type, Array) else ()

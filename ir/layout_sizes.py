@@ -23,13 +23,13 @@ def resolve_counts(type: Type, counts: Counts) -> Type:
 
 
 def round_up(alignment: int, size: int) -> int:
-    """The least multiple of an alignment that is not less."""
+    """The least multiple of an alignment that is not less than a size."""
     return -(-size // alignment) * alignment
 
 
 @cache
 def align_of(type: Type) -> int:
-    """The alignment. Raises TypeError for a type that memory does not hold."""
+    """The alignment of a type. Raises TypeError for a type that memory cannot hold."""
     match type:
         case Scalar():
             return _scalar_size(type)
@@ -57,7 +57,7 @@ def _member_align(type: Struct, index: int) -> int:
 
 
 def size_of(type: Type, counts: Counts = None) -> int:
-    """The size. Raises TypeError for a type without a fixed one, which is or ends in a runtime-sized array."""
+    """The size of a type. Raises TypeError if it is not fixed: the type is or ends in a runtime-sized array."""
     return _size_of(resolve_counts(type, counts))
 
 
@@ -104,7 +104,7 @@ def member_offsets(type: Struct) -> tuple[int, ...]:
     end = 0
     for index, member in enumerate(type.members):
         offsets.append(round_up(_member_align(type, index), end))
-        if index + 1 < len(type.members):  # the last one may be of no fixed size
+        if index + 1 < len(type.members):  # the last member may have no fixed size
             end = offsets[-1] + (member.size if member.size is not None else size_of(member.type))
     return tuple(offsets)
 

@@ -6,9 +6,9 @@ is its store type. Pass `concrete=True` when some operand is not a const-express
 (WGSL, "Overload Resolution").
 
 Evaluation: `unary_evaluator` and `binary_evaluator` take the operand types of a match and a `Mode`, and return a
-function to be called many times; `evaluate_unary` and `evaluate_binary` do it once. `&&` and `||` evaluate like `&`
-and `|`: what is skipped is the caller's matter. `check_right_operand` finds the errors of a constant right operand
-whose left one is unknown.
+function to be called many times; `evaluate_unary` and `evaluate_binary` do it once. `&&` and `||` evaluate like `&` and
+`|`: callers implement the short circuit. `check_right_operand` finds the errors of a constant right operand whose left
+one is unknown.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _SHIFTS = frozenset({BinaryOp.SHIFT_LEFT, BinaryOp.SHIFT_RIGHT})
 
 @dataclass(frozen=True, slots=True)
 class OperatorMatch:
-    """The rule that applies: the converted operand types, and the type of the result."""
+    """The typing rule that applies: the types that the operands convert to, and the type of the result."""
 
     operands: tuple[Type, ...]
     result: Type
@@ -105,7 +105,7 @@ def _value_type(type: Type, concrete: bool) -> Type:
 
 
 def _common_operands(left: Type, right: Type, concrete: bool) -> tuple[Scalar | Vector | Matrix, ...] | None:
-    """Both operands over the most preferred scalar type that both convert to."""
+    """The types of both operands, converted to the most preferred scalar type that both convert to."""
     if not isinstance(left, (Scalar, Vector, Matrix)) or not isinstance(right, (Scalar, Vector, Matrix)):
         return None
     scalars = [scalar for scalar in (scalar_of(left), scalar_of(right)) if scalar is not None]
@@ -136,7 +136,7 @@ def _accepts(op: BinaryOp, scalar: Scalar) -> bool:
 
 
 def _arithmetic_result(op: BinaryOp, left: Type, right: Type) -> Type | None:
-    """The result of operands over one numeric scalar type."""
+    """The type of the result, for operands with the same numeric scalar type."""
     match left, right:
         case Scalar() | Vector(), Scalar() | Vector():
             if left is right or isinstance(right, Scalar):
@@ -198,7 +198,7 @@ def evaluate_binary(
 
 @cache
 def unary_evaluator(op: UnaryOp, type: Type, mode: Mode) -> UnaryEvaluator:
-    """The function that computes `op` on values of a type that `unary_result` accepted. No mode makes it raise."""
+    """The function that computes `op` on values of a type that `unary_result` accepted. It never raises."""
     scalar = scalar_of(type)
     assert scalar is not None
     kernel = _unary_kernel(op, scalar)
@@ -335,8 +335,8 @@ def dot_product(scalar: Scalar, mode: Mode) -> BinaryEvaluator:
 
 
 def check_right_operand(op: BinaryOp, left: Type, right: Type, value: RawValue) -> None:
-    """Raises EvaluationError for a constant right operand that no left operand goes with: a zero divisor, a shift too
-    far.
+    """Raises EvaluationError for a constant right operand that is an error with any left operand: a zero divisor, or a
+    shift amount that is too large.
 
     `left` and `right` are the operand types of a match.
     """

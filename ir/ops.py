@@ -39,7 +39,7 @@ class BinaryOp(enum.Enum):
 
     @property
     def is_comparison(self) -> bool:
-        """Whether the result is a bool for each component."""
+        """Whether the operator is a comparison, whose result is a bool for each component."""
         return self in _COMPARISONS
 
     @property

@@ -1,4 +1,4 @@
-"""The values that a pipeline may give to overrides (WGSL, "override Declarations"; WebGPU, "GPUProgrammableStage")."""
+"""The values that a pipeline may set for overrides (WGSL, "override Declarations"; WebGPU, "GPUProgrammableStage")."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Number: TypeAlias = bool | int | float
 def override_value(name: str | None, type: Scalar, value: Number) -> ScalarValue:
     """A number as a value of an override's type: rounded for a float type, true for a bool if it is not 0.
 
-    Raises EvaluationError for infinities and NaN, for what is not a whole number or out of range of an integer type,
-    and for what a float type would round to infinity.
+    Raises EvaluationError for infinities and NaN, for an integer type also for numbers that are not whole or out of
+    range, and for a float type also for numbers that would be rounded to infinity.
     """
     fault = _fault(type, value)
     if fault is not None:
@@ -26,7 +26,7 @@ def override_value(name: str | None, type: Scalar, value: Number) -> ScalarValue
 
 
 def _fault(type: Scalar, value: Number) -> str | None:
-    """Why a number cannot be a value of the type; None if it can."""
+    """The reason why a number cannot be a value of the type; None if it can."""
     if isinstance(value, float) and not math.isfinite(value):
         return "it is not finite"
     if type.is_integer and value != int(value):
@@ -49,7 +49,7 @@ def unknown_override(name: str) -> str:
 
 
 def override_given_twice(name: str | None) -> str:
-    """The message for an override with two values."""
+    """The message for an override that is given two values."""
     return f"override '{name}' is given twice, by name and by id"
 
 

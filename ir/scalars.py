@@ -1,7 +1,7 @@
 """Scalar values of WGSL's types: rounding, wrapping, literals, conversions and bit patterns, exactly.
 
-A scalar value is a Python bool, int or float (see `constants`). What this module returns is always a value of its
-type: an f32 or f16 rounded to nearest even, an i32 or u32 in range. Evaluation knows two modes, see `Mode`.
+A scalar value is a Python bool, int or float (see `constants`). The functions of this module always return a value of
+its type: an f32 or f16 rounded to nearest even, an i32 or u32 in range. Evaluation has two modes, see `Mode`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ ScalarValue: TypeAlias = bool | int | float
 
 
 class Mode(enum.Enum):
-    """Where an expression is evaluated.
+    """When an expression is evaluated.
 
-    CONST is for const-expressions and override-expressions: whatever WGSL makes a shader-creation or
-    pipeline-creation error raises EvaluationError. RUNTIME is for interpreters: it never raises, floats follow IEEE
-    754.
+    CONST is for const-expressions and override-expressions: an evaluation that WGSL makes a shader-creation or
+    pipeline-creation error raises EvaluationError. RUNTIME is for interpreters: evaluation never raises, and floats
+    follow IEEE 754.
     """
 
     CONST = "const"
@@ -34,7 +34,7 @@ class Mode(enum.Enum):
 
 
 class EvaluationError(Exception):
-    """A const-expression without a value. The message is one lower-case sentence, made for a diagnostic."""
+    """A const-expression has no value. The message is one lower-case sentence for a diagnostic."""
 
     @property
     def message(self) -> str:
@@ -63,7 +63,7 @@ _FORMATS = {
 
 
 def integer_range(bits: int, *, signed: bool) -> tuple[int, int]:
-    """The least and the greatest integer of so many bits, in two's complement where it has a sign."""
+    """The least and the greatest integer of `bits` bits, in two's complement if signed."""
     return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
 
 
@@ -85,7 +85,7 @@ def int_range(scalar: Scalar) -> tuple[int, int]:
 
 
 def bit_width(scalar: Scalar) -> int:
-    """How many bits a value has: 64 for the abstract types, 1 for bool."""
+    """The number of bits of a value: 64 for the abstract types, 1 for bool."""
     match scalar.kind:
         case ScalarKind.BOOL:
             return 1
@@ -101,7 +101,7 @@ def bit_width(scalar: Scalar) -> int:
 
 
 def round_f32(value: float) -> float:
-    """The nearest f32, ties to even; beyond the range an infinity."""
+    """The nearest f32, ties to even; an infinity for values out of range."""
     return c_float(value).value
 
 
@@ -109,7 +109,7 @@ _half = struct.Struct("<e")
 
 
 def round_f16(value: float) -> float:
-    """The nearest f16, ties to even; beyond the range an infinity."""
+    """The nearest f16, ties to even; an infinity for values out of range."""
     try:
         (rounded,) = _half.unpack(_half.pack(value))
     except OverflowError:
@@ -226,12 +226,12 @@ def parse_float_literal(text: str, scalar: Scalar) -> float:
     return value
 
 
-_HUGE_EXPONENT = 20_000  # beyond every format; keeps the exact arithmetic small
-_MOST_DIGITS = 2_000  # what follows only tells whether the number is a tie of two doubles, which have fewer digits
+_HUGE_EXPONENT = 20_000  # out of range of every format; limits the cost of the exact arithmetic
+_MOST_DIGITS = 2_000  # ties of two doubles have fewer digits, so of further digits it only matters if any is not 0
 
 
 def _decimal_fraction(text: str) -> Fraction | None:
-    """The exact value of a decimal literal; None when it is beyond every format."""
+    """The exact value of a decimal literal; None if it is out of range of every format."""
     mantissa, _, exponent = text.lower().partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0")
@@ -244,7 +244,7 @@ def _decimal_fraction(text: str) -> Fraction | None:
 
 
 def _exponent(text: str) -> int:
-    """The number; one far beyond every format where there are too many digits."""
+    """The exponent; for too many digits, one that is out of range of every format."""
     if len(text) < 16:
         return int(text or "0")
     digits = text.lstrip("+-0")
@@ -253,7 +253,7 @@ def _exponent(text: str) -> int:
 
 
 def _hex_fraction(text: str) -> Fraction | None:
-    """The exact value of a hexadecimal literal after its `0x`; None when it is beyond every format."""
+    """The exact value of a hexadecimal literal after its `0x`; None if it is out of range of every format."""
     mantissa, _, exponent = text.lower().partition("p")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0")
@@ -262,7 +262,9 @@ def _hex_fraction(text: str) -> Fraction | None:
 
 
 def _scaled(significand: int, base: int, power: int, magnitude: int) -> Fraction | None:
-    """The number significand · base^power, which is below base^magnitude: None or next to zero beyond every format."""
+    """The number significand · base^power, which is less than base^magnitude. None for a number too large for every
+    format; a positive number that every format rounds to zero for one that is too small.
+    """
     if significand == 0:
         return Fraction(0)
     if magnitude > _HUGE_EXPONENT:
@@ -301,8 +303,8 @@ ScalarConverter: TypeAlias = Callable[[ScalarValue], ScalarValue]
 def convert_scalar(value: ScalarValue, source: Scalar, target: Scalar, mode: Mode = Mode.CONST) -> ScalarValue:
     """The value converted from one scalar type to another, automatically or by a value constructor.
 
-    (WGSL, "Value Constructor Built-in Functions", "Floating Point Conversion".) In CONST mode what the target type
-    cannot hold raises EvaluationError, except float to integer, which saturates always.
+    (WGSL, "Value Constructor Built-in Functions", "Floating Point Conversion".) In CONST mode a value out of range of
+    the target type raises EvaluationError, except from float to integer, which always saturates.
     """
     return scalar_converter(source, target, mode)(value)
 
@@ -336,8 +338,8 @@ def _abstract_to_int(target: Scalar, mode: Mode) -> Callable[[ScalarValue], int]
 
 
 def _to_float(source: Scalar, target: Scalar, mode: Mode) -> Callable[[ScalarValue], float]:
-    """i32 and u32 are exact as doubles, so one rounding is enough; AbstractInt goes by way of AbstractFloat, as WGSL
-    says.
+    """i32 and u32 are exact as doubles, so one rounding is enough; AbstractInt is converted via AbstractFloat, as WGSL
+    requires.
     """
     round_value = rounder(target)
     if source in (BOOL, I32, U32) and target is not F16:
@@ -360,14 +362,16 @@ _LARGEST_LITERALS = {ScalarKind.F32: "0x1.fffffep+127f", ScalarKind.F16: "65504.
 
 
 def _largest_hint(scalar: Scalar, value: Fraction | None) -> str:
-    """How the largest number is written, for one beyond it that would be rounded to it: C's FLT_MAX in decimal."""
+    """A hint with the literal of the largest number, for a literal that exceeds it but would be rounded to it, such as
+    C's FLT_MAX in decimal; else empty.
+    """
     if value is None or scalar.kind not in _LARGEST_LITERALS or math.isinf(round_fraction(scalar, abs(value))):
         return ""
     return f"; the largest is {_LARGEST_LITERALS[scalar.kind]}"
 
 
 def _float_to_int(source: Scalar, target: Scalar) -> Callable[[ScalarValue], int]:
-    """Truncates; beyond the range, the closest value of the target that the source type can represent; NaN gives 0."""
+    """Truncates. Out of range it gives the closest value of the target that the source can represent; for NaN, 0."""
     low, high = int_range(target)
     high = _largest_integer(source, high)
 

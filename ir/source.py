@@ -1,7 +1,7 @@
 """Source texts and places in them.
 
 Offsets are bytes of the UTF-8 text, as the parser reports them. Lines and columns count from 1; a column counts code
-points. Line breaks are the ones WGSL names ("Blankspace and line breaks").
+points. Line breaks are those of WGSL ("Blankspace and line breaks").
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 _LARGEST = 64 << 20
-"""The most bytes of a source: more is no shader, but a device or a file of data."""
+"""Maximum size of a source in bytes: a larger file is probably data or a device, not a shader."""
 _LINE_BREAK = re.compile(b"\r\n|[\n\v\f\r]|\xc2\x85|\xe2\x80[\xa8\xa9]")
 
 
@@ -39,14 +39,14 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """A WGSL text with a name for messages. `data` is the text in UTF-8, possibly broken."""
+    """A WGSL text with a name for messages. `data` is the text in UTF-8, which may be invalid."""
 
     name: str
     data: bytes
 
     @staticmethod
     def from_text(text: str, name: str = "<text>") -> Source:
-        """A source from text; lone surrogates are kept as broken UTF-8, which the parser reports."""
+        """A source from text; lone surrogates become invalid UTF-8, which the parser reports."""
         return Source(name, text.encode("utf-8", "surrogatepass"))
 
     @staticmethod
@@ -57,7 +57,7 @@ class Source:
 
     @staticmethod
     def from_stream(stream: BinaryIO, name: str) -> Source:
-        """A source from what a stream of bytes holds. Raises as `from_file` does."""
+        """A source from a stream of bytes. Raises the errors of `from_file`."""
         data = stream.read(_LARGEST + 1)
         if len(data) > _LARGEST:
             raise OSError(errno.EFBIG, f"larger than the {_LARGEST >> 20} MiB that a shader may have", name)
@@ -69,7 +69,7 @@ class Source:
         return [0, *(match.end() for match in _LINE_BREAK.finditer(self.data))]
 
     def position(self, offset: int) -> Position:
-        """The line and column of a byte offset; an offset past the end is the end's."""
+        """The line and column of a byte offset; for an offset past the end, those of the end."""
         offset = min(max(offset, 0), len(self.data))
         line = bisect.bisect_right(self.line_starts, offset) - 1
         before = self.data[self.line_starts[line] : offset]

@@ -1,8 +1,8 @@
-"""Texel formats (WGSL, "Texel Formats"): how a texel's channels lie in words, and what they are worth.
+"""Texel formats (WGSL, "Texel Formats"): the positions of a texel's channels in words, and the values of channels.
 
-A texel takes one, two or four u32 words: its bytes as WebGPU has them, and zeros up to a whole word. `decode` and
-`encode` are the channel transfer functions and their inverses, in f32 arithmetic step by step, so that code which
-takes the same steps gets the same bits.
+A texel takes one, two or four u32 words: its bytes in WebGPU's order, zero-padded to a whole word. `decode` and
+`encode` are the channel transfer functions and their inverses. Each step is in f32 arithmetic, so that generated code
+with the same steps gets the same bits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ChannelKind(enum.Enum):
 
     @property
     def shader_type(self) -> Scalar:
-        """The type that a shader sees."""
+        """The scalar type of the channel in a shader."""
         return _SHADER_TYPES.get(self, F32)
 
 
@@ -43,7 +43,9 @@ _SHADER_TYPES = {ChannelKind.UINT: U32, ChannelKind.SINT: I32}
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """`bits` bits of word `word`, from bit `shift` on; `component` of the shader's vector."""
+    """A channel: `bits` bits of word `word`, from bit `shift` on. It is the component `component` of the shader's
+    vector.
+    """
 
     kind: ChannelKind
     bits: int
@@ -53,22 +55,22 @@ class Channel:
 
     @property
     def mask(self) -> int:
-        """All its bits, as the lowest ones."""
+        """A mask of `bits` ones, not shifted."""
         return (1 << self.bits) - 1
 
     @property
     def largest(self) -> int:
-        """The largest integer that is stored: what 1.0 is in a normalised channel."""
+        """The largest stored integer; in a normalised channel it represents 1.0."""
         is_signed = self.kind in (ChannelKind.SNORM, ChannelKind.SINT)
         return (1 << (self.bits - 1)) - 1 if is_signed else self.mask
 
     @property
     def largest_float(self) -> float:
-        """The largest finite number of a small float without sign: five bits of exponent, the rest of fraction."""
+        """The largest finite number of a small float without sign: five bits of exponent, the others of fraction."""
         return math.ldexp(2.0 - math.ldexp(1.0, 5 - self.bits), 15)
 
     def decode(self, words: Sequence[int]) -> RawValue:
-        """The shader's value."""
+        """The value of the channel in the shader, from the words of a texel."""
         bits = (words[self.word] >> self.shift) & self.mask
         match self.kind:
             case ChannelKind.UINT:
@@ -85,7 +87,7 @@ class Channel:
                 return from_bits(F16, bits << (15 - self.bits))
 
     def encode(self, value: RawValue) -> int:
-        """The word with the stored bits in their place."""
+        """A word with the bits of the value at the channel's position."""
         return (self._stored(cast("int | float", value)) & self.mask) << self.shift
 
     def _stored(self, value: float) -> int:
@@ -104,14 +106,14 @@ class Channel:
                 return self._small_float(value)
 
     def _normalized(self, value: float, lowest: float) -> int:
-        """To the nearest, what is not a number to 0."""
+        """The integer nearest to the scaled value; 0 for NaN."""
         if math.isnan(value):
             return 0
         scaled = round_f32(max(lowest, min(value, 1.0)) * self.largest)
         return math.floor(round_f32(scaled + 0.5))
 
     def _small_float(self, value: float) -> int:
-        """Towards zero, and past the largest number to it: the upper bits of an f16."""
+        """The bits of a small float: the upper bits of an f16, rounded towards zero, clamped to the largest."""
         if math.isnan(value):
             return bits_of(F16, math.nan) >> (15 - self.bits) & self.mask
         if value == math.inf:
@@ -122,7 +124,7 @@ class Channel:
 
 
 FEWER_BITS = 0xFFFFE000
-"""The bits of an f32 that an f16 has room for: without the others, no rounding happens on the way to f16."""
+"""The bits of an f32 that an f16 can represent: if all others are 0, the conversion to f16 needs no rounding."""
 
 
 def _signed(bits: int, width: int) -> int:
@@ -131,19 +133,19 @@ def _signed(bits: int, width: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TexelFormat:
-    """A texel format: its channels in the order of memory."""
+    """A texel format: its channels in memory order."""
 
     name: str
     channels: tuple[Channel, ...]
 
     @property
     def words(self) -> int:
-        """u32 words of a texel here: 1, 2 or 4."""
+        """The number of u32 words of a texel in memory here: 1, 2 or 4."""
         return self.channels[-1].word + 1
 
     @property
     def bytes(self) -> int:
-        """Bytes of a texel in WebGPU."""
+        """The number of bytes of a texel in WebGPU."""
         return sum(channel.bits for channel in self.channels) // 8
 
     @property
@@ -153,7 +155,7 @@ class TexelFormat:
 
     @property
     def scalar(self) -> Scalar:
-        """The scalar type that a shader sees."""
+        """The scalar type of the texel's components in a shader."""
         return self.channels[0].kind.shader_type
 
     @property
@@ -186,7 +188,7 @@ _REGULAR = re.compile(r"(r|rg|rgba|bgra)(8|16|32)(unorm|snorm|uint|sint|float)")
 
 @cache
 def texel_format(name: str) -> TexelFormat:
-    """The format of that name, which WGSL has."""
+    """The format of that name, which must be one of WGSL's."""
     if name in _SPECIAL:
         return TexelFormat(name, _placed("rgba", _SPECIAL[name]))
     match = _REGULAR.fullmatch(name)

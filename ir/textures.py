@@ -1,9 +1,9 @@
-"""A texture as bytes, on every device that has no texture units: a header, then the texels of all mip levels.
+"""The memory of a texture on devices without texture units: a header, then the texels of all mip levels.
 
 The header is twenty u32 words: the width, the height, and the depth or number of layers of the first level, the number
-of mip levels or of samples, and for each mip level where it starts, counted in texels. A cube has its faces as layers.
-Texels follow in the order of x, y, z or layer, a texel's samples side by side, each in its format's words (`texels`). A
-sampled texture's format is the widest with its sampled type, a depth texture's is r32float: what the program gave is
+of mip levels or of samples, and for each mip level its start, counted in texels. The faces of a cube are layers. Texels
+follow in the order of x, y, z or layer, a texel's samples side by side, each in its format's words (`texels`). A
+sampled texture has the widest format with its sampled type, a depth texture has r32float: the program's data is
 converted when it is bound.
 """
 
@@ -47,7 +47,7 @@ def format_of(texture: Texture) -> TexelFormat:
 
 @cache
 def storage_type(texture: Texture) -> Struct:
-    """The bytes as a structure of WGSL."""
+    """The memory of a texture as a WGSL structure."""
     members: list[tuple[str, Type]] = [
         ("size", vector(4, U32)),
         ("starts", array(U32, MOST_LEVELS)),
@@ -64,22 +64,22 @@ def texel_array(texture: Texture) -> Array:
 
 
 def is_loadable(type: Type) -> bool:
-    """Whether it is a texture whose texels can be had without a sampler."""
+    """Whether a type is a texture whose texels can be read without a sampler."""
     return isinstance(type, Texture) and type.kind is not TextureKind.EXTERNAL
 
 
 def is_written(texture: Texture) -> bool:
-    """Whether a shader may write it."""
+    """Whether a shader may write the texture."""
     return texture.access in (Access.WRITE, Access.READ_WRITE)
 
 
 def is_multisampled(texture: Texture) -> bool:
-    """Whether its texels have samples."""
+    """Whether the texture is multisampled."""
     return texture.kind in (TextureKind.MULTISAMPLED, TextureKind.DEPTH_MULTISAMPLED)
 
 
 def is_layered(texture: Texture) -> bool:
-    """Whether the third extent counts layers, which are the same at each mip level."""
+    """Whether the third extent is the number of layers, which is the same at each mip level."""
     return texture.dimension in ("2d_array", "cube", "cube_array")
 
 
@@ -95,7 +95,7 @@ def level_extent(texture: Texture, extent: TextureExtent, level: int) -> tuple[i
 
 
 def level_starts(texture: Texture, extent: TextureExtent) -> list[int]:
-    """Where each mip level starts, counted in texels, and at last where they end."""
+    """The start of each mip level, counted in texels, followed by the end of the last one."""
     starts = [0]
     for level in range(1 if is_multisampled(texture) else extent.count):
         width, height, depth = level_extent(texture, extent, level)
@@ -104,7 +104,7 @@ def level_starts(texture: Texture, extent: TextureExtent) -> list[int]:
 
 
 def pack_header(texture: Texture, extent: TextureExtent) -> bytes:
-    """The first `HEADER_BYTES` bytes."""
+    """The header: the first `HEADER_BYTES` bytes."""
     starts = level_starts(texture, extent)[:-1]
     return _HEADER.pack(extent.width, extent.height, extent.depth, extent.count, *_padded(starts))
 
@@ -115,6 +115,6 @@ def _padded(starts: Iterable[int]) -> list[int]:
 
 
 def read_extent(data: bytes | bytearray | memoryview) -> TextureExtent:
-    """The extent that a header tells."""
+    """The extent in the header of a texture's memory."""
     width, height, depth, count, *_ = _HEADER.unpack_from(data)
     return TextureExtent(width, height, depth, count)

@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 
 class AddressSpace(enum.Enum):
-    """Where a variable lives (WGSL, "Address Spaces"). HANDLE holds textures and samplers and cannot be written in
-    WGSL.
+    """The address space of a variable (WGSL, "Address Spaces"). HANDLE holds textures and samplers and cannot be
+    written in WGSL.
     """
 
     FUNCTION = "function"
@@ -67,7 +67,8 @@ class BindingPoint:
 class IoAttributes:
     """Attributes of stage inputs and outputs (WGSL, "Input-output attributes").
 
-    `interpolate` is type, sampling. `depth_mode` is the promise of `builtin(frag_depth, …)`: `less` or `greater`.
+    `interpolate` is the type and the sampling. `depth_mode` is the guarantee of `builtin(frag_depth, …)`: `less` or
+    `greater`.
     """
 
     builtin: str | None = None
@@ -113,7 +114,7 @@ class Scalar:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Void:
-    """The type of what has no value."""
+    """The type of operations and functions without a value."""
 
     def __str__(self) -> str:
         return "void"
@@ -155,10 +156,11 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class OverrideCount:
-    """An element count, or a buffer's size, known only when overrides have values. Counts with one `name` are one.
+    """An element count, or a buffer's size, known only when overrides have values. Counts of the same `name` and `key`
+    are equal.
 
-    `name` is the override's, or, for an expression of overrides, the expression's WGSL spelling; `key` keeps
-    counts of two separate expressions apart (WGSL, "Array Types").
+    `name` is the override's, or, for an expression of overrides, the expression's WGSL spelling; `key` distinguishes
+    the counts of separate expressions with the same spelling (WGSL, "Array Types").
     """
 
     name: str
@@ -227,7 +229,7 @@ class Atomic:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Buffer:
-    """`buffer<size>`: `size` bytes to be viewed as other types; None for a runtime-sized buffer."""
+    """`buffer<size>`: `size` bytes that a shader views as other types; None for a runtime-sized buffer."""
 
     size: int | OverrideCount | None
 
@@ -253,7 +255,7 @@ class Pointer:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Reference:
-    """`ref<space, store, access>`: the type of an expression that names memory. Only the resolver meets it."""
+    """`ref<space, store, access>`: the type of an expression that names memory. Only the resolver uses it."""
 
     space: AddressSpace
     store: Type
@@ -266,7 +268,7 @@ class Reference:
 
 
 class TextureKind(enum.Enum):
-    """The families of texture types."""
+    """The kinds of texture types."""
 
     SAMPLED = "texture"
     MULTISAMPLED = "texture_multisampled"
@@ -385,7 +387,7 @@ def texture(
 def _texture(
     kind: TextureKind, dimension: str, sampled: Scalar | None, format: str | None, access: Access | None
 ) -> Texture:
-    """All arguments are positional: `cache` would keep a keyword apart from the same argument without."""
+    """All arguments are positional, since `cache` has different keys for positional and keyword arguments."""
     return Texture(kind, dimension, sampled, format, access)
 
 
@@ -439,7 +441,9 @@ def element_type(type: Type, index: int = 0) -> Type | None:
 
 
 def element_count(type: Type) -> int | OverrideCount | None:
-    """How many elements, columns, components or members; None where that is unknown or there are none."""
+    """The number of elements, columns, components or members; None for a runtime-sized array or a type without
+    elements.
+    """
     match type:
         case Vector(width=width):
             return width
@@ -475,7 +479,7 @@ def walk(type: Type) -> Iterator[Type]:
 
 
 def is_constructible(type: Type) -> bool:
-    """WGSL, "Constructible Types": what can be made, loaded, stored, passed and returned."""
+    """Whether values can be constructed, loaded, stored, passed and returned (WGSL, "Constructible Types")."""
     if isinstance(type, (Scalar, Vector, Matrix)):
         return True
     return all(
@@ -485,24 +489,24 @@ def is_constructible(type: Type) -> bool:
 
 
 def has_no_name(type: Type) -> bool:
-    """Whether no program can name the type: a result of `frexp`, `modf` or an atomic, or an array of such."""
+    """Whether no program can name the type: a result of `frexp`, `modf` or an atomic, or an array of these."""
     while isinstance(type, Array):
         type = type.element
     return isinstance(type, Struct) and type.name.startswith("__")
 
 
 def contains_atomic(type: Type) -> bool:
-    """Whether an atomic is somewhere in it."""
+    """Whether the type is or contains an atomic."""
     return any(isinstance(part, Atomic) for part in walk(type))
 
 
 def contains_runtime_array(type: Type) -> bool:
-    """Whether a runtime-sized array is somewhere in it."""
+    """Whether the type is or contains a runtime-sized array."""
     return any(isinstance(part, Array) and part.count is None for part in walk(type))
 
 
 def _memory_view(word: str, space: AddressSpace, store: Type, access: Access) -> str:
-    """The access mode is written for storage only: elsewhere WGSL forbids it."""
+    """The spelling of a pointer or reference type, with an access mode for storage only: elsewhere WGSL forbids one."""
     if space is AddressSpace.STORAGE:
         return f"{word}<storage, {store}, {access.value}>"
     return f"{word}<{space.value}, {store}>"
