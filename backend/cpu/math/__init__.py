@@ -1,10 +1,10 @@
 """Transcendental functions of f32 as helper functions in LLVM IR, on one lane or on a vector of lanes.
 
-Each is polynomials on a reduced argument (`coefficients`, fitted by tools/fit_polynomials.py), without tables or
-branches, but for one around angles so large that they need a longer value of π. docs/accuracy.md has the worst error
-of each, found over its arguments; it is inside WGSL's "Accuracy of Concrete Floating Point Expressions". NaN,
-infinities, zeros with their sign and subnormal numbers are as IEEE 754 has them. A lane's result does not depend on how
-many lanes there are, but may differ in the last place between targets with and without fused multiply-add.
+Each function evaluates polynomials on a reduced argument (`coefficients`, fitted by tools/fit_polynomials.py), without
+tables. The only branch is for angles so large that they need a longer value of π. docs/accuracy.md has the largest
+error found for each function; it is within WGSL's "Accuracy of Concrete Floating Point Expressions". NaN, infinities,
+signed zeros and subnormal numbers follow IEEE 754. A lane's result does not depend on how many lanes there are, but may
+differ in the last place between targets with and without fused multiply-add.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _BINARY: dict[str, Callable[[Reals, str, str], str]] = {
 
 
 def is_transcendental(name: str) -> bool:
-    """Whether `define` knows the function."""
+    """Whether `define` supports the function."""
     return name in _UNARY or name in _BINARY
 
 
 def define(name: str, ops: Ops) -> str:
-    """The name of the helper function on floats for the function `name`, written if it is new."""
+    """The name of the LLVM helper function for `name` on floats, which is emitted at the first call."""
     full = f"wgsl.{name}.{ops.suffix('float')}"
     module, lanes = ops.out.module, ops.lanes
 

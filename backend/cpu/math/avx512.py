@@ -1,7 +1,7 @@
 """Instructions of AVX-512 on floats for which LLVM has no portable name, on any number of lanes.
 
-Only for targets with `has_avx512`. Each is one instruction for 4, 8 or 16 lanes; more lanes are done in parts. Intel's
-"Intrinsics Guide" says what they do.
+Only for targets with `has_avx512`. Each is one instruction for 4, 8 or 16 lanes; more lanes are split into parts. The
+semantics are in Intel's "Intrinsics Guide".
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ KEEP, THE_ARGUMENT, NAN, NEGATIVE_INFINITY, ONE = 0, 1, 3, 4, 10
 
 
 def inverse_sqrt_estimate(ops: Ops, x: str) -> str:
-    """`1 / √x` to 2^-14 of itself; exact where that is 0 or infinite, NaN for a negative x."""
+    """`1 / √x` with a relative error below 2^-14; exact if the result is 0 or infinite, NaN for a negative x."""
     return _in_parts(ops, _Instruction("rsqrt14.ps"), [x])
 
 
 def inverse_estimate(ops: Ops, x: str) -> str:
-    """`1 / x` to 2^-14 of itself, for a normal x whose inverse is normal."""
+    """`1 / x` with a relative error below 2^-14, for a normal x whose inverse is normal."""
     return _in_parts(ops, _Instruction("rcp14.ps"), [x])
 
 
 def exponent(ops: Ops, x: str) -> str:
-    """The floor of `log2 |x|`, also for subnormal numbers too; -inf for 0, inf for infinities."""
+    """The floor of `log2 |x|`, subnormal numbers included; -inf for 0, inf for infinities."""
     return _in_parts(ops, _Instruction("mask.getexp.ps", has_rounding=True), [x])
 
 
@@ -48,9 +48,9 @@ def scale(ops: Ops, x: str, n: str) -> str:
 def with_exceptions(
     ops: Ops, result: str, x: str, *, negative: int, zero: int = KEEP, one: int = KEEP, infinity: int = KEEP
 ) -> str:
-    """A function's result, but something else where its argument x is negative, 0, 1, or infinite and positive."""
+    """A function's result, with replacements for an argument x that is negative, 0, 1 or +inf."""
     classes = (KEEP, KEEP, zero, one, negative, infinity, negative, KEEP)
-    """QNaN, SNaN, 0, 1, -inf, inf, other negative numbers, other positive ones: four bits each."""
+    """QNaN, SNaN, 0, 1, -inf, inf, other negative numbers, other positive ones: four bits for each class."""
     table = sum(token << 4 * index for index, token in enumerate(classes))
     return _in_parts(ops, _Instruction("mask.fixupimm.ps", table=table, has_rounding=True), [result, x])
 
@@ -58,7 +58,7 @@ def with_exceptions(
 @dataclass(frozen=True, slots=True)
 class _Instruction:
     """An intrinsic of LLVM: its name between the prefix and the vector's bits, an immediate operand, a `table` for all
-    lanes, and whether there is a rounding mode at the end if vectors are of 512 bits.
+    lanes, and whether its 512-bit form has a rounding mode as last operand.
     """
 
     name: str
@@ -67,7 +67,7 @@ class _Instruction:
     has_rounding: bool = False
 
     def call(self, ops: Ops, width: int, operands: Sequence[str]) -> str:
-        """On vectors of `width` lanes."""
+        """A call of the intrinsic on vectors of `width` lanes."""
         vector, mask = f"<{width} x float>", f"i{max(width, 8)}"
         typed = [(vector, it) for it in operands]
         if self.immediate is not None:
@@ -86,7 +86,7 @@ class _Instruction:
 
 
 def _in_parts(ops: Ops, instruction: _Instruction, operands: Sequence[str]) -> str:
-    """The instruction on all lanes."""
+    """The instruction on all lanes, split into vectors of a supported width."""
     width = min(max(ops.lanes, 4), _MOST_LANES)
     if ops.lanes == 1:
         vector = f"<{width} x float>"

@@ -1,4 +1,4 @@
-"""Coefficients as f32 values, written by tools/fit_polynomials.py. The constant comes first."""
+"""Coefficients as f32 values, written by tools/fit_polynomials.py. Each tuple begins with the constant term."""
 
 EXP = (
     float.fromhex("0x1.0p+0"),
@@ -148,7 +148,7 @@ LN2_PARTS = (
     float.fromhex("0x1.62e4p-1"),
     float.fromhex("0x1.7f7d1cp-20"),
 )
-"""ln 2 as a sum; multiples of the first by 8-bit integers are exact."""
+"""ln 2 as a sum; products of the first term and 8-bit integers are exact."""
 
 TWO_BY_LN2_PARTS = (
     float.fromhex("0x1.715476p+1"),

@@ -1,7 +1,7 @@
 """Exponentials, logarithms and powers in f32.
 
 Arguments are reduced as P. T. P. Tang does ("Table-driven implementation of the exponential function", 1989, and "… of
-the logarithm function", 1990), without tables; powers carry a logarithm of two floats.
+the logarithm function", 1990), without tables; `pow` computes its logarithm as a sum of two floats.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SUBNORMAL_SHIFT = 24
 
 
 def exp_reduced(r: Reals, x: str) -> tuple[str, str]:
-    """N and f with x = n ln 2 + f and |f| ≤ ln 2 / 2, for |x| up to 2^8: n + r.rounding, and f."""
+    """The pair n + r.rounding and f with x = n ln 2 + f, n an integer and |f| ≤ ln 2 / 2, for |x| up to 2^8."""
     shifted = r.multiply_add(x, r.c(math.log2(math.e)), r.c(r.rounding))
     n = r.sub(shifted, r.c(r.rounding))
     high, low = LN2_PARTS
@@ -60,7 +60,7 @@ def exp2_of_sum(r: Reals, high: str, low: str | None) -> str:
 
 
 def split(r: Reals, x: str) -> tuple[str, str]:
-    """E, a float, and m with x = m 2^e, m from √½ to √2, for a positive finite x."""
+    """The pair e and m with x = m 2^e and m from √½ to √2, for a positive finite x; e is a float."""
     if not r.ops.out.module.target.has_avx512:
         exponent, m = _split_bits(r, x)
         return real(r, exponent), m
@@ -73,7 +73,7 @@ def split(r: Reals, x: str) -> tuple[str, str]:
 
 
 def _split_bits(r: Reals, x: str) -> tuple[str, str]:
-    """E, an integer, and m with x = m 2^e, m from √½ to √2, for a positive finite x."""
+    """The pair e and m with x = m 2^e and m from √½ to √2, for a positive finite x; e is an integer."""
     is_small = r.test("olt", x, r.c(_LEAST_NORMAL))
     x = r.select(is_small, r.mul(x, r.c(2.0**_SUBNORMAL_SHIFT)), x)
     bits = r.integer("sub", r.bits(x), _SQRT_HALF_BITS)
@@ -121,7 +121,7 @@ def log2(r: Reals, x: str) -> str:
 def log1p(r: Reals, t: str, doublings: str | None = None) -> str:
     """`ln(1 + t)` for t ≥ 0, or a t below -1 where it is NaN. Where the flag `doublings` is set: `ln(2 t)`.
 
-    The rounding error of 1 + t goes into the fraction, as W. Kahan's correction does it for any logarithm.
+    The rounding error of 1 + t is added to the fraction, as in W. Kahan's correction for any logarithm.
     """
     is_big = r.test("ogt", t, r.c(1.0))
     big, small = r.select(is_big, t, r.c(1.0)), r.select(is_big, r.c(1.0), t)
@@ -139,7 +139,7 @@ def log1p(r: Reals, t: str, doublings: str | None = None) -> str:
 
 
 def _log2_of_two(r: Reals, x: str) -> tuple[str, str]:
-    """The binary logarithm of a positive finite x as an unevaluated sum, to 2^-30 of itself."""
+    """The binary logarithm of a positive finite x as an unevaluated sum, with a relative error below 2^-30."""
     exponent, m = split(r, x)
     f, above = r.sub(m, r.c(1.0)), r.add(m, r.c(1.0))
     above_low = r.sub(m, r.sub(above, r.c(1.0)))
@@ -160,7 +160,7 @@ def _log2_of_two(r: Reals, x: str) -> tuple[str, str]:
 
 
 def _inverse(r: Reals, x: str) -> str:
-    """`1 / x` to 2^-23 of itself, for an x near 1."""
+    """`1 / x` with a relative error below 2^-23, for an x near 1."""
     if not r.ops.out.module.target.has_avx512:
         return r.div(r.c(1.0), x)
     estimate = avx512.inverse_estimate(r.ops, x)
@@ -180,7 +180,7 @@ def _cut_to_number(r: Reals, x: str, limit: float) -> str:
 
 
 def pow(r: Reals, x: str, y: str) -> str:
-    """`2^(y log2 x)`, where the exceptions of IEEE 754 hold for x^0 and 1^y, and a negative x gives NaN."""
+    """`2^(y log2 x)`, with the special cases of IEEE 754 for x^0 and 1^y; a negative x gives NaN."""
     log, log_low = _log2_of_two(r, x)
     log = log_limits(r, x, log)
     high = r.mul(y, log)

@@ -9,17 +9,17 @@ from .exponential import exp_reduced, integer_of, log1p
 from .reals import Reals
 
 _LARGE = 2.0**13
-"""From here on, acosh and asinh are ln(2x) to far less than the last place."""
+"""From this argument on, acosh x and asinh x differ from ln(2x) by far less than 1 ulp."""
 
 _NEAR = 0.625
-"""Up to here, the polynomial of tanh holds."""
+"""The polynomial of tanh is accurate up to this argument."""
 
 
 def _sinh_cosh(r: Reals, a: str) -> tuple[str, str]:
-    """Half of the hyperbolic sine and half of the cosine of a number a from 0 to 90.
+    """Half of the hyperbolic sine and half of the hyperbolic cosine of a number a from 0 to 90.
 
-    By the addition theorems, with a = n ln 2 + f and f from 0 to ln 2, so that all terms are positive; sinh(n ln 2) is
-    0 for n = 0, which leaves small arguments their full relative precision.
+    Uses the addition theorems, with a = n ln 2 + f and f from 0 to ln 2, so that all terms are positive; sinh(n ln 2)
+    is 0 for n = 0, which leaves small arguments their full relative precision.
     """
     shifted = r.multiply_add(a, r.c(math.log2(math.e)), r.c(-0.5))
     shifted = r.add(shifted, r.c(r.rounding))

@@ -61,7 +61,7 @@ def _atan_series(r: Reals, t: str) -> str:
 
 
 def atan2(r: Reals, y: str, x: str) -> str:
-    """The angle of the point (x, y): that of a point in the first octant, moved to its place."""
+    """The angle of the point (x, y), from that of its mirror image in the first octant."""
     ax, ay = r.call("fabs", x), r.call("fabs", y)
     infinite = r.c(math.inf)
     both = r.ops.binary("and", "i1", r.test("oeq", ax, infinite), r.test("oeq", ay, infinite))

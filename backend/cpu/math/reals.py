@@ -1,4 +1,4 @@
-"""Arithmetic on floats of one width as it is written in formulas, on one lane or on a vector of lanes."""
+"""Emits arithmetic on floats of one width, on one lane or on a vector of lanes, with short names for formulas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Reals:
         self.integers = _INTEGERS[scalar]
         self.fraction_bits = _FRACTION_BITS[scalar]
         self.rounding = 1.5 * 2.0**self.fraction_bits
-        """Added to a number, leaves its nearest integer in the low bits."""
+        """A constant: the sum of it and a number has the nearest integer in its low bits."""
 
     # Arithmetic
 
@@ -56,11 +56,13 @@ class Reals:
         return self.ops.intrinsic(f"llvm.{name}", self.scalar, *operands)
 
     def multiply_add(self, a: str, b: str, c: str) -> str:
-        """`a * b + c` with one rounding or two: fused if the target has that."""
+        """`a * b + c` with one rounding or two: fused if the target has fused multiply-add."""
         return self.call("fma", a, b, c) if self.ops.out.module.target.has_fma else self.add(self.mul(a, b), c)
 
     def exact_fma(self, a: str, b: str, c: str) -> str:
-        """`a * b + c` with the product exact. Targets without it compute in double, which may round floats twice."""
+        """`a * b + c` with the product exact. Targets without the instruction compute in double, which may round floats
+        twice.
+        """
         if self.scalar == "double" or self.ops.out.module.target.has_fma:
             return self.call("fma", a, b, c)
         wide = Reals(self.ops, "double")
@@ -115,7 +117,7 @@ class Reals:
         return self.of_bits(self.ops.binary("or", self.integers, self.bits(magnitude), sign))
 
     def power(self, n: str) -> str:
-        """2^n for an integer in the range of exponents of normal numbers."""
+        """2^n for an integer n in the exponent range of normal numbers."""
         return self.of_bits(self.integer("shl", self.integer("add", n, _BIAS[self.scalar]), self.fraction_bits))
 
     def ldexp(self, a: str, n: str) -> str:

@@ -7,9 +7,10 @@ from .reals import Reals
 
 
 def inverse_sqrt(r: Reals, x: str) -> str:
-    """`1 / √x`: the processor's estimate and a step of Newton's method, or where it has none, a root and a division.
+    """`1 / √x`: the processor's estimate and a step of Newton's method; on other processors a square root and a
+    division.
 
-    The step makes NaN of the estimates at 0 and infinity, which are exact.
+    At 0 and infinity the estimate is exact, but the step gives NaN.
     """
     if not r.ops.out.module.target.has_avx512:
         return r.div(r.c(1.0), r.call("sqrt", x))

@@ -1,7 +1,7 @@
 """Trigonometric functions in f32, of angles of any size.
 
-Angles are reduced by W. J. Cody and W. Waite's method ("Software Manual for the Elementary Functions", 1980), and where
-a lane's is so large that it needs a longer value of π, in the way of M. Payne and R. Hanek ("Radian Reduction for
+Angles are reduced by W. J. Cody and W. Waite's method ("Software Manual for the Elementary Functions", 1980), and, if a
+lane's angle is so large that it needs a longer value of π, by that of M. Payne and R. Hanek ("Radian Reduction for
 Trigonometric Functions", 1983).
 """
 
@@ -12,7 +12,7 @@ from .coefficients import COS, PI_2_PARTS, SIN, TAN
 from .reals import Reals
 
 _LARGE_ANGLE = 2.0**18
-"""Up to this angle the rounding of x · 2/π moves the remainder at most 0.01 outside of ±π/4."""
+"""Up to this angle the rounding of x · 2/π moves the remainder outside ±π/4 by at most 0.01."""
 _PI_2 = float.fromhex("0x1.921fb54442d18p+0")
 _2_PI = tuple(
     map(
@@ -23,7 +23,7 @@ _2_PI = tuple(
 
 
 def _reduce(r: Reals, a: str) -> tuple[str, str]:
-    """N and f with a = n π/2 + f, |f| ≤ 0.8, for a ≥ 0: the low bits of n as an i32, and f."""
+    """The pair n and f with a = n π/2 + f and |f| ≤ 0.8, for a ≥ 0; n is the low bits of an integer, as an i32."""
     out = r.ops.out
     is_large = r.test("oge", a, r.c(_LARGE_ANGLE))
     n, f = _reduce_small(r, a)
@@ -82,7 +82,7 @@ def _odd_polynomial(r: Reals, f: str, square: str, coefficients: tuple[float, ..
 
 
 def _sin_or_cos(r: Reals, f: str, odd: str) -> str:
-    """The cosine of f where the flag is set, else the sine."""
+    """The cosine of f if the flag `odd` is set, else the sine."""
     square = r.mul(f, f)
     return r.select(odd, r.polynomial(square, COS), _odd_polynomial(r, f, square, SIN))
 
@@ -99,14 +99,14 @@ def sin(r: Reals, x: str) -> str:
 
 
 def cos(r: Reals, x: str) -> str:
-    """The cosine of an angle: the sine a quarter of a turn on."""
+    """The cosine of an angle: the sine of the angle plus π/2."""
     n, f = _reduce(r, r.call("fabs", x))
     n = r.integer("add", n, 1)
     return r.flip_sign(_sin_or_cos(r, f, _bit(r, n, 0)), r.integer("lshr", n, 1))
 
 
 def tan(r: Reals, x: str) -> str:
-    """The tangent of an angle; a quarter of a turn on it is the negated inverse."""
+    """The tangent of an angle; adding π/2 to an angle negates and inverts the tangent."""
     n, f = _reduce(r, r.call("fabs", x))
     tangent = _odd_polynomial(r, f, r.mul(f, f), TAN)
     odd = _bit(r, n, 0)
