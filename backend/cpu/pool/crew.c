@@ -11,16 +11,16 @@
 #include <unistd.h>
 
 // Seconds.
-static const double WORTH_WAKING = 100e-6;   // of work: a worker that slept begins 40 to 80 µs after it was called
-static const double WORTH_TAKING = 20e-6;    // of work in a part, so that taking parts is no work to speak of
-static const double LONGEST = 50e-3;         // of a part, more or less: so long an interrupt may have to wait
-static const double PER_COPIED_BYTE = 2e-10; // what clearing and merging a private copy takes, more or less
+static const double WORTH_WAKING = 100e-6;   // of work: a sleeping worker begins 40 to 80 µs after the call
+static const double WORTH_TAKING = 20e-6;    // of work in a part, so that the cost of taking parts is negligible
+static const double LONGEST = 50e-3;         // of a part, approximately: the maximum delay of an interrupt
+static const double PER_COPIED_BYTE = 2e-10; // approximate cost of clearing and merging a private copy
 
 enum {
     ALIGN = 64,
-    PARTS_PER_WORKER = 2,       // a worker takes this share of what is left, so that parts get smaller towards the end
-    MOST_PARTS_PER_WORKER = 32, // no part is a smaller share of all than that
-    GROWTH = 8,                 // while little is known, a part is so many times the largest one so far at most
+    PARTS_PER_WORKER = 2,       // divides the remaining work; parts get smaller towards the end
+    MOST_PARTS_PER_WORKER = 32, // bounds the number of parts: a part is at least this fraction of all
+    GROWTH = 8,                 // maximum ratio of a part to the largest part so far, while estimates are poor
     STACK = 8 << 20,
 };
 
@@ -59,9 +59,9 @@ const Kind *kind_named(const char *name) {
     return NULL;
 }
 
-// Where the threads of a job may be. Linux wakes a thread on its waker's processor where it thinks that looking for an
-// idle one does not pay, and leaves it there for milliseconds, behind the waker. So workers are kept off the processor
-// on which the job began, as far as the caller itself may be on others.
+// The processors for the threads of a job. Linux wakes a thread on the waker's processor if it considers the search for
+// an idle one too expensive, and leaves the thread there for milliseconds, behind the waker. So workers are kept off
+// the processor on which the job began, if the caller itself may run on others.
 typedef struct {
 #ifdef __linux__
     cpu_set_t set;
@@ -84,13 +84,13 @@ typedef struct {
 struct Crew {
     pid_t process;
     size_t size;
-    Worker *workers; // the first is whoever calls `crew_do`
+    Worker *workers; // the first is the thread that calls `crew_do`
     Runner *runners; // of the workers but the first
     pthread_mutex_t lock;
     pthread_cond_t ended, idle;
     bool is_busy, is_closed;
     pthread_t caller; // while the crew is busy
-    Job job; // what is under way, of which only `each` changes
+    Job job; // the current job, of which only `each` changes
     size_t copied;
     uint64_t least;       // the size of the smallest part
     uint64_t begin, most; // where the next part begins; the size of the largest one
@@ -117,7 +117,7 @@ static uint64_t at_most(uint64_t most, uint64_t value) { return value < most ? v
 
 static uint64_t at_least(uint64_t least, uint64_t value) { return value > least ? value : least; }
 
-// How many threads take so many seconds, but one at least.
+// The number of threads that take this many seconds; at least one.
 static uint64_t threads_in(double seconds, const Job *job) {
     return at_least(1, (uint64_t)(seconds / (job->each > 1e-9 ? job->each : 1e-9)));
 }
@@ -150,7 +150,7 @@ static void move(Worker *worker, const Processors *to) { (void)worker, (void)to;
 
 static void *serve(void *argument);
 
-// Whether the worker has a thread; it gets one the first time.
+// Whether the worker has a thread, which is started at the first call.
 static bool is_ready(Worker *worker) {
     if (!worker->is_started) {
         pthread_attr_t attributes;
@@ -166,7 +166,7 @@ static bool is_ready(Worker *worker) {
     return worker->is_started;
 }
 
-// Calls as many workers into the job as there is work for.
+// Wakes as many workers as the remaining work is worth.
 static void call_others(Crew *crew) {
     const double seconds = crew->job.each * (double)(crew->job.count - crew->begin);
     const double worth = WORTH_WAKING + PER_COPIED_BYTE * (double)crew->copied;
@@ -186,7 +186,7 @@ static void call_others(Crew *crew) {
     }
 }
 
-// Nothing is left to do for workers that have not come yet.
+// Cancels the calls of workers that have not started yet: no work is left.
 static void call_off(Crew *crew) {
     for (size_t number = 1; number <= crew->called; number++) {
         Worker *worker = &crew->workers[number];
@@ -197,8 +197,8 @@ static void call_off(Crew *crew) {
     }
 }
 
-// Takes the next part, after the last one was done; false if none is left. Parts are made for what a thread took in the
-// last one: the first thread alone may have taken a thousand times as long as the next.
+// Takes the next part, after the last one was done; false if none is left. The size of a part depends on the time per
+// thread in the last part: the first thread alone may have taken a thousand times as long as the next.
 static bool take(Crew *crew, Part *part) {
     Job *job = &crew->job;
     pthread_mutex_lock(&crew->lock);
@@ -222,7 +222,7 @@ static bool take(Crew *crew, Part *part) {
     return left > 0;
 }
 
-// The bindings for a worker, with new copies of those that are private; the first has the bindings themselves.
+// The bindings for a worker, with new copies of the private ones; the first worker uses the bindings themselves.
 static void *const *bindings_of(const Worker *worker) {
     const Crew *crew = worker->crew;
     const Job *job = &crew->job;
@@ -243,7 +243,7 @@ static void *const *bindings_of(const Worker *worker) {
     return bindings;
 }
 
-// What machine code is called with.
+// The arguments of machine code.
 typedef struct {
     const Worker *worker;
     const Part *part;
@@ -262,12 +262,12 @@ static void do_part(Worker *worker, Part *part) {
     }
     const double started = now();
     runner_call(worker->runner, worker->crew->job.stop, call_entry, &(Call){worker, part});
-    atomic_thread_fence(memory_order_seq_cst); // stores past the caches are not in order with the lock's
+    atomic_thread_fence(memory_order_seq_cst); // the lock does not order non-temporal stores
     part->ended = now();
     part->seconds = part->ended - started;
 }
 
-// The life of a worker other than the first.
+// The thread function of a worker other than the first.
 static void *serve(void *argument) {
     Worker *worker = argument;
     Crew *crew = worker->crew;
@@ -303,10 +303,10 @@ static void wait_a_while(Crew *crew, pthread_cond_t *condition) {
     pthread_cond_timedwait(condition, &crew->lock, &end);
 }
 
-// What `enter` says beside a Result: the calling thread is in the middle of a job of the crew.
+// A further result of `enter`: the calling thread is already running a job of the crew.
 enum { NESTED = FORKED + 1 };
 
-// Waits until no other job is under way. DONE, or why that was given up.
+// Waits until no other job is running. Returns DONE, or the reason why it stopped waiting.
 static int enter(Crew *crew, const Stop *stop, MayGoOn may_go_on, void *context) {
     bool is_fine = true;
     pthread_mutex_lock(&crew->lock);
@@ -336,7 +336,7 @@ static void leave(Crew *crew) {
     pthread_mutex_unlock(&crew->lock);
 }
 
-// Makes a job the one that is under way. False if there is no memory for it.
+// Makes a job the current one. False if out of memory.
 static bool begin(Crew *crew, const Job *job) {
     crew->job = *job;
     crew->copied = 0;
@@ -364,7 +364,7 @@ static bool begin(Crew *crew, const Job *job) {
     return true;
 }
 
-// Combines the private copies with the bindings, once nobody else is at work.
+// Combines the private copies with the bindings, once all other workers have ended.
 static void merge(const Crew *crew) {
     const Job *job = &crew->job;
     for (size_t number = 1; number <= crew->called; number++) {
@@ -383,7 +383,7 @@ typedef struct {
     Result result;
 } Asking;
 
-// Stops the job if the caller wants that; it is not asked too often, nor again after that. False in the child of a fork.
+// Stops the job if the caller wants that. Asks at intervals, and no more after a stop. False in the child of a fork.
 static bool ask(Crew *crew, Asking *asking, double time) {
     if (asking->result != DONE || time - asking->last <= LONGEST / 2) {
         return true;
@@ -402,7 +402,7 @@ static bool ask(Crew *crew, Asking *asking, double time) {
     return true;
 }
 
-// Does the job that is under way. False in the child of a fork, where the lock may be held by nobody.
+// Does the caller's share of the current job. False in the child of a fork, where the lock may never be released.
 static bool work(Crew *crew, Asking *asking) {
     for (Part part = {0}; take(crew, &part);) {
         do_part(crew->workers, &part);

@@ -8,13 +8,13 @@
 
 #include "interrupts.h"
 
-// Of Python's module `_signal`, since `signal.getsignal` takes ten times as long to say the same.
+// From Python's module `_signal`, since `signal.getsignal` takes ten times as long for the same result.
 static PyObject *getsignal, *default_int_handler, *number_of_interrupt;
 
 static Interrupts *volatile watched; // by the main thread, on its stack
 static pthread_t main_thread;
 
-// Found out once in each thread: a call of the system takes longer than all else that a small dispatch needs.
+// Determined once in each thread: a system call takes longer than the rest of a small dispatch.
 static _Thread_local enum { UNKNOWN, MAIN, OTHER } kind_of_thread;
 
 static bool is_main_thread(void) {

@@ -1,5 +1,5 @@
 // Interrupts (SIGINT) while the main thread dispatches. Python handles signals between its own instructions, so an
-// interrupt would not end machine code that loops for ever: one that is sure to raise KeyboardInterrupt stops the job.
+// interrupt would not end an infinite loop in machine code: one that is sure to raise KeyboardInterrupt stops the job.
 #ifndef TINCT_INTERRUPTS_H
 #define TINCT_INTERRUPTS_H
 
@@ -12,12 +12,12 @@
 typedef struct Interrupts {
     Stop *stop;
     struct sigaction python;   // how Python handles interrupts
-    struct Interrupts *around; // the dispatch in the middle of which this one is asked for
-    bool is_first;             // whether interrupts came to Python before
+    struct Interrupts *around; // the dispatch during which this one was started
+    bool is_first;             // whether interrupts went to Python before
     volatile sig_atomic_t came;
 } Interrupts;
 
-// False with an exception of Python's set if that fails.
+// False, with a Python exception set, if the setup fails.
 bool interrupts_set_up(void);
 
 // Whether an interrupt would raise KeyboardInterrupt in this thread.

@@ -1,4 +1,4 @@
-// Makes a crew of worker threads a type of Python's, `tinct.backend.cpu._pool.Pool`.
+// Defines the Python type `tinct.backend.cpu._pool.Pool`, a crew of worker threads.
 #define _GNU_SOURCE
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -27,7 +27,7 @@ static bool handle_signals(void *context) {
     return is_fine;
 }
 
-// Sets the exception of a job that came to nothing.
+// Sets the exception for a job that was not completed.
 static void set_error(Result result) {
     if (result == OUT_OF_MEMORY) {
         PyErr_NoMemory();
@@ -36,7 +36,7 @@ static void set_error(Result result) {
     }
 }
 
-// Does a job; false with an exception set if that came to nothing. A job that is stopped is no error.
+// Runs a job; false, with an exception set, if it was not completed. A stopped job is not an error.
 static bool do_job(Crew *crew, Job *job) {
     Stop own = {0};
     Interrupts interrupts;

@@ -8,7 +8,7 @@
 
 #define STOP_SIGNAL SIGURG
 
-// Read by a signal handler, so it must be there in each thread without allocation: glibc allocates other variables of a
+// Read by a signal handler, so it must exist in each thread without allocation: glibc allocates other variables of a
 // library's threads when they are first used.
 #ifdef __GLIBC__
 #define OF_THREAD _Thread_local __attribute__((tls_model("initial-exec")))
@@ -17,8 +17,8 @@
 #endif
 
 static OF_THREAD Runner *volatile here;       // the runner that this thread is, while it runs machine code
-static OF_THREAD volatile bool is_passing_on; // whether this thread is in the handler that was there before
-static _Atomic uintptr_t previous_handler;    // the address of the handler that was there before
+static OF_THREAD volatile bool is_passing_on; // whether this thread is in the previous handler
+static _Atomic uintptr_t previous_handler;    // the address of the previous handler
 static _Atomic bool previous_takes_info;      // whether that handler has three parameters
 
 // Whether all signals that were blocked when the signal came are those that the thread blocks by itself. If not, the
@@ -39,7 +39,7 @@ static sigset_t only_stop_signal(void) {
     return signals;
 }
 
-// Has the signal sent again once the handler that it came in has returned: until then that handler runs with it blocked.
+// Sends the signal again, for when the interrupted handler has returned: until then that handler runs with it blocked.
 static void send_again_later(ucontext_t *interrupted) {
     pthread_kill(pthread_self(), STOP_SIGNAL); // which is blocked here
     sigaddset(&interrupted->uc_sigmask, STOP_SIGNAL);
@@ -59,7 +59,7 @@ static void restore_arithmetic(const ucontext_t *interrupted) {
 #endif
 }
 
-// Calls the handler that was there before. Where that calls this one in turn, there is nothing left to call.
+// Calls the previous handler. If that handler calls this one in turn, there is nothing left to call.
 static void pass_on(int number, siginfo_t *info, void *context) {
     const uintptr_t handler = atomic_load(&previous_handler);
     if (is_passing_on || handler == (uintptr_t)SIG_DFL || handler == (uintptr_t)SIG_IGN) {

@@ -1,9 +1,9 @@
 // Stops machine code at any instruction, by a signal.
 //
 // Machine code only computes on memory: it takes no locks and allocates nothing, so a thread may leave it anywhere. A
-// thread saves its place with setjmp and says that it is inside of machine code before it calls it. To stop a job is to
-// raise its flag and to send a signal to each thread that is inside, where a handler jumps back. No thread is missed:
-// it says that it is inside before it looks at the flag, and the flag is raised before it is looked up who is inside.
+// thread saves its place with setjmp and sets `inside` before it calls machine code. To stop a job, its flag is raised
+// and a signal is sent to each thread that is inside, whose handler jumps back. No thread is missed: a thread sets
+// `inside` before it reads the flag, and the flag is raised before `inside` of each thread is read.
 //
 // The signal is SIGURG, which Go's runtime uses for a like purpose, for the same reasons (Go proposal 24543,
 // "Non-cooperative goroutine preemption"): without a handler it does nothing, debuggers pass it on by default, and
@@ -24,7 +24,7 @@ typedef struct Stop Stop;
 // A thread that runs machine code.
 typedef struct {
     pthread_t thread;
-    _Atomic(Stop *) inside; // of the job whose machine code the thread is running; else null
+    _Atomic(Stop *) inside; // the Stop of the job whose machine code the thread is running; else null
     sigset_t mask;          // the signals that the thread blocks in machine code
     jmp_buf back;
 } Runner;
@@ -38,7 +38,7 @@ struct Stop {
     size_t count;
 };
 
-// Says that the calling thread is the runner; it blocks the signals of `worker_mask`.
+// Registers the calling thread, which blocks the signals of `worker_mask`, as the runner.
 void runner_begin_worker(Runner *runner);
 
 // All signals but the one that stops machine code.
@@ -47,7 +47,7 @@ sigset_t worker_mask(void);
 // Calls machine code, unless the job is stopped; returns early once it is.
 void runner_call(Runner *runner, Stop *stop, void (*code)(const void *argument), const void *argument);
 
-// Begins and ends a job of the calling thread and so many workers, who may be inside of its machine code meanwhile.
+// Begins and ends a job of the calling thread and `count` workers, which may be inside its machine code in between.
 void stop_begin(Stop *stop, Runner *workers, size_t count);
 void stop_end(Stop *stop);
 
