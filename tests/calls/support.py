@@ -1,4 +1,4 @@
-"""Running a shader on every device and tier with all functions called that can be, not only the large ones."""
+"""Runs a shader on every device and tier with calls of all functions that can be called, not only of large ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tinct.transforms.to_hercules.outline import instructions_of, is_callable
 
 
 def reached_from(function: c.Function) -> dict[c.Function, None]:
-    """The functions that a function calls, directly or not."""
+    """The functions that a function calls, directly or indirectly."""
     found: dict[c.Function, None] = {}
     for instruction in instructions_of(function):
         if isinstance(instruction, c.Call) and instruction.callee not in found:
@@ -25,5 +25,5 @@ def _all_callable(entry: c.Function, effects: EffectsAnalysis) -> frozenset[c.Fu
 
 @pytest.fixture
 def nothing_inlined(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Call every function that can be called."""
+    """Turn off inlining: every function that can be called is called."""
     monkeypatch.setattr(entry_point, "called_functions", _all_callable)

@@ -1,4 +1,4 @@
-"""Running one kernel on every tier that needs no GPU, from the same inputs."""
+"""Runs one kernel on every tier that needs no GPU, with the same inputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def answers(wgsl: str, buffers: Mapping[str, npt.NDArray[Any]], workgroups: int | tuple[int, ...]) -> dict[str, Arrays]:
-    """What each tier makes of a shader with one entry point; the Hercules graph is verified on the way."""
+    """The results of each tier for a shader with one entry point. The Hercules graph is verified too."""
     kernel = Shader(Source.from_text(wgsl)).kernel()
     check(kernel.shader.compilation(kernel.info.name, {}).hercules_unoptimised.module)
     check(kernel.shader.compilation(kernel.info.name, {}).hercules.module)
@@ -28,7 +28,7 @@ def answers(wgsl: str, buffers: Mapping[str, npt.NDArray[Any]], workgroups: int 
 
 
 def assert_agree(wgsl: str, buffers: Mapping[str, npt.NDArray[Any]], workgroups: int | tuple[int, ...] = 1) -> Arrays:
-    """All tiers give the interpreter's answer bit for bit, NaNs apart; returns it."""
+    """Check that all tiers give the interpreter's results bit for bit, except NaNs; returns these results."""
     found = answers(wgsl, buffers, workgroups)
     for device, outputs in found.items():
         for name, expected in found["interp"].items():
@@ -37,7 +37,7 @@ def assert_agree(wgsl: str, buffers: Mapping[str, npt.NDArray[Any]], workgroups:
 
 
 def assert_order_free(wgsl: str, buffers: Mapping[str, bytes], workgroups: tuple[int, int, int]) -> None:
-    """A kernel without races gives the same bytes whatever the order of its threads."""
+    """Check that a kernel without races gives the same bytes in any order of its threads."""
     shader = Shader(Source.from_text(wgsl))
     kernel = shader.kernel()
     entry = shader.compilation(kernel.info.name, {}).hercules

@@ -1,4 +1,4 @@
-"""What the tests of Hercules IR share."""
+"""Helpers for the tests of Hercules IR."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SAMPLES = GOLDENS / "text"
 
 
 def inputs(folder: Path) -> list[str]:
-    """The names of the inputs in a folder, which lie beside the outputs that are expected of them."""
+    """The names of the inputs in a folder, which also has the expected outputs."""
     return sorted(it.stem for it in folder.glob("*.hir") if not it.stem.endswith(".out"))
 
 
@@ -34,7 +34,7 @@ def copy_of(module: Module) -> Module:
 
 
 def same_value(left: Value, right: Value) -> bool:
-    """Equal bit for bit, where all NaNs are one."""
+    """Whether two values are equal bit for bit; all NaNs count as equal."""
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(map(same_value, left, right))
     if isinstance(left, Variant) and isinstance(right, Variant):

@@ -21,7 +21,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class KnownAnswer:
-    """A kernel, what it is given, and what it must leave in each of its written buffers.
+    """A kernel, its inputs, and the expected content of each buffer that it writes.
 
     `text` without an entry point is the body of one of 8 invocations, numbered `i`, over `out: array<u32>`.
     """
@@ -45,7 +45,7 @@ class KnownAnswer:
 
 
 def check(case: KnownAnswer, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run a kernel and compare, bit for bit but for NaNs."""
+    """Run a kernel and compare its results with the expected ones, bit for bit except NaNs."""
     monkeypatch.setenv("TINCT_CPU_TIER", device if device in TIERS else "gang")
     expected = case.expected if isinstance(case.expected, Mapping) else {"out": np.array(case.expected, np.uint32)}
     given = dict(case.given) or {"out": np.zeros(len(expected["out"]), np.uint32)}
@@ -61,5 +61,5 @@ def check(case: KnownAnswer, device: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def named(kernels: Sequence[KnownAnswer]) -> list[Any]:
-    """Parameters of a test: each kernel on each device."""
+    """The parameters of a test that runs each kernel on each device."""
     return [pytest.param(it, device, id=f"{it.name}-{device}") for it in kernels for device in DEVICES]

@@ -1,4 +1,4 @@
-"""Running kernels with textures on every tier that needs no GPU."""
+"""Runs kernels with textures on every tier that needs no GPU."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 def assert_agree(
     wgsl: str, buffers: Mapping[str, Any], workgroups: int | tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> Arrays:
-    """Both interpreters and both tiers of machine code give the same bits, NaNs apart; returns the answer."""
+    """Check that both interpreters and both tiers of machine code give the same bits, except NaNs; returns them."""
     kernel = Shader(Source.from_text(wgsl)).kernel()
     check_module(kernel.shader.compilation(kernel.info.name, {}).hercules_unoptimised.module)
     expected = kernel.run(buffers, workgroups=workgroups, device="interp")
