@@ -1,8 +1,8 @@
 """Costs of operations, in additions, for passes that weigh speculative computation against a branch.
 
 The unit is an f32 addition on a vector of 16 lanes. An f32 division takes 4 to 8 times as long (measured on an AMD
-EPYC, Zen 4). Machine code for gangs weighs blocks by a table of its own (`backend/cpu/gangs/costs`), which also counts
-reads, and takes a division for 8.
+EPYC, Zen 4). Machine code for gangs weighs whole blocks (`backend/cpu/gangs/analysis/costs`), reads included, with the
+same cost of a division.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 from .nodes import Binary, BinaryOp, ConstantNode, Intrinsic, Node, ScalarNode
 from .types import constant_type, is_scalar
 
-DIVISION: Final = 4
+DIVISION: Final = 8
 """The cost of a division or remainder."""
 _SHORT = "abs sign min max clamp saturate floor ceil round trunc fract step countOneBits reverseBits fma"
 _SHORT_FUNCTIONS: Final = frozenset(_SHORT.split())

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
+from .....ir.hercules.costs import DIVISION
 from .....ir.hercules.placement import Placement
 from ... import math
 from ...trip_counts import HALVINGS, max_trip_count
@@ -28,7 +29,7 @@ def block_cost(placed: Placement, leader: h.Node) -> float:
             case h.Intrinsic(function=name) if math.is_transcendental(name):
                 return float("inf")
             case h.Binary(op=h.BinaryOp.DIV | h.BinaryOp.REM):
-                total += 8
+                total += DIVISION
             case h.Read():
                 total += 3
             case h.ScalarNode() | h.InputNode() | h.ProductNode() | h.PinnedNode() | h.ControlNode():
