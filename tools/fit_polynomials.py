@@ -273,7 +273,7 @@ def parts(value: Decimal, bits: Sequence[int]) -> list[Fraction]:
 CONSTANTS = (
     ("PI_2_PARTS", "π/2 as a sum.", parts(PI / 2, (24, 24, 24))),
     ("PI_PARTS", "π as a sum.", parts(PI, (24, 24))),
-    ("LN2_PARTS", "ln 2 as a sum; multiples of the first by 8-bit integers are exact.", parts(LN2, (16, 24))),
+    ("LN2_PARTS", "ln 2 as a sum; products of the first term and 8-bit integers are exact.", parts(LN2, (16, 24))),
     ("TWO_BY_LN2_PARTS", "2 / ln 2 as a sum.", parts(2 / LN2, (24, 24))),
     ("DEGREES_PARTS", "180 / π as a sum of positive numbers.", parts(180 / PI, (23, 24))),
     ("RADIANS_PARTS", "π / 180 as a sum of positive numbers.", parts(PI / 180, (22, 24))),
@@ -295,7 +295,10 @@ def shortened(value: Fraction) -> str:
 
 def generated() -> str:
     """The text of the module."""
-    lines = ['"""Coefficients as f32 values, written by tools/fit_polynomials.py. The constant comes first."""\n\n']
+    heading = (
+        "Coefficients as f32 values, written by tools/fit_polynomials.py. Each tuple begins with the constant term."
+    )
+    lines = [f'"""{heading}"""\n\n']
     for fit in FITS:
         coefficients, error = fitted(fit)
         bound = 0

@@ -18,7 +18,6 @@ from .core.flatten_loops import FlattenLoops
 from .core.fold_constants import FoldConstants
 from .core.inline import Inline
 from .core.licm import LoopInvariantCodeMotion
-from .core.loop_turns import max_trip_count
 from .core.mem2reg import MemoryToRegisters
 from .core.naga_dialect import NagaDialect
 from .core.polyfill import Polyfill
@@ -35,6 +34,7 @@ from .core.single_entry_point import SingleEntryPoint
 from .core.std140 import Std140
 from .core.strength_reduction import StrengthReduction
 from .core.substitute_overrides import SubstituteOverrides
+from .core.trip_counts import max_trip_count
 from .core.unroll import Unroll
 from .core.vectorize import Vectorize
 from .core.watch_loops import WatchLoops
@@ -229,8 +229,3 @@ def guard_loops(module: Module, entry: str, *, limit: int | None, effort: int) -
 def specialise(module: Module, entry: str, constants: Mapping[str, float]) -> Module:
     """The module after `specialising`; it is changed in place. Raises InputError and ShaderError."""
     return apply_passes(module, specialising(entry, constants), CORE)
-
-
-def for_gpu(module: Module, entry: str, constants: Mapping[str, float]) -> Module:
-    """The module after `specialising` and `GPU`; it is changed in place. Raises InputError and ShaderError."""
-    return apply_passes(module, (*specialising(entry, constants), *GPU.passes), CORE)

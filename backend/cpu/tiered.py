@@ -121,8 +121,8 @@ class TieredKernel:
         """Baseline code if the dispatch is a first run; None if optimised code is on disk, which loads as fast."""
         if not dispatch.may_be_first_run or not self.is_on_trial:
             return None
-        is_kept = not self.has_code(CpuOptions("baseline")) and self._restored(CpuOptions("gang")) is not None
-        return None if is_kept else self.code(CpuOptions("baseline"))
+        is_restored = not self.has_code(CpuOptions("baseline")) and self._restored(CpuOptions("gang")) is not None
+        return None if is_restored else self.code(CpuOptions("baseline"))
 
     def _try(self, kernel: CompiledKernel, dispatch: CpuDispatch) -> bool:
         """Do a first run. False if the run was abandoned: buffers are restored; use optimised code from now on."""

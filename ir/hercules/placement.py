@@ -33,6 +33,7 @@ from .analyses import (
     fork_nest,
     loop_nest,
 )
+from .control_paths import ControlPaths
 from .graph import def_use, is_control, predecessors
 from .inference import infer_types
 from .nodes import (
@@ -60,7 +61,6 @@ from .nodes import (
 )
 from .types import is_collection
 from .versions import Use, anti_dependences, consumed, looked_at
-from .ways import ControlPaths
 
 
 @dataclass(frozen=True, slots=True)

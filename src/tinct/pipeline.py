@@ -99,13 +99,13 @@ def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
     from .ir.core.runnable import check_resources, check_runnable
     from .transforms.hercules import CPU, HERCULES
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import CORE, specialising
+    from .transforms.pipelines import specialise
     from .transforms.to_hercules import translate
 
     do(CHECK, job.origin.check, job.entry, job.constants)
     module = do(BUILD, job.origin.core)
     do(CHECK_RESOURCES, check_resources, entry_point(module.functions, job.entry))
-    do(SPECIALISE, apply_passes, module, specialising(job.entry, job.constants), CORE)
+    do(SPECIALISE, specialise, module, job.entry, job.constants)
     do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
     graph = do(TRANSLATE, translate, module, job.entry)
     do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
@@ -124,13 +124,13 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
     from .ir.core.runnable import check_resources
     from .transforms.core.condition_depth import deepest_nesting
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import CORE, GPU, NAGA, guard_loops, specialising
+    from .transforms.pipelines import CORE, GPU, NAGA, guard_loops, specialise
     from .transforms.to_wgsl.unit import to_unit
 
     do(CHECK, job.origin.check, job.entry, job.constants)
     module = do(BUILD, job.origin.core)
     do(CHECK_RESOURCES, check_resources, entry_point(module.functions, job.entry))
-    do(SPECIALISE, apply_passes, module, specialising(job.entry, job.constants), CORE)
+    do(SPECIALISE, specialise, module, job.entry, job.constants)
     do(PREPARE, apply_passes, module, GPU.passes, CORE)
     watch = do(GUARD_LOOPS, guard_loops, module, job.entry, limit=options.loop_limit, effort=options.loop_effort)
     do(DIALECT, apply_passes, module, NAGA.passes if options.for_naga else (), CORE)

@@ -13,9 +13,9 @@ from tinct.ir.core.nodes import Module
 from tinct.ir.entry_points import compute_entry_point, entry_point
 from tinct.ir.source import Source
 from tinct.transforms.core.condition_depth import deepest_nesting
-from tinct.transforms.core.loop_turns import max_trip_count
 from tinct.transforms.core.single_entry_point import SingleEntryPoint
 from tinct.transforms.core.substitute_overrides import SubstituteOverrides
+from tinct.transforms.core.trip_counts import max_trip_count
 from tinct.transforms.from_wgsl.build import build
 from tinct.transforms.to_hercules import translate
 

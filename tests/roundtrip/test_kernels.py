@@ -15,7 +15,8 @@ from tinct.ir.source import Source
 from tinct.ir.textures import TextureExtent, format_of, pack_header
 from tinct.ir.types import BindingPoint, Pointer, Stage, Texture
 from tinct.transforms.from_wgsl import build
-from tinct.transforms.pipelines import for_gpu, specialise
+from tinct.transforms.passes import apply_passes
+from tinct.transforms.pipelines import CORE, GPU, specialise
 from tinct.transforms.to_wgsl.unit import to_unit
 
 SHADERS = sorted((Path(__file__).parents[2] / "shaders").glob("*/*.wgsl"))
@@ -49,7 +50,7 @@ def test_same_answers(path: Path) -> None:
         expected = answers(specialise(module_of(source), entry.name, {}), entry.name)
         again = specialise(module_of(written(module_of(source))), entry.name, {})
         assert answers(again, entry.name) == expected
-        prepared = for_gpu(module_of(source), entry.name, {})
+        prepared = apply_passes(specialise(module_of(source), entry.name, {}), GPU.passes, CORE)
         verify(prepared)
         text = written(prepared)
         assert written(module_of(text)) == text

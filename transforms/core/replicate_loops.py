@@ -18,10 +18,10 @@ from ...ir.core.structure import blocks_of
 from ...ir.types import VOID
 from .copying import Copier
 from .editing import any_of, module_names, names_in
-from .loop_turns import TripCount, trip_counts
 from .regions import blocks_from, branches_to, is_unreachable, merge_of, nested, region
 from .replacing import replace
 from .returns import Returns, nests_too_deep
+from .trip_counts import TripCount, trip_counts
 
 _OUTER_COPIES = 4
 """Maximum number of copies of a loop with inner loops, whose own iterations are few compared with theirs."""

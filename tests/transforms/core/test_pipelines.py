@@ -19,8 +19,8 @@ from tinct.transforms.core.dce import DeadCodeElimination
 from tinct.transforms.core.unroll import Unroll
 from tinct.transforms.core.watch_loops import WatchLoops
 from tinct.transforms.hercules import CPU, HERCULES
-from tinct.transforms.passes import Pipeline, parse_pipeline
-from tinct.transforms.pipelines import CORE, GPU, LOOP_EFFORTS, MINIFY, NAGA, O1, for_gpu, specialise, specialising
+from tinct.transforms.passes import Pipeline, apply_passes, parse_pipeline
+from tinct.transforms.pipelines import CORE, GPU, LOOP_EFFORTS, MINIFY, NAGA, O1, specialise, specialising
 from tinct.transforms.to_hercules import translate
 
 from .support import SHADERS, answers, entry_points, module_of, seeded_buffer, transformed, written
@@ -114,7 +114,7 @@ def naga() -> Iterator[GpuDevice]:
 
 
 def for_naga(text: str, entry: str) -> str:
-    module = for_gpu(module_of(text), entry, {})
+    module = apply_passes(specialise(module_of(text), entry, {}), GPU.passes, CORE)
     transformed(module, "naga")
     return written(module)
 
