@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...ir.hercules import nodes as h
+from ...ir.hercules.sharing import Sharing
 from ...ir.hercules.types import is_collection
 from ...ir.hercules.versions import consumed, looked_at, version_of
 from .layout import Layout, constant_size, natural_layout
-from .sharing import Sharing
 
 
 @dataclass(eq=False, slots=True)

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from ...ir.hercules import nodes as h
-from ...ir.hercules.versions import taken_over
+from . import nodes as h
+from .versions import taken_over
 
 
 def has_own_root(node: h.Node) -> bool:
