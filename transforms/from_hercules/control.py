@@ -15,7 +15,6 @@ from ...base.deadline import check_compile_time
 from ...ir import types as w
 from ...ir.core import nodes as c
 from ...ir.core.builder import Builder, bool_constant, empty_block, u32
-from ...ir.core.names import NameScope
 from ...ir.core.values import Value
 from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
@@ -28,6 +27,7 @@ from ...ir.ops import BinaryOp, UnaryOp
 from .barriers import Barriers, Uses, uses_of
 from .levels import Levels
 from .memory import Memory, component_of, is_zero, key_of, type_at
+from .names import Names
 from .places import Places
 from .scalars import Scalars
 from .shape import Cycle, Shape
@@ -67,7 +67,7 @@ class Writer:
     """Writes one function at a builder's insertion point."""
 
     builder: Builder
-    names: NameScope
+    names: Names
     placed: Placement
     shape: Shape
     levels: Levels
@@ -137,12 +137,12 @@ class Writer:
         return [self.value(it) for it in nodes]
 
     def _name(self, node: h.Node) -> str | None:
-        return self.names.unique(node.label) if node.label.isidentifier() and node.label.isascii() else None
+        return self.names.unique(node.label) if node.label else None
 
     def _declare(self, node: h.Node, initial: Value | None = None) -> c.Var:
         """A variable for a scalar node."""
         type = scalar_type(self.placed.types[node], node.span)
-        return self._variable(type, self.names.unique(node.label or "value"), initial)
+        return self._variable(type, self.names.unique(node.label), initial)
 
     def _variable(self, type: w.Type, name: str, initial: Value | None = None) -> c.Var:
         pointer = w.pointer(w.AddressSpace.FUNCTION, type, w.Access.READ_WRITE)
@@ -429,8 +429,8 @@ class Writer:
         for reduce in self._reduces(self.placed.nest.joins[fork]):
             self._start_reduce(reduce, fork)
         ids = [it for it in self.users.get(fork, ()) if isinstance(it, h.ThreadID)]
-        name = next((it.label for it in ids if it.label), "") or "i"
-        self._counters[fork] = counter = self._variable(w.U32, self.names.unique(name), u32(0))
+        name = next((it.label for it in ids if it.label), "")
+        self._counters[fork] = counter = self._variable(w.U32, self.names.unique(name, "i"), u32(0))
         node = self.builder.enter_loop()
         with self.builder.at(node.start_target):
             more = self.builder.binary(BinaryOp.LESS, self.builder.load(counter), self.context.dynamic(fork.factor))

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from ...ir import types as w
 from ...ir.core import nodes as c
 from ...ir.core.builder import Builder, empty_module, parameter, u32
-from ...ir.core.names import NameScope
 from ...ir.core.values import Value
 from ...ir.hercules import nodes as h
 from ...ir.hercules.entry import WORKGROUP_CONSTANTS, Binding, EntryPoint
@@ -22,6 +21,7 @@ from ...ir.ops import BinaryOp
 from ..hercules.inline_calls import inline_calls
 from .control import Context, Writer
 from .levels import Levels
+from .names import Names
 from .places import Place, Places
 from .shape import shape_of
 from .types import Structs
@@ -49,7 +49,7 @@ class _Entry:
     placed: Placement
     levels: Levels
     local_axes: Sequence[int]
-    names: NameScope = field(default_factory=NameScope)
+    names: Names = field(default_factory=Names)
     core: c.Module = field(default_factory=empty_module)
     builder: Builder = field(init=False)
     inputs: dict[str, c.FunctionParameter] = field(default_factory=dict[str, c.FunctionParameter])
@@ -63,12 +63,11 @@ class _Entry:
         self.builder = Builder(self.core, self.core.root)
         structs = Structs(self.names)
         self.names.unique(self.entry.name)
+        types = {it.parameter: self._binding_type(it) for it in self.entry.bindings}
+        for type in types.values():
+            structs.declare(type)
         for binding in self.entry.bindings:
-            structs.declare(binding.type)
-        for it in structs.declared:
-            self.names.unique(it.name)
-        for binding in self.entry.bindings:
-            self._declare(binding)
+            self._declare(binding, types[binding.parameter])
         places = Places(self.placed, self.levels, structs, self.places, one_invocation=not self.local_axes)
         resources: list[c.ValueDeclaration] = [*self.variables.values()]
         for place in places.all():
@@ -90,18 +89,24 @@ class _Entry:
         self.function.parameters.extend(self.inputs.values())
         return self.core
 
-    def _declare(self, binding: Binding) -> None:
-        """The variable of a binding, as WGSL has it: a single scalar is no array of one."""
-        is_bare = isinstance(binding.type, w.Array) and binding.type.count == 1
-        is_bare = is_bare and isinstance(w.element_type(binding.type), (w.Scalar, w.Atomic))
-        type = w.element_type(binding.type) if is_bare else binding.type
-        assert type is not None
+    def _binding_type(self, binding: Binding) -> w.Type:
+        """The type of a binding, as WGSL has it: a single scalar is no array of one."""
+        match binding.type:
+            case w.Array(element=(w.Scalar() | w.Atomic()) as element, count=1):
+                return element
+            case w.Struct(name=name, members=members) if binding.space is w.AddressSpace.HANDLE:
+                return w.Struct(self.names.unique(name, "Texture"), members)
+            case _:
+                return binding.type
+
+    def _declare(self, binding: Binding, type: w.Type) -> None:
+        """The variable of a binding."""
         pointer = w.pointer(binding.space, type, binding.access) if binding.space is not w.AddressSpace.HANDLE else None
         pointer = pointer or w.pointer(w.AddressSpace.STORAGE, type, binding.access)
         variable = self.builder.var(pointer, name=self.names.unique(binding.name), binding=binding.point)
         self.variables[binding.parameter] = variable
         self.places[binding.parameter] = Place(
-            binding.name, type, pointer.space, skipped=int(is_bare), is_written=binding.is_written, variable=variable
+            binding.name, type, pointer.space, skipped=int(isinstance(type, (w.Scalar, w.Atomic))), is_written=binding.is_written, variable=variable
         )
 
     def _variable(self, place: Place) -> c.Var:

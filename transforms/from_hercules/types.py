@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from ...ir import types as w
 from ...ir.constants import ConstantValue, RawValue, zero
-from ...ir.core.names import NameScope
 from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
 from ...ir.hercules.types import F16, F32, I32, U16, U32, U64, Scalar
 from ...ir.source import Span
+from .names import Names
 
 _SCALARS: dict[h.Type, w.Scalar] = {
     h.Bool(): w.BOOL,
@@ -51,7 +51,7 @@ def _shown(type: h.Type) -> str:
 class Structs:
     """The structures of a module, one for each product type that a variable or a function's result has."""
 
-    names: NameScope
+    names: Names
     declared: list[w.Struct] = field(default_factory=list[w.Struct])
     _by_fields: dict[tuple[w.Type, ...], w.Struct] = field(default_factory=dict["tuple[w.Type, ...]", w.Struct])
 
