@@ -13,6 +13,8 @@ import numpy as np
 from .base.deadline import compiling_within
 from .base.errors import DeviceError
 from .dispatch import Dispatch, Timing
+from .ir.layout_sizes import minimum_size
+from .ir.textures import storage_type
 from .ir.types import BindingPoint, Texture
 from .pipeline import GpuKernel, GpuOptions
 from .reflection import BindingInfo
@@ -46,7 +48,8 @@ def run_on_gpu(dispatch: Dispatch, adapter: str = "", *, via_hercules: bool = Fa
     for (group, binding), data in result.outputs.items():
         point = BindingPoint(group, binding)
         if point in dispatch.buffers:
-            dispatch.buffers[point][:] = data
+            buffer = dispatch.buffers[point]
+            buffer[:] = data[: len(buffer)]
     return Timing(attempts.compile_seconds, result.run_seconds)
 
 
@@ -139,9 +142,11 @@ def gpu_binding(info: BindingInfo, data: bytes) -> BufferBinding | TextureBindin
 
 
 def memory_binding(info: BindingInfo, data: bytes) -> BufferBinding:
-    """A binding of a kernel that came from Hercules IR, in which a texture is memory."""
+    """A binding of a kernel that came from Hercules IR, in which a texture is memory with at least one texel."""
     from .backend.gpu import BufferBinding
 
+    if isinstance(info.type, Texture):
+        data = data.ljust(minimum_size(storage_type(info.type)), b"\0")
     return BufferBinding(info.group, info.binding, _kind(info), data)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from .kernel import entry_module
+from .entry import entry_module
+from .grid import MOST_WORKGROUPS, WORKGROUP_SIZE, grid_module, grid_size
 
-__all__ = ["entry_module"]
+__all__ = ["MOST_WORKGROUPS", "WORKGROUP_SIZE", "entry_module", "grid_module", "grid_size"]

@@ -1,8 +1,8 @@
 """What each fork of a kernel is on a GPU: a dimension of the grid, one of the workgroup, or a loop.
 
-Forks of the *grid* are over workgroups, or over all invocations of a dispatch. *Local* forks are over the invocations of a
-workgroup: the nests of the workgroup's size that follow one another in the code of a workgroup. All invocations run
-the code outside of local forks too, with equal values. Any other fork is a loop of one invocation.
+Forks of the *grid* are over workgroups, or over all invocations of a dispatch. *Local* forks are over the invocations
+of a workgroup: the nests of the workgroup's size that follow one another in the code of a workgroup. All invocations
+run the code outside of local forks too, with equal values. Any other fork is a loop of one invocation.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ element of its own number: then it is a variable of each invocation, and the ind
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...ir import types as w
@@ -28,7 +28,8 @@ Path = tuple[int | None, ...]
 class Place:
     """A variable. `type` is its WGSL type, `skipped` the number of first indices that it leaves out.
 
-    `is_shared`: the invocations of a workgroup, or of the dispatch, may share it. `variable` is set when it is declared.
+    `is_shared`: the invocations of a workgroup, or of the dispatch, may share it. `variable` is set when it is
+    declared.
     """
 
     name: str
@@ -48,21 +49,25 @@ class Place:
 class Places:
     """`of(node)` is the place of a collection among the live nodes, constants and the result excepted."""
 
-    placed: Placement
     levels: Levels
     structs: Structs
-    parameters: Mapping[int, Place]
+    parameter: Callable[[int, set[Path]], Place]
+    """Declares the place of a parameter, whose scalars at some paths are atomic."""
     one_invocation: bool
     """Whether a workgroup is one invocation, so that all of its memory can be workgroup memory."""
     _sharing: Sharing = field(init=False)
-    _members: dict[h.Node, list[h.Node]] = field(init=False)
+    _members: dict[h.Node, list[h.Node]] = field(default_factory=dict[h.Node, list[h.Node]])
     _by_root: dict[h.Node, Place] = field(default_factory=dict[h.Node, Place])
+
+    @property
+    def placed(self) -> Placement:
+        """The function, with its nodes in blocks."""
+        return self.levels.placed
 
     def __post_init__(self) -> None:
         types = self.placed.types
         made = [it for it in self.placed.function.nodes if it in self.placed.live and _makes_collection(it, types)]
         self._sharing = Sharing(made)
-        self._members = {}
         for node in made:
             self._members.setdefault(self._sharing.root(node), []).append(node)
         chained = self._chained_collects()
@@ -187,33 +192,36 @@ class Places:
     def _place(self, members: Sequence[h.Node], *, is_own: bool) -> Place:
         parameter = next((it for it in members if isinstance(it, h.Parameter)), None)
         if parameter is not None:
-            return self.parameters[parameter.index]
+            return self.parameter(parameter.index, set(self._atomic_paths(members)))
         type = _collection_type(members[0], self.placed.types)
         name = next((it.label for it in members if it.label), "") or "memory"
-        is_shared = (self._is_of_workgroup(members) and not is_own and self.levels.local > 0) or self.one_invocation
+        is_shared = self._is_of_workgroup(members) and not is_own and self.levels.local > 0
         skipped = self.levels.local if is_own else 0
         for _ in range(skipped):
             assert isinstance(type, h.Array)
             type = type.element
-        space = w.AddressSpace.WORKGROUP if is_shared else w.AddressSpace.FUNCTION
+        is_workgroup = is_shared or self.one_invocation  # there is more room than for variables of a function
+        space = w.AddressSpace.WORKGROUP if is_workgroup else w.AddressSpace.FUNCTION
         atomics = set(self._atomic_paths(members)) if is_shared else set[Path]()
-        return Place(name, self._type(type, atomics, ()), space, skipped)
+        return Place(name, store_type(self.structs, type, atomics, ()), space, skipped)
 
     def _atomic_paths(self, members: Sequence[h.Node]) -> Iterator[Path]:
         for node in members:
             if isinstance(node, h.Atomic):
                 yield tuple(it.field if isinstance(it, h.FieldIndex) else None for it in node.indices)
 
-    def _type(self, type: h.Type, atomics: set[Path], path: Path) -> w.Type:
-        match type:
-            case h.Array(element=element, extent=h.DynamicLiteral(value=count)):
-                return w.array(self._type(element, atomics, (*path, None)), max(count, 1))
-            case h.Product(fields=fields):
-                return self.structs.of(self._type(it, atomics, (*path, number)) for number, it in enumerate(fields))
-            case h.Integer() if path in atomics:
-                return w.atomic(scalar_type(type))
-            case _:
-                return self.structs.store_type(type)
+
+def store_type(structs: Structs, type: h.Type, atomics: set[Path], path: Path) -> w.Type:
+    """The WGSL type of a part of a variable at a path, with the scalars at the paths `atomics` atomic."""
+    match type:
+        case h.Array(element=element, extent=h.DynamicLiteral(value=count)):
+            return w.array(store_type(structs, element, atomics, (*path, None)), max(count, 1))
+        case h.Product(fields=fields):
+            return structs.of(store_type(structs, it, atomics, (*path, number)) for number, it in enumerate(fields))
+        case h.Integer() if path in atomics:
+            return w.atomic(scalar_type(type))
+        case _:
+            return structs.store_type(type)
 
 
 def _makes_collection(node: h.Node, types: Mapping[h.Node, h.Type]) -> bool:

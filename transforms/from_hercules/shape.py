@@ -1,9 +1,9 @@
 """The structure of a function's control: what is nested in what when control is written with Ifs and Loops.
 
-The tree of blocks follows the dominator tree (N. Ramsey, "Beyond Relooper: Recursive Translation of Unstructured Control
-Flow to Structured Control Flow", ICFP 2022), with one change: what follows a loop or a fork stands after it, not inside
-of it. So a block is nested in the block that dominates it, unless it is outside of a loop or fork that its dominator is in;
-then it *follows* the outermost such loop or fork.
+The tree of blocks follows the dominator tree (N. Ramsey, "Beyond Relooper: Recursive Translation of Unstructured
+Control Flow to Structured Control Flow", ICFP 2022), with one change: what follows a loop or a fork stands after it,
+not inside of it. So a block is nested in the block that dominates it, unless it is outside of a loop or fork that its
+dominator is in; then it *follows* the outermost such loop or fork.
 
 A *label* is a block that is entered from several places, or follows a loop or fork. It is written after the code that
 enters it.
@@ -28,8 +28,8 @@ class Shape:
     """The tree of blocks, each named by its leader.
 
     `labels` has the labels written in the code of each block, in order: at a loop's header or a fork those that follow
-    the cycle are in `followers`, those inside in `labels`. `cycles` has the loops and forks around each block, outermost
-    first; `loops` the loop of each header.
+    the cycle are in `followers`, those inside in `labels`. `cycles` has the loops and forks around each block,
+    outermost first; `loops` the loop of each header.
     """
 
     labels: Mapping[h.Node, tuple[h.Node, ...]]

@@ -1,7 +1,7 @@
 """Types and constants of Hercules IR in WGSL.
 
-A bool, a 32-bit integer and an f32 or f16 are those of WGSL. A u64 is a number of a thread or an index, which on a GPU fits
-a u32 (see `transforms.hercules`); a u16 is the bits of an f16, in the low half of a u32.
+A bool, a 32-bit integer and an f32 or f16 are those of WGSL. A u64 is a number of a thread or an index, which on a GPU
+fits a u32 (see `transforms.hercules`); a u16 is the bits of an f16, in the low half of a u32.
 """
 
 from __future__ import annotations
