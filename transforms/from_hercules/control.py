@@ -7,6 +7,8 @@ merge (Phis and Reduces of scalars) are variables, and so are values of a loop t
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,14 +23,14 @@ from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import Loop, block_leader
 from ...ir.hercules.graph import def_use, is_control, is_projection
 from ...ir.hercules.placement import Placement
-from ...ir.hercules.types import is_collection, is_scalar
+from ...ir.hercules.types import F16, is_collection, is_scalar
 from ...ir.hercules.versions import is_version_projection
 from ...ir.ops import BinaryOp, UnaryOp
 from .barriers import Barriers, Uses, uses_of
 from .levels import Levels
 from .memory import Memory, component_of, is_zero, key_of, type_at
 from .names import Names
-from .places import Places
+from .places import Place, Places
 from .scalars import Scalars
 from .shape import Cycle, Shape
 from .types import constant_value, scalar_type
@@ -59,6 +61,7 @@ class Context:
     thread: Callable[[h.Fork], Value]
     dynamic: Callable[[h.DynamicConstant], Value]
     parameters: Mapping[int, Value]
+    called: Callable[[h.Function, Sequence[Place]], c.Function]
     finish: Callable[[h.Return, Callable[[h.Node], Value]], None]
 
 
@@ -86,6 +89,7 @@ class Writer:
     _frames: list[_Label | _LoopFrame] = field(default_factory=list["_Label | _LoopFrame"])
     _flags: dict[Target, c.Var] = field(default_factory=dict[Target, c.Var])
     _pending: dict[Target, None] = field(default_factory=dict[Target, None])
+    _bits: dict[int, c.Var] = field(default_factory=dict[int, c.Var])
     _waiting: dict[Target, Uses] = field(default_factory=dict[Target, Uses])
     _entered: set[c.Block] = field(default_factory=set[c.Block])
     """The merge and continuing blocks of loops that something branches to."""
@@ -131,7 +135,19 @@ class Writer:
 
     def _constant(self, value: h.Constant) -> Value:
         type = scalar_type(_type_of(value))
+        if isinstance(value, h.FloatConstant) and not math.isfinite(value.value):
+            return self._not_finite(value)
         return c.Constant(constant_value(value, type), type, None)
+
+    def _not_finite(self, constant: h.FloatConstant) -> Value:
+        """An infinity or a NaN, from bits in a variable: WGSL allows none in expressions of constants."""
+        is_half = constant.type == F16
+        (bits,) = struct.unpack("<H" if is_half else "<I", struct.pack("<e" if is_half else "<f", constant.value))
+        if bits not in self._bits:
+            pointer = w.pointer(w.AddressSpace.FUNCTION, w.U32, w.Access.READ_WRITE)
+            self._bits[bits] = c.Var(u32(bits), pointer, self.names.unique("bits"))
+            self.start.instructions.insert(0, self._bits[bits])
+        return self.scalars.from_bits(self.builder.load(self._bits[bits]), constant.type)
 
     def _operands(self, nodes: Iterable[h.Node]) -> list[Value]:
         return [self.value(it) for it in nodes]
@@ -328,9 +344,17 @@ class Writer:
                 self._begin(node, node.collection, leader)
                 self._values[node] = self.memory.atomic(node)
             case h.Call():
-                raise ShaderError([not_supported("a call in a kernel for a GPU", node.span)])
+                self._values[node] = self._call(node)
             case _:
                 pass
+
+    def _call(self, node: h.Call) -> Value:
+        """A call. Collections are not passed: the function uses the variables themselves."""
+        types = node.callee.parameter_types
+        pairs = list(zip(node.arguments, types, strict=True))
+        places = [self.places.of(it) for it, type in pairs if not is_scalar(type)]
+        function = self.context.called(node.callee, places)
+        return self.builder.call(function, [self.value(it) for it, type in pairs if is_scalar(type)])
 
     def _scalar(self, node: h.AnyScalarNode) -> Value:
         operands = node.inputs()
@@ -352,6 +376,10 @@ class Writer:
             return
         if isinstance(node.collection, h.Atomic):
             self._keep(node, self._values[node.collection])
+            return
+        if isinstance(node.collection, h.Call):
+            result = self._values[node.collection]
+            self._keep(node, self.builder.access(result, self.memory.steps(result.type, node.indices)))
             return
         is_uniform = node in self._uniform
         self._wait(node, leader)

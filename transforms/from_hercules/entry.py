@@ -15,7 +15,6 @@ from ...ir.core.values import Value
 from ...ir.hercules import nodes as h
 from ...ir.hercules.entry import WORKGROUP_CONSTANTS, Binding, EntryPoint
 from ...ir.hercules.placement import place_nodes
-from ..hercules.inline_calls import inline_calls
 from .levels import Levels
 from .module import KernelModule
 from .places import Path, Place
@@ -25,9 +24,8 @@ def entry_module(entry: EntryPoint) -> c.Module:
     """Core IR of an entry point that was translated from WGSL, with the same bindings and workgroup size. A texture
     becomes a storage buffer (see `ir.textures.storage_type`).
 
-    The function changes: calls are inlined. Raises ShaderError for what has no place in WGSL.
+    Raises ShaderError for what has no place in WGSL.
     """
-    inline_calls(entry.function)
     frame = _EntryFrame(entry)
     return KernelModule(frame, entry.name, Levels(place_nodes(entry.function), 3, len(frame.local_axes))).build()
 

@@ -107,7 +107,7 @@ class _GridFrame:
         factors = self.kernel.factors
         strides: list[Value] = [u32(1)]
         for factor in reversed(factors):
-            strides.append(builder.binary(BinaryOp.MULTIPLY, strides[-1], module.dynamic(factor)))
+            strides.append(builder.binary(BinaryOp.MULTIPLY, strides[-1], module.dynamics.value(factor)))
         self._strides = strides
         outside = builder.enter_if(builder.binary(BinaryOp.GREATER_EQUAL, self._thread, strides[-1]))
         with builder.at(outside.true_target):
@@ -126,7 +126,7 @@ class _GridFrame:
         if inner:
             value = builder.binary(BinaryOp.DIVIDE, value, self._strides[inner])
         if axis:
-            value = builder.binary(BinaryOp.REMAINDER, value, module.dynamic(fork.factor))
+            value = builder.binary(BinaryOp.REMAINDER, value, module.dynamics.value(fork.factor))
         return value
 
     def dynamic_parameter(self, module: KernelModule, index: int) -> Value:

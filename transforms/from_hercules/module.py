@@ -14,15 +14,17 @@ from ...ir import types as w
 from ...ir.core import nodes as c
 from ...ir.core.builder import Builder, empty_module, parameter, u32
 from ...ir.core.values import Value
+from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
-from ...ir.hercules.types import F16
+from ...ir.hercules.placement import place_nodes
+from ...ir.hercules.types import F16, is_scalar
 from ...ir.ops import BinaryOp
 from .control import Context, Writer
 from .levels import Levels
 from .names import Names
 from .places import Path, Place, Places
 from .shape import shape_of
-from .types import Structs
+from .types import Structs, scalar_type
 
 
 class Frame(Protocol):
@@ -67,9 +69,19 @@ class KernelModule:
     _inputs: dict[str, c.FunctionParameter] = field(default_factory=dict[str, c.FunctionParameter])
     _known: dict[object, Value] = field(default_factory=dict[object, Value])
 
+    dynamics: Dynamics = field(init=False)
+    _called: dict[tuple[h.Function, tuple[Place, ...]], c.Function] = field(
+        default_factory=dict["tuple[h.Function, tuple[Place, ...]]", c.Function]
+    )
+    _is_in_called: bool = False
+
     def __post_init__(self) -> None:
         self.structs = Structs(self.names)
         self.builder = Builder(self.core, self.core.root)
+        self.dynamics = Dynamics(self.builder, self._dynamic_parameter)
+
+    def _dynamic_parameter(self, index: int) -> Value:
+        return self.frame.dynamic_parameter(self, index)
 
     def build(self) -> c.Module:
         """Build the module. Raises ShaderError for what has no place in WGSL."""
@@ -86,13 +98,56 @@ class KernelModule:
             if place.space is w.AddressSpace.FUNCTION:
                 self._variable(place)
         self._prepare()
-        context = Context(self.thread, self.dynamic, {}, lambda _end, _value: self._finish())
+        context = Context(self.thread, self.dynamics.value, {}, self.called, lambda _end, _value: self._finish())
         shape = shape_of(self.levels.placed)
         Writer(self.builder, self.names, self.levels.placed, shape, self.levels, places, context).write()
         self.core.structs.extend(self.structs.declared)
         self.core.enables.extend(self._enables())
         self.function.parameters.extend(self._inputs.values())
+        self.core.functions.remove(self.function)
+        self.core.functions.append(self.function)
         return self.core
+
+    def called(self, callee: h.Function, places: Sequence[Place]) -> c.Function:
+        """A function that is called, whose collections are variables of the module: these places, in their order.
+
+        Its scalars are parameters, and its result is a structure of scalars.
+        """
+        key = (callee, tuple(places))
+        if key not in self._called:
+            with self.builder.at(None):
+                self._called[key] = self._write_called(callee, places)
+        return self._called[key]
+
+    def _write_called(self, callee: h.Function, places: Sequence[Place]) -> c.Function:
+        scalars = [(index, it) for index, it in enumerate(callee.parameter_types) if is_scalar(it)]
+        shared = [index for index, it in enumerate(callee.parameter_types) if not is_scalar(it)]
+        given = {
+            index: parameter(scalar_type(type), self.names.unique(callee.parameter_names[index]))
+            for index, type in scalars
+        }
+        result = self.structs.store_type(callee.return_type)
+        function = self.builder.function(self.names.unique(callee.name), given.values(), result)
+        at = dict(zip(shared, places, strict=True))
+        levels = Levels(place_nodes(callee), 0, 0)
+        inside = Places(levels, self.structs, lambda index, _atomics: at[index], one_invocation=False)
+        for place in inside.all():
+            if place.variable is None:
+                self._variable(place)
+        dynamics, outer, self._is_in_called = Dynamics(self.builder, self._dynamic_parameter), self._is_in_called, True
+        dynamics.prepare(levels)
+
+        def finish(end: h.Return, value: Callable[[h.Node], Value]) -> None:
+            assert isinstance(end.value, h.ProductNode)
+            fields = [value(it) for it in end.value.fields]
+            self.builder.return_(function, self.builder.construct(result, fields))
+
+        context = Context(self.thread, dynamics.value, given, self.called, finish)
+        Writer(self.builder, self.names, levels.placed, shape_of(levels.placed), levels, inside, context).write()
+        self._is_in_called = outer
+        self.core.functions.remove(function)
+        self.core.functions.append(function)
+        return function
 
     def bind(self, name: str, pointer: w.Pointer, point: w.BindingPoint) -> c.Var:
         """Declare a binding."""
@@ -103,6 +158,8 @@ class KernelModule:
 
     def input(self, builtin: str) -> Value:
         """A builtin input: a vector of three u32, or a u32 if its name ends in `index`."""
+        if self._is_in_called:
+            raise ShaderError([not_supported(f"{builtin} in a function that is called", None)])
         if builtin not in self._inputs:
             type = w.U32 if builtin.endswith("index") else w.vector(3, w.U32)
             io = w.IoAttributes(builtin=builtin)
@@ -117,26 +174,6 @@ class KernelModule:
         """The number of the thread in a fork that is no loop."""
         key = (self.levels.is_grid(fork), self.levels.axis(fork))
         return self._once(key, lambda: self.frame.thread(self, fork))
-
-    def dynamic(self, value: h.DynamicConstant) -> Value:
-        """A dynamic constant as a u32, below 2³². Division and remainder by zero give zero."""
-        return self._once(value, lambda: self._dynamic(value))
-
-    def _dynamic(self, value: h.DynamicConstant) -> Value:
-        builder = self.builder
-        match value:
-            case h.DynamicLiteral(number):
-                return u32(number)
-            case h.DynamicParameter(index):
-                return self.frame.dynamic_parameter(self, index)
-            case h.DynamicBinary(op, lhs, rhs):
-                left, right = self.dynamic(lhs), self.dynamic(rhs)
-                if op in (h.DynamicOp.MIN, h.DynamicOp.MAX):
-                    return builder.builtin_call(op.value, [left, right])
-                result = builder.binary(_DYNAMIC[op], left, right)
-                if op is not h.DynamicOp.DIV:
-                    return result
-                return builder.builtin_call("select", [result, u32(0), builder.binary(BinaryOp.EQUAL, right, u32(0))])
 
     def _once(self, key: object, make: Callable[[], Value]) -> Value:
         if key not in self._known:
@@ -158,17 +195,11 @@ class KernelModule:
     def _prepare(self) -> None:
         """Compute at the start of the function what all of its code may use."""
         for node in self.levels.placed.function.nodes:
-            if node not in self.levels.placed.live:
-                continue
-            match node:
-                case h.ThreadID(h.Fork() as fork) if not self.levels.is_loop(fork):
-                    self.thread(fork)
-                case h.DynamicConstantNode(value):
-                    self.dynamic(value)
-                case h.Fork(factor=factor) if self.levels.is_loop(node):
-                    self.dynamic(factor)
-                case _:
-                    pass
+            if isinstance(node, h.ThreadID) and node in self.levels.placed.live:
+                assert isinstance(node.fork, h.Fork)
+                if not self.levels.is_loop(node.fork):
+                    self.thread(node.fork)
+        self.dynamics.prepare(self.levels)
 
     def _enables(self) -> list[str]:
         stored = (w.walk(it.type.store) for it in self.core.root.instructions if isinstance(it.type, w.Pointer))
@@ -177,6 +208,47 @@ class KernelModule:
 
     def _finish(self) -> None:
         self.builder.return_(self.function)
+
+
+@dataclass(slots=True)
+class Dynamics:
+    """The dynamic constants of a function as u32 values, each computed once."""
+
+    builder: Builder
+    parameter: Callable[[int], Value]
+    _known: dict[h.DynamicConstant, Value] = field(default_factory=dict[h.DynamicConstant, Value])
+
+    def prepare(self, levels: Levels) -> None:
+        """Compute those that a function uses, at the insertion point."""
+        for node in levels.placed.function.nodes:
+            if node not in levels.placed.live:
+                continue
+            if isinstance(node, h.DynamicConstantNode):
+                self.value(node.value)
+            elif isinstance(node, h.Fork) and levels.is_loop(node):
+                self.value(node.factor)
+
+    def value(self, constant: h.DynamicConstant) -> Value:
+        """A dynamic constant, which is below 2³². Division and remainder by zero give zero."""
+        if constant not in self._known:
+            self._known[constant] = self._made(constant)
+        return self._known[constant]
+
+    def _made(self, constant: h.DynamicConstant) -> Value:
+        builder = self.builder
+        match constant:
+            case h.DynamicLiteral(number):
+                return u32(number)
+            case h.DynamicParameter(index):
+                return self.parameter(index)
+            case h.DynamicBinary(op, lhs, rhs):
+                left, right = self.value(lhs), self.value(rhs)
+                if op in (h.DynamicOp.MIN, h.DynamicOp.MAX):
+                    return builder.builtin_call(op.value, [left, right])
+                result = builder.binary(_DYNAMIC[op], left, right)
+                if op is not h.DynamicOp.DIV:
+                    return result
+                return builder.builtin_call("select", [result, u32(0), builder.binary(BinaryOp.EQUAL, right, u32(0))])
 
 
 _DYNAMIC: Mapping[h.DynamicOp, BinaryOp] = {

@@ -60,6 +60,13 @@ class Scalars:
             case _:
                 assert_never(node)
 
+    def from_bits(self, bits: Value, type: h.Type) -> Value:
+        """The float with these bits, a u32; those of an f16 are its low half."""
+        if type != F16:
+            return self._builder.builtin_call("bitcast", [bits], template_arguments=[w.F32])
+        halves = self._builder.builtin_call("bitcast", [bits], template_arguments=[w.vector(2, w.F16)])
+        return self._builder.access(halves, [u32(0)])
+
     def _unary(self, op: h.UnaryOp, operand: Value) -> Value:
         if op is h.UnaryOp.NEGATE:
             if operand.type is w.U32:
@@ -90,8 +97,7 @@ class Scalars:
             pair = builder.construct(w.vector(2, w.F16), [operand, constant(w.F16, 0.0)])
             return builder.builtin_call("bitcast", [pair], template_arguments=[w.U32])
         if source == U16 and target == F16:
-            halves = builder.builtin_call("bitcast", [operand], template_arguments=[w.vector(2, w.F16)])
-            return builder.access(halves, [u32(0)])
+            return self.from_bits(operand, target)
         if operand.type is type:
             return operand
         return builder.builtin_call("bitcast", [operand], template_arguments=[type])
