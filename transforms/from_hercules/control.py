@@ -21,14 +21,14 @@ from ...ir.core.values import Value
 from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import Loop, block_leader
-from ...ir.hercules.graph import def_use, is_control, is_projection
+from ...ir.hercules.graph import is_control, is_projection
 from ...ir.hercules.placement import Placement
 from ...ir.hercules.types import F16, is_collection, is_scalar
 from ...ir.hercules.versions import is_version_projection
 from ...ir.ops import BinaryOp, UnaryOp
 from .barriers import Barriers, Uses, uses_of
 from .levels import Levels
-from .memory import Memory, component_of, is_zero, key_of, type_at
+from .memory import Memory, is_zero
 from .names import Names
 from .places import Place, Places
 from .scalars import Scalars
@@ -93,14 +93,12 @@ class Writer:
     _waiting: dict[Target, Uses] = field(default_factory=dict[Target, Uses])
     _entered: set[c.Block] = field(default_factory=set[c.Block])
     """The merge and continuing blocks of loops that something branches to."""
-    _skipped: set[h.Node] = field(default_factory=set[h.Node])
-    _vectors: dict[h.Node, list[h.Write]] = field(default_factory=dict[h.Node, list[h.Write]])
 
     def __post_init__(self) -> None:
         self.memory = Memory(self.builder, self.places, self.value, self.context.dynamic)
         self.barriers = Barriers(self.builder, self.levels, self.places)
         self.scalars = Scalars(self.builder)
-        self.users = def_use(self.placed.function)
+        self.users = self.places.users
         assert self.builder.block is not None
         self.start = self.builder.block
 
@@ -110,7 +108,6 @@ class Writer:
         self._uniform = self._find_uniform()
         for node in self._escaping:
             self._variables[node] = self._declare(node)
-        self._find_vectors()
         self._sequence(self.placed.graph.order[0])
 
     # Values
@@ -213,38 +210,6 @@ class Writer:
                 found.add(node)
                 pending.extend(node.inputs())
         return {it for it in found if isinstance(it, h.Read) and it in self.placed.place}
-
-    def _find_vectors(self) -> None:
-        """Find Writes of all components of a vector, one after another, which are one store."""
-        for nodes in self.placed.blocks.values():
-            inside = set(nodes)
-            for node in nodes:
-                if isinstance(node, h.Write) and node not in self._skipped:
-                    chain = self._chain_to(node, inside)
-                    if chain is not None:
-                        self._skipped.update(it for it in chain if it is not node)
-                        self._vectors[node] = chain
-
-    def _chain_to(self, last: h.Write, inside: set[h.Node]) -> list[h.Write] | None:
-        """The Writes of all components that end with this one, in the order of the components."""
-        place = self.places.of(last)
-        if component_of(last.indices[-1]) is None or len(last.indices) <= place.skipped:
-            return None
-        whole = type_at(place.type, last.indices[place.skipped : -1])
-        if not isinstance(whole, w.Vector):
-            return None
-        found: dict[int, h.Write] = {}
-        node: h.Node = last
-        while isinstance(node, h.Write) and node in inside and node not in self._skipped:
-            number = component_of(node.indices[-1])
-            same = len(node.indices) == len(last.indices) and key_of(node.indices[:-1]) == key_of(last.indices[:-1])
-            if not same or number is None or number in found or number >= whole.width:
-                break
-            if node is not last and len(self.users[node]) > 1:
-                break
-            found[number] = node
-            node = node.collection
-        return [found[it] for it in range(whole.width)] if len(found) == whole.width else None
 
     # Blocks
 
@@ -391,23 +356,22 @@ class Writer:
             self.barriers.clear(w.AddressSpace.WORKGROUP)
 
     def _write(self, node: h.Write, leader: h.Node) -> None:
-        if node in self._skipped:
-            return
+        vectors = self.places.vectors
+        chain = vectors.chains.get(node)
+        is_vector = node in vectors.members and self.memory.is_vector(node)
+        if is_vector and chain is None:
+            return  # the last of them stores all components
         self._wait(node, leader)
-        chain = self._vectors.get(node)
-        first = node if chain is None else _first_of(chain)
+        first = _first_of(chain) if is_vector and chain is not None else node
         self._begin(node, first.collection, leader)
-        if chain is None:
-            self.memory.write(node)
-        else:
+        if is_vector and chain is not None:
             self.memory.write_vector(chain)
+        else:
+            self.memory.write(node)
 
     def _begin(self, node: h.Node, before: h.Node, leader: h.Node) -> None:
         """Copy the version that a node continues, if that lies elsewhere; a variable is zero before it is written."""
-        if is_zero(before) and not any(map(self._is_repeated, self.shape.cycles[leader])):
-            return
-        if self._is_moved(node, before):
-            self.memory.begin(before, self.places.of(node))
+        self._copy_all([(node, before)], leader)
 
     def _is_repeated(self, cycle: Cycle) -> bool:
         return isinstance(cycle, Loop) or self.levels.is_loop(cycle)
@@ -592,11 +556,16 @@ class Writer:
             else:
                 self._variables[phi] = self._declare(phi, value)
         collections = [(phi, it) for phi, it in pairs if is_collection(self.placed.types[phi])]
-        self._copy_all(collections)
+        self._copy_all(collections, leader)
 
-    def _copy_all(self, pairs: Sequence[tuple[h.Node, h.Node]]) -> None:
-        """Copy versions to the places of those that continue them, all at once."""
+    def _copy_all(self, pairs: Sequence[tuple[h.Node, h.Node]], leader: h.Node) -> None:
+        """In a block, copy versions to the places of those that continue them, all at once.
+
+        A variable is zero before it is written, and a chain of versions begins at one place.
+        """
+        is_once = not any(map(self._is_repeated, self.shape.cycles[leader]))
         moved = [(target, source) for target, source in pairs if self._is_moved(target, source)]
+        moved = [(target, source) for target, source in moved if not (is_once and is_zero(source))]
         if len(moved) > 1:
             self.memory.copy_together([(self.places.of(target), source) for target, source in moved])
             return
@@ -616,7 +585,8 @@ class Writer:
         values = [self.value(it.update) for it in scalars]
         for reduce, value in zip(scalars, values, strict=True):
             self.builder.store(self._variables[reduce], value)
-        self._copy_all([(it, it.update) for it in reduces if is_collection(self.placed.types[it])])
+        collections = [(it, it.update) for it in reduces if is_collection(self.placed.types[it])]
+        self._copy_all(collections, block_leader(join.control))
         for collect in self.users.get(join, ()):
             if isinstance(collect, h.Collect) and collect in self.placed.live:
                 self._collect(collect, fork)

@@ -17,7 +17,8 @@ from ...ir.hercules.entry import WORKGROUP_CONSTANTS, Binding, EntryPoint
 from ...ir.hercules.placement import place_nodes
 from .levels import Levels
 from .module import KernelModule
-from .places import Path, Place
+from .places import Place
+from .vectors import Path
 
 
 def entry_module(entry: EntryPoint) -> c.Module:

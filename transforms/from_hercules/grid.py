@@ -24,7 +24,8 @@ from ...ir.hercules.types import is_scalar
 from ...ir.ops import BinaryOp
 from .levels import Levels
 from .module import KernelModule
-from .places import Path, Place, store_type
+from .places import Place, store_type
+from .vectors import Path
 
 WORKGROUP_SIZE = 64
 """The default number of invocations of a workgroup: two to four hardware vectors of common GPUs, one of the widest."""

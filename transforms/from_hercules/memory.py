@@ -16,6 +16,7 @@ from ...ir.hercules.versions import version_of
 from ...ir.ops import BinaryOp
 from .places import Place, Places
 from .types import constant_value
+from .vectors import component_of, key_of
 
 _ATOMICS: dict[h.AtomicOp, str] = {
     h.AtomicOp.ADD: "atomicAdd",
@@ -119,6 +120,13 @@ class Memory:
             self.store(pointer, self.value(node.value))
         else:
             self.copy(pointer, node.value)
+
+    def is_vector(self, node: h.Write) -> bool:
+        """Whether a Write is of a component of a vector."""
+        place = self.places.of(node)
+        if len(node.indices) <= place.skipped:
+            return False
+        return isinstance(type_at(place.type, node.indices[place.skipped : -1]), w.Vector)
 
     def write_vector(self, nodes: Sequence[h.Write]) -> None:
         """Writes of all components of a vector, in the order of the components."""
@@ -273,16 +281,6 @@ _PLAIN: dict[h.AtomicOp, BinaryOp] = {
 }
 
 
-def component_of(index: h.Index) -> int | None:
-    """The number of a component below 4 that a constant position selects."""
-    if isinstance(index, h.PositionIndex) and isinstance(index.position, h.ConstantNode):
-        value = index.position.value
-        if isinstance(value, h.IntegerConstant):
-            return value.value
-        return 0 if isinstance(value, h.ZeroConstant) else None
-    return None
-
-
 def type_at(type: w.Type, indices: Sequence[h.Index]) -> w.Type:
     """The type of the part of a variable that indices lead to."""
     for index in indices:
@@ -290,21 +288,6 @@ def type_at(type: w.Type, indices: Sequence[h.Index]) -> w.Type:
         assert inner is not None
         type = inner
     return type
-
-
-def key_of(indices: Sequence[h.Index]) -> tuple[object, ...]:
-    """Equal for indices that are the same wherever they are computed."""
-    parts: list[object] = []
-    for it in indices:
-        number = component_of(it)
-        if isinstance(it, h.FieldIndex):
-            parts.append(("field", it.field))
-        elif number is not None:
-            parts.append(("constant", number))
-        else:
-            assert isinstance(it, h.PositionIndex)
-            parts.append(it.position)
-    return tuple(parts)
 
 
 def is_zero(node: h.Node) -> bool:

@@ -22,9 +22,10 @@ from ...ir.ops import BinaryOp
 from .control import Context, Writer
 from .levels import Levels
 from .names import Names
-from .places import Path, Place, Places
+from .places import Place, Places
 from .shape import shape_of
 from .types import Structs, scalar_type
+from .vectors import Path
 
 
 class Frame(Protocol):

@@ -7,21 +7,20 @@ element of its own number: then it is a variable of each invocation, and the ind
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...ir import types as w
 from ...ir.core.values import Value
 from ...ir.hercules import nodes as h
+from ...ir.hercules.graph import def_use
 from ...ir.hercules.placement import Placement
 from ...ir.hercules.sharing import Sharing
 from ...ir.hercules.types import is_collection
 from ...ir.hercules.versions import version_of
 from .levels import Levels
 from .types import Structs, scalar_type
-
-Path = tuple[int | None, ...]
-"""Where a scalar lies in a type: the number of a field, or None for any position of an array."""
+from .vectors import Path, VectorWrites, path_of, vector_paths
 
 
 @dataclass(eq=False, slots=True)
@@ -55,6 +54,8 @@ class Places:
     """Declares the place of a parameter, whose scalars at some paths are atomic."""
     one_invocation: bool
     """Whether a workgroup is one invocation, so that all of its memory can be workgroup memory."""
+    users: dict[h.Node, tuple[h.Node, ...]] = field(init=False)
+    vectors: VectorWrites = field(init=False)
     _sharing: Sharing = field(init=False)
     _members: dict[h.Node, list[h.Node]] = field(default_factory=dict[h.Node, list[h.Node]])
     _by_root: dict[h.Node, Place] = field(default_factory=dict[h.Node, Place])
@@ -66,15 +67,18 @@ class Places:
 
     def __post_init__(self) -> None:
         types = self.placed.types
+        self.users = def_use(self.placed.function)
+        self.vectors = VectorWrites(self.placed, self.users)
         made = [it for it in self.placed.function.nodes if it in self.placed.live and _makes_collection(it, types)]
         self._sharing = Sharing(made)
         for node in made:
             self._members.setdefault(self._sharing.root(node), []).append(node)
         chained = self._chained_collects()
         own = self._own_element(chained)
+        vectors = self._vector_paths(chained)
         for root, members in self._members.items():
             if root not in chained:
-                self._by_root[root] = self._place(members, is_own=root in own)
+                self._by_root[root] = self._place(members, vectors.get(root, set()), is_own=root in own)
 
     def of(self, node: h.Node) -> Place:
         """The place that holds a collection."""
@@ -187,9 +191,62 @@ class Places:
                 if root is not None and target is not None and root is not target:
                     yield root, target
 
+    # Vectors
+
+    def _vector_paths(self, chained: set[h.Node]) -> dict[h.Node, set[Path]]:
+        """The arrays of each class that are vectors; the same in classes of which one is copied to the other."""
+        found = {
+            root: set(vector_paths(_collection_type(members[0], self.placed.types)))
+            for root, members in self._members.items()
+            if root not in chained and not any(isinstance(it, h.Parameter) for it in members)
+        }
+        for root, path in self._written_apart():
+            found.get(root, set()).discard(path)
+        links = list(self._copies())
+        changed = True
+        while changed:
+            changed = False
+            for one, other in links:
+                left, right = found.get(one, set()), found.get(other, set())
+                changed |= left != right
+                left &= right
+                right &= left
+        return found
+
+    def _written_apart(self) -> Iterator[tuple[h.Node, Path]]:
+        """The arrays, each a class and a path, of which a component is written alone, or that are part of a copy."""
+        for node in self.placed.function.nodes:
+            if node not in self.placed.live:
+                continue
+            match node:
+                case h.Write(value=value, indices=indices):
+                    root = self._root_of(node)
+                    if root is not None and node not in self.vectors.members:
+                        yield root, path_of(indices[:-1])
+                    if is_collection(self.placed.types.get(value)):
+                        yield from self._all_of(node)
+                        yield from self._all_of(value)
+                case h.Read(collection) if is_collection(self.placed.types.get(node)) and version_of(node) is node:
+                    yield from self._all_of(node)
+                    yield from self._all_of(collection)
+                case h.Collect(value=value):
+                    yield from self._all_of(node)
+                    yield from self._all_of(value)
+                case h.Atomic(indices=indices):
+                    root = self._root_of(node)
+                    if root is not None:
+                        yield root, path_of(indices[:-1])
+                case _:
+                    pass
+
+    def _all_of(self, node: h.Node) -> Iterator[tuple[h.Node, Path]]:
+        root = self._root_of(node) if is_collection(self.placed.types.get(node)) else None
+        if root is not None:
+            yield from ((root, path) for path in vector_paths(_collection_type(root, self.placed.types)))
+
     # Variables
 
-    def _place(self, members: Sequence[h.Node], *, is_own: bool) -> Place:
+    def _place(self, members: Sequence[h.Node], vectors: set[Path], *, is_own: bool) -> Place:
         parameter = next((it for it in members if isinstance(it, h.Parameter)), None)
         if parameter is not None:
             return self.parameter(parameter.index, set(self._atomic_paths(members)))
@@ -203,21 +260,29 @@ class Places:
         is_workgroup = is_shared or self.one_invocation  # there is more room than for variables of a function
         space = w.AddressSpace.WORKGROUP if is_workgroup else w.AddressSpace.FUNCTION
         atomics = set(self._atomic_paths(members)) if is_shared else set[Path]()
-        return Place(name, store_type(self.structs, type, atomics, ()), space, skipped)
+        return Place(name, store_type(self.structs, type, atomics, (None,) * skipped, vectors), space, skipped)
 
     def _atomic_paths(self, members: Sequence[h.Node]) -> Iterator[Path]:
         for node in members:
             if isinstance(node, h.Atomic):
-                yield tuple(it.field if isinstance(it, h.FieldIndex) else None for it in node.indices)
+                yield path_of(node.indices)
 
 
-def store_type(structs: Structs, type: h.Type, atomics: set[Path], path: Path) -> w.Type:
-    """The WGSL type of a part of a variable at a path, with the scalars at the paths `atomics` atomic."""
+def store_type(
+    structs: Structs, type: h.Type, atomics: Collection[Path], path: Path, vectors: Collection[Path] = ()
+) -> w.Type:
+    """The WGSL type of a part of a variable at a path.
+
+    The scalars at the paths `atomics` are atomic, the arrays at the paths `vectors` are vectors.
+    """
     match type:
+        case h.Array(element=element, extent=h.DynamicLiteral(value=count)) if path in vectors:
+            return w.vector(count, scalar_type(element))
         case h.Array(element=element, extent=h.DynamicLiteral(value=count)):
-            return w.array(store_type(structs, element, atomics, (*path, None)), max(count, 1))
+            return w.array(store_type(structs, element, atomics, (*path, None), vectors), max(count, 1))
         case h.Product(fields=fields):
-            return structs.of(store_type(structs, it, atomics, (*path, number)) for number, it in enumerate(fields))
+            parts = (store_type(structs, it, atomics, (*path, index), vectors) for index, it in enumerate(fields))
+            return structs.of(parts)
         case h.Integer() if path in atomics:
             return w.atomic(scalar_type(type))
         case _:

@@ -3,7 +3,8 @@
 The tree of blocks follows the dominator tree (N. Ramsey, "Beyond Relooper: Recursive Translation of Unstructured
 Control Flow to Structured Control Flow", ICFP 2022), with one change: what follows a loop or a fork stands after it,
 not inside of it. So a block is nested in the block that dominates it, unless it is outside of a loop or fork that its
-dominator is in; then it *follows* the outermost such loop or fork.
+dominator is in; then it *follows* the outermost such loop or fork. Code on one of several ways out of a loop, which
+meet again, stays in the loop, before the `break`.
 
 A *label* is a block that is entered from several places, or follows a loop or fork. It is written after the code that
 enters it.
@@ -54,7 +55,10 @@ def shape_of(placed: Placement) -> Shape:
     for leader in order[1:]:
         above = block_leader(placed.dominators.parent[leader])
         left = next((it for it in cycles[above] if it not in cycles[leader]), None)
-        if left is not None:
+        if isinstance(left, Loop) and _is_way_out(placed, leader, left):
+            for block in _dominated(placed, leader):
+                cycles[block] = cycles[above]
+        elif left is not None:
             followers[left.header if isinstance(left, Loop) else left].append(leader)
         elif _entries(placed, leader) > 1:
             labels[above].append(leader)
@@ -72,6 +76,28 @@ def _cycles(placed: Placement, leader: h.Node) -> tuple[Cycle, ...]:
     for fork in placed.nest.around[leader]:
         sizes[fork] = sum(fork in around for around in placed.nest.around.values())
     return tuple(sorted(sizes, key=sizes.__getitem__, reverse=True))
+
+
+def _is_way_out(placed: Placement, leader: h.Node, loop: Loop) -> bool:
+    """Whether a block begins code, without loops, on one of several ways out of a loop, which meets another of them."""
+    ways = sum(after not in loop.body for it in loop.body for after in placed.graph.successors[it])
+    if ways < 2 or len(placed.graph.predecessors[leader]) != 1:
+        return False
+    blocks = _dominated(placed, leader)
+    if any(isinstance(it, (h.Fork, h.Join)) or placed.loops.around[it] != placed.loops.around[leader] for it in blocks):
+        return False
+    targets: set[h.Node] = set()
+    for block in blocks:
+        end = placed.exits[block]
+        if isinstance(end, h.Return):
+            return False
+        if not isinstance(end, (h.If, h.Match)):
+            targets |= {end} - set(blocks)
+    return len(targets) == 1 and not any(it in loop.body for it in targets)
+
+
+def _dominated(placed: Placement, leader: h.Node) -> list[h.Node]:
+    return [it for it in placed.blocks if placed.dominators.dominates(leader, it)]
 
 
 def _entries(placed: Placement, leader: h.Node) -> int:
