@@ -27,6 +27,7 @@ from ...ir.hercules.types import F16, is_collection, is_scalar
 from ...ir.hercules.versions import is_version_projection
 from ...ir.ops import BinaryOp, UnaryOp
 from .barriers import Barriers, Uses, uses_of
+from .coalescing import coalesced, use_blocks
 from .levels import Levels
 from .memory import Memory, is_zero
 from .names import Names
@@ -83,6 +84,7 @@ class Writer:
     start: c.Block = field(init=False)
     _values: dict[h.Node, Value] = field(default_factory=dict[h.Node, Value])
     _variables: dict[h.Node, c.Var] = field(default_factory=dict[h.Node, c.Var])
+    _shared: Mapping[h.Node, Sequence[h.Phi]] = field(default_factory=dict[h.Node, "Sequence[h.Phi]"])
     _counters: dict[h.Fork, c.Var] = field(default_factory=dict[h.Fork, c.Var])
     _escaping: set[h.Node] = field(default_factory=set[h.Node])
     _uniform: set[h.Node] = field(default_factory=set[h.Node])
@@ -106,8 +108,10 @@ class Writer:
         """Write the function's code."""
         self._escaping = set(self._find_escaping())
         self._uniform = self._find_uniform()
-        for node in self._escaping:
-            self._variables[node] = self._declare(node)
+        self._shared = coalesced(self.placed, self.users)
+        for node in self.placed.function.nodes:
+            if node in self._escaping and node not in self._variables:
+                self._declare(node)
         self._sequence(self.placed.graph.order[0])
 
     # Values
@@ -152,10 +156,12 @@ class Writer:
     def _name(self, node: h.Node) -> str | None:
         return self.names.unique(node.label) if node.label else None
 
-    def _declare(self, node: h.Node, initial: Value | None = None) -> c.Var:
-        """A variable for a scalar node."""
+    def _declare(self, node: h.Node, initial: Value | None = None) -> None:
+        """Declare the variable of a scalar node, and of the Phis that share it."""
+        nodes = self._shared.get(node, (node,))
         type = scalar_type(self.placed.types[node], node.span)
-        return self._variable(type, self.names.unique(node.label), initial)
+        label = next((it.label for it in nodes if it.label), "")
+        self._variables.update(dict.fromkeys(nodes, self._variable(type, self.names.unique(label), initial)))
 
     def _variable(self, type: w.Type, name: str, initial: Value | None = None) -> c.Var:
         pointer = w.pointer(w.AddressSpace.FUNCTION, type, w.Access.READ_WRITE)
@@ -171,31 +177,10 @@ class Writer:
             if isinstance(node, (h.DynamicConstantNode, h.ThreadID)):
                 continue
             home = [it for it in self.shape.cycles[at] if not _begins(it, at, node)]
-            blocks = [block for user in self.users[node] for block in self._use_blocks(node, user)]
+            users = [it for it in self.users[node] if it in self.placed.live]
+            blocks = [block for user in users for block in use_blocks(self.placed, node, user)]
             if any(cycle not in self.shape.cycles[block] for cycle in home for block in blocks):
                 yield node
-
-    def _use_blocks(self, node: h.Node, user: h.Node) -> Iterator[h.Node]:
-        """The blocks in which, or at whose end, a user needs a value."""
-        if user not in self.placed.live:
-            return
-        match user:
-            case h.Phi(h.Region() as region, values):
-                reached = self.placed.graph.predecessors[region]
-                pairs = zip(values, region.predecessors, strict=True)
-                yield from (block_leader(at) for value, at in pairs if value is node and at in reached)
-            case h.Reduce(h.Join() as join, init, update):
-                if init is node:
-                    yield block_leader(self.placed.nest.forks[join].control)
-                if update is node:
-                    yield block_leader(join.control)
-            case h.Collect(h.Join() as join):
-                yield block_leader(join.control)
-            case h.If(control) | h.Match(control) | h.Return(control):
-                yield block_leader(control)
-            case _:
-                if user in self.placed.place:
-                    yield self.placed.place[user]
 
     def _find_uniform(self) -> set[h.Node]:
         """The Reads in the code of a workgroup on which its control depends."""
@@ -276,7 +261,7 @@ class Writer:
         """Declare the variables of a label's Phis, before the code that gives them values."""
         for phi in self._phis(label):
             if phi not in self._variables and is_scalar(self.placed.types[phi]):
-                self._variables[phi] = self._declare(phi)
+                self._declare(phi)
 
     def _phis(self, region: h.Node) -> Iterator[h.Phi]:
         for user in self.users.get(region, ()):
@@ -449,7 +434,7 @@ class Writer:
             if reduce in self._variables:
                 self.builder.store(self._variables[reduce], initial)
             else:
-                self._variables[reduce] = self._declare(reduce, initial)
+                self._declare(reduce, initial)
         else:
             self._begin(reduce, reduce.init, block_leader(fork.control))
 
@@ -548,15 +533,35 @@ class Writer:
             return
         number = next(i for i, it in enumerate(region.predecessors) if block_leader(it) is leader)
         pairs = [(phi, phi.values[number]) for phi in self._phis(region)]
-        scalars = [(phi, it) for phi, it in pairs if is_scalar(self.placed.types[phi]) and it is not phi]
-        values = [self.value(it) for _, it in scalars]
-        for (phi, _), value in zip(scalars, values, strict=True):
-            if phi in self._variables:
-                self.builder.store(self._variables[phi], value)
-            else:
-                self._variables[phi] = self._declare(phi, value)
+        self._assign([(phi, it) for phi, it in pairs if is_scalar(self.placed.types[phi])])
         collections = [(phi, it) for phi, it in pairs if is_collection(self.placed.types[phi])]
         self._copy_all(collections, leader)
+
+    def _assign(self, pairs: Iterable[tuple[h.Node, h.Node]]) -> None:
+        """Give variables their values, all at once: one is assigned when no other needs its old value any more."""
+        left = [(target, source) for target, source in pairs if not self._is_same_variable(target, source)]
+        while left:
+            free = next((it for it in left if not self._is_needed(it, left)), None)
+            if free is None:
+                values = [self.value(source) for _, source in left]
+                for (target, _), value in zip(left, values, strict=True):
+                    self.builder.store(self._variables[target], value)
+                return
+            left.remove(free)
+            target, source = free
+            if target in self._variables:
+                self.builder.store(self._variables[target], self.value(source))
+            else:
+                self._declare(target, self.value(source))
+
+    def _is_same_variable(self, target: h.Node, source: h.Node) -> bool:
+        return target in self._variables and self._variables[target] is self._variables.get(source)
+
+    def _is_needed(self, move: tuple[h.Node, h.Node], moves: Iterable[tuple[h.Node, h.Node]]) -> bool:
+        """Whether another of the moves reads the variable that one assigns."""
+        return any(
+            self._is_same_variable(move[0], source) for other in moves if other is not move for source in other[1:]
+        )
 
     def _copy_all(self, pairs: Sequence[tuple[h.Node, h.Node]], leader: h.Node) -> None:
         """In a block, copy versions to the places of those that continue them, all at once.
@@ -582,9 +587,7 @@ class Writer:
         fork = self.placed.nest.forks[join]
         if scalars and not self.levels.is_loop(fork):
             raise ShaderError([not_supported("a sum over invocations that is not in memory", scalars[0].span)])
-        values = [self.value(it.update) for it in scalars]
-        for reduce, value in zip(scalars, values, strict=True):
-            self.builder.store(self._variables[reduce], value)
+        self._assign([(it, it.update) for it in scalars])
         collections = [(it, it.update) for it in reduces if is_collection(self.placed.types[it])]
         self._copy_all(collections, block_leader(join.control))
         for collect in self.users.get(join, ()):
