@@ -28,6 +28,7 @@ from ...ir.hercules.versions import is_version_projection
 from ...ir.ops import BinaryOp, UnaryOp
 from .barriers import Barriers, Uses, uses_of
 from .coalescing import coalesced, use_blocks
+from .cooperation import Cooperation
 from .levels import Levels
 from .memory import Memory, is_zero
 from .names import Names
@@ -63,6 +64,7 @@ class Context:
     dynamic: Callable[[h.DynamicConstant], Value]
     parameters: Mapping[int, Value]
     called: Callable[[h.Function, Sequence[Place]], c.Function]
+    cooperation: Cooperation
     finish: Callable[[h.Return, Callable[[h.Node], Value]], None]
 
 
@@ -110,7 +112,7 @@ class Writer:
         self._uniform = self._find_uniform()
         self._shared = coalesced(self.placed, self.users)
         for node in self.placed.function.nodes:
-            if node in self._escaping and node not in self._variables:
+            if node not in self._variables and (node in self._escaping or self._is_apart(node)):
                 self._declare(node)
         self._sequence(self.placed.graph.order[0])
 
@@ -181,6 +183,11 @@ class Writer:
             blocks = [block for user in users for block in use_blocks(self.placed, node, user)]
             if any(cycle not in self.shape.cycles[block] for cycle in home for block in blocks):
                 yield node
+
+    def _is_apart(self, node: h.Node) -> bool:
+        """Whether Phis share a variable that none of them can declare where all others see it."""
+        above = [block_leader(self.placed.dominators.parent[it.region]) for it in self._shared.get(node, ())]
+        return not any(all(self.placed.dominators.dominates(one, it) for it in above) for one in above) and bool(above)
 
     def _find_uniform(self) -> set[h.Node]:
         """The Reads in the code of a workgroup on which its control depends."""
@@ -571,11 +578,27 @@ class Writer:
         is_once = not any(map(self._is_repeated, self.shape.cycles[leader]))
         moved = [(target, source) for target, source in pairs if self._is_moved(target, source)]
         moved = [(target, source) for target, source in moved if not (is_once and is_zero(source))]
-        if len(moved) > 1:
-            self.memory.copy_together([(self.places.of(target), source) for target, source in moved])
+        together = [(target, source) for target, source in moved if not self._copy_in_workgroup(target, source)]
+        if len(together) > 1:
+            self.memory.copy_together([(self.places.of(target), source) for target, source in together])
             return
-        for target, source in moved:
+        for target, source in together:
             self.memory.begin(source, self.places.of(target))
+
+    def _copy_in_workgroup(self, target: h.Node, source: h.Node) -> bool:
+        """Copy a version to workgroup memory that invocations share, if that is where it goes."""
+        place = self.places.of(target)
+        if place.space is not w.AddressSpace.WORKGROUP or self.places.one_invocation:
+            return False
+        assert place.variable is not None
+        if isinstance(source, h.ConstantNode) and not is_zero(source):
+            raise ShaderError([not_supported("workgroup memory that begins with a constant", source.span)])
+        before = None if isinstance(source, h.ConstantNode) else self.places.of(source)
+        uses = Uses(frozenset(() if before is None else (before,)), frozenset((place,)))
+        self.barriers.wait(uses)
+        self.context.cooperation.fill(place.variable, None if before is None else before.variable)
+        self.barriers.since |= uses
+        return True
 
     def _is_moved(self, target: h.Node, source: h.Node) -> bool:
         return isinstance(source, h.ConstantNode) or self.places.of(source) is not self.places.of(target)

@@ -162,8 +162,6 @@ class Memory:
 
     def begin(self, source: h.Node, place: Place) -> None:
         """Put a version into the place of a chain of versions that continues it elsewhere."""
-        if place.space is w.AddressSpace.WORKGROUP and not self.places.one_invocation:
-            raise ShaderError([not_supported("workgroup memory that begins anew in a loop", source.span)])
         assert place.variable is not None
         self.copy(place.variable, source)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Protocol
 
 from ...ir import types as w
@@ -20,6 +21,7 @@ from ...ir.hercules.placement import place_nodes
 from ...ir.hercules.types import F16, is_scalar
 from ...ir.ops import BinaryOp
 from .control import Context, Writer
+from .cooperation import Cooperation
 from .levels import Levels
 from .names import Names
 from .places import Place, Places
@@ -99,7 +101,9 @@ class KernelModule:
             if place.space is w.AddressSpace.FUNCTION:
                 self._variable(place)
         self._prepare()
-        context = Context(self.thread, self.dynamics.value, {}, self.called, lambda _end, _value: self._finish())
+        context = Context(
+            self.thread, self.dynamics.value, {}, self.called, self.cooperation, lambda _end, _value: self._finish()
+        )
         shape = shape_of(self.levels.placed)
         Writer(self.builder, self.names, self.levels.placed, shape, self.levels, places, context).write()
         self.core.structs.extend(self.structs.declared)
@@ -143,12 +147,17 @@ class KernelModule:
             fields = [value(it) for it in end.value.fields]
             self.builder.return_(function, self.builder.construct(result, fields))
 
-        context = Context(self.thread, dynamics.value, given, self.called, finish)
+        context = Context(self.thread, dynamics.value, given, self.called, self.cooperation, finish)
         Writer(self.builder, self.names, levels.placed, shape_of(levels.placed), levels, inside, context).write()
         self._is_in_called = outer
         self.core.functions.remove(function)
         self.core.functions.append(function)
         return function
+
+    @property
+    def cooperation(self) -> Cooperation:
+        """What the invocations of a workgroup do together."""
+        return Cooperation(self.builder, lambda: self.input("local_invocation_index"), prod(self.frame.workgroup_size))
 
     def bind(self, name: str, pointer: w.Pointer, point: w.BindingPoint) -> c.Var:
         """Declare a binding."""
