@@ -277,11 +277,11 @@ class Writer:
 
     def _block(self, leader: h.Node) -> None:
         """Write the nodes of a block and its exit."""
-        if isinstance(leader, h.Fork) and self.levels.is_local(leader) and self.levels.axis(leader) == 0:
-            self.barriers.enter(leader)
         if isinstance(leader, h.Fork) and self.levels.is_local(leader):
             for reduce in self._reduces(self.placed.nest.joins[leader]):
                 self._begin(reduce, reduce.init, leader)
+            if self.levels.axis(leader) == 0:
+                self.barriers.enter(leader)
         self.memory.enter_block()
         for node in self.placed.blocks[leader]:
             self._node(node, leader)

@@ -101,9 +101,7 @@ class KernelModule:
             if place.space is w.AddressSpace.FUNCTION:
                 self._variable(place)
         self._prepare()
-        context = Context(
-            self.thread, self.dynamics.value, {}, self.called, self.cooperation, lambda _end, _value: self._finish()
-        )
+        context = Context(self.thread, self.dynamics.value, {}, self.called, self.cooperation, self._finish)
         shape = shape_of(self.levels.placed)
         Writer(self.builder, self.names, self.levels.placed, shape, self.levels, places, context).write()
         self.core.structs.extend(self.structs.declared)
@@ -216,7 +214,8 @@ class KernelModule:
         uses_f16 = F16 in self.levels.placed.types.values() or any(part is w.F16 for them in stored for part in them)
         return ["f16"] if uses_f16 else []
 
-    def _finish(self) -> None:
+    def _finish(self, _end: h.Return, _value: Callable[[h.Node], Value]) -> None:
+        """Bindings have their final versions already."""
         self.builder.return_(self.function)
 
 
