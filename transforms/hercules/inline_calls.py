@@ -1,10 +1,12 @@
-"""Inlines all calls: machine code is generated from one function.
+"""Inlines calls, usually all of them: machine code is generated from one function.
 
 A body without control of its own becomes data; one with forks, branches or loops is put into the control where the
 scheduler would have run the call.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.copying import copied
@@ -14,10 +16,10 @@ from .cleanup import remove_dead
 from .merge_returns import with_one_return
 
 
-def inline_calls(function: h.Function) -> None:
-    """Inline all calls of a function that verifies, in place; the functions called stay as they are."""
+def inline_calls(function: h.Function, chosen: Callable[[h.Call], bool] = lambda _: True) -> None:
+    """Inline the chosen calls of a function that verifies, in place; the functions called stay as they are."""
     remove_dead(function)
-    while (call := next((node for node in function.nodes if isinstance(node, h.Call)), None)) is not None:
+    while (call := next((it for it in function.nodes if isinstance(it, h.Call) and chosen(it)), None)) is not None:
         _inline(function, call, place_nodes(function).place[call])
         remove_dead(function)
 
