@@ -30,7 +30,7 @@ def _inline(function: h.Function, call: h.Call, at: h.Node) -> None:
     end = next(node for node in body if isinstance(node, h.Return))
     start = body[0]
     if end.control is not start:
-        later = _waiting_for(function, call)
+        later = waiting_for(function, call)
         for node in function.nodes:
             if at in control_predecessors(node) or (node in later and isinstance(node, h.Call) and node.control is at):
                 map_predecessors(node, lambda used: end.control if used is at else used)
@@ -41,7 +41,7 @@ def _inline(function: h.Function, call: h.Call, at: h.Node) -> None:
     function.nodes = [node for node in function.nodes if node not in replaced or node is at]
 
 
-def _waiting_for(function: h.Function, node: h.Node) -> set[h.Node]:
+def waiting_for(function: h.Function, node: h.Node) -> set[h.Node]:
     """The users of a node's value, except those that carry it around a loop or a fork."""
     users, found, pending = def_use(function), set[h.Node](), [node]
     while pending:

@@ -137,8 +137,8 @@ class _Lowering:
             case h.ThreadID():
                 self.values[node] = self.pairs.natural(self.words.cast(U32, node))
             case h.Parameter() if self._is_wide(node):
-                reads = [self.words.add(h.Read(node, [self.words.position(number)])) for number in range(2)]
-                self.values[node] = Pair(*reads)
+                low, high = (self.words.add(h.Read(node, [self.words.position(number)])) for number in range(2))
+                self.values[node] = Pair(low, high)
             case h.Phi() if self._is_wide(node):
                 self._phi(node)
             case h.Reduce() if self._is_wide(node):
