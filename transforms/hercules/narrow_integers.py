@@ -64,7 +64,6 @@ def lower_narrow_integers(function: h.Function, small: Collection[h.DynamicConst
     remove_dead(function)
     lowering = _Lowering(function, frozenset(small))
     lowering.run()
-    remove_dead(function)
     for attempt in lowering.attempts:
         attempt.repeat_in(function)
     remove_dead(function)
