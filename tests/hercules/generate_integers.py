@@ -38,6 +38,13 @@ IN_PRODUCTS = (I8, U16, BOOL, I32, F32)
 class IntegerGenerator(SumGenerator):
     numbers = (*INTEGERS, F32)
     scalars = (BOOL, *INTEGERS, F32, F16)
+    returned = 12
+    length = 12
+
+    def statements(self, scope: Scope, count: int) -> None:
+        for _ in range(self.random.randint(1, 2 * count)):
+            self.arithmetic(scope)
+        super().statements(scope, count)
 
     def parameter_type(self) -> Type:
         """A type whose parts lie at multiples of four bytes, however it is nested."""

@@ -47,6 +47,8 @@ class SumGenerator(Generator):
     """`Scope.arrays` are versions of collections of any kind, and `Scope.elements` their own types."""
 
     scalars: Sequence[Type] = SCALARS
+    returned = 2
+    length = 6
 
     def __init__(self, source: random.Random, name: str, callees: Sequence[Function]) -> None:
         super().__init__(0)
@@ -66,10 +68,10 @@ class SumGenerator(Generator):
             type = self.parameter_type()
             self.take(scope, type, b.parameter(f"p{number}", type))
         self.given = len(scope.arrays)
-        results = [self.random.choice(self.scalars) for _ in range(2)]
+        results = [self.random.choice(self.scalars) for _ in range(self.returned)]
         if self.random.random() < 0.3:
             self.leave_early(scope, results)
-        self.statements(scope, 6)
+        self.statements(scope, self.length)
         self.leave(scope, results)
         return b.function
 

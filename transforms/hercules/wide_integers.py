@@ -17,7 +17,7 @@ from typing import assert_never
 from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
-from ...ir.hercules.graph import is_control, replace_all
+from ...ir.hercules.graph import replace_all
 from ...ir.hercules.placement import Placement, place_nodes
 from ...ir.hercules.ranges import Ranges
 from ...ir.hercules.types import BOOL, COMPARISONS, U32, U64, array, element_type, indexed_type, is_scalar
@@ -313,8 +313,6 @@ class _Lowering:
 
     def _indices(self, node: h.Read | h.Write | h.Atomic, block: h.Node) -> None:
         """Make the positions normal."""
-        if is_control(node):
-            return
         type: h.Type | None = self._type(node.collection)
         indices: list[h.Index] = []
         for index in node.indices:
