@@ -269,7 +269,7 @@ class Ranges:
             case ThreadID(Fork(factor=DynamicLiteral(value))):
                 return Range(0, max(value - 1, 0))
             case ThreadID(Fork(factor=constant)):
-                return Range(0, self._most_of(constant), {constant: -1})
+                return Range(0, max(self._most_of(constant) - 1, 0), {constant: -1})
             case FloatingNode() | PinnedNode() | ControlNode():
                 return everything
             case _:

@@ -221,7 +221,10 @@ class _Lowering:
             case h.Bitcast(operand=operand) if isinstance(type, h.Integer) and is_narrow(type):
                 self._replace(node, self._same_bits(self._now(operand), self._type(operand), type))
             case h.Bitcast(operand=operand) if self._is_narrow(operand):
-                self._replace(node, self.words.bitcast(F16, self.words.cast(U16, self._now(operand))))
+                value, source = self._now(operand), self._type(operand)
+                assert isinstance(source, h.Integer)
+                word = self.words.bitcast(U32, value) if source.signed else value
+                self._replace(node, self.words.bitcast(F16, self.words.cast(U16, word)))
             case _:
                 pass
 
