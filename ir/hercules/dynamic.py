@@ -126,6 +126,48 @@ def substitute(constant: DynamicConstant, arguments: Sequence[DynamicConstant]) 
             assert_never(constant)
 
 
+def greatest(constant: DynamicConstant, most: Mapping[DynamicConstant, int], parameter: int) -> int:
+    """An upper bound of an expression whose parameters are at most `parameter`, and whose parts are at most `most`."""
+    if constant in most:
+        return most[constant]
+    match constant:
+        case DynamicLiteral(value):
+            return value
+        case DynamicParameter():
+            return parameter
+        case DynamicBinary(op, lhs, rhs):
+            return _greatest(op, greatest(lhs, most, parameter), greatest(rhs, most, parameter), rhs)
+        case _:
+            assert_never(constant)
+
+
+def _greatest(op: DynamicOp, left: int, right: int, divisor: DynamicConstant) -> int:
+    match op:
+        case DynamicOp.ADD:
+            exact = left + right
+        case DynamicOp.MUL:
+            exact = left * right
+        case DynamicOp.SUB:
+            exact = MASK
+        case DynamicOp.DIV:
+            exact = left // max(divisor.value, 1) if isinstance(divisor, DynamicLiteral) else left
+        case DynamicOp.REM | DynamicOp.MIN:
+            exact = min(left, right)
+        case DynamicOp.MAX:
+            exact = max(left, right)
+        case _:
+            assert_never(op)
+    return min(exact, MASK)
+
+
+def parts(constant: DynamicConstant) -> Iterator[DynamicConstant]:
+    """An expression and all the expressions inside of it, with repetitions."""
+    yield constant
+    if isinstance(constant, DynamicBinary):
+        yield from parts(constant.lhs)
+        yield from parts(constant.rhs)
+
+
 def parameters(constant: DynamicConstant) -> Iterator[int]:
     """The indices of the parameters in an expression, with repetitions."""
     match constant:

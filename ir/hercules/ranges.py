@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
+from . import dynamic
 from .conditions import MIRRORED, Comparison, Facts, facts, implied, is_above
 from .graph import def_use, predecessors
 from .intervals import Anchor, Range, Value, computed, fitted, limits, such
@@ -33,7 +34,6 @@ from .nodes import (
     DynamicConstant,
     DynamicConstantNode,
     DynamicLiteral,
-    DynamicParameter,
     FloatingNode,
     Fork,
     Index,
@@ -54,7 +54,7 @@ from .nodes import (
     ZeroConstant,
 )
 from .placement import Placement
-from .types import U64, element_type
+from .types import element_type
 
 
 def ranges(placed: Placement) -> Ranges:
@@ -92,12 +92,13 @@ _DEPTH = 4
 class Ranges:
     """The range of each integer; `at` also takes the facts of a block.
 
-    The dynamic constants that the function takes are numbers of `counts` bits.
+    The dynamic constants that the function takes, and the expressions of them in `small`, are numbers of `counts` bits.
     """
 
-    def __init__(self, placed: Placement, counts: int = 64) -> None:
+    def __init__(self, placed: Placement, counts: int = 64, small: Iterable[DynamicConstant] = ()) -> None:
         self.placed = placed
         self._most = (1 << counts) - 1
+        self._small = dict.fromkeys(small, self._most)
         self._facts = facts(placed)
         self._anchors = {node: Value(node, self._limits(node).low) for node in _anchors(placed)}
         self._known: dict[Node, Range] = {}
@@ -268,14 +269,14 @@ class Ranges:
             case ThreadID(Fork(factor=DynamicLiteral(value))):
                 return Range(0, max(value - 1, 0))
             case ThreadID(Fork(factor=constant)):
-                return Range(0, self._most_of(constant), {constant: -1})
+                return Range(0, max(self._most_of(constant) - 1, 0), {constant: -1})
             case FloatingNode() | PinnedNode() | ControlNode():
                 return everything
             case _:
                 assert_never(node)
 
     def _most_of(self, constant: DynamicConstant) -> int:
-        return self._most if isinstance(constant, DynamicParameter) else limits(U64).high
+        return dynamic.greatest(constant, self._small, self._most)
 
     def _chosen(self, node: Select, block: Node, depth: int) -> Range | None:
         """The range of a select: each value is refined by the facts that the condition implies."""

@@ -7,6 +7,7 @@ and a u32, and returns the product of its arrays and some scalars.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tinct.ir.hercules import dynamic
@@ -39,6 +40,8 @@ class Scope:
 
 
 class Generator:
+    numbers: Sequence[Type] = NUMBERS
+
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.builder = FunctionBuilder(f"random_{seed}")
@@ -90,7 +93,7 @@ class Generator:
 
     def arithmetic(self, scope: Scope) -> None:
         b = self.builder
-        type = self.random.choice(NUMBERS)
+        type = self.random.choice(self.numbers)
         match self.random.randrange(6):
             case 0:
                 self.keep(
@@ -105,7 +108,7 @@ class Generator:
                 chosen = b.select(self.scalar(scope, BOOL), self.scalar(scope, type), self.scalar(scope, type))
                 self.keep(scope, type, chosen)
             case 3:
-                source = self.random.choice((*NUMBERS, BOOL))
+                source = self.random.choice((*self.numbers, BOOL))
                 self.keep(scope, type, b.cast(type, self.scalar(scope, source)))
             case 4 if type in (I32, U32):
                 self.keep(scope, type, b.unary(UnaryOp.NOT, self.scalar(scope, type)))
@@ -165,7 +168,7 @@ class Generator:
             versions = [arm.arrays[number] for arm in arms]
             if any(it is not before for it in versions):
                 scope.arrays[number] = b.phi(region, versions)
-        type = self.random.choice(NUMBERS)
+        type = self.random.choice(self.numbers)
         self.keep(scope, type, b.phi(region, [self.scalar(arm, type) for arm in arms]))
 
     def guarded(self, scope: Scope) -> None:
@@ -196,7 +199,7 @@ class Generator:
         b = self.builder
         region = b.region([scope.control])
         counter = b.phi(region, [b.integer(U64, 0)])
-        type = self.random.choice(NUMBERS)
+        type = self.random.choice(self.numbers)
         carried = b.phi(region, [self.scalar(scope, type)])
         scope.arrays = list[Node](b.phi(region, [it]) for it in scope.arrays)
         phis = [it for it in scope.arrays if isinstance(it, Phi)]
@@ -223,7 +226,7 @@ class Generator:
         factor = self.random.choice((dynamic.literal(0), dynamic.literal(1), dynamic.literal(3), self.n))
         fork = b.fork(scope.control, factor)
         join = b.open_join(fork)
-        type = self.random.choice(NUMBERS)
+        type = self.random.choice(self.numbers)
         carried = b.reduce(join, self.scalar(scope, type))
         scope.arrays = list[Node](b.reduce(join, it) for it in scope.arrays)
         reduces = [it for it in scope.arrays if isinstance(it, Reduce)]

@@ -46,6 +46,10 @@ SCALARS = (BOOL, I32, U32, U64, F32)
 class SumGenerator(Generator):
     """`Scope.arrays` are versions of collections of any kind, and `Scope.elements` their own types."""
 
+    scalars: Sequence[Type] = SCALARS
+    returned = 2
+    length = 6
+
     def __init__(self, source: random.Random, name: str, callees: Sequence[Function]) -> None:
         super().__init__(0)
         self.random = source
@@ -58,16 +62,16 @@ class SumGenerator(Generator):
         self.n = b.dynamic_parameter("n")
         self.extents: list[DynamicConstant] = [*map(dynamic.literal, (0, 1, 2, 3)), self.n, self.n]
         self.extents.append(dynamic.add(self.n, dynamic.ONE))
-        scope = Scope(b.start, {type: [] for type in SCALARS}, [])
+        scope = Scope(b.start, {type: [] for type in self.scalars}, [])
         scope.scalars[U64].append(b.dynamic(self.n))
         for number in range(self.random.randint(1, 3)):
-            type = self.type(3)
+            type = self.parameter_type()
             self.take(scope, type, b.parameter(f"p{number}", type))
         self.given = len(scope.arrays)
-        results = [self.random.choice(SCALARS) for _ in range(2)]
+        results = [self.random.choice(self.scalars) for _ in range(self.returned)]
         if self.random.random() < 0.3:
             self.leave_early(scope, results)
-        self.statements(scope, 6)
+        self.statements(scope, self.length)
         self.leave(scope, results)
         return b.function
 
@@ -88,6 +92,9 @@ class SumGenerator(Generator):
 
     # Types and values
 
+    def parameter_type(self) -> Type:
+        return self.type(3)
+
     def type(self, depth: int) -> Type:
         kind = self.random.randrange(4) if depth > 0 else 0
         match kind:
@@ -98,7 +105,7 @@ class SumGenerator(Generator):
             case 3:
                 return Array(self.type(depth - 1), self.random.choice(self.extents))
             case _:
-                return self.random.choice(SCALARS)
+                return self.random.choice(self.scalars)
 
     def take(self, scope: Scope, type: Type, value: Node) -> None:
         if is_scalar(type):
@@ -209,7 +216,7 @@ class SumGenerator(Generator):
             versions = [arm.arrays[number] for arm in arms]
             if any(it is not before for it in versions):
                 scope.arrays[number] = b.phi(region, versions)
-        type = self.random.choice(SCALARS)
+        type = self.random.choice(self.scalars)
         self.keep(scope, type, b.phi(region, [self.scalar(arm, type) for arm in arms]))
 
     def exchange(self, before: Scope, body: Scope) -> list[Node]:

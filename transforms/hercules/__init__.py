@@ -17,6 +17,7 @@ from .forkify import Forkify
 from .form_collects import FormCollects
 from .gcm import GlobalCodeMotion
 from .gvn import GlobalValueNumbering
+from .lower_integers import LowerIntegers
 from .predication import Predication
 from .ranges import RangeSimplification
 
@@ -43,12 +44,14 @@ HERCULES: Stage[Module] = Stage(
         "forkify": Forkify,
         "form_collects": FormCollects,
         "gcm": GlobalCodeMotion,
+        "lower_integers": LowerIntegers,
         "predication": Predication,
         "ranges": RangeSimplification,
     },
     pipelines={"cpu": CPU},
     groups={
         "For the CPU": ("ccp", "gvn", "dce"),
+        "For GPUs": ("lower_integers",),
         "Measured to be of no use for the CPU (docs/ARCHITECTURE.md)": ("forkify", "gcm", "predication", "ranges"),
         "For other schedules of `.hir` functions; no device runs these": (
             "expand_collects",
@@ -76,6 +79,7 @@ __all__ = [
     "FormCollects",
     "GlobalCodeMotion",
     "GlobalValueNumbering",
+    "LowerIntegers",
     "Predication",
     "RangeSimplification",
 ]

@@ -1,0 +1,587 @@
+"""8-bit and 16-bit integers in 32 bits: computed as i32 or u32, and wrapped where a result may leave their range.
+
+In collections they take 32 bits, except in arrays of parameters, which lie in buffers: those are packed
+(`packed_arrays`), and so are arrays of bools there. A read extracts the element from its word. A write changes a word
+that other threads may change at the same time, so it is two atomics, one that clears the element and one that sets it.
+A function without forks has one thread, and reads and writes the word.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from ...ir.diagnostics import ShaderError, not_supported
+from ...ir.hercules import nodes as h
+from ...ir.hercules.arithmetic import integer_range
+from ...ir.hercules.graph import control_predecessors, is_projection, replace_all, replace_predecessor
+from ...ir.hercules.inference import infer_types
+from ...ir.hercules.intervals import Range, computed
+from ...ir.hercules.placement import Placement, place_nodes
+from ...ir.hercules.ranges import Ranges
+from ...ir.hercules.types import F16, F32, I32, U16, U32, U64, element_type, is_collection, is_scalar
+from ...ir.hercules.versions import is_version_projection, taken_over, version_of
+from .cleanup import remove_dead
+from .inline_calls import waiting_for
+from .packed_arrays import (
+    bits_in_buffers,
+    extents,
+    is_narrow,
+    packed_constant,
+    packed_element,
+    packed_type,
+    widened,
+    widened_constant,
+    widened_type,
+)
+from .words import ALL_ONES, Op, Words, literal
+
+LARGEST_COPY = 256
+"""Maximum number of scalars in a part of a packed collection that is copied whole; a larger one is refused."""
+
+_CLOSED = frozenset({h.AtomicOp.LOAD, h.AtomicOp.AND, h.AtomicOp.OR, h.AtomicOp.XOR})
+"""Atomics on an element that are atomics on its word, since they change each bit by itself."""
+_IN_RANGE = _CLOSED | {
+    h.AtomicOp.STORE,
+    h.AtomicOp.EXCHANGE,
+    h.AtomicOp.MAX,
+    h.AtomicOp.MIN,
+    h.AtomicOp.COMPARE_EXCHANGE,
+}
+"""Atomics whose results in 32 bits need no wrapping."""
+_WRAPPING = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.SHIFT_LEFT})
+"""Operations on numbers in range whose result may leave the range."""
+
+
+def lower_narrow_integers(function: h.Function, small: Collection[h.DynamicConstant]) -> None:
+    """Change the function in place; it is in the normal form of 64-bit integers (`wide_integers`).
+
+    Dynamic constants of the function, and the expressions `small`, are below 2^32. No call takes or gives what is
+    lowered, and of an Atomic nothing is used but its two fields. Raises ShaderError for what cannot be packed.
+    """
+    remove_dead(function)
+    lowering = _Lowering(function, frozenset(small))
+    lowering.run()
+    for attempt in lowering.attempts:
+        attempt.repeat_in(function)
+    remove_dead(function)
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A load of a word, and the word to store instead of it: to be repeated until no other thread comes between."""
+
+    load: h.Atomic
+    version: h.Read
+    word: h.Read
+    changed: h.Node
+
+    def repeat_in(self, function: h.Function) -> None:
+        """Make a loop of it, right after the control where it is placed."""
+        at = place_nodes(function).place.get(self.load)
+        if at is None:
+            return
+        loop = h.Region([at], span=self.load.span)
+        later = waiting_for(function, self.load)
+        for node in function.nodes:
+            if at in control_predecessors(node) or (node in later and isinstance(node, h.Call) and node.control is at):
+                replace_predecessor(node, at, loop)
+        version = h.Phi(loop, [self.load.collection])
+        self.load.collection = version
+        store = h.Atomic(
+            h.AtomicOp.COMPARE_EXCHANGE,
+            self.version,
+            list(self.load.indices),
+            [self.word, self.changed],
+            span=self.load.span,
+        )
+        after, found = (h.Read(store, [h.FieldIndex(number)]) for number in range(2))
+        is_done = h.Binary(Op.EQUAL, found, self.word)
+        test = h.If(loop, is_done)
+        again, done = (h.Read(test, [h.ControlIndex(output)]) for output in range(2))
+        for node in function.nodes:
+            replace_predecessor(node, self.version, after)
+            if loop in control_predecessors(node) or (isinstance(node, h.Call) and node.control is loop):
+                replace_predecessor(node, loop, done)
+        loop.predecessors.append(again)
+        version.values.append(after)
+        function.nodes += [loop, version, store, after, found, is_done, test, again, done]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a scalar lies: the indices of what holds it, and the shift of its bits if that is a word of several."""
+
+    indices: list[h.Index]
+    type: h.Type
+    shift: h.Node | None = None
+    is_word: bool = False
+    """A bool as a u32 of its own."""
+
+
+@dataclass(slots=True)
+class _Lowering:
+    function: h.Function
+    small: frozenset[h.DynamicConstant]
+    placed: Placement = field(init=False)
+    is_alone: bool = field(init=False)
+    packed: set[h.Node] = field(init=False)
+    words: Words = field(default_factory=Words)
+    replaced: dict[h.Node, h.Node] = field(default_factory=dict["h.Node", "h.Node"])
+    attempts: list[_Attempt] = field(default_factory=list[_Attempt])
+    _ranges: Ranges | None = None
+    _projections: dict[tuple[h.Node, int], list[h.Node]] = field(
+        default_factory=dict["tuple[h.Node, int]", "list[h.Node]"]
+    )
+
+    def __post_init__(self) -> None:
+        self.placed = place_nodes(self.function)
+        self.is_alone = not any(isinstance(node, h.Fork) for node in self.function.nodes)
+        self.packed = _versions_of_parameters(self.function, self.placed)
+        for node in self.function.nodes:
+            if isinstance(node, h.Read) and isinstance(node.collection, h.Atomic) and len(node.indices) == 1:
+                (index,) = node.indices
+                assert isinstance(index, h.FieldIndex)
+                self._projections.setdefault((node.collection, index.field), []).append(node)
+
+    def run(self) -> None:
+        function = self.function
+        for node in function.nodes:
+            self._pinned(node)
+        for leader, nodes in self.placed.blocks.items():
+            for node in nodes:
+                self.words.span = node.span
+                self._floating(node, leader)
+        function.parameter_types = [packed_type(type) for type in function.parameter_types]
+        function.nodes += self.words.made
+        replace_all(function, self.replaced)
+        function.nodes = [node for node in function.nodes if node not in self.replaced]
+        function.return_type = self._return_type()
+
+    def _return_type(self) -> h.Type:
+        types = infer_types(self.function)
+        results = [types[node.value] for node in self.function.nodes if isinstance(node, h.Return)]
+        if any(it != results[0] for it in results):
+            what = "results that are packed as a parameter is on some paths only, on a GPU"
+            raise ShaderError([not_supported(what, None)])
+        return results[0] if results else widened_type(self.function.return_type)
+
+    def _type(self, node: h.Node) -> h.Type:
+        return self.placed.types[node]
+
+    def _is_narrow(self, node: h.Node) -> bool:
+        return is_narrow(self._type(node))
+
+    def _now(self, node: h.Node) -> h.Node:
+        return self.replaced.get(node, node)
+
+    def _pinned(self, node: h.Node) -> None:
+        match node:
+            case h.ConstantNode(value=value):
+                is_packed = node in self.packed
+                node.value = packed_constant(value) if is_packed else widened_constant(value)
+            case h.Collect(value=value):
+                type = self._type(node)
+                if (node in self.packed or value in self.packed) and _changes(type):
+                    raise self._refusal("an array of threads' values in place of a packed parameter", node)
+            case _:
+                pass
+
+    def _refusal(self, what: str, node: h.Node) -> ShaderError:
+        named = f"{what} on a GPU: the value `{node.label}`" if node.label else f"{what} on a GPU"
+        return ShaderError([not_supported(named, node.span)])
+
+    def _floating(self, node: h.Node, block: h.Node) -> None:
+        match node:
+            case h.ScalarNode():
+                self._scalar(node, block)
+            case h.Read() if not is_projection(node) and not is_version_projection(node):
+                self._read(node, block)
+            case h.Write():
+                self._write(node, block)
+            case h.Atomic():
+                self._atomic(node, block)
+            case _:
+                pass
+
+    # Scalars
+
+    def _scalar(self, node: h.AnyScalarNode, block: h.Node) -> None:
+        type = self._type(node)
+        match node:
+            case h.Binary(op=op, lhs=lhs, rhs=rhs) if isinstance(type, h.Integer) and is_narrow(type):
+                self._binary(node, op, (lhs, rhs), type, block)
+            case h.Unary(op=op, operand=operand) if isinstance(type, h.Integer) and is_narrow(type):
+                if op is h.UnaryOp.NEGATE or not type.signed:
+                    self._replace(node, self._wrapped(self.words.unary(op, self._now(operand)), type))
+            case h.Cast(operand=operand) if isinstance(type, h.Integer) and is_narrow(type):
+                self._replace(node, self._converted(self._now(operand), self._type(operand), type))
+            case h.Bitcast(operand=operand) if isinstance(type, h.Integer) and is_narrow(type):
+                self._replace(node, self._same_bits(self._now(operand), self._type(operand), type))
+            case h.Bitcast(operand=operand) if self._is_narrow(operand):
+                value, source = self._now(operand), self._type(operand)
+                assert isinstance(source, h.Integer)
+                word = self.words.bitcast(U32, value) if source.signed else value
+                self._replace(node, self.words.bitcast(F16, self.words.cast(U16, word)))
+            case _:
+                pass
+
+    def _replace(self, node: h.Node, new: h.Node) -> None:
+        if not new.label and not isinstance(new, h.ConstantNode):
+            new.label = node.label
+        if new is not node:
+            self.replaced[node] = new
+
+    def _binary(
+        self, node: h.Binary, op: h.BinaryOp, operands: tuple[h.Node, h.Node], type: h.Integer, block: h.Node
+    ) -> None:
+        lhs, rhs = map(self._now, operands)
+        if op in (Op.SHIFT_LEFT, Op.SHIFT_RIGHT):
+            rhs = self.words.both(rhs, self.words.integer(widened(type), type.bits - 1))
+        elif op not in _WRAPPING:
+            return  # its operands are replaced, and it stays in range
+        result = self.words.binary(op, lhs, rhs)
+        if op in _WRAPPING and not self._stays(node, operands, type, block):
+            result = self._wrapped(result, type)
+        self._replace(node, result)
+
+    def _stays(self, node: h.Binary, operands: Sequence[h.Node], type: h.Integer, block: h.Node) -> bool:
+        """Whether the mathematical result is proved to be in range."""
+        found = computed(node, [self._range(it, block) for it in operands])
+        low, high = integer_range(type)
+        return found is not None and low <= found.low and found.high <= high
+
+    def _known(self) -> Ranges:
+        if self._ranges is None:
+            self._ranges = Ranges(self.placed, 32, self.small)
+        return self._ranges
+
+    def _range(self, node: h.Node, block: h.Node) -> Range:
+        return self._known().at(node, block)
+
+    def _wrapped(self, value: h.Node, type: h.Integer) -> h.Node:
+        """A 32-bit integer wrapped to a narrow type, as `widened(type)`."""
+        words = self.words
+        if not type.signed:
+            return words.both(value, words.u32((1 << type.bits) - 1))
+        count = words.integer(I32, 32 - type.bits)
+        return words.binary(Op.SHIFT_RIGHT, words.binary(Op.SHIFT_LEFT, value, count), count)
+
+    def _converted(self, value: h.Node, source: h.Type, type: h.Integer) -> h.Node:
+        words, target = self.words, widened(type)
+        match source:
+            case h.Bool():
+                return words.cast(target, value)
+            case h.Float():
+                # An infinite f16 gives u32 no more than the greatest f16, which is less than the greatest u16.
+                value = words.cast(F32, value) if source == F16 else value
+                low, high = (words.integer(target, it) for it in integer_range(type))
+                return words.intrinsic("clamp", target, words.cast(target, value), low, high)
+            case h.Integer():
+                return self._integer_as(value, source, type)
+            case h.Product() | h.Summation() | h.Array() | h.Control():
+                raise AssertionError("converts what is no scalar")
+            case _:
+                assert_never(source)
+
+    def _integer_as(self, value: h.Node, source: h.Integer, type: h.Integer) -> h.Node:
+        low, high = integer_range(source)
+        least, greatest = integer_range(type)
+        now, target = widened(source), widened(type)
+        if now == U64:
+            value = self.words.cast(target, value)
+        elif now != target:
+            value = self.words.bitcast(target, value)
+        return value if least <= low and high <= greatest else self._wrapped(value, type)
+
+    def _same_bits(self, value: h.Node, source: h.Type, type: h.Integer) -> h.Node:
+        if isinstance(source, h.Integer):
+            return self._integer_as(value, source, type)
+        bits = self.words.cast(U32, self.words.bitcast(U16, value))
+        return self._wrapped(self.words.bitcast(I32, bits), type) if type.signed else bits
+
+    # Places in collections
+
+    def _place(self, collection: h.Node, indices: Sequence[h.Index], block: h.Node) -> _Place | None:
+        """Where the indices lead now; None if to the same place as before."""
+        return self._place_in(self._type(collection), indices, block) if self._is_packed(collection) else None
+
+    def _place_in(self, type: h.Type, indices: Sequence[h.Index], block: h.Node) -> _Place | None:
+        """Where the indices lead in a packed collection."""
+        for number, index in enumerate(indices):
+            if packed_element(type) is not None:
+                return self._packed_place(type, list(indices[:number]), indices[number:], block)
+            inner = element_type(type, index)
+            assert inner is not None
+            if isinstance(type, h.Product) and isinstance(inner, h.Bool):
+                return _Place(list(indices), inner, is_word=True)
+            type = inner
+        return None
+
+    def _packed_place(self, type: h.Type, above: list[h.Index], indices: Sequence[h.Index], block: h.Node) -> _Place:
+        scalar, sizes = packed_element(type), extents(type)
+        assert scalar is not None
+        words = self.words
+        number: h.Node = words.u32(0)
+        for size, index in zip(sizes, indices, strict=True):
+            assert isinstance(index, h.PositionIndex)
+            place = self._clamped(index.position, size, block)
+            number = words.binary(Op.ADD, words.binary(Op.MUL, number, self._extent(size)), place)
+        bits = bits_in_buffers(scalar)
+        steps = 2 if bits == 8 else 1
+        word = words.binary(Op.SHIFT_RIGHT, number, words.u32(steps))
+        within = words.both(number, words.u32((1 << steps) - 1))
+        shift = words.binary(Op.SHIFT_LEFT, within, words.u32(5 - steps))
+        return _Place([*above, h.PositionIndex(self._wide(word))], scalar, shift)
+
+    def _wide(self, word: h.Node) -> h.Node:
+        known = literal(word)
+        return self.words.cast(U64, word) if known is None else self.words.integer(U64, int(known))
+
+    def _extent(self, extent: h.DynamicConstant) -> h.Node:
+        if isinstance(extent, h.DynamicLiteral):
+            return self.words.u32(extent.value & ALL_ONES)
+        return self.words.cast(U32, self.words.add(h.DynamicConstantNode(extent)))
+
+    def _clamped(self, position: h.Node, extent: h.DynamicConstant, block: h.Node) -> h.Node:
+        """A position as a u32, at most that of the last element."""
+        words = self.words
+        known = literal(position)
+        if known is not None and isinstance(extent, h.DynamicLiteral):
+            return words.u32(min(int(known), max(extent.value - 1, 0)))
+        if known is not None:
+            number = words.u32(min(int(known), ALL_ONES))
+        elif isinstance(position, h.Cast):
+            number = self._now(position.operand)
+        else:
+            number = words.cast(U32, position)
+        if position in self.placed.place and self._range(position, block).is_below(extent):
+            return number
+        last = words.binary(Op.SUB, self._extent(extent), words.u32(1))
+        return words.intrinsic("min", U32, number, last)
+
+    # Scalars in collections
+
+    def _extracted(self, place: _Place, word: h.Node) -> h.Node:
+        """The scalar in a word, or in what holds it alone."""
+        words = self.words
+        if place.is_word:
+            return words.is_not_zero(word)
+        if place.shift is None:
+            return word
+        bits = bits_in_buffers(place.type)
+        if isinstance(place.type, h.Integer) and place.type.signed:
+            up = words.binary(Op.SUB, words.u32(32 - bits), place.shift)
+            moved = words.bitcast(I32, words.binary(Op.SHIFT_LEFT, word, up))
+            return words.binary(Op.SHIFT_RIGHT, moved, words.integer(I32, 32 - bits))
+        found = words.both(words.binary(Op.SHIFT_RIGHT, word, place.shift), words.u32((1 << bits) - 1))
+        return words.is_not_zero(found) if isinstance(place.type, h.Bool) else found
+
+    def _in_place(self, place: _Place, value: h.Node) -> h.Node:
+        """The bits of a scalar at its place in a word that is zero elsewhere."""
+        words = self.words
+        assert place.shift is not None
+        if isinstance(place.type, h.Bool):
+            value = words.cast(U32, value)
+        elif isinstance(place.type, h.Integer) and place.type.signed:
+            mask = words.u32((1 << place.type.bits) - 1)
+            value = words.both(words.bitcast(U32, value), mask)
+        return words.binary(Op.SHIFT_LEFT, value, place.shift)
+
+    def _others(self, place: _Place) -> h.Node:
+        """The mask of the bits of a word that belong to other elements."""
+        words = self.words
+        assert place.shift is not None
+        mask = words.binary(Op.SHIFT_LEFT, words.u32((1 << bits_in_buffers(place.type)) - 1), place.shift)
+        return words.unary(h.UnaryOp.NOT, mask)
+
+    def _inserted(self, place: _Place, word: h.Node, value: h.Node) -> h.Node:
+        if place.shift is None:
+            return value
+        words = self.words
+        return words.either(words.both(word, self._others(place)), self._in_place(place, value))
+
+    def _read(self, node: h.Read, block: h.Node) -> None:
+        type = self._type(node)
+        if is_collection(type):
+            if _changes(type) and (self._is_packed(node.collection) or node in self.packed):
+                self.replaced[node] = self._copied_part(node, type, block)
+            return
+        place = self._place(node.collection, node.indices, block)
+        if place is not None:
+            word = self.words.add(h.Read(node.collection, place.indices))
+            self._replace(node, self._extracted(place, word))
+
+    def _is_packed(self, node: h.Node) -> bool:
+        return node in self.packed or version_of(node) in self.packed
+
+    def _write(self, node: h.Write, block: h.Node) -> None:
+        type = self._type(node.value)
+        if is_collection(type):
+            if _changes(type) and (self._is_packed(node) or self._is_packed(node.value)):
+                self._replace(node, self._written_part(node, type, block))
+            return
+        place = self._place(node.collection, node.indices, block)
+        if place is not None:
+            self._replace(node, self._stored(node.collection, place, self._now(node.value)))
+
+    def _stored(self, version: h.Node, place: _Place, value: h.Node) -> h.Node:
+        """The collection after a scalar is written."""
+        words = self.words
+        if place.shift is None:
+            stored = words.cast(U32, value) if place.is_word else value
+            return words.add(h.Write(version, stored, list(place.indices)))
+        if self.is_alone:
+            word = words.add(h.Read(version, list(place.indices)))
+            return words.add(h.Write(version, self._inserted(place, word, value), list(place.indices)))
+        version, _ = self._on_word(h.AtomicOp.AND, version, place, self._others(place))
+        version, _ = self._on_word(h.AtomicOp.OR, version, place, self._in_place(place, value))
+        return version
+
+    def _on_word(self, op: h.AtomicOp, version: h.Node, place: _Place, *operands: h.Node) -> tuple[h.Read, h.Read]:
+        """An atomic: the collection after it, and the old word."""
+        atomic = self.words.add(h.Atomic(op, version, list(place.indices), list(operands)))
+        after, old = (self.words.add(h.Read(atomic, [h.FieldIndex(number)])) for number in range(2))
+        return after, old
+
+    # Atomics
+
+    def _atomic(self, node: h.Atomic, block: h.Node) -> None:
+        both = self._type(node)
+        assert isinstance(both, h.Product)
+        type = both.fields[1]
+        if not isinstance(type, h.Integer) or not is_narrow(type):
+            return
+        place = self._place(node.collection, node.indices, block)
+        if place is None and node.op in _IN_RANGE:
+            return  # on 32 bits as it is
+        place = place or _Place(list(node.indices), type)
+        operands = [self._now(it) for it in node.operands]
+        version, word = self._atomic_on(node, place, type, operands)
+        old = self._extracted(place, word)
+        for number, new in enumerate((version, old)):
+            for read in self._projections.get((node, number), ()):
+                self._replace(read, new)
+
+    def _atomic_on(
+        self, node: h.Atomic, place: _Place, type: h.Integer, operands: Sequence[h.Node]
+    ) -> tuple[h.Node, h.Node]:
+        """The collection after the atomic, and the word before."""
+        words = self.words
+        if self.is_alone:
+            word = words.add(h.Read(node.collection, list(place.indices)))
+            changed = self._inserted(place, word, self._changed(node.op, self._extracted(place, word), operands, type))
+            return words.add(h.Write(node.collection, changed, list(place.indices))), word
+        if place.shift is not None and node.op in _CLOSED:
+            bits = [self._in_place(place, it) for it in operands]
+            if node.op is h.AtomicOp.AND:
+                bits = [words.either(it, self._others(place)) for it in bits]
+            return self._on_word(node.op, node.collection, place, *bits)
+        version, word = self._on_word(h.AtomicOp.LOAD, node.collection, place)
+        changed = self._inserted(place, word, self._changed(node.op, self._extracted(place, word), operands, type))
+        load = version.collection  # the atomic
+        assert isinstance(load, h.Atomic)
+        self.attempts.append(_Attempt(load, version, word, changed))
+        return version, word
+
+    def _changed(self, op: h.AtomicOp, old: h.Node, operands: Sequence[h.Node], type: h.Integer) -> h.Node:
+        """The new value of an element."""
+        words, of = self.words, widened(type)
+        match op:
+            case h.AtomicOp.LOAD:
+                return old
+            case h.AtomicOp.STORE | h.AtomicOp.EXCHANGE:
+                return operands[0]
+            case h.AtomicOp.ADD | h.AtomicOp.SUB:
+                return self._wrapped(words.binary(Op(op.value), old, operands[0]), type)
+            case h.AtomicOp.MAX | h.AtomicOp.MIN:
+                return words.intrinsic(op.value, of, old, operands[0])
+            case h.AtomicOp.AND | h.AtomicOp.OR | h.AtomicOp.XOR:
+                return words.binary(Op(op.value), old, operands[0])
+            case h.AtomicOp.COMPARE_EXCHANGE:
+                return words.select(words.binary(Op.EQUAL, old, operands[0]), operands[1], old)
+            case _:
+                assert_never(op)
+
+    # Whole parts of packed collections are copied scalar by scalar
+
+    def _copied_part(self, node: h.Read, type: h.Type, block: h.Node) -> h.Node:
+        new = packed_type(type) if node in self.packed else widened_type(type)
+        version: h.Node = self.words.zero(new)
+        if node in self.packed:
+            self.packed.add(version)
+        for path in self._paths(node, type):
+            value = self._scalar_at(node.collection, [*node.indices, *path], block)
+            version = self._scalar_to(version, type, path, value, node in self.packed, block)
+        return version
+
+    def _written_part(self, node: h.Write, type: h.Type, block: h.Node) -> h.Node:
+        version: h.Node = node.collection
+        for path in self._paths(node, type):
+            value = self._scalar_at(node.value, path, block)
+            indices = [*node.indices, *path]
+            version = self._scalar_to(
+                version, self._type(node.collection), indices, value, self._is_packed(node), block
+            )
+        return version
+
+    def _scalar_at(self, collection: h.Node, indices: list[h.Index], block: h.Node) -> h.Node:
+        place = self._place(collection, indices, block)
+        if place is None:
+            return self.words.add(h.Read(collection, indices))
+        return self._extracted(place, self.words.add(h.Read(collection, place.indices)))
+
+    def _scalar_to(
+        self, version: h.Node, type: h.Type, indices: list[h.Index], value: h.Node, is_packed: bool, block: h.Node
+    ) -> h.Node:
+        place = self._place_in(type, indices, block) if is_packed else None
+        return self._stored(version, place or _Place(indices, type), value)
+
+    def _paths(self, node: h.Node, type: h.Type) -> list[list[h.Index]]:
+        """The indices of all scalars in a type."""
+        found = list(itertools.islice(self._scalars(node, type), LARGEST_COPY + 1))
+        if len(found) > LARGEST_COPY:
+            raise self._refusal(f"a copy of more than {LARGEST_COPY} scalars in packed arrays", node)
+        return found
+
+    def _scalars(self, node: h.Node, type: h.Type) -> Iterator[list[h.Index]]:
+        if is_scalar(type):
+            yield []
+        elif isinstance(type, h.Product):
+            for number, field_type in enumerate(type.fields):
+                yield from ([h.FieldIndex(number), *path] for path in self._scalars(node, field_type))
+        elif isinstance(type, h.Array) and isinstance(type.extent, h.DynamicLiteral):
+            for number in range(type.extent.value):
+                first = self.words.position(number)
+                yield from ([first, *path] for path in self._scalars(node, type.element))
+        else:
+            raise self._refusal("a copy of a packed array whose extent is not a literal", node)
+
+
+def _changes(type: h.Type) -> bool:
+    """Whether versions of parameters of this type are stored otherwise than other collections."""
+    return packed_type(type) != widened_type(type)
+
+
+def _versions_of_parameters(function: h.Function, placed: Placement) -> set[h.Node]:
+    """The versions of collections that share storage with a parameter on some path."""
+    neighbours: dict[h.Node, list[h.Node]] = {}
+    pending: list[h.Node] = []
+    for node in function.nodes:
+        if not is_collection(placed.types[node]):
+            continue
+        if isinstance(node, h.Parameter):
+            pending.append(node)
+        before = [version_of(node)] if is_version_projection(node) else [*taken_over(node)]
+        for other in before:
+            neighbours.setdefault(node, []).append(other)
+            neighbours.setdefault(other, []).append(node)
+    found = set[h.Node]()
+    while pending:
+        node = pending.pop()
+        if node not in found:
+            found.add(node)
+            pending += neighbours.get(node, ())
+    return found
