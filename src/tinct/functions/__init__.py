@@ -1,0 +1,21 @@
+"""Functions of Hercules IR in files (`.hir`), run from Python as a shader's kernels are.
+
+- `file`: files, and the functions in them. `function`: one function: its parameters, its results, and `run`.
+- `extents`: dynamic constants from the shapes of arguments.
+- `dtypes`, `values`: arguments and results as numpy arrays in the layout of `ir.hercules.layout`.
+- `results`: the names of results. `machine_code`, `on_gpu`: the devices that need more than a call.
+"""
+
+from .file import HerculesFile, is_hercules_path, load_hercules, verified
+from .function import DEVICES, HerculesFunction, ParameterInfo, ResultInfo
+
+__all__ = [
+    "DEVICES",
+    "HerculesFile",
+    "HerculesFunction",
+    "ParameterInfo",
+    "ResultInfo",
+    "is_hercules_path",
+    "load_hercules",
+    "verified",
+]
