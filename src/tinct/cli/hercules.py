@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -111,8 +110,7 @@ def command(
         return
     function = HerculesFunction(_function(module, name))
     given = _arguments(function, arguments, specs, seed)
-    constants = cast("Mapping[str, int]", parse_constants(settings))
-    outputs = function.run(given, constants=constants, device=device, timeout=timeout)
+    outputs = function.run(given, constants=parse_constants(settings), device=device, timeout=timeout)
     click.echo(json.dumps(for_json(_as_json(function.value_of(outputs)))))
 
 

@@ -7,15 +7,18 @@
 """
 
 from .file import HerculesFile, is_hercules_path, load_hercules, verified
-from .function import DEVICES, HerculesFunction, ParameterInfo, ResultInfo
+from .function import DEVICES, FunctionRun, HerculesFunction, ParameterInfo, ResultInfo
+from .on_gpu import unavailable_reason
 
 __all__ = [
     "DEVICES",
+    "FunctionRun",
     "HerculesFile",
     "HerculesFunction",
     "ParameterInfo",
     "ResultInfo",
     "is_hercules_path",
     "load_hercules",
+    "unavailable_reason",
     "verified",
 ]

@@ -24,7 +24,15 @@ from ..ir.hercules.text import dynamic_text, type_text
 from ..ir.hercules.types import substitute
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import shown
-from .dtypes import dtype_if_known, extents, field_names
+from .dtypes import (
+    dtype_if_known,
+    dtype_of,
+    extents,
+    field_names,
+    has_literal_extents,
+    innermost,
+    shape_of,
+)
 from .extents import dynamic_constants
 from .machine_code import MachineCode
 from .on_gpu import run_on_gpu
@@ -32,6 +40,8 @@ from .results import DeviceResult, Parts, parts_of
 from .values import as_argument, blank, from_bytes, to_bytes, to_value
 
 Arrays: TypeAlias = "dict[str, npt.NDArray[Any]]"
+
+Constants: TypeAlias = Mapping[str, int | float]
 
 DEVICES: Final = ("cpu", "gpu", "interp")
 """The devices of functions: `interp` is the interpreter of Hercules IR."""
@@ -115,11 +125,27 @@ class HerculesFunction:
         dtype = dtype_if_known(type)
         return name, type_text(type, names), shape, dtype, size, align_of(type)
 
+    def dtype_with(self, name: str, constants: Mapping[str, int], *, with_shape: bool) -> np.dtype[Any]:
+        """The dtype of the elements of a parameter's arrays, or with their shape that of the parameter, where the
+        dynamic constants have these values. Raises InputError if one of those that it depends on is missing.
+        """
+        names = self.function.dynamic_constants
+        type = self.function.parameter_types[self.function.parameter_names.index(name)]
+        known = [
+            dynamic.literal(constants[it]) if it in constants else h.DynamicParameter(index)
+            for index, it in enumerate(names)
+        ]
+        literal = substitute(type, known)
+        if not has_literal_extents(literal if with_shape else innermost(literal)):
+            raise InputError(f"{name}: the extents of {type_text(type, names)} are not known: give its shape")
+        element = dtype_of(literal)
+        return np.dtype((element, shape_of(literal))) if with_shape else element
+
     def run(
         self,
         arguments: Mapping[str, object],
         *,
-        constants: Mapping[str, int] | None = None,
+        constants: Constants | None = None,
         device: str = "cpu",
         timeout: float | None = None,
     ) -> Arrays:
@@ -139,7 +165,7 @@ class HerculesFunction:
         self,
         arguments: Mapping[str, object],
         *,
-        constants: Mapping[str, int] | None = None,
+        constants: Constants | None = None,
         device: str = "cpu",
         timeout: float | None = None,
     ) -> FunctionRun:
