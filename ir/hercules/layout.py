@@ -57,7 +57,7 @@ def align_of(type: Type) -> int:
         case Array(element=element):
             return align_of(element)
         case Product(fields=fields):
-            return max(map(_field_align, fields), default=1)
+            return max(map(field_align, fields), default=1)
         case Summation():
             return align_of(sum_as_product(type))
         case Control():
@@ -91,7 +91,7 @@ def stride_of(type: Array) -> DynamicConstant:
 def field_offsets(type: Product) -> tuple[DynamicConstant, ...]:
     """The offset of each field in bytes."""
     ends = [dynamic.ZERO, *_ends(type.fields)[:-1]]
-    return tuple(_rounded(end, _field_align(field)) for end, field in zip(ends, type.fields, strict=False))
+    return tuple(_rounded(end, field_align(field)) for end, field in zip(ends, type.fields, strict=False))
 
 
 def buffer_size(type: Type) -> DynamicConstant:
@@ -104,13 +104,18 @@ def _ends(fields: Sequence[Type]) -> list[DynamicConstant]:
     ends: list[DynamicConstant] = []
     end: DynamicConstant = dynamic.ZERO
     for field in fields:
-        size = _rounded(size_of(field), WORD) if _is_narrow(field) else size_of(field)
-        end = dynamic.add(_rounded(end, _field_align(field)), size)
+        end = dynamic.add(_rounded(end, field_align(field)), field_size(field))
         ends.append(end)
     return ends
 
 
-def _field_align(type: Type) -> int:
+def field_size(type: Type) -> DynamicConstant:
+    """The bytes that a field of this type takes in a product."""
+    return _rounded(size_of(type), WORD) if _is_narrow(type) else size_of(type)
+
+
+def field_align(type: Type) -> int:
+    """The alignment of a field of this type in a product."""
     return max(align_of(type), WORD) if _is_narrow(type) else align_of(type)
 
 

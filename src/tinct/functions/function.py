@@ -37,6 +37,7 @@ from .extents import dynamic_constants
 from .machine_code import MachineCode
 from .on_gpu import run_on_gpu
 from .results import DeviceResult, Parts, parts_of
+from .structures import DynamicConstantInfo, StructureInfo, constants_of, structures_of
 from .values import as_argument, blank, from_bytes, to_bytes, to_value
 
 Arrays: TypeAlias = "dict[str, npt.NDArray[Any]]"
@@ -97,11 +98,6 @@ class HerculesFunction:
         """The name."""
         return self.function.name
 
-    @property
-    def dynamic_constants(self) -> tuple[str, ...]:
-        """The names of the dynamic constants: sizes, mostly."""
-        return tuple(self.function.dynamic_constants)
-
     @cached_property
     def parameters(self) -> dict[str, ParameterInfo]:
         """The parameters by name, in order."""
@@ -113,6 +109,16 @@ class HerculesFunction:
         """The parts of the result by name, in order."""
         pairs = zip(self._parts.names, self._parts.types, strict=True)
         return {name: ResultInfo(*self._part(name, type)) for name, type in pairs}
+
+    @property
+    def structures(self) -> tuple[StructureInfo, ...]:
+        """The products and sums in parameters and results: their fields and offsets."""
+        return structures_of(self.function)
+
+    @property
+    def constants(self) -> tuple[DynamicConstantInfo, ...]:
+        """The dynamic constants, and what they are the extents of."""
+        return constants_of(self.function)
 
     @cached_property
     def _parts(self) -> Parts:
