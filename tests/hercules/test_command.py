@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -187,3 +188,69 @@ def test_a_kernel_verifies() -> None:
         module = load(name)
         as_kernel(module.functions[-1])
         check(module)
+
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu"])
+def test_arguments_by_name(device: str, tmp_path: Path) -> None:
+    matmul = str(PROGRAMS / "matmul" / "matmul.hir")
+    np.save(tmp_path / "a.npy", np.array([[1.0, 2.0]]))
+    given = ["--arg", f"a={tmp_path / 'a.npy'}", "--arg", "b=arange:2x3", "--device", device]
+    assert call(matmul, "--run", *given) == (0, "[[6.0, 9.0, 12.0]]\n")
+    assert call(matmul, "--run", "--args", '{"a": [[1, 2]]}', *given[2:]) == (0, "[[6.0, 9.0, 12.0]]\n")
+    heat = str(PROGRAMS / "heat" / "heat.hir")
+    code, output = call(heat, "--run", "--arg", "initial=uniform:4", "--arg", "rate=zeros", "--set", "steps=1")
+    assert (code, len(json.loads(output))) == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--arg", "a"], 2, "--arg takes NAME=SPEC"),
+        (["--arg", "c=1"], 2, "matmul has no parameter named 'c'"),
+        (["--arg", "a=[[1]]", "--arg", "a=[[1]]"], 2, "--arg a is given twice"),
+        (["--arg", "a=[[1]]", "--args", '{"a": [[1]]}'], 2, "a is given by --args and by --arg"),
+        (["--arg", "a=zeros:3"], 2, "array<array<f32, k>, m> takes a shape of 2 numbers"),
+        (["--arg", "a=zeros:2x3", "--arg", "b=zeros:2x3"], 2, "axis 0 of b has 2 elements, but k is 3 by axis 1 of a"),
+        (["--arg", "a=zeros:2x3", "--arg", "b=zeros:3x2", "--device", "hercules"], 2, "no device is named 'hercules'"),
+        (["--arg", "a=zeros:2x3", "--arg", "b=zeros:3x2", "--device", "gpu"], 3, "not supported: functions of Herc"),
+    ],
+)
+def test_arguments_by_name_that_do_not_fit(arguments: list[str], code: int, message: str) -> None:
+    found, output = call(str(PROGRAMS / "matmul" / "matmul.hir"), "--run", *arguments)
+    assert (found, message in output) == (code, True), output
+
+
+def test_an_invalid_file_is_the_shaders_fault(tmp_path: Path) -> None:
+    file = tmp_path / "loop.hir"
+    file.write_text("fn f(x: i32) -> i32 {\n  y = call(f, x)\n  done = return(start, y)\n}\n")
+    for command in (["hercules"], ["reflect"]):
+        result = CliRunner().invoke(tinct, [*command, str(file)])
+        assert result.exit_code == 1
+        assert "error[no-recursion]: f: calls itself, however indirectly" in result.output
+        assert "loop.hir:1:4" in result.output
+
+
+def test_reflection_as_json() -> None:
+    result = CliRunner().invoke(tinct, ["reflect", str(PROGRAMS / "bfs" / "bfs.hir"), "--format", "json"])
+    (function,) = json.loads(result.output)["functions"]
+    assert [it["name"] for it in function["parameters"]] == ["offsets", "sources", "states", "level"]
+    assert [it["name"] for it in function["results"]] == ["states_after", "found"]
+    assert function["parameters"][0]["shape"] == ["(n + 1)"]
+    assert function["dynamicConstants"][1] == {"name": "e", "extents": [{"of": "axis 0 of sources", "extent": "e"}]}
+    assert [it["offset"] for it in function["structures"][0]["fields"]] == [0, 4, 4]
+
+
+def test_comparison_of_functions() -> None:
+    dot = str(PROGRAMS / "dot")
+    result = CliRunner().invoke(tinct, ["compare", dot, "--device", "interp", "--device", "cpu", "--format", "json"])
+    found = json.loads(result.output)
+    assert result.exit_code == 0
+    assert [(it["case"], it["device"]) for it in found][:2] == [("nothing", "interp"), ("nothing", "cpu")]
+    assert {it["status"] for it in found} == {"agrees", "skipped"}
+    result = CliRunner().invoke(tinct, ["compare", dot, "--device", "hercules", "--format", "json"])
+    assert {it["detail"] for it in json.loads(result.output)} == {"functions of Hercules IR run on interp"}
+    result = CliRunner().invoke(tinct, ["bisect", f"{dot}/dot.toml", "--passes", "dce"])
+    assert (result.exit_code, "tinct bisect takes shaders" in result.output) == (2, True)

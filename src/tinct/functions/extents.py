@@ -83,7 +83,7 @@ class _Observer:
 
     def _rows(self, type: h.Array, value: Sequence[object], place: str) -> Iterator[_Length]:
         """The arrays in lists that are no array of numpy's."""
-        yield _Length(type.extent, len(value), place)
+        yield _Length(type.extent, len(value), f"axis 0 of {place}")
         for position, item in enumerate(value):
             yield from self.lengths(type.element, item, f"{place}[{position}]")
 
