@@ -317,7 +317,7 @@ def test_cases_of_functions(tmp_path: Path) -> None:
     )
     assert [kernel.path for kernel in load_cases(tmp_path / "kernel.hir")] == [tmp_path / "kernel.hir"]
     assert case.inputs({"x": np.dtype("<f4")}, ["y"]).keys() == {"x"}
-    with pytest.raises(CaseError, match="buffers.y: the shader has no such binding"):
+    with pytest.raises(CaseError, match=r"buffers\.y: the shader has no such binding"):
         case.inputs({"x": np.dtype("<f4")})
     with pytest.raises(CaseError, match="a function of Hercules IR has no 'workgroups' and no 'threads'"):
         load(tmp_path, '[[case]]\nname = "a"\nthreads = 1')
