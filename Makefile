@@ -16,9 +16,9 @@ SOURCES_OF_INSTALL := pyproject.toml setup.py $(wildcard $(GRAMMAR)/binding.c $(
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: .venv/.stamp-run driver ## run every kernel of shaders/ on the CPU and the GPU, and compare the answers
+demo: .venv/.stamp-run driver ## run all of shaders/ and programs/ on the CPU and the GPU, and compare the answers
 	@mkdir -p build
-	$(BIN)/tinct compare shaders/ --picture-dir build/
+	$(BIN)/tinct compare shaders/ programs/ --picture-dir build/
 
 test: .venv/.stamp-dev driver graphviz ## run the tests
 	$(BIN)/python -m pytest -n $(JOBS) -q

@@ -110,8 +110,11 @@ def as_array(values: object, type: NumberType, where: Where) -> Array:
 
 
 def _hides_integers(array: Array, wanted: DType) -> bool:
-    """Whether floats that numpy made of a list may have been integers that the type does not hold."""
-    return wanted.kind == "f" and bool((np.abs(array) > _exact_integers(wanted)).any())
+    """Whether floats that numpy made of a list may have been integers that the type, or a float, does not hold: numpy
+    makes floats of integers of which some need an `int64` and others a `uint64`.
+    """
+    limit = _exact_integers(wanted if wanted.kind == "f" else array.dtype)
+    return bool((np.abs(array) > limit).any())
 
 
 def as_given_array(value: object, where: Where) -> Array:

@@ -1,4 +1,4 @@
-"""How collections lie in memory: bindings as WGSL lays them out, everything else packed naturally.
+"""How collections lie in memory: bindings as WGSL lays them out, everything else as `ir.hercules.layout` does.
 
 A layout mirrors a Hercules type level by level, so that the indices of a Read or Write walk it to a byte address.
 """
@@ -11,6 +11,7 @@ from typing import TypeAlias, assert_never
 from ...ir import layout_sizes as wgsl_layout
 from ...ir import types as wgsl
 from ...ir.hercules import dynamic
+from ...ir.hercules import layout as hercules_layout
 from ...ir.hercules import nodes as h
 
 
@@ -91,35 +92,31 @@ def dynamic_size(layout: Layout) -> h.DynamicConstant:
 
 
 def natural_layout(type: h.Type) -> Layout:
-    """The layout of collections that are not bindings: each part at the next multiple of its alignment."""
+    """The layout of collections that are not bindings (see `ir.hercules.layout`)."""
     match type:
         case h.Bool() | h.Integer() | h.Float():
             return ScalarLayout(type)
         case h.Array(element=element, extent=extent):
-            inner = natural_layout(element)
-            size = constant_size(inner)
-            if size is None:
+            inner, stride = natural_layout(element), hercules_layout.stride_of(type)
+            if not isinstance(stride, h.DynamicLiteral):
                 raise TypeError("an array of arrays whose extent is not a literal")
-            return ArrayLayout(inner, extent, _rounded(size, inner.align))
+            return ArrayLayout(inner, extent, stride.value)
         case h.Product(fields=fields):
-            return _natural_product(tuple(natural_layout(field) for field in fields))
+            return _natural_product(type, tuple(natural_layout(field) for field in fields))
         case h.Summation() | h.Control():
             raise TypeError(f"no layout for {type}")
         case _:
             assert_never(type)
 
 
-def _natural_product(fields: tuple[Layout, ...]) -> ProductLayout:
+def _natural_product(type: h.Product, fields: tuple[Layout, ...]) -> ProductLayout:
     offsets: list[int] = []
-    end, align = 0, 1
-    for field in fields:
-        size = constant_size(field)
-        if size is None:
+    for offset in (*hercules_layout.field_offsets(type), size := hercules_layout.size_of(type)):
+        if not isinstance(offset, h.DynamicLiteral):
             raise TypeError("a product with an array whose extent is not a literal")
-        offset = _rounded(end, field.align)
-        offsets.append(offset)
-        end, align = offset + size, max(align, field.align)
-    return ProductLayout(fields, tuple(offsets), _rounded(end, align), align)
+        offsets.append(offset.value)
+    assert isinstance(size, h.DynamicLiteral)
+    return ProductLayout(fields, tuple(offsets[:-1]), size.value, hercules_layout.align_of(type))
 
 
 def binding_layout(type: wgsl.Type, collection: h.Type) -> Layout:
@@ -145,7 +142,3 @@ def binding_layout(type: wgsl.Type, collection: h.Type) -> Layout:
 def constant_sizes(parts: tuple[Layout, ...]) -> bool:
     """Whether all parts are of known size."""
     return all(constant_size(part) is not None for part in parts)
-
-
-def _rounded(value: int, multiple: int) -> int:
-    return wgsl_layout.round_up(multiple, value)

@@ -283,11 +283,3 @@ def is_exact(type: Scalar, value: ScalarValue) -> bool:
             return isinstance(value, float) and (math.isnan(value) or rounder(_WGSL[type])(value) == value)
         case _:
             assert_never(type)
-
-
-def nearest(type: Float, value: float) -> float:
-    """The value of the type nearest to a number; infinity if the number is too large."""
-    try:
-        return rounder(_WGSL[type])(float(value))
-    except OverflowError:
-        return math.copysign(math.inf, value)

@@ -86,6 +86,22 @@ def taken_over(node: Node) -> Iterator[Node]:
             assert_never(node)
 
 
+def first_parameter(version: Node) -> Parameter | None:
+    """The parameter whose storage holds a version, if it is the same on all paths."""
+    roots: set[Node] = set()
+    seen: set[Node] = set()
+    pending = [version_of(version)]
+    while pending:
+        version = pending.pop()
+        if version not in seen:
+            seen.add(version)
+            before = list(taken_over(version))
+            pending += before
+            roots |= set() if before else {version}
+    (root, *others) = roots
+    return root if isinstance(root, Parameter) and not others else None
+
+
 def consumed(node: Node, types: Mapping[Node, Type], forks: Mapping[Join, Fork]) -> Iterator[tuple[Node, Use]]:
     """The versions that a node consumes."""
     for operand, use in _takes(node, forks):

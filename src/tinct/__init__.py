@@ -19,17 +19,21 @@ __all__ = [
     "DEVICES",
     "DeviceError",
     "Diagnostic",
+    "HerculesFile",
+    "HerculesFunction",
     "InputError",
     "Kernel",
     "Shader",
     "ShaderError",
     "TinctError",
     "load",
+    "load_hercules",
 ]
 
 if TYPE_CHECKING:
     from .base.errors import DeviceError, InputError, TinctError
     from .devices import DEVICES
+    from .functions import HerculesFile, HerculesFunction, load_hercules
     from .ir.diagnostics import Diagnostic, ShaderError
     from .shader import Kernel, Shader, load
 
@@ -38,6 +42,7 @@ _HOMES = {
     "Kernel": "shader",
     "Shader": "shader",
     "load": "shader",
+    **dict.fromkeys(("HerculesFile", "HerculesFunction", "load_hercules"), "functions"),
     **dict.fromkeys(("DeviceError", "InputError", "TinctError"), "base.errors"),
     **dict.fromkeys(("Diagnostic", "ShaderError"), "ir.diagnostics"),
 }

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
 import numpy.typing as npt
 
 from .base.errors import DeviceError, InputError
 from .cases import Case
 from .compare import Comparison, Tolerance, compare
+from .devices import adapter_named
+from .functions import DEVICES as FUNCTION_DEVICES
+from .functions import FunctionRun, HerculesFile, load_hercules
 from .ir.diagnostics import ShaderError
-from .shader import Kernel, Run, Shader
+from .shader import Run, Shader, load
 
 Arrays = Mapping[str, "npt.NDArray[Any]"]
 Status = Literal["agrees", "differs", "reference", "skipped", "failed"]
@@ -55,14 +59,20 @@ class Answer:
         return max((it.worst_absolute for it in self.comparisons.values()), default=None)
 
 
-def answers(shader: Shader, case: Case, devices: Sequence[str], skip: Mapping[str, str]) -> Iterator[Answer]:
+def load_kernels(path: Path) -> Shader | HerculesFile:
+    """The shader, or the functions of Hercules IR, that cases are for. Raises ShaderError, InputError and OSError."""
+    return load_hercules(path) if path.suffix == ".hir" else load(path)
+
+
+def answers(
+    kernels: Shader | HerculesFile, case: Case, devices: Sequence[str], skip: Mapping[str, str]
+) -> Iterator[Answer]:
     """The answer of each device, in order; `skip` has reasons to leave devices out.
 
     The outputs that the case's numpy reference gives are compared with it, the others with the first device's.
     Raises InputError for a case that does not fit its kernel.
     """
-    kernel = shader.kernel(case.entry)
-    inputs = case.inputs({info.name: info.dtype for info in kernel.bindings if info.dtype is not None})
+    inputs, run = _of_shader(kernels, case) if isinstance(kernels, Shader) else _of_function(kernels, case)
     expected = dict(case.expected(inputs) or {})
     first = ""
     for device in devices:
@@ -70,20 +80,24 @@ def answers(shader: Shader, case: Case, devices: Sequence[str], skip: Mapping[st
         if reason is not None:
             yield Answer(case.kernel, case.name, device, "skipped", detail=reason)
             continue
-        answer = _answer(kernel, case, device, inputs, expected, "numpy" if case.reference else first)
+        answer = _answer(run, case, device, expected, "numpy" if case.reference else first)
         yield answer
         if answer.status != "failed" and not first:
             first = device
             expected = {**answer.outputs, **expected}
 
 
-def _reason_to_skip(case: Case, device: str) -> str | None:
-    return "too large for an interpreter" if device in INTERPRETERS and not case.interp else None
+_Runner: TypeAlias = Callable[[str], Run | FunctionRun]
+"""Runs a case on a device."""
 
 
-def _answer(kernel: Kernel, case: Case, device: str, inputs: Arrays, expected: Arrays, against: str) -> Answer:
-    try:
-        run = kernel.run_timed(
+def _of_shader(shader: Shader, case: Case) -> tuple[Arrays, _Runner]:
+    """The inputs of a case of an entry point, and how it runs."""
+    kernel = shader.kernel(case.entry)
+    inputs = case.inputs({info.name: info.dtype for info in kernel.bindings if info.dtype is not None})
+
+    def run(device: str) -> Run:
+        return kernel.run_timed(
             inputs,
             workgroups=case.workgroups,
             threads=case.threads,
@@ -91,6 +105,36 @@ def _answer(kernel: Kernel, case: Case, device: str, inputs: Arrays, expected: A
             device=device,
             trial=False,
         )
+
+    return inputs, run
+
+
+def _of_function(file: HerculesFile, case: Case) -> tuple[Arrays, _Runner]:
+    """The inputs of a case of a function, and how it runs."""
+    function = file.function(case.entry)
+    known = {**case.sizes, **{name: int(value) for name, value in case.constants.items()}}
+    dtypes = {
+        name: function.dtype_with(name, known, with_shape=not plan.shape)
+        for name, plan in case.plans.items()
+        if name in function.parameters
+    }
+    inputs = case.inputs(dtypes, function.results)
+
+    def run(device: str) -> FunctionRun:
+        return function.run_timed(inputs, constants=case.constants, device=device)
+
+    return inputs, run
+
+
+def _reason_to_skip(case: Case, device: str) -> str | None:
+    if case.is_of_function and device not in FUNCTION_DEVICES and adapter_named(device) is None:
+        return "functions of Hercules IR run on interp"
+    return "too large for an interpreter" if device in INTERPRETERS and not case.interp else None
+
+
+def _answer(runner: _Runner, case: Case, device: str, expected: Arrays, against: str) -> Answer:
+    try:
+        run = runner(device)
     except (ShaderError, DeviceError) as error:
         fault = isinstance(error, DeviceError)
         return Answer(case.kernel, case.name, device, "failed", detail=str(error), is_device_fault=fault)
@@ -99,7 +143,7 @@ def _answer(kernel: Kernel, case: Case, device: str, inputs: Arrays, expected: A
 
 
 def _judged(
-    case: Case, device: str, run: Run, expected: Arrays, compared: Mapping[str, Tolerance], against: str
+    case: Case, device: str, run: Run | FunctionRun, expected: Arrays, compared: Mapping[str, Tolerance], against: str
 ) -> Answer:
     missing = compared.keys() - run.outputs.keys()
     if missing:

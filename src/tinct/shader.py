@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from .buffers import pack_buffers, unpack_buffers
 from .compilation import Compilation
 from .devices import device_named, routed
 from .dispatch import Dispatch, Timing
+from .functions import is_hercules_path, load_hercules
 from .ir.diagnostics import Diagnostic, render_all
 from .ir.entry_points import compute_entry_point, missing_entry_point
 from .ir.hints import unknown_name
@@ -55,9 +56,14 @@ MAX_WORKGROUPS = 65535
 def load(shader: str | PathLike[str]) -> Shader:
     """A shader from a file or from WGSL text (a str with a line break, `;` or `{` is text).
 
+    The path of a `.hir` file gives a `HerculesFile`, as `load_hercules` does: it, too, is indexed by name, and what it
+    has can `run`. The type of this function leaves that out, since nearly all files are shaders.
+
     Raises ShaderError, which lists everything that is wrong with it, InputError for what is neither text nor a path,
     and OSError for a file that cannot be read.
     """
+    if is_hercules_path(shader):
+        return cast("Shader", load_hercules(shader))
     return Shader(load_source(shader))
 
 

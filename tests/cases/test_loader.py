@@ -295,3 +295,29 @@ def test_a_texture_chooses_its_numbers(folder: Path) -> None:
     assert filled(folder, 'shape = [2, 2, 4], dtype = "uint8", integers = [0, 256]').dtype == np.uint8
     with pytest.raises(CaseError, match="must be one of uint8"):
         one(folder, 'dtype = "complex64"')
+
+
+def test_fields_fill_arrays_of_structures_inside_of_others(folder: Path) -> None:
+    inner = np.dtype([("f0", "<f4"), ("f1", "<i4", (2,))])
+    outer = np.dtype([("v0", inner, (3,))])
+    case = one(folder, 'shape = "n", fields = { v0 = { fields = { f0 = { value = 2 }, f1 = { arange = [0, 1] } } } }')
+    found = case.inputs({"x": outer})["x"]
+    assert found["v0"]["f0"].tolist() == [[2.0] * 3] * 4
+    assert found["v0"]["f1"].ravel().tolist() == list(range(24))
+
+
+def test_cases_of_functions(tmp_path: Path) -> None:
+    (tmp_path / "kernel.hir").write_text("")
+    (case,) = load(tmp_path, '[[case]]\nname = "a"\nbuffers.x = { value = 1 }\nbuffers.y = { output = "exact" }')
+    assert (case.is_of_function, case.threads, case.workgroups, case.kernel_path.name) == (
+        True,
+        None,
+        None,
+        "kernel.hir",
+    )
+    assert [kernel.path for kernel in load_cases(tmp_path / "kernel.hir")] == [tmp_path / "kernel.hir"]
+    assert case.inputs({"x": np.dtype("<f4")}, ["y"]).keys() == {"x"}
+    with pytest.raises(CaseError, match=r"buffers\.y: the shader has no such binding"):
+        case.inputs({"x": np.dtype("<f4")})
+    with pytest.raises(CaseError, match="a function of Hercules IR has no 'workgroups' and no 'threads'"):
+        load(tmp_path, '[[case]]\nname = "a"\nthreads = 1')

@@ -21,7 +21,8 @@ SHELL = f"tinct() {{ '{sys.executable}' -c 'from tinct.cli import main; main()' 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
 def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bless: bool) -> None:
-    (tmp_path / "shaders").symlink_to(ROOT / "shaders")
+    for folder in ("shaders", "programs"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     monkeypatch.chdir(tmp_path)
     document = path.read_text(encoding="utf-8")
     shown: list[tuple[Block, str]] = []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from tinct.functions import HerculesFunction
 from tinct.ir.hercules.nodes import Function, Module, Node
 from tinct.ir.hercules.storage import Value, Variant
 from tinct.ir.hercules.text import parse, print_module
@@ -31,6 +33,14 @@ def node_of(function: Function, label: str) -> Node:
 
 def copy_of(module: Module) -> Module:
     return parse(print_module(module))
+
+
+def run_values(function: Function, constants: Sequence[int], values: Sequence[object]) -> Value:
+    """What a function returns as machine code."""
+    compiled = HerculesFunction(function)
+    arguments = dict(zip(function.parameter_names, values, strict=True))
+    known = dict(zip(function.dynamic_constants, constants, strict=True))
+    return compiled.value_of(compiled.run(arguments, constants=known, device="cpu"))
 
 
 def same_value(left: Value, right: Value) -> bool:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from tinct.cli import tinct
-from tinct.cli.hercules_values import run_values
 from tinct.ir.hercules.interp import run
 from tinct.ir.hercules.nodes import Call, Match, Module
 from tinct.ir.hercules.storage import Value
@@ -25,7 +25,7 @@ from tinct.transforms.hercules.lower_sums import lower_sums
 from tinct.transforms.hercules.merge_returns import with_one_return
 
 from .generate import generate
-from .support import SAMPLES, copy_of, load, same_value
+from .support import SAMPLES, copy_of, load, run_values, same_value
 
 GOLDENS = Path(__file__).parents[1] / "goldens" / "hercules" / "dot"
 PASSES = GOLDENS.parent / "passes"
@@ -42,13 +42,13 @@ def variant(index: int, value: object) -> dict[str, object]:
 
 SHAPES = [variant(0, 2), variant(1, [3, 4]), variant(2, True)]
 RUNS = [
-    (SAMPLES / "matmul.hir", [[[1, 2], [3, 4]], [[5, 6], [7, 8]]], ["k=2", "n=2"], [[19, 22], [43, 50]]),
-    (SAMPLES / "matmul.hir", [[[1, 2, 3]], [[5], [7], [8]]], ["k=3", "n=1"], [[43]]),
+    (SAMPLES / "matmul.hir", [[[1, 2], [3, 4]], [[5, 6], [7, 8]]], [], [[19, 22], [43, 50]]),
+    (SAMPLES / "matmul.hir", [[[1, 2, 3]], [[5], [7], [8]]], [], [[43]]),
     (SAMPLES / "matmul.hir", [[], []], ["k=0", "n=0"], []),
     (SAMPLES / "matmul.hir", [[[], []], []], ["k=0", "n=3"], [[0, 0, 0], [0, 0, 0]]),
     (SAMPLES / "match.hir", [3], [], variant(0, 3)),
-    (SAMPLES / "calls.hir", [[1, 2, 3, 4], 3], ["m=2"], [[9, 0, 0, 0], 90]),
-    (SAMPLES / "calls.hir", [[], 3], ["m=0"], [[], 81]),
+    (SAMPLES / "calls.hir", [[1, 2, 3, 4], 3], [], [[9, 0, 0, 0], 90]),
+    (SAMPLES / "calls.hir", [[], 3], [], [[], 81]),
     (SAMPLES / "nested_calls.hir", [[1, 2, 3], 4], [], [1, 7]),
     (SAMPLES / "nested_calls.hir", [[-1, -2, -3], 4], [], [-12, -18]),
     (SAMPLES / "nested_calls.hir", [[], 1], [], [0, 0]),
@@ -67,11 +67,11 @@ RUNS = [
     (SAMPLES / "dot.hir", [[0.5], [8]], [], 4.0),
     (SAMPLES / "saxpy.hir", [2.0, [1, 2], [3, 4]], ["wg_x=1"], [5.0, 8.0]),
     (SAMPLES / "saxpy.hir", [2.0, [1, 2], [3, 4]], ["wg_x=0"], [3.0, 4.0]),
-    (SAMPLES / "dot.hir", [[0.1], [1e300]], [], float("inf")),
-    (SAMPLES / "boxes.hir", [variant(1, [[1, 2], 7])], ["n=2"], [[[1, 2], 7], [2, 1], variant(1, [[1, 2], 9])]),
+    (SAMPLES / "dot.hir", [["Infinity"], [0.5]], [], "Infinity"),
+    (SAMPLES / "boxes.hir", [variant(1, [[1, 2], 7])], [], [[[1, 2], 7], [2, 1], variant(1, [[1, 2], 9])]),
     (SAMPLES / "boxes.hir", [variant(0, 5)], ["n=2"], [[[0, 0], 0], [0, 0], variant(0, 5)]),
-    (SAMPLES / "boxes.hir", [variant(1, [[], 7])], ["n=0"], [[[], 7], [], variant(1, [[], 9])]),
-    (SAMPLES / "boxes.hir", [variant(1, [[4], 7])], ["n=1"], [[[4], 7], [4], variant(1, [[4], 9])]),
+    (SAMPLES / "boxes.hir", [variant(1, [[], 7])], [], [[[], 7], [], variant(1, [[], 9])]),
+    (SAMPLES / "boxes.hir", [variant(1, [[4], 7])], [], [[[4], 7], [4], variant(1, [[4], 9])]),
     (SAMPLES / "early.hir", [[3, 4], True], [], [3, [0, 4]]),
     (SAMPLES / "early.hir", [[3, 4], False], [], [7, [3, 4]]),
     (SAMPLES / "early.hir", [[], True], [], [0, []]),
@@ -110,15 +110,15 @@ def test_prints_after_passes() -> None:
     [
         (["--run", "--args", "[[1], [2]", ""], "--args is not JSON"),
         (["--run", "--args", "3"], "--args is a list of arguments"),
-        (["--run"], "the dynamic constant 'n' is not known"),
-        (["--run", "--set", "m=1"], "one of the dynamic constants: n"),
-        (["--run", "--fn", "other"], "no function 'other'; there are: dot"),
-        (["--run", "--set", "n=1"], "dot takes 2 arguments"),
-        (["--run", "--args", "[[1], [1, 2]]"], "the argument 'b' has a part of 2 elements instead of 1"),
-        (["--run", "--args", "[[1], [true]]"], "the argument 'b' has an element that is no value of its type: True"),
-        (["--run", "--args", "[[1], [null]]"], "null is no value of Hercules IR"),
-        (["--run", "--args", '[["one"], [1]]'], '"one" is no value of Hercules IR'),
-        (["--run", "--args", "[[1], [[1]]]"], "the argument 'b' has an element that is no value of its type: [1]"),
+        (["--run"], "no value is given for a: array<f32, n>, b: array<f32, n>"),
+        (["--run", "--args", "[[1], [2]]", "--set", "m=1"], "no dynamic constant is named 'm'; there is n"),
+        (["--run", "--fn", "other"], "no function is named 'other'; there is dot"),
+        (["--run", "--args", "[[1]]"], "dot takes 2 arguments, a, b, not 1"),
+        (["--run", "--args", "[[1], [1, 2]]"], "axis 0 of b has 2 elements, but n is 1 by axis 0 of a"),
+        (["--run", "--args", "[[1], [1e300]]"], "b[0]: 1e+300 is out of range for f32"),
+        (["--run", "--args", "[[1], [null]]"], "b[0]: f32 takes a number, not None"),
+        (["--run", "--args", '[["one"], [1]]'], "'one' is no number"),
+        (["--run", "--args", "[[1], [[1]]]"], "b: array<f32, 1> takes shape (1,), not an array of shape (1, 1)"),
     ],
 )
 @pytest.mark.parametrize("device", ["interp", "cpu"])
@@ -188,3 +188,69 @@ def test_a_kernel_verifies() -> None:
         module = load(name)
         as_kernel(module.functions[-1])
         check(module)
+
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu"])
+def test_arguments_by_name(device: str, tmp_path: Path) -> None:
+    matmul = str(PROGRAMS / "matmul" / "matmul.hir")
+    np.save(tmp_path / "a.npy", np.array([[1.0, 2.0]]))
+    given = ["--arg", f"a={tmp_path / 'a.npy'}", "--arg", "b=arange:2x3", "--device", device]
+    assert call(matmul, "--run", *given) == (0, "[[6.0, 9.0, 12.0]]\n")
+    assert call(matmul, "--run", "--args", '{"a": [[1, 2]]}', *given[2:]) == (0, "[[6.0, 9.0, 12.0]]\n")
+    heat = str(PROGRAMS / "heat" / "heat.hir")
+    code, output = call(heat, "--run", "--arg", "initial=uniform:4", "--arg", "rate=zeros", "--set", "steps=1")
+    assert (code, len(json.loads(output))) == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--arg", "a"], 2, "--arg takes NAME=SPEC"),
+        (["--arg", "c=1"], 2, "matmul has no parameter named 'c'"),
+        (["--arg", "a=[[1]]", "--arg", "a=[[1]]"], 2, "--arg a is given twice"),
+        (["--arg", "a=[[1]]", "--args", '{"a": [[1]]}'], 2, "a is given by --args and by --arg"),
+        (["--arg", "a=zeros:3"], 2, "array<array<f32, k>, m> takes a shape of 2 numbers"),
+        (["--arg", "a=zeros:2x3", "--arg", "b=zeros:2x3"], 2, "axis 0 of b has 2 elements, but k is 3 by axis 1 of a"),
+        (["--arg", "a=zeros:2x3", "--arg", "b=zeros:3x2", "--device", "hercules"], 2, "no device is named 'hercules'"),
+        (["--arg", "a=zeros:2x3", "--arg", "b=zeros:3x2", "--device", "gpu"], 3, "not supported: functions of Herc"),
+    ],
+)
+def test_arguments_by_name_that_do_not_fit(arguments: list[str], code: int, message: str) -> None:
+    found, output = call(str(PROGRAMS / "matmul" / "matmul.hir"), "--run", *arguments)
+    assert (found, message in output) == (code, True), output
+
+
+def test_an_invalid_file_is_the_shaders_fault(tmp_path: Path) -> None:
+    file = tmp_path / "loop.hir"
+    file.write_text("fn f(x: i32) -> i32 {\n  y = call(f, x)\n  done = return(start, y)\n}\n")
+    for command in (["hercules"], ["reflect"]):
+        result = CliRunner().invoke(tinct, [*command, str(file)])
+        assert result.exit_code == 1
+        assert "error[no-recursion]: f: calls itself, however indirectly" in result.output
+        assert "loop.hir:1:4" in result.output
+
+
+def test_reflection_as_json() -> None:
+    result = CliRunner().invoke(tinct, ["reflect", str(PROGRAMS / "bfs" / "bfs.hir"), "--format", "json"])
+    (function,) = json.loads(result.output)["functions"]
+    assert [it["name"] for it in function["parameters"]] == ["offsets", "sources", "states", "level"]
+    assert [it["name"] for it in function["results"]] == ["states_after", "found"]
+    assert function["parameters"][0]["shape"] == ["(n + 1)"]
+    assert function["dynamicConstants"][1] == {"name": "e", "extents": [{"of": "axis 0 of sources", "extent": "e"}]}
+    assert [it["offset"] for it in function["structures"][0]["fields"]] == [0, 4, 4]
+
+
+def test_comparison_of_functions() -> None:
+    dot = str(PROGRAMS / "dot")
+    result = CliRunner().invoke(tinct, ["compare", dot, "--device", "interp", "--device", "cpu", "--format", "json"])
+    found = json.loads(result.output)
+    assert result.exit_code == 0
+    assert [(it["case"], it["device"]) for it in found][:2] == [("nothing", "interp"), ("nothing", "cpu")]
+    assert {it["status"] for it in found} == {"agrees", "skipped"}
+    result = CliRunner().invoke(tinct, ["compare", dot, "--device", "hercules", "--format", "json"])
+    assert {it["detail"] for it in json.loads(result.output)} == {"functions of Hercules IR run on interp"}
+    result = CliRunner().invoke(tinct, ["bisect", f"{dot}/dot.toml", "--passes", "dce"])
+    assert (result.exit_code, "tinct bisect takes shaders" in result.output) == (2, True)

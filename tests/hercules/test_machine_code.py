@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from tinct.cli.hercules_values import run_values
 from tinct.ir.hercules.interp import run
 from tinct.ir.hercules.storage import Value, Variant
 from tinct.ir.hercules.text import parse
 from tinct.ir.hercules.verify import check
 
 from .generate_sums import arguments, generate_sums
-from .support import copy_of, load, same_value
+from .support import copy_of, load, run_values, same_value
 
 SIZES = (0, 1, 3)
 

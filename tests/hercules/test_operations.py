@@ -7,7 +7,6 @@ import math
 
 import pytest
 
-from tinct.cli.hercules_values import run_values
 from tinct.ir import builtins
 from tinct.ir.hercules import arithmetic
 from tinct.ir.hercules.arithmetic import ScalarValue, UnknownOperation
@@ -20,7 +19,7 @@ from tinct.ir.hercules.types import BOOL, F16, F32, F64, I8, I16, I32, I64, U8, 
 from tinct.ir.hercules.verify import verify
 
 from .builder import FunctionBuilder, position
-from .support import copy_of, same_value
+from .support import copy_of, run_values, same_value
 
 TYPES: tuple[Scalar, ...] = (BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64)
 IN_WGSL: tuple[Scalar, ...] = (BOOL, I32, U32, F16, F32)

@@ -18,7 +18,6 @@ from tinct.backend.cpu.emit import Tier
 from tinct.backend.cpu.gangs.control import blocks as gang_blocks
 from tinct.backend.cpu.layout import natural_layout
 from tinct.backend.cpu.llvm import Ops
-from tinct.cli.hercules_values import run_values
 from tinct.ir.hercules import operations
 from tinct.ir.hercules.costs import DIVISION, operation_cost
 from tinct.ir.hercules.dot import draw
@@ -43,7 +42,7 @@ from tinct.ir.hercules.text import parse
 from tinct.ir.hercules.verify import check
 from tinct.transforms.hercules import ConditionalConstantPropagation
 
-from .support import copy_of, same_value
+from .support import copy_of, run_values, same_value
 from .test_node_rules import CALLS, NEST, SAMPLES, SUMS, Sample
 
 TIERS: tuple[Tier, ...] = get_args(Tier)

@@ -25,10 +25,25 @@ def kernel_for(function: h.Function, constants: Sequence[int]) -> Kernel:
     The kernel takes them still, but may not depend on them: only arrays that are not inside of other collections, and
     not empty, may be of an extent that is not a literal.
     """
+    with_own_control(function)
+    return kernel_of(function if is_for_all(function, constants) else specialised(function, constants))
+
+
+def with_own_control(function: h.Function) -> None:
+    """Inline all calls of a function, in place, and let it return in one place."""
     inline_calls(function)
     function.nodes = with_one_return(function.nodes)
-    if any(is_data(type) and not _is_plain(type, constants) for type in infer_types(function).values()):
-        function = specialised(function, constants)
+
+
+def is_for_all(function: h.Function, constants: Sequence[int]) -> bool:
+    """Whether machine code for a function `with_own_control` serves these values of its dynamic constants without
+    having them substituted: no array is empty, and extents inside of other collections are literals.
+    """
+    return all(_is_plain(type, constants) for type in infer_types(function).values() if is_data(type))
+
+
+def kernel_of(function: h.Function) -> Kernel:
+    """A function `with_own_control` as a kernel; the function may be changed."""
     lower_products(function)
     lower_sums(function)
     remove_dead(function)

@@ -14,11 +14,10 @@ from typing import assert_never
 from ...ir.hercules import nodes as h
 from ...ir.hercules.graph import control_predecessors, replace_all, replace_predecessor
 from ...ir.hercules.inference import infer_types
+from ...ir.hercules.layout import TAG, sum_as_product
 from ...ir.hercules.placement import place_nodes
 from ...ir.hercules.types import indexed_type, is_scalar
 from ...ir.hercules.versions import is_version_projection
-
-TAG = h.Integer(32, False)
 
 
 def lower_sums(function: h.Function) -> None:
@@ -51,7 +50,7 @@ def lowered_type(type: h.Type) -> h.Type:
         case h.Product(fields=fields):
             return h.Product(tuple(map(lowered_type, fields)))
         case h.Summation(variants=variants):
-            return h.Product((TAG, *map(lowered_type, variants)))
+            return sum_as_product(h.Summation(tuple(map(lowered_type, variants))))
         case h.Array(element=element, extent=extent):
             return h.Array(lowered_type(element), extent)
         case h.Bool() | h.Integer() | h.Float() | h.Control():

@@ -23,6 +23,11 @@
     buffers = { x = { linspace = [0, 1] } } # a case may replace parts of a buffer
     # also: threads or workgroups, entry, reference, seed (0), picture (an output of RGBA pixels in u32, to look at)
 
+A function of Hercules IR (`matmul.hir`) has no threads: `entry` names the function (default: the last), `[buffers]` has
+its parameters and the parts of its result that are compared, which have only an `output`. A parameter's shape has the
+extents at all levels; without one, it is that of its type, where sizes and constants have the names of its dynamic
+constants. `constants` sets dynamic constants that no shape determines.
+
 A buffer has one generator: `uniform = [low, high]`, `normal = [mean, deviation]`, `integers = [low, below]`,
 `linspace = [start, stop]`, `arange = [start, step]`, `value = …` (a number, nested lists, or a table of fields),
 `file = "x.npy"`, `fields = { name = { generator }, … }` for structures; without one it is zero. `shape` is empty for

@@ -149,7 +149,7 @@ class Fields:
         blank = request.blank
         for name, generator in self.fields.items():
             dtype = _field_dtype(blank, name)
-            blank[name] = generator.fill(Request(request.shape, dtype, request.sizes, request.random))
+            blank[name] = generator.fill(Request(blank.shape, dtype, request.sizes, request.random))
         return blank
 
 

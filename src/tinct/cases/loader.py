@@ -42,7 +42,7 @@ _GENERATORS = (*_PAIRS, "value", "file", "fields")
 
 
 def load_cases(path: Path | str) -> list[KernelCases]:
-    """The kernels of a case file, of the case file beside a `.wgsl` file, or of all case files below a folder, sorted.
+    """The kernels of a case file, of that beside a `.wgsl` or `.hir` file, or of all case files below a folder, sorted.
 
     CaseError names the place in the file; InputError says that there is no case file.
     """
@@ -58,7 +58,7 @@ def _case_files(path: Path) -> Iterable[Path]:
     file = path.with_suffix(".toml")
     if not path.exists():
         raise InputError(f"{path} does not exist")
-    if path.suffix not in (".toml", ".wgsl") or not file.exists():
+    if path.suffix not in (".toml", *_KERNELS) or not file.exists():
         raise InputError(f"{path} has no case file {file.name} beside it")
     return [file]
 
@@ -69,7 +69,7 @@ def _load_file(file: Path) -> KernelCases:
     except tomllib.TOMLDecodeError as error:
         raise CaseError(file, "", f"no valid TOML: {error}") from None
     top = Table(data, file, "")
-    kernel_path = file.parent / (top.take("kernel", as_text) or f"{file.stem}.wgsl")
+    kernel_path = file.parent / (top.take("kernel", as_text) or _kernel_beside(file))
     if not kernel_path.is_file():
         raise CaseError(file, "kernel", f"there is no file {kernel_path}")
     tables = top.take("case", as_tables)
@@ -84,6 +84,13 @@ def _load_file(file: Path) -> KernelCases:
     return KernelCases(file.stem, kernel_path, file, cases)
 
 
+def _kernel_beside(file: Path) -> str:
+    """The name of the kernel that a case file is for: WGSL, or else Hercules IR where only that is there."""
+    names = [f"{file.stem}{suffix}" for suffix in _KERNELS]
+    return next((name for name in names if (file.parent / name).is_file()), names[0])
+
+
+_KERNELS = (".wgsl", ".hir")
 _INHERITED = ("entry", "reference", "threads", "workgroups", "sizes", "constants", "seed", "buffers", "picture")
 
 
@@ -102,7 +109,10 @@ def _load_case(
         raise table.error("a case needs a name")
     sizes = table.take("sizes", as_counts) or {}
     workgroups, threads = (_grid(table, key, sizes) for key in ("workgroups", "threads"))
-    if (workgroups is None) == (threads is None):
+    is_given = workgroups is not None or threads is not None
+    if kernel_path.suffix == ".hir" and is_given:
+        raise table.error("a function of Hercules IR has no 'workgroups' and no 'threads'")
+    if kernel_path.suffix != ".hir" and (workgroups is None) == (threads is None):
         raise table.error("give one of 'workgroups' and 'threads'")
     loaded = Case(
         kernel=file.stem,

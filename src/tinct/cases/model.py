@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -46,10 +46,11 @@ class BufferPlan:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One dispatch of a kernel on generated inputs. Exactly one of `workgroups` and `threads` is given.
+    """One dispatch of a kernel on generated inputs. Exactly one of `workgroups` and `threads` is given for a shader,
+    none for a function of Hercules IR.
 
-    `entry` is None where the shader has one entry point. `interp` marks a case small enough for an interpreter.
-    `picture` names an output to be looked at: RGBA pixels in u32 (see `save_pictures`).
+    `entry` is None where the shader has one entry point, and for the last function. `interp` marks a case small enough
+    for an interpreter. `picture` names an output to be looked at: RGBA pixels in u32 (see `save_pictures`).
     """
 
     kernel: str
@@ -72,17 +73,22 @@ class Case:
         """The buffers to compare, with the tolerance of each."""
         return {name: plan.tolerance for name, plan in self.plans.items() if plan.tolerance is not None}
 
-    def inputs(self, dtypes: Mapping[str, np.dtype[Any]]) -> dict[str, Array]:
-        """Fresh arrays for every buffer, the same at each call.
+    @property
+    def is_of_function(self) -> bool:
+        """Whether the kernel is a function of Hercules IR."""
+        return self.kernel_path.suffix == ".hir"
+
+    def inputs(self, dtypes: Mapping[str, np.dtype[Any]], results: Collection[str] = ()) -> dict[str, Array]:
+        """Fresh arrays for every buffer but those that are only `results`, the same at each call.
 
         `dtypes` gives for each buffer's variable the numpy type of its WGSL type, of the element where that is a
         runtime-sized array, of a texture's channels (reflection has them). CaseError when a recipe does not fit.
         """
-        unknown = self.plans.keys() - dtypes.keys()
+        unknown = self.plans.keys() - dtypes.keys() - set(results)
         if unknown:
             names = ", ".join(dtypes) or "none"
             raise self._error(f"buffers.{min(unknown)}", f"the shader has no such binding; it has: {names}")
-        return {name: self._fill(name, plan, dtypes[name]) for name, plan in self.plans.items()}
+        return {name: self._fill(name, plan, dtypes[name]) for name, plan in self.plans.items() if name in dtypes}
 
     def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array] | None:
         """The outputs that the numpy reference computes from the inputs; None without a reference."""
@@ -111,7 +117,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class KernelCases:
-    """A WGSL file with the cases of one case file."""
+    """A file of WGSL or Hercules IR with the cases of one case file."""
 
     name: str
     path: Path

@@ -103,6 +103,8 @@ def _cases(file: Path, name: str | None) -> Sequence[Case]:
 
 
 def _of_case(case: Case, against: str | None) -> tuple[str, Dispatch, Expectation]:
+    if case.is_of_function:
+        raise InputError(f"{case.kernel_path} is Hercules IR: tinct bisect takes shaders")
     kernel = load(case.kernel_path).kernel(case.entry)
     inputs = case.inputs({info.name: info.dtype for info in kernel.bindings if info.dtype is not None})
     dispatch = Dispatch(kernel, inputs, case.constants, workgroups=case.workgroups, threads=case.threads)

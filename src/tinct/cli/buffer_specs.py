@@ -1,11 +1,13 @@
-"""`--buffer NAME=SPEC`: arrays from files, generators and JSON."""
+"""`--buffer NAME=SPEC` and `--arg NAME=SPEC`: arrays from files, generators and JSON."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +15,7 @@ import numpy.typing as npt
 from ..base.errors import InputError
 from ..cases.expressions import ExpressionError
 from ..cases.generators import Arange, Generator, Integers, Request, Uniform, Value
+from ..functions import HerculesFunction, ParameterInfo
 from ..ir.hints import unknown_name
 from ..ir.types import Array, Struct, Texture, Type, Vector
 from ..reflection import BindingInfo
@@ -24,24 +27,65 @@ _SPECIAL_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.in
 
 
 def make_buffers(kernel: Kernel, specs: tuple[str, ...], seed: int) -> dict[str, Buffer]:
-    """The buffers that `NAME=SPEC` options describe. Raises InputError, or OSError for a file."""
+    """The buffers that `--buffer NAME=SPEC` describes. Raises InputError, or OSError for a file."""
     known = {info.name: info for info in kernel.bindings}
-    buffers: dict[str, Buffer] = {}
+    return _made(_Option("--buffer", "the entry point uses no buffer named", known), specs, seed, _buffer)
+
+
+def make_arguments(function: HerculesFunction, specs: tuple[str, ...], seed: int) -> dict[str, object]:
+    """The arguments of a function that `--arg NAME=SPEC` describes. Raises InputError, or OSError for a file."""
+    option = _Option("--arg", f"{function.name} has no parameter named", function.parameters)
+    return _made(option, specs, seed, _argument)
+
+
+T = TypeVar("T")
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True)
+class _Option(Generic[T]):
+    """An option, what its message about an unknown name begins with, and what has a name."""
+
+    name: str
+    complaint: str
+    known: Mapping[str, T]
+
+
+def _made(
+    option: _Option[T], specs: tuple[str, ...], seed: int, make: Callable[[T, str, np.random.Generator], Made]
+) -> dict[str, Made]:
+    made: dict[str, Made] = {}
     for number, spec in enumerate(specs):
         name, separator, text = spec.partition("=")
         if not separator:
-            raise InputError(f"--buffer takes NAME=SPEC, not {spec!r}")
-        if name not in known:
-            raise InputError(unknown_name(f"the entry point uses no buffer named {name!r}", name, known))
-        if name in buffers:
-            raise InputError(f"--buffer {name} is given twice")
+            raise InputError(f"{option.name} takes NAME=SPEC, not {spec!r}")
+        if name not in option.known:
+            raise InputError(unknown_name(f"{option.complaint} {name!r}", name, option.known))
+        if name in made:
+            raise InputError(f"{option.name} {name} is given twice")
         try:
-            buffers[name] = _buffer(known[name], text, np.random.default_rng([seed, number]))
+            made[name] = make(option.known[name], text, np.random.default_rng([seed, number]))
         except InputError as error:
-            raise InputError(f"--buffer {spec}: {error}") from None
+            raise InputError(f"{option.name} {spec}: {error}") from None
         except (ExpressionError, ValueError, OverflowError) as error:
-            raise InputError(f"--buffer {spec}: {error}") from error
-    return buffers
+            raise InputError(f"{option.name} {spec}: {error}") from error
+    return made
+
+
+def _argument(info: ParameterInfo, text: str, random: np.random.Generator) -> object:
+    path = Path(text)
+    if path.suffix == ".npy":
+        return _load(path)
+    generated = _generator(text)
+    if generated is None:
+        return _literal(text)
+    if info.dtype is None:
+        raise InputError(f"nothing generates a value for {info.type}")
+    shape, generator = generated
+    left = info.shape[len(shape) :]
+    if len(shape) > len(info.shape) or not all(it.isdigit() for it in left):
+        raise InputError(f"{info.type} takes a shape of {len(info.shape)} numbers")
+    return _filled(info.dtype, (*shape, *map(int, left)), generator, random)
 
 
 def _buffer(info: BindingInfo, text: str, random: np.random.Generator) -> Buffer:
@@ -138,11 +182,23 @@ def _is_padded(type: Type) -> bool:
 
 def _literal(text: str) -> Buffer:
     try:
-        value: Any = json.loads(text)
+        buffer: Buffer = _json(text)
     except (json.JSONDecodeError, RecursionError):
         raise InputError("neither a file (.npy, .bin), a generator nor JSON; see tinct run --help") from None
-    buffer: Buffer = _with_special_numbers(value)
     return buffer
+
+
+def parse_literal(option: str, text: str) -> object:
+    """The value of an option that takes JSON. Raises InputError."""
+    try:
+        value: object = _json(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"{option} is not JSON: {error}") from None
+    return value
+
+
+def _json(text: str) -> Any:
+    return _with_special_numbers(json.loads(text))
 
 
 def _with_special_numbers(value: Any) -> Any:

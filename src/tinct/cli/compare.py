@@ -12,12 +12,13 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..agreement import Answer, answers
+from ..agreement import Answer, answers, load_kernels
 from ..base.errors import InputError
 from ..cases import Case, KernelCases, load_cases, save_pictures
 from ..devices import DEVICES, adapter_named, routed
+from ..functions import HerculesFile, unavailable_reason
 from ..ir.diagnostics import ShaderError
-from ..shader import Shader, load
+from ..shader import Shader
 from .device_names import ADAPTER_HELP, DEVICE, device_name
 from .options import for_json, format_option
 from .tables import Column, Row, print_table
@@ -35,6 +36,7 @@ Examples:
   tinct compare shaders/
   tinct compare shaders/saxpy --device cpu --device gpu
   tinct compare shaders/saxpy --device gpu --via hercules
+  tinct compare programs/matmul/matmul.hir
   tinct compare shaders/mandelbrot --picture-dir build/
   tinct compare shaders/ --format json > answers.json
 
@@ -79,22 +81,24 @@ class _Gpu:
     """Reasons to leave GPUs out."""
 
     def __init__(self, *, is_asked_for: bool) -> None:
-        self._is_asked_for = is_asked_for
+        self.is_asked_for = is_asked_for
 
-    def reasons(self, shader: Shader, devices: Sequence[str]) -> dict[str, str]:
+    def reasons(self, shader: Shader | HerculesFile, devices: Sequence[str]) -> dict[str, str]:
         """By device: why a GPU among them cannot run this shader."""
         named = {device: adapter_named(device) for device in devices}
         found = {device: self._reason(shader, name) for device, name in named.items() if name is not None}
         return {device: reason for device, reason in found.items() if reason is not None}
 
-    def _reason(self, shader: Shader, name: str) -> str | None:
+    def _reason(self, shader: Shader | HerculesFile, name: str) -> str | None:
         from ..backend.gpu import GpuDevice
 
+        if isinstance(shader, HerculesFile) and (missing := unavailable_reason()) is not None:
+            return None if self.is_asked_for else f"not supported: {missing}"
         adapter = GpuDevice.available(name)
         if adapter is None:
             reason = GpuDevice.unavailable_reason(name) or "no GPU"
-            return None if self._is_asked_for else reason.splitlines()[0]
-        if "f16" in shader.program.enables and "shader-f16" not in adapter.features:
+            return None if self.is_asked_for else reason.splitlines()[0]
+        if isinstance(shader, Shader) and "f16" in shader.program.enables and "shader-f16" not in adapter.features:
             return f"{adapter.name} has no f16"
         return None
 
@@ -112,17 +116,18 @@ def _run_all(
                 assert shader is not None
                 progress.update(task, description=f"{kernel.name}: {case.name}")
                 skip = gpu.reasons(shader, devices)
-                mine = list(answers(shader, case, devices, skip))
+                its = [it for it in devices if not case.is_of_function or it != "hercules" or gpu.is_asked_for]
+                mine = list(answers(shader, case, its, skip))
                 _save_picture(case, mine, picture_dir, progress.console)
                 found += [dataclasses.replace(answer, outputs={}) for answer in mine]
                 progress.advance(task)
     return found
 
 
-def _load(kernel: KernelCases, devices: Sequence[str], found: list[Answer]) -> Shader | None:
-    """The shader; None, and an answer that says so, for an invalid one."""
+def _load(kernel: KernelCases, devices: Sequence[str], found: list[Answer]) -> Shader | HerculesFile | None:
+    """The shader or the functions; None, and an answer that says so, for an invalid one."""
     try:
-        return load(kernel.path)
+        return load_kernels(kernel.path)
     except ShaderError as error:
         found.append(Answer(kernel.name, "", ", ".join(devices), "failed", detail=str(error)))
         return None

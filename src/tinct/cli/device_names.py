@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Final
 
 import click
 
 from ..devices import DEVICES, adapter_named
+from ..functions import DEVICES as FUNCTION_DEVICES
 from ..ir.hints import unknown_name
 
 ADAPTER_HELP: Final = """\
@@ -16,6 +17,7 @@ gpu:ADAPTER is a certain GPU: gpu:vulkan (metal, d3d12, opengl) names a backend,
 gpu takes the fastest. OpenGL lacks parts of WebGPU: it is used only as gpu:opengl, with a warning."""
 REFERENCE: Final = "reference"
 DEVICE: Final = f"[{'|'.join([*DEVICES, 'gpu:ADAPTER'])}]"
+FUNCTION_DEVICE: Final = f"[{'|'.join([*FUNCTION_DEVICES, 'gpu:ADAPTER'])}]"
 DEVICE_OR_REFERENCE: Final = f"[{REFERENCE}|{DEVICE[1:]}"
 
 
@@ -29,7 +31,12 @@ def device_or_reference(text: str) -> str:
     return text if text == REFERENCE else _checked(text, [REFERENCE, *DEVICES])
 
 
-def _checked(text: str, known: Iterable[str]) -> str:
-    if text not in DEVICES and adapter_named(text) is None:
+def function_device_name(text: str) -> str:
+    """A name that can be that of a device for functions of Hercules IR."""
+    return _checked(text, FUNCTION_DEVICES, FUNCTION_DEVICES)
+
+
+def _checked(text: str, known: Iterable[str], devices: Container[str] = tuple(DEVICES)) -> str:
+    if text not in devices and adapter_named(text) is None:
         raise click.BadParameter(unknown_name(f"no device is named {text!r}", text, known))
     return text

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, assert_never, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from ..base.errors import InputError
+from ..ir.hints import unknown_name
+from .device_names import ADAPTER_HELP, FUNCTION_DEVICE, function_device_name
 from .graphviz import picture
-from .options import file_argument, print_text, read_source
+from .options import file_argument, for_json, parse_constants, print_text, read_source
 from .passes import list_option
 
 if TYPE_CHECKING:
-    from ..ir.hercules.nodes import Function, Module, Type
+    from ..functions import HerculesFunction
+    from ..ir.hercules.nodes import Function, Module
+    from ..ir.hercules.storage import Value
     from ..transforms.passes import Stage
 
 
@@ -25,16 +29,29 @@ def _stage() -> Stage[Module]:
 
 @click.command(
     name="hercules",
-    epilog="""\b
+    epilog=f"""\b
+Arguments are given by --args, a JSON list of all or an object by name, or by --arg, one for each parameter:
+  NAME=FILE.npy               an array saved by numpy
+  NAME=zeros:64x32            zeros; a shape has the extents at all levels, but may leave out inner ones that are fixed
+  NAME=arange:8               0, 1, 2, …
+  NAME=uniform:1024           random numbers of [0, 1), seeded by --seed; uniform:1024:-1:1 of [-1, 1)
+  NAME=integers:1024:0:100    random whole numbers of [0, 100)
+  NAME='[[1, 2], [3, 4]]'     JSON: numbers, lists for arrays and products, and for sums {{"variant": 1, "value": …}}
+
+\b
 Examples:
   tinct hercules dot.hir
   tinct hercules dot.hir --passes ccp,gvn,dce
   tinct hercules dot.hir --run --args '[[1, 2, 3], [4, 5, 6]]'
-  tinct hercules saxpy.hir --run --args '[2.0, [1, 2], [3, 4]]' --set wg_x=1 --device cpu
-  tinct hercules shapes.hir --run --args '[{"variant": 1, "value": [0.5, 2]}]'
+  tinct hercules matmul.hir --run --arg a=uniform:3x4 --arg b=uniform:4x5 --device cpu
+  tinct hercules saxpy.hir --run --args '[2.0, [1, 2], [3, 4]]' --set wg_x=1
+  tinct hercules shapes.hir --run --args '[[{{"variant": 1, "value": [0.5, 2]}}]]'
 
 \b
-Dynamic constants that are the extents of arguments need not be set.
+Dynamic constants that follow from the shapes of arguments need not be set. The result is printed as JSON, with the
+words "NaN", "Infinity" and "-Infinity" for what JSON lacks.
+
+{ADAPTER_HELP}
 """,
 )
 @file_argument
@@ -49,50 +66,61 @@ Dynamic constants that are the extents of arguments need not be set.
 )
 @click.option("--run", "is_run", is_flag=True, help="Run a function and print what it returns, as JSON.")
 @click.option("--fn", "name", default="", help="The function to run or draw.  [default: the last one]")
-@click.option("--args", "arguments", default="[]", metavar="JSON", help="The list of its arguments.")
+@click.option("--args", "arguments", metavar="JSON", help="Its arguments.")
+@click.option("--arg", "specs", multiple=True, metavar="NAME=SPEC", help="One of its arguments; see below.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=NUMBER", help="A dynamic constant; may be repeated.")
 @click.option(
-    "--device", type=click.Choice(["interp", "cpu"]), default="interp", show_default=True, help="What to run it on."
+    "--device",
+    type=function_device_name,
+    metavar=FUNCTION_DEVICE,
+    default="interp",
+    show_default=True,
+    help="Where to run.",
 )
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Stop compiling, or a run, that takes longer.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random arguments.")
 def command(
     file: str,
     pipeline: str,
     format: str,
     is_run: bool,
     name: str,
-    arguments: str,
+    arguments: str | None,
+    specs: tuple[str, ...],
     settings: tuple[str, ...],
     device: str,
+    timeout: float | None,
+    seed: int,
 ) -> None:
     """Check a file of Hercules IR, run passes on it, and print or run it."""
-    from ..ir.hercules.text import TextError, parse
-    from ..ir.hercules.verify import VerifyError, check
+    from ..functions import HerculesFunction, verified
     from ..transforms.hercules import HERCULES
     from ..transforms.passes import parse_pipeline, run_passes
 
     passes = parse_pipeline(pipeline, HERCULES)
-    try:
-        module = parse(read_source(file).data.decode("utf-8", "replace"))
-        check(module)
-    except (TextError, VerifyError) as error:
-        raise InputError(f"{file}: {error}") from None
+    module = verified(read_source(file))
     run_passes(module, passes, HERCULES)
     if not is_run:
         _print(module, format, name)
         return
-    function = _function(module, name)
-    values = _arguments(arguments)
-    constants = dynamic_constants(function, values, settings)
-    fitted = [_fitted(*pair) for pair in zip(function.parameter_types, values, strict=False)]
-    values = fitted + values[len(fitted) :]
-    click.echo(json.dumps(run(function, constants, values, device), default=_sum_as_json))
+    function = HerculesFunction(_function(module, name))
+    given = _arguments(function, arguments, specs, seed)
+    outputs = function.run(given, constants=parse_constants(settings), device=device, timeout=timeout)
+    click.echo(json.dumps(for_json(_as_json(function.value_of(outputs)))))
 
 
 def _function(module: Module, name: str) -> Function:
-    function = next((it for it in reversed(module.functions) if name in ("", it.name)), None)
-    if function is None:
-        raise InputError(f"no function {name!r}; there are: {', '.join(it.name for it in module.functions)}")
-    return function
+    known = {it.name: it for it in module.functions}
+    if not known:
+        raise InputError("the file has no function")
+    if name and name not in known:
+        raise InputError(unknown_name(f"no function is named {name!r}", name, known))
+    return known[name] if name else module.functions[-1]
 
 
 def _print(module: Module, format: str, name: str) -> None:
@@ -107,95 +135,33 @@ def _print(module: Module, format: str, name: str) -> None:
         print_text(picture(draw(_function(module, name))))
 
 
-def run(function: Function, constants: list[int], values: list[object], device: str) -> object:
-    """The result of a function on `interp` or `cpu`, in Python's own types. The function may be changed.
+def _arguments(function: HerculesFunction, text: str | None, specs: tuple[str, ...], seed: int) -> dict[str, object]:
+    """The arguments that --args and --arg give."""
+    from .buffer_specs import make_arguments, parse_literal
 
-    Raises InputError.
-    """
-    from ..ir.hercules.interp import InterpreterError
-    from ..ir.hercules.interp import run as interpret
-
-    try:
-        if device == "interp":
-            return interpret(function, constants, values)
-    except InterpreterError as error:
-        raise InputError(str(error)) from None
-    from .hercules_values import run_values
-
-    return run_values(function, constants, values)
-
-
-def _fitted(type: Type, value: object) -> object:
-    """A value of JSON with its numbers rounded to floats where the type says so, and sums as such."""
-    from ..ir.hercules.arithmetic import nearest
-    from ..ir.hercules.nodes import Array, Bool, Control, Float, Integer, Product, Summation
-    from ..ir.hercules.storage import Value, Variant
-
-    match type:
-        case Float() if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return nearest(type, value)
-        case Array(element=element) if isinstance(value, list):
-            return [_fitted(element, it) for it in cast("list[object]", value)]
-        case Product(fields=fields) if isinstance(value, list):
-            parts = cast("list[object]", value)
-            if len(fields) != len(parts):
-                return _plain(parts)
-            return [_fitted(*pair) for pair in zip(fields, parts, strict=True)]
-        case Summation(variants=variants) if isinstance(value, dict):
-            given = cast("dict[str, object]", value)
-            index = given.get("variant")
-            if given.keys() != {"variant", "value"} or not isinstance(index, int) or not 0 <= index < len(variants):
-                raise InputError(
-                    f'a sum is {{"variant": 0 to {len(variants) - 1}, "value": …}}, not {json.dumps(value)}'
-                )
-            return Variant(index, cast("Value", _fitted(variants[index], given["value"])))
-        case Bool() | Integer() | Float() | Array() | Product() | Summation() | Control():
-            return _plain(value)
-        case _:
-            assert_never(type)
+    made = make_arguments(function, specs, seed)
+    if text is None:
+        return made
+    names, values = list(function.parameters), parse_literal("--args", text)
+    if isinstance(values, list):
+        items = cast("list[object]", values)
+        if len(items) != len(names):
+            raise InputError(f"{function.name} takes {len(names)} arguments, {', '.join(names)}, not {len(items)}")
+        values = dict(zip(names, items, strict=True))
+    if not isinstance(values, dict):
+        raise InputError("--args is a list of arguments, such as '[[1, 2, 3], 4]', or an object of them")
+    given = cast("dict[str, object]", values)
+    twice = [it for it in given if it in made]
+    if twice:
+        raise InputError(f"{twice[0]} is given by --args and by --arg")
+    return {**given, **made}
 
 
-def _plain(value: object) -> object:
-    """Numbers, truth values and lists of them; other JSON values belong to no type."""
-    if isinstance(value, list):
-        return [_plain(it) for it in cast("list[object]", value)]
-    if not isinstance(value, (bool, int, float)):
-        raise InputError(f"{json.dumps(value)} is no value of Hercules IR")
-    return value
-
-
-def _sum_as_json(value: object) -> object:
+def _as_json(value: Value) -> object:
     from ..ir.hercules.storage import Variant
 
-    assert isinstance(value, Variant)
-    return {"variant": value.index, "value": value.value}
-
-
-def _arguments(text: str) -> list[object]:
-    try:
-        values: object = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"--args is not JSON: {error}") from None
-    if not isinstance(values, list):
-        raise InputError("--args is a list of arguments, such as '[[1, 2, 3], 4]'")
-    return cast("list[object]", values)
-
-
-def dynamic_constants(function: Function, values: list[object], settings: tuple[str, ...]) -> list[int]:
-    """The dynamic constants: as set, else the lengths of arguments whose extents they are. Raises InputError."""
-    from ..ir.hercules.nodes import Array, DynamicParameter
-
-    known: dict[str, int] = {}
-    for type, value in zip(function.parameter_types, values, strict=False):
-        if isinstance(type, Array) and isinstance(type.extent, DynamicParameter) and isinstance(value, list):
-            known.setdefault(function.dynamic_constants[type.extent.index], len(cast("list[object]", value)))
-    for setting in settings:
-        name, equals, number = setting.partition("=")
-        if name not in function.dynamic_constants or not equals or not number.isdecimal():
-            names = ", ".join(function.dynamic_constants) or "none"
-            raise InputError(f"--set {setting}: expected NAME=NUMBER with one of the dynamic constants: {names}")
-        known[name] = int(number)
-    missing = [name for name in function.dynamic_constants if name not in known]
-    if missing:
-        raise InputError(f"the dynamic constant {missing[0]!r} is not known: --set {missing[0]}=…")
-    return [known[name] for name in function.dynamic_constants]
+    if isinstance(value, list):
+        return [_as_json(it) for it in value]
+    if isinstance(value, Variant):
+        return {"variant": value.index, "value": _as_json(value.value)}
+    return value

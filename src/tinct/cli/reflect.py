@@ -8,11 +8,13 @@ from collections.abc import Iterator
 
 import click
 
+from ..functions import HerculesFile, is_hercules_path
 from ..ir.types import Array, Struct, Texture, Type
 from ..reflection import BindingInfo, EntryPointInfo, MemberInfo, OverrideInfo, StructInfo
 from ..shader import Shader
 from ..textures import shape_text
 from . import dtypes
+from .functions import reflect_functions
 from .options import file_argument, format_option, read_source
 from .tables import Column, Row, print_table
 
@@ -23,6 +25,7 @@ from .tables import Column, Row, print_table
 Examples:
   tinct reflect particles.wgsl
   tinct reflect particles.wgsl --format json
+  tinct reflect matmul.hir
 
 \b
 JSON: an object of entryPoints, bindings, overrides and structs, with sizes, offsets and alignments in bytes. A dtype
@@ -30,12 +33,19 @@ is a string for a number ("<f4"), {base, shape} for an array of numbers or struc
 itemsize} for a structure. What is or ends in a runtime-sized array has the size null; its dtype is that of one
 element, or has one element at its end. It is null from 2 GiB on, for which numpy has no type. A texture has the dtype
 and, in words, the shape of an array for it.
+
+\b
+For Hercules IR (.hir), an object of functions, each with dynamicConstants, parameters, results and structures. Extents,
+sizes and offsets are numbers, or strings where they depend on dynamic constants.
 """,
 )
 @file_argument
 @format_option
 def command(file: str, form: str) -> None:
     """Show entry points, bindings, overrides, and the size, alignment and numpy dtype of every type in a buffer."""
+    if is_hercules_path(file):
+        reflect_functions(HerculesFile(read_source(file)), form)
+        return
     shader = Shader(read_source(file))
     if form == "json":
         click.echo(json.dumps(as_json(shader), indent=2))
