@@ -25,6 +25,16 @@ def kernel_for(function: h.Function, constants: Sequence[int]) -> Kernel:
     The kernel takes them still, but may not depend on them: only arrays that are not inside of other collections, and
     not empty, may be of an extent that is not a literal.
     """
+    function = prepare(function, constants)
+    kernel = as_kernel(function)
+    fold_zeros(function)
+    return kernel
+
+
+def prepare(function: h.Function, constants: Sequence[int]) -> h.Function:
+    """The function, which may be changed, with one return and without calls, sums and products but its result. It may
+    depend on the dynamic constants as `kernel_for` says.
+    """
     inline_calls(function)
     function.nodes = with_one_return(function.nodes)
     if any(is_data(type) and not _is_plain(type, constants) for type in infer_types(function).values()):
@@ -32,9 +42,8 @@ def kernel_for(function: h.Function, constants: Sequence[int]) -> Kernel:
     lower_products(function)
     lower_sums(function)
     remove_dead(function)
-    kernel = as_kernel(function)
     fold_zeros(function)
-    return kernel
+    return function
 
 
 def _is_plain(type: h.Type, constants: Sequence[int]) -> bool:
