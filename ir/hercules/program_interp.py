@@ -9,7 +9,7 @@ from typing import assert_never
 from ...base.deadline import NEVER, Deadline
 from . import dynamic, storage
 from .interp import InterpreterError, ThreadOrder, forward, run_in_place
-from .nodes import Array, Product, Summation, Type
+from .nodes import Array, Fork, Product, Summation, Type
 from .program import Branch, Clear, Copy, Dispatch, Loop, Program, Repeat, Step
 from .storage import Value, Variant
 from .types import U32, is_scalar
@@ -24,7 +24,7 @@ def run_program(
 ) -> Value:
     """What the program's function returns for these arguments (see `storage.from_python`), which stay as they are.
 
-    Raises InterpreterError for arguments that do not fit, DeviceError past the deadline.
+    `order` is that of the threads of grids, in kernels with no other forks: those may have to run in order. Raises InterpreterError for arguments that do not fit, DeviceError past the deadline.
     """
     run = _Run(program, start_values(program, arguments), order, deadline)
     run.steps(program.steps)
@@ -141,7 +141,9 @@ class _Run:
     def _dispatch(self, step: Dispatch) -> None:
         arguments = [self.buffers[it] for it in step.buffers]
         constants = self.program.constants
-        after = run_in_place(step.kernel.function, constants, arguments, self.order, self.deadline)
+        forks = sum(isinstance(it, Fork) for it in step.kernel.function.nodes)
+        order = self.order if forks == step.kernel.depth else forward
+        after = run_in_place(step.kernel.function, constants, arguments, order, self.deadline)
         assert isinstance(after, list)
         for number, value in zip(step.kernel.written, after, strict=True):
             self.buffers[step.buffers[number]] = value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from ...ir.hercules import dynamic
@@ -37,13 +37,23 @@ def prepare(function: h.Function, constants: Sequence[int]) -> h.Function:
     """
     inline_calls(function)
     function.nodes = with_one_return(function.nodes)
-    if any(is_data(type) and not _is_plain(type, constants) for type in infer_types(function).values()):
+    if any(is_data(type) and not _is_plain(type, constants) for type in _storage_types(function)):
         function = specialised(function, constants)
     lower_products(function)
     lower_sums(function)
     remove_dead(function)
     fold_zeros(function)
     return function
+
+
+def _storage_types(function: h.Function) -> Iterator[h.Type]:
+    """The types of what lies in storage: not of the products that Atomics give and functions return."""
+    (end,) = [it for it in function.nodes if isinstance(it, h.Return)]
+    for node, type in infer_types(function).items():
+        if node is end.value and isinstance(node, h.ProductNode):
+            continue
+        if not isinstance(node, h.Atomic):
+            yield type
 
 
 def _is_plain(type: h.Type, constants: Sequence[int]) -> bool:

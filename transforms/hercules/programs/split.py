@@ -368,7 +368,7 @@ class _Outliner:
             return False
         if node in self.inside:
             return True
-        return isinstance(node, If) and any(it in self.inside for it in self.placed.graph.successors[node])
+        return isinstance(node, If) and all(it in self.inside for it in self.placed.graph.successors[node])
 
     def _is_own(self, node: Node) -> bool:
         """Whether a node of these blocks is computed by this kernel only, and not known where it starts."""
@@ -453,10 +453,7 @@ class _Outliner:
         """The edges by which control leaves the blocks: the last block and what follows."""
         for leader in self.leaders:
             end = self.placed.exits[leader]
-            if isinstance(end, If) and end in self.control:
-                for output in self.placed.graph.successors[end]:
-                    assert output in self.inside
-            elif end not in self.inside:
+            if end not in self.inside and end not in self.control:
                 yield leader, end
 
     def _end(self, sources: Sequence[Node]) -> Node:
