@@ -115,7 +115,9 @@ class KernelMaker:
         self.end = self.add(join)
         return reduce
 
-    def finish(self, types: Mapping[int, Type], names: Mapping[int, str], depth: int) -> tuple[GridKernel, tuple[int, ...]]:
+    def finish(
+        self, types: Mapping[int, Type], names: Mapping[int, str], depth: int
+    ) -> tuple[GridKernel, tuple[int, ...]]:
         """The kernel, and the buffers of its parameters. The types and names are those of the buffers."""
         written = sorted(self.parameters[it].index for it in self.written)
         final = [self.written[self.buffers[it]] for it in written]

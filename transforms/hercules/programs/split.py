@@ -652,9 +652,7 @@ class _Outliner:
             if version_of(value) in self.own:
                 self._export(self._resolve(value), self.splitter.buffer_of(value), transfer.node)
             return self.splitter.buffer_of(value)
-        buffers = {
-            None if isinstance(it, ConstantNode) else self.splitter.buffer_of(it) for it in transfer.values
-        }
+        buffers = {None if isinstance(it, ConstantNode) else self.splitter.buffer_of(it) for it in transfer.values}
         if buffers == {transfer.buffer}:
             self._export(self._made(value), transfer.buffer, transfer.node)
             return transfer.buffer
