@@ -30,6 +30,7 @@ from .program_model import (
 )
 
 __all__ = [
+    "DEFAULT_SECONDS",
     "AdapterInfo",
     "BoundBuffer",
     "BranchStep",
@@ -37,7 +38,6 @@ __all__ = [
     "BufferKind",
     "ClearStep",
     "CopyStep",
-    "DEFAULT_SECONDS",
     "DispatchStep",
     "FaultKind",
     "GpuDevice",

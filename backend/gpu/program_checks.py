@@ -103,7 +103,5 @@ def _check_dispatch_limits(step: DispatchStep, program: GpuProgram, limits: Mapp
     for bound in step.bindings:
         size, allowed = program.buffers[bound.buffer].size, limits[_SIZE_LIMIT[bound.kind]]
         if size > allowed:
-            place = f"@group({bound.group}) @binding({bound.binding}) of '{entry}'"
-            raise GpuError(
-                "limit", f"the {bound.kind} buffer at {place} has {size} bytes; this adapter allows {allowed}"
-            )
+            place = f"the {bound.kind} buffer at @group({bound.group}) @binding({bound.binding}) of '{entry}'"
+            raise GpuError("limit", f"{place} has {size} bytes; this adapter allows {allowed}")

@@ -26,10 +26,11 @@ from .nodes import DynamicConstant, Fork, Function, Node, Type
 class GridKernel:
     """A function that a grid of threads runs.
 
-    Its control is Start, then `depth` forks directly below each other, the grid; then a body with any control; the joins
-    of the grid; one Return. The threads of the grid are independent or only meet in Atomics. Parameters are collections;
-    the function returns the product of the final versions of those that it writes, which `written` lists in order. Each
-    fork of the grid carries every written parameter by one Reduce. With `depth` 0 the function runs once.
+    Its control is Start, then `depth` forks directly below each other, the grid; then a body with any control; the
+    joins of the grid; one Return. The threads of the grid are independent or only meet in Atomics. Parameters are
+    collections; the function returns the product of the final versions of those that it writes, which `written` lists
+    in order. Each fork of the grid carries every written parameter by one Reduce. With `depth` 0 the function runs
+    once.
     """
 
     function: Function

@@ -24,7 +24,8 @@ def run_program(
 ) -> Value:
     """What the program's function returns for these arguments (see `storage.from_python`), which stay as they are.
 
-    `order` is that of the threads of grids, in kernels with no other forks: those may have to run in order. Raises InterpreterError for arguments that do not fit, DeviceError past the deadline.
+    `order` is that of the threads of grids, in kernels with no other forks: those may have to run in order. Raises
+    InterpreterError for arguments that do not fit, DeviceError past the deadline.
     """
     run = _Run(program, start_values(program, arguments), order, deadline)
     run.steps(program.steps)

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from . import dynamic
 from .program import Branch, Buffer, Clear, Copy, Dispatch, Loop, Program, Repeat, Step
-from .text import type_text, print_function
+from .text import print_function, type_text
 
 
 def print_program(program: Program, *, with_kernels: bool = True) -> str:

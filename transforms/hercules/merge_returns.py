@@ -10,8 +10,9 @@ from ...ir.hercules.nodes import Node, Phi, ProductNode, Region, Return
 
 
 def with_one_return(nodes: Sequence[Node]) -> list[Node]:
-    """The nodes of a function, with a region, phis and one return in place of several returns: a phi for each part if all
-    of them return products that they make, which nothing else uses.
+    """The nodes of a function, with a region, phis and one return in place of several returns.
+
+    If all of them return products that they make, and that nothing else uses, there is a phi for each part.
     """
     returns = [node for node in nodes if isinstance(node, Return)]
     if len(returns) < 2:

@@ -3,10 +3,11 @@
 Threads of a fork are independent if each chain of versions that its Reduces carry is
 
 - not written at all;
-- in *its own elements*: all accesses are in range, and those of different threads are apart: at one level of the paths,
-  positions are linear in the thread's number, with a step that is larger than the spread of everything else in them;
-- changed by atomics only, so that any order of all atomics gives what some order of the threads gives: either all of them
-  do one commutative operation, and old values are not used; or each thread does one atomic at most, and the fork
+- in *its own elements*: all accesses are in range, and those of different threads are apart: at one level of the
+  paths, positions are linear in the thread's number, with a step that is larger than the spread of everything else in
+  them;
+- changed by atomics only, so that any order of all atomics gives what some order of the threads gives: either all of
+  them do one commutative operation, and old values are not used; or each thread does one atomic at most, and the fork
   carries no other such chain.
 
 A fork below another may extend its grid if the outer thread does nothing but run the inner fork: it passes on its
@@ -15,10 +16,9 @@ chains, which it does not access itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Final
 
 from ....ir.hercules import dynamic
@@ -28,18 +28,15 @@ from ....ir.hercules.nodes import (
     Atomic,
     AtomicOp,
     Collect,
-    ConstantNode,
     Fork,
     Function,
     InputNode,
     Integer,
-    Join,
     Node,
     Phi,
     PositionIndex,
     Read,
     Reduce,
-    ThreadID,
     Write,
 )
 from ....ir.hercules.placement import Placement, place_nodes
@@ -63,11 +60,12 @@ class Grids:
     constants: Sequence[int]
 
     @cached_property
-    def _users(self) -> Mapping[Node, Sequence[Node]]:
+    def users(self) -> Mapping[Node, Sequence[Node]]:
+        """The users of each node."""
         return def_use(self.placed.function)
 
     @cached_property
-    def _exact(self) -> Mapping[Node, Node]:
+    def exact(self) -> Mapping[Node, Node]:
         """Each node's copy in the function with the values of the dynamic constants, about which more can be proved."""
         function = self.placed.function
         return dict(zip(function.nodes, self._specialised.nodes, strict=True))
@@ -77,26 +75,30 @@ class Grids:
         return specialised(self.placed.function, self.constants)
 
     @cached_property
-    def _ranges(self) -> Ranges:
-        return Ranges(self._exact_placement)
+    def ranges(self) -> Ranges:
+        """The ranges of the integers in the specialised function."""
+        return Ranges(self.exact_placement)
 
     @cached_property
-    def _exact_placement(self) -> Placement:
+    def exact_placement(self) -> Placement:
+        """The placement of the specialised function."""
         return place_nodes(self._specialised)
 
     @cached_property
-    def _proved(self) -> frozenset[tuple[Node, int]]:
-        proved = in_range(self._exact_placement)
+    def proved(self) -> frozenset[tuple[Node, int]]:
+        """The accesses in range, with the numbers of their indices."""
+        proved = in_range(self.exact_placement)
         return frozenset(
             (node, number)
-            for node, copy in self._exact.items()
+            for node, copy in self.exact.items()
             if isinstance(node, (Read, Write, Atomic))
             for number in range(len(node.indices))
             if (copy, number) in proved
         )
 
     @cached_property
-    def _forms(self) -> LinearForms:
+    def forms(self) -> LinearForms:
+        """The linear forms of integers."""
         return LinearForms(self.placed.types, self.constants)
 
     def depth(self, fork: Fork) -> int:
@@ -119,8 +121,8 @@ class Grids:
         join, inner_join = placed.nest.joins[fork], placed.nest.joins[inner]
         if join.control is not inner_join:
             return None
-        outer = [it for it in self._users[join] if isinstance(it, Reduce)]
-        reduces = [it for it in self._users[inner_join] if isinstance(it, Reduce)]
+        outer = [it for it in self.users[join] if isinstance(it, Reduce)]
+        reduces = [it for it in self.users[inner_join] if isinstance(it, Reduce)]
         if len(outer) != len(reduces) or {(it, it.update) for it in outer} != {(it.init, it) for it in reduces}:
             return None
         own = [it for it, at in placed.place.items() if at in (fork, inner_join)]
@@ -133,9 +135,9 @@ class Grids:
     def is_independent(self, fork: Fork) -> bool:
         """Whether the threads of the fork may run at once."""
         join = self.placed.nest.joins[fork]
-        if any(isinstance(it, Collect) for it in self._users[join]):
+        if any(isinstance(it, Collect) for it in self.users[join]):
             return False
-        chains = [_Chain.of(self, it, fork) for it in self._users[join] if isinstance(it, Reduce)]
+        chains = [_Chain.of(self, it, fork) for it in self.users[join] if isinstance(it, Reduce)]
         if any(it is None for it in chains):
             return False
         known = [it for it in chains if it is not None and not it.has_own_elements()]
@@ -169,7 +171,7 @@ class _Chain:
         pending: list[Node] = [carried]
         while pending:
             version = pending.pop()
-            for user in grids._users[version]:  # noqa: SLF001 (the chain is a part of the proof)
+            for user in grids.users[version]:
                 if user is carried or not grids.is_inside(user, fork):
                     continue
                 found = _use(user, version)
@@ -185,7 +187,7 @@ class _Chain:
             return None
         if any(value not in versions for value in merged):
             return None
-        outside = (user for it in versions if it is not carried for user in grids._users[it])  # noqa: SLF001
+        outside = (user for it in versions if it is not carried for user in grids.users[it])
         if any(user is not carried and not grids.is_inside(user, fork) for user in outside):
             return None
         return _Chain(grids, fork, list(versions), list(accesses))
@@ -206,7 +208,7 @@ class _Chain:
         whole: Spread | None = None
         for access in self.accesses:
             index = access.indices[level]
-            if not isinstance(index, PositionIndex) or (access, level) not in self.grids._proved:  # noqa: SLF001
+            if not isinstance(index, PositionIndex) or (access, level) not in self.grids.proved:
                 return False
             spread = self._spread(index.position)
             whole = spread if whole is None or spread is None else whole.join(spread)
@@ -217,7 +219,7 @@ class _Chain:
 
     def _spread(self, position: Node) -> Spread | None:
         """The positions that a node may have in the threads of the fork."""
-        form = self.grids._forms.of(position)  # noqa: SLF001
+        form = self.grids.forms.of(position)
         shared: dict[Node, int] = {}
         low = high = form.constant
         for term, coefficient in form.terms.items():
@@ -243,9 +245,9 @@ class _Chain:
         """The least and the greatest value of a term; None if they are those of its type."""
         if isinstance(term, Fork):
             return 0, max(0, dynamic.evaluate(term.factor, self.grids.constants) - 1)
-        exact = self.grids._exact[term]  # noqa: SLF001
-        placed = self.grids._exact_placement  # noqa: SLF001
-        found = self.grids._ranges.at(exact, placed.place[exact])  # noqa: SLF001
+        exact = self.grids.exact[term]
+        placed = self.grids.exact_placement
+        found = self.grids.ranges.at(exact, placed.place[exact])
         type = placed.types[exact]
         assert isinstance(type, Integer)
         return (found.low, found.high) if found.high - found.low < 1 << (type.bits - 1) else None
@@ -257,7 +259,7 @@ class _Chain:
     def commutes(self) -> bool:
         """Whether any number of these atomics gives the same in any order."""
         atomics = [it for it in self.accesses if isinstance(it, Atomic)]
-        uses = (user for it in atomics for user in self.grids._users[it])  # noqa: SLF001
+        uses = (user for it in atomics for user in self.grids.users[it])
         if not all(is_version_projection(it) for it in uses):
             return False
         return any(all(it.op in group for it in atomics) for group in _COMMUTING)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ....ir.hercules.graph import replace_predecessor
 from ....ir.hercules.nodes import (
+    Array,
     Cast,
     ConstantNode,
     FieldIndex,
@@ -26,9 +28,8 @@ from ....ir.hercules.nodes import (
     ThreadID,
     Type,
     Write,
-    Array,
 )
-from ....ir.hercules.program import GridKernel
+from ....ir.hercules.program import Buffer, Dispatch, GridKernel
 from ....ir.hercules.types import U64, is_scalar
 from ....ir.hercules.versions import taken_over, version_of
 
@@ -91,6 +92,11 @@ class KernelMaker:
                 pending += taken_over(node)
         return {it for it in found if not [*taken_over(it)]}
 
+    def replace(self, old: Node, new: Node) -> None:
+        """Use one node in place of another."""
+        for node in self.nodes:
+            replace_predecessor(node, old, new)
+
     def copy_into(self, buffer: int, source: Node, type: Type) -> None:
         """Copy a collection into a buffer when the kernel ends."""
         self.written[buffer] = self._copied(self.parameter(buffer), source, type, [])
@@ -115,10 +121,9 @@ class KernelMaker:
         self.end = self.add(join)
         return reduce
 
-    def finish(
-        self, types: Mapping[int, Type], names: Mapping[int, str], depth: int
-    ) -> tuple[GridKernel, tuple[int, ...]]:
-        """The kernel, and the buffers of its parameters. The types and names are those of the buffers."""
+    def finish(self, all_buffers: Sequence[Buffer], depth: int) -> Dispatch:
+        """The dispatch of the kernel; `all_buffers` are those of the program."""
+        mine = [all_buffers[it] for it in self.buffers]
         written = sorted(self.parameters[it].index for it in self.written)
         final = [self.written[self.buffers[it]] for it in written]
         result = self.add(ProductNode(final))
@@ -126,9 +131,9 @@ class KernelMaker:
         function = Function(
             name=self.name,
             dynamic_constants=list(self.dynamic_constants),
-            parameter_types=[types[it] for it in self.buffers],
-            parameter_names=[names[it] for it in self.buffers],
-            return_type=Product(tuple(types[self.buffers[it]] for it in written)),
+            parameter_types=[it.type for it in mine],
+            parameter_names=[it.name for it in mine],
+            return_type=Product(tuple(mine[it].type for it in written)),
             nodes=self.nodes,
         )
-        return GridKernel(function, depth, tuple(written)), tuple(self.buffers)
+        return Dispatch(GridKernel(function, depth, tuple(written)), tuple(self.buffers))

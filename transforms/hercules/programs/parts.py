@@ -1,8 +1,8 @@
 """The control of a function as a tree of parts, as far as kernels must be told apart.
 
 Control that contains no grid is `Straight`, whatever its form. A fork, a loop or a branch that contains grids is
-structured, if it can be: a loop has one way out and one latch, and both arms of a branch lead to one region. What cannot
-be structured is `Straight`, its grids included.
+structured, if it can be: a loop has one way out and one latch, and both arms of a branch lead to one region. What
+cannot be structured is `Straight`, its grids included.
 """
 
 from __future__ import annotations

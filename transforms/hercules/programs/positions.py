@@ -105,8 +105,8 @@ class LinearForms:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A set of positions: a coefficient for the thread of one fork, terms that all threads of it share, and the least and
-    the greatest of everything else.
+    """A set of positions: a coefficient for the thread of one fork, terms that all threads of it share, and the least
+    and the greatest of everything else.
     """
 
     coefficient: int
