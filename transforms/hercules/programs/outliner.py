@@ -118,12 +118,12 @@ class Outliner:
         type = self.placed.types[node]
         if isinstance(node, Parameter) and is_scalar(type):
             return maker.load(splitter.scalar_parameters[node.index], maker.position(0))
+        if isinstance(node, ThreadID):
+            return maker.counter(splitter.counter(node.fork))
         if node in splitter.again:
             made = maker.add(node.copy())
             map_predecessors(made, self.resolve)
             return made
-        if isinstance(node, ThreadID):
-            return maker.counter(splitter.counter(node.fork))
         if is_scalar(type):
             return maker.load(splitter.state_buffer(), splitter.slot(node))
         return maker.parameter(splitter.buffer_of(node))

@@ -7,7 +7,7 @@ cannot be structured is `Straight`, its grids included.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
@@ -76,6 +76,21 @@ class Choice:
 
 Part: TypeAlias = "Straight | Grid | Sequential | Iteration | Choice"
 Parts: TypeAlias = tuple[Part, ...]
+
+
+def counted_forks(parts: Parts) -> Iterator[Fork]:
+    """The forks whose threads follow one another around grids, so that a host counts them."""
+    for part in parts:
+        match part:
+            case Sequential(fork=fork, body=body):
+                yield fork
+                yield from counted_forks(body)
+            case Iteration(before=first, after=second) | Choice(if_false=first, if_true=second):
+                yield from counted_forks((*first, *second))
+            case Straight() | Grid():
+                pass
+            case _:
+                assert_never(part)
 
 
 def parts_of(placed: Placement, grids: Mapping[Fork, int]) -> Parts:

@@ -12,7 +12,7 @@ from ....ir.hercules.types import substitute
 from ..for_machine import prepare
 from .collects_in_place import collects_in_place
 from .grids import Grids
-from .parts import parts_of
+from .parts import counted_forks, parts_of
 from .split import Splitter
 from .unchanged import remove_unchanged
 
@@ -26,9 +26,10 @@ def program_for(function: Function, constants: Sequence[int]) -> Program:
     covered = collects_in_place(function)
     remove_unchanged(function)
     placed = place_nodes(function)
-    splitter = Splitter(placed, covered)
+    parts = parts_of(placed, _grids(placed, constants))
+    splitter = Splitter(placed, covered, frozenset(counted_forks(parts)))
     splitter.add_parameters()
-    steps = splitter.steps(parts_of(placed, _grids(placed, constants)))
+    steps = splitter.steps(parts)
     splitter.finish_state()
     return Program(
         name=function.name,

@@ -22,6 +22,7 @@ from ....ir.hercules.nodes import (
     Fork,
     Function,
     If,
+    InputNode,
     Join,
     Node,
     Parameter,
@@ -33,6 +34,7 @@ from ....ir.hercules.nodes import (
     Region,
     Return,
     ScalarNode,
+    ThreadID,
     Type,
     Write,
 )
@@ -51,10 +53,13 @@ _MOST_COMPUTED_AGAIN: Final = 12
 
 @dataclass
 class Splitter:
-    """Splits one placed function. `covered` are Reduces that write every element of what they carry."""
+    """Splits one placed function. `covered` are Reduces that write every element of what they carry, `counted` the
+    forks whose threads a host counts.
+    """
 
     placed: Placement
     covered: frozenset[Node]
+    counted: frozenset[Fork]
     buffers: list[Buffer] = field(default_factory=list[Buffer])
     state: list[Type] = field(default_factory=list[Type])
     results: list[int] = field(default_factory=list[int])
@@ -110,13 +115,15 @@ class Splitter:
         for leader in (None, *self.placed.blocks):
             nodes = self.placed.place if leader is None else self.placed.blocks[leader]
             for node in nodes:
-                if leader is not None or isinstance(node, (ConstantNode, DynamicConstantNode, Parameter)):
+                if leader is not None or isinstance(node, (InputNode, ThreadID)):
                     self._count(node, found)
         return {node: count for node, count in found.items() if not isinstance(node, Parameter)}
 
     def _count(self, node: Node, found: dict[Node, int]) -> None:
         match node:
             case ConstantNode() | DynamicConstantNode():
+                found[node] = 1
+            case ThreadID(fork=fork) if fork in self.counted:
                 found[node] = 1
             case Parameter():
                 if not any(self._takes(user, node) for user in self.users[node]):
