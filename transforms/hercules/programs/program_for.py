@@ -9,8 +9,8 @@ from ....ir.hercules.nodes import Fork, Function
 from ....ir.hercules.placement import Placement, place_nodes
 from ....ir.hercules.program import Program
 from ....ir.hercules.types import substitute
+from ..collects_in_place import collects_in_place
 from ..for_machine import prepare
-from .collects_in_place import collects_in_place
 from .grids import Grids
 from .parts import counted_forks, parts_of
 from .split import Splitter

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ....ir.hercules.cache import Analyses
-from ....ir.hercules.graph import replace_all, replace_predecessor
-from ....ir.hercules.nodes import (
+from ...ir.hercules.cache import Analyses
+from ...ir.hercules.graph import replace_all, replace_predecessor
+from ...ir.hercules.nodes import (
     Atomic,
     Collect,
     ConstantNode,
@@ -25,9 +25,9 @@ from ....ir.hercules.nodes import (
     Write,
     ZeroConstant,
 )
-from ....ir.hercules.versions import is_version_projection, taken_over, version_of
-from ..cleanup import remove_dead
-from ..forks import ForkBody, Forks
+from ...ir.hercules.versions import is_version_projection, taken_over, version_of
+from .cleanup import remove_dead
+from .forks import ForkBody, Forks
 
 
 def collects_in_place(function: Function) -> frozenset[Node]:
