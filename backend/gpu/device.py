@@ -11,6 +11,9 @@ from ...ir.types import Access
 from .messages import BindingHeader, Blob, Reply, Request, TextureHeader
 from .model import AdapterInfo, Binding, GpuError, GpuResult, TextureBinding
 from .process import WorkerProcess
+from .program_checks import check_program, check_program_limits
+from .program_messages import program_request
+from .program_model import GpuProgram, ProgramResult
 
 _PROBE_SECONDS = 60.0
 DEFAULT_SECONDS = 120.0
@@ -130,6 +133,24 @@ class GpuDevice:
             compile_seconds=reply["compile_seconds"],
             samples=tuple(reply["samples"]),
             timed_by=reply["timed_by"],
+        )
+
+    def run_program(self, program: GpuProgram, *, timeout: float = DEFAULT_SECONDS) -> ProgramResult:
+        """Runs a program: its buffers stay on the device from the first step to the last, and its outputs come back.
+
+        Buffers are rounded up to a multiple of 4 bytes above 0, which `arrayLength` sees; uniform ones to a multiple of
+        16. Raises ValueError for a program that no adapter could run, and GpuError.
+        """
+        check_program(program)
+        check_program_limits(program, self.adapter().limits)
+        blobs = [it.raw() for it in program.buffers if it.data is not None]
+        reply, outputs = self._worker.ask(program_request(program, timeout), blobs)
+        reply = self._accept(reply)
+        assert reply["status"] == "program"
+        return ProgramResult(
+            outputs=dict(zip(program.outputs, outputs, strict=True)),
+            compile_seconds=reply["compile_seconds"],
+            run_seconds=reply["run_seconds"],
         )
 
     def close(self) -> None:

@@ -15,6 +15,8 @@ from . import webgpu
 from .adapters import ListedAdapter, choose
 from .messages import AdapterReply, BindingHeader, Blob, RunReply, RunRequest, interface_of, is_written
 from .model import GpuError
+from .program_messages import ProgramReply, ProgramRequest
+from .program_run import ProgramRun
 from .resources import Resource, layout_entry, upload
 
 _WANTED_FEATURES = (
@@ -74,7 +76,9 @@ class Executor:
         """Dispatches `repeat` times, each on fresh inputs, and reads the writable bindings back."""
         with self._rejections():
             start = time.perf_counter()
-            pipeline, cached = self._pipeline(request)
+            pipeline, cached = self._pipeline(
+                request["wgsl"], request["entry"], request["bindings"], request["constants"]
+            )
             compile_seconds = 0.0 if cached else time.perf_counter() - start
             bindings: list[Resource] = []
             try:
@@ -92,6 +96,29 @@ class Executor:
             "timed_by": "timestamp" if self._has_timestamps else "wall",
         }, outputs
 
+    def run_program(self, request: ProgramRequest, blobs: Sequence[Blob]) -> tuple[ProgramReply, list[memoryview]]:
+        """Runs a program, and reads its outputs back."""
+        compile_seconds = 0.0
+
+        def pipeline_of(wgsl: str, entry: str, bindings: Sequence[BindingHeader]) -> _Pipeline:
+            nonlocal compile_seconds
+            start = time.perf_counter()
+            pipeline, cached = self._pipeline(wgsl, entry, bindings, {})
+            compile_seconds += 0.0 if cached else time.perf_counter() - start
+            return pipeline
+
+        run = ProgramRun(self._wgpu, self._device, request)
+        with self._rejections():
+            try:
+                run.prepare(blobs, pipeline_of)
+                start = time.perf_counter()
+                run.run()
+                run_seconds = time.perf_counter() - start
+                outputs = run.outputs()
+            finally:
+                run.destroy()
+        return {"status": "program", "compile_seconds": compile_seconds, "run_seconds": run_seconds}, outputs
+
     @contextmanager
     def _rejections(self) -> Generator[None, None, None]:
         """Turns wgpu's validation errors into a GpuError with the part of the message that is about the shader."""
@@ -102,14 +129,16 @@ class Executor:
 
     # Pipelines
 
-    def _pipeline(self, request: RunRequest) -> tuple[_Pipeline, bool]:
-        """The pipeline of a request, and whether it was in the cache."""
-        interface = tuple(map(interface_of, request["bindings"]))
-        key = (request["wgsl"], request["entry"], tuple(sorted(request["constants"].items())), interface)
+    def _pipeline(
+        self, wgsl: str, entry: str, bindings: Sequence[BindingHeader], constants: Mapping[str, float]
+    ) -> tuple[_Pipeline, bool]:
+        """The pipeline of an entry point, and whether it was in the cache."""
+        interface = tuple(map(interface_of, bindings))
+        key = (wgsl, entry, tuple(sorted(constants.items())), interface)
         if key in self._pipelines:
             self._pipelines.move_to_end(key)
             return self._pipelines[key], True
-        pipeline = self._compile(request["wgsl"], request["entry"], request["constants"], request["bindings"])
+        pipeline = self._compile(wgsl, entry, constants, bindings)
         self._pipelines[key] = pipeline
         if len(self._pipelines) > _MOST_PIPELINES:
             self._pipelines.popitem(last=False)

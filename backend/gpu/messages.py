@@ -13,6 +13,7 @@ from io import BufferedReader
 from typing import IO, Literal, NotRequired, TypeAlias, TypedDict, cast
 
 from .model import BindingKind, GpuErrorKind
+from .program_messages import ProgramReply, ProgramRequest
 
 Blob: TypeAlias = bytes | bytearray | memoryview
 
@@ -84,7 +85,7 @@ class RunRequest(TypedDict):
     repeat: int
 
 
-Request: TypeAlias = ProbeRequest | ValidateRequest | RunRequest
+Request: TypeAlias = ProbeRequest | ValidateRequest | RunRequest | ProgramRequest
 
 
 class AdapterReply(TypedDict):
@@ -123,7 +124,7 @@ class FailureReply(TypedDict):
     message: str
 
 
-Reply: TypeAlias = AdapterReply | ValidReply | RunReply | FailureReply
+Reply: TypeAlias = AdapterReply | ValidReply | RunReply | ProgramReply | FailureReply
 
 
 def send(stream: IO[bytes], header: Request | Reply, blobs: Sequence[Blob] = ()) -> None:

@@ -56,6 +56,8 @@ class Worker:
                 return {"status": "valid"}, ()
             case "run":
                 return self._executor.run(request, blobs)
+            case "program":
+                return self._executor.run_program(request, blobs)
 
 
 def _failure(error: GpuError) -> FailureReply:

@@ -86,9 +86,9 @@ def taken_over(node: Node) -> Iterator[Node]:
             assert_never(node)
 
 
-def first_parameter(version: Node) -> Parameter | None:
-    """The parameter whose storage holds a version, if it is the same on all paths."""
-    roots: set[Node] = set()
+def roots(version: Node) -> tuple[Node, ...]:
+    """The nodes that begin the chains of which a version may be, in no order that means anything."""
+    found: dict[Node, None] = {}
     seen: set[Node] = set()
     pending = [version_of(version)]
     while pending:
@@ -97,9 +97,20 @@ def first_parameter(version: Node) -> Parameter | None:
             seen.add(version)
             before = list(taken_over(version))
             pending += before
-            roots |= set() if before else {version}
-    (root, *others) = roots
-    return root if isinstance(root, Parameter) and not others else None
+            found |= {} if before else {version: None}
+    return tuple(found)
+
+
+def only_root(version: Node) -> Node | None:
+    """The node in whose storage a version is, if it is the same on all paths."""
+    (root, *others) = roots(version)
+    return None if others else root
+
+
+def first_parameter(version: Node) -> Parameter | None:
+    """The parameter whose storage holds a version, if it is the same on all paths."""
+    root = only_root(version)
+    return root if isinstance(root, Parameter) else None
 
 
 def consumed(node: Node, types: Mapping[Node, Type], forks: Mapping[Join, Fork]) -> Iterator[tuple[Node, Use]]:

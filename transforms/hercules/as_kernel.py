@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ...ir.hercules.graph import replace_predecessor
+from ...ir.hercules.graph import replace_all, replace_predecessor
 from ...ir.hercules.inference import infer_types
 from ...ir.hercules.nodes import (
     Array,
@@ -27,9 +27,11 @@ from ...ir.hercules.nodes import (
     ThreadID,
     Type,
     Write,
+    ZeroConstant,
 )
+from ...ir.hercules.placement import place_nodes
 from ...ir.hercules.types import U64, array, is_scalar
-from ...ir.hercules.versions import first_parameter
+from ...ir.hercules.versions import only_root
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,9 @@ class Kernel:
 
 
 def as_kernel(function: Function) -> Kernel:
-    """Change the function into a kernel. A scalar is an array of one; parts of the result that are not the final
-    versions of parameters are copied to new parameters.
+    """Change the function into a kernel. A scalar is an array of one. A part of the result that is no final version of
+    a parameter is one of a new parameter, which starts as zeros: if its versions start from a zero constant, the
+    parameter stands in for it; else the part is copied.
 
     The function returns in one place, and has no sums (see `lower_sums`) and no products but its result (see
     `lower_products`).
@@ -100,11 +103,23 @@ class _Maker:
         if is_scalar(type):
             target = self._new_parameter(array(type, 1))
             return self.add(Write(target, value, [self._position(0)])), target.index
-        root = first_parameter(value)
-        if root is not None:
+        root = only_root(value)
+        if isinstance(root, Parameter):
             return value, root.index
         target = self._new_parameter(type)
+        if root is not None and self._is_made_once(root):
+            replace_all(self.function, {root: target})
+            self.function.nodes.remove(root)
+            return target if value is root else value, target.index
         return self._copied(target, value, type, []), target.index
+
+    def _is_made_once(self, root: Node) -> bool:
+        """Whether it is a zero constant outside of loops and forks."""
+        if not isinstance(root, ConstantNode) or not isinstance(root.value, ZeroConstant):
+            return False
+        placed = place_nodes(self.function)
+        at = placed.place.get(root)
+        return at is not None and not placed.nest.around[at] and not placed.loops.around[at]
 
     def _new_parameter(self, type: Type) -> Parameter:
         index = len(self.function.parameter_types)

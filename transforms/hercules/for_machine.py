@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from ...ir.hercules import dynamic
@@ -29,6 +29,17 @@ def kernel_for(function: h.Function, constants: Sequence[int]) -> Kernel:
     return kernel_of(function if is_for_all(function, constants) else specialised(function, constants))
 
 
+def prepare(function: h.Function, constants: Sequence[int]) -> h.Function:
+    """The function, which may be changed, with one return and without calls, sums and products but its result. It may
+    depend on the dynamic constants as `kernel_for` says.
+    """
+    with_own_control(function)
+    function = function if is_for_all(function, constants) else specialised(function, constants)
+    _lower(function)
+    fold_zeros(function)
+    return function
+
+
 def with_own_control(function: h.Function) -> None:
     """Inline all calls of a function, in place, and let it return in one place."""
     inline_calls(function)
@@ -39,17 +50,32 @@ def is_for_all(function: h.Function, constants: Sequence[int]) -> bool:
     """Whether machine code for a function `with_own_control` serves these values of its dynamic constants without
     having them substituted: no array is empty, and extents inside of other collections are literals.
     """
-    return all(_is_plain(type, constants) for type in infer_types(function).values() if is_data(type))
+    return all(_is_plain(type, constants) for type in _storage_types(function) if is_data(type))
 
 
 def kernel_of(function: h.Function) -> Kernel:
     """A function `with_own_control` as a kernel; the function may be changed."""
-    lower_products(function)
-    lower_sums(function)
-    remove_dead(function)
+    _lower(function)
     kernel = as_kernel(function)
     fold_zeros(function)
     return kernel
+
+
+def _lower(function: h.Function) -> None:
+    """Replace sums, and products of values."""
+    lower_products(function)
+    lower_sums(function)
+    remove_dead(function)
+
+
+def _storage_types(function: h.Function) -> Iterator[h.Type]:
+    """The types of what lies in storage: not of the products that Atomics give and functions return."""
+    (end,) = [it for it in function.nodes if isinstance(it, h.Return)]
+    for node, type in infer_types(function).items():
+        if node is end.value and isinstance(node, h.ProductNode):
+            continue
+        if not isinstance(node, h.Atomic):
+            yield type
 
 
 def _is_plain(type: h.Type, constants: Sequence[int]) -> bool:

@@ -42,6 +42,7 @@ Arguments are given by --args, a JSON list of all or an object by name, or by --
 Examples:
   tinct hercules dot.hir
   tinct hercules dot.hir --passes ccp,gvn,dce
+  tinct hercules matmul.hir --format program --set m=2 --set k=3 --set n=4
   tinct hercules dot.hir --run --args '[[1, 2, 3], [4, 5, 6]]'
   tinct hercules matmul.hir --run --arg a=uniform:3x4 --arg b=uniform:4x5 --device cpu
   tinct hercules saxpy.hir --run --args '[2.0, [1, 2], [3, 4]]' --set wg_x=1
@@ -59,10 +60,11 @@ words "NaN", "Infinity" and "-Infinity" for what JSON lacks.
 @list_option(_stage)
 @click.option(
     "--format",
-    type=click.Choice(["text", "dot", "svg"]),
+    type=click.Choice(["text", "dot", "svg", "program"]),
     default="text",
     show_default=True,
-    help="How to print: as text, or one function as a graph for Graphviz, or as the picture that Graphviz draws.",
+    help="How to print: as text, or one function as a graph for Graphviz, as the picture that Graphviz draws, or as a "
+    "program of kernels over buffers.",
 )
 @click.option("--run", "is_run", is_flag=True, help="Run a function and print what it returns, as JSON.")
 @click.option("--fn", "name", default="", help="The function to run or draw.  [default: the last one]")
@@ -105,13 +107,17 @@ def command(
     passes = parse_pipeline(pipeline, HERCULES)
     module = verified(read_source(file))
     run_passes(module, passes, HERCULES)
-    if not is_run:
+    if not is_run and format != "program":
         _print(module, format, name)
         return
-    function = HerculesFunction(_function(module, name))
-    given = _arguments(function, arguments, specs, seed)
-    outputs = function.run(given, constants=parse_constants(settings), device=device, timeout=timeout)
-    click.echo(json.dumps(for_json(_as_json(function.value_of(outputs)))))
+    function = _function(module, name)
+    if not is_run:
+        _print_program(function, settings)
+        return
+    runnable = HerculesFunction(function)
+    given = _arguments(runnable, arguments, specs, seed)
+    outputs = runnable.run(given, constants=parse_constants(settings), device=device, timeout=timeout)
+    click.echo(json.dumps(for_json(_as_json(runnable.value_of(outputs)))))
 
 
 def _function(module: Module, name: str) -> Function:
@@ -133,6 +139,16 @@ def _print(module: Module, format: str, name: str) -> None:
         print_text(draw(_function(module, name)))
     else:
         print_text(picture(draw(_function(module, name))))
+
+
+def _print_program(function: Function, settings: tuple[str, ...]) -> None:
+    """Print the program of a function, which may be changed."""
+    from ..functions.extents import dynamic_constants
+    from ..ir.hercules.program_text import print_program
+    from ..transforms.hercules.programs import program_for
+
+    constants = dynamic_constants(function, [], parse_constants(settings))
+    print_text(print_program(program_for(function, constants)))
 
 
 def _arguments(function: HerculesFunction, text: str | None, specs: tuple[str, ...], seed: int) -> dict[str, object]:
