@@ -81,6 +81,72 @@ def rem(lhs: DynamicConstant, rhs: DynamicConstant) -> DynamicConstant:
     return binary(DynamicOp.REM, lhs, rhs)
 
 
+def ceil_div(lhs: DynamicConstant, count: int) -> DynamicConstant:
+    """`lhs / count`, rounded up, without a sum that could wrap."""
+    width = literal(count)
+    full = div(lhs, width)
+    return add(full, binary(DynamicOp.MIN, rem(lhs, width), ONE))
+
+
+def ceil_divided(constant: DynamicConstant, count: int) -> DynamicConstant | None:
+    """What `ceil_div` divided by a literal to make an expression, if it did."""
+    match constant:
+        case DynamicBinary(DynamicOp.ADD, DynamicBinary(DynamicOp.DIV, lhs, DynamicLiteral(value)), _):
+            return lhs if value == count and constant == ceil_div(lhs, count) else None
+        case _:
+            return None
+
+
+def greatest(constant: DynamicConstant, most: int) -> int:
+    """An upper bound of an expression whose parameters are at most `most`."""
+    match constant:
+        case DynamicLiteral(value):
+            return value
+        case DynamicParameter():
+            return most
+        case DynamicBinary(DynamicOp.SUB, DynamicBinary(DynamicOp.MAX, lhs, rhs), least) if least in (lhs, rhs):
+            return greatest(lhs if least == rhs else rhs, most)
+        case DynamicBinary(op, lhs, rhs):
+            return _greatest(op, greatest(lhs, most), greatest(rhs, most), rhs)
+        case _:
+            assert_never(constant)
+
+
+def not_below(constant: DynamicConstant, change: int = 0) -> Iterator[tuple[DynamicConstant, int]]:
+    """Pairs of another expression and a number such that a positive `constant + change` is at most their sum."""
+    yield constant, change
+    match constant:
+        case DynamicBinary(DynamicOp.ADD, lhs, DynamicLiteral(value)):
+            yield from not_below(lhs, change + value)
+        case DynamicBinary(DynamicOp.SUB, DynamicBinary(DynamicOp.MAX, lhs, rhs), least) if rhs == least:
+            yield from not_below(lhs, change - rhs.value if isinstance(rhs, DynamicLiteral) else change)
+        case DynamicBinary(DynamicOp.REM | DynamicOp.DIV, lhs, _):
+            yield from not_below(lhs, change)
+        case DynamicBinary(DynamicOp.MIN, lhs, rhs):
+            yield from not_below(lhs, change)
+            yield from not_below(rhs, change)
+        case _:
+            return
+
+
+def _greatest(op: DynamicOp, left: int, right: int, rhs: DynamicConstant) -> int:
+    match op:
+        case DynamicOp.ADD:
+            return min(left + right, MASK)
+        case DynamicOp.MUL:
+            return min(left * right, MASK)
+        case DynamicOp.MIN:
+            return min(left, right)
+        case DynamicOp.MAX:
+            return max(left, right)
+        case DynamicOp.DIV:
+            return left // rhs.value if isinstance(rhs, DynamicLiteral) and rhs.value else left
+        case DynamicOp.REM:
+            return min(left, max(right - 1, 0))
+        case DynamicOp.SUB:
+            return MASK
+
+
 def compute(op: DynamicOp, lhs: int, rhs: int) -> int:
     """The value of one operation."""
     match op:

@@ -18,9 +18,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
+from . import dynamic
 from .conditions import MIRRORED, Comparison, Facts, facts, implied, is_above
 from .graph import def_use, predecessors
-from .intervals import Anchor, Range, Value, computed, fitted, limits, such
+from .intervals import Anchor, Bounds, Range, Value, computed, fitted, limits, such
 from .nodes import (
     Array,
     Atomic,
@@ -33,7 +34,6 @@ from .nodes import (
     DynamicConstant,
     DynamicConstantNode,
     DynamicLiteral,
-    DynamicParameter,
     FloatingNode,
     Fork,
     Index,
@@ -54,7 +54,7 @@ from .nodes import (
     ZeroConstant,
 )
 from .placement import Placement
-from .types import U64, element_type
+from .types import element_type
 
 
 def ranges(placed: Placement) -> Ranges:
@@ -62,12 +62,12 @@ def ranges(placed: Placement) -> Ranges:
     return Ranges(placed)
 
 
-def in_range(placed: Placement) -> frozenset[tuple[Node, int]]:
+def in_range(placed: Placement, counts: int = 64) -> frozenset[tuple[Node, int]]:
     """The pairs (node, number of the index) of Reads, Writes and Atomics whose position is proved to be in its array.
 
-    The array of such a position is not empty.
+    The array of such a position is not empty. The dynamic constants are numbers of `counts` bits.
     """
-    known = Ranges(placed)
+    known = Ranges(placed, counts)
     return frozenset(
         (node, number)
         for node, at in placed.place.items()
@@ -255,7 +255,7 @@ class Ranges:
             result = computed(node, known)
             if isinstance(node, Binary) and node.op is BinaryOp.SUB and depth > 1 and result is not None:
                 result = self._subtracted(node, known[1], result, block, depth)
-            return fitted(result, everything)
+            return fitted(self._strided(node, result), everything)
         match node:
             case ConstantNode(IntegerConstant(value=value)):
                 return Range(value, value)
@@ -264,18 +264,28 @@ class Ranges:
             case DynamicConstantNode(DynamicLiteral(value)):
                 return Range(value, value)
             case DynamicConstantNode(constant):
-                return Range(0, self._most_of(constant), {constant: 0})
+                return Range(0, dynamic.greatest(constant, self._most), {constant: 0})
             case ThreadID(Fork(factor=DynamicLiteral(value))):
                 return Range(0, max(value - 1, 0))
             case ThreadID(Fork(factor=constant)):
-                return Range(0, self._most_of(constant), {constant: -1})
+                most = max(dynamic.greatest(constant, self._most) - 1, 0)
+                return Range(0, most, _bounds_of_thread(constant))
             case FloatingNode() | PinnedNode() | ControlNode():
                 return everything
             case _:
                 assert_never(node)
 
-    def _most_of(self, constant: DynamicConstant) -> int:
-        return self._most if isinstance(constant, DynamicParameter) else limits(U64).high
+    def _strided(self, node: Node, result: Range | None) -> Range | None:
+        """The range of a product, refined if enough threads run for every multiple of a step below a number."""
+        match node:
+            case Binary(BinaryOp.MUL, ThreadID(Fork(factor=factor)), ConstantNode(IntegerConstant(value=step))):
+                limit = dynamic.ceil_divided(factor, step)
+                if limit is None or result is None:
+                    return result
+                most = max(dynamic.greatest(limit, self._most) - 1, 0)
+                return result.meet(Range(0, most, _bounds_of_thread(limit)))
+            case _:
+                return result
 
     def _chosen(self, node: Select, block: Node, depth: int) -> Range | None:
         """The range of a select: each value is refined by the facts that the condition implies."""
@@ -299,6 +309,11 @@ class Ranges:
                 low = max(result.low, above - right.bounds[anchor])
                 result = Range(low, max(low, result.high), result.bounds)
         return result
+
+
+def _bounds_of_thread(factor: DynamicConstant) -> Bounds:
+    """The bounds of a number that is less than a dynamic constant."""
+    return {anchor: change - 1 for anchor, change in dynamic.not_below(factor)}
 
 
 def _about(node: Node, comparisons: Iterable[Comparison]) -> Iterator[tuple[BinaryOp, Node]]:

@@ -7,6 +7,7 @@ from ...ir.hercules.text import print_module
 from ...ir.hercules.verify import check
 from ..passes import Pipeline, Stage, pipeline
 from .ccp import ConditionalConstantPropagation
+from .contract_arrays import ContractArrays
 from .dce import DeadCodeElimination
 from .expand_collects import ExpandCollects
 from .fork_fission import ForkFission
@@ -19,6 +20,7 @@ from .gcm import GlobalCodeMotion
 from .gvn import GlobalValueNumbering
 from .predication import Predication
 from .ranges import RangeSimplification
+from .reduce_to_tree import ReduceToTree
 
 CPU: Pipeline[Module] = pipeline(
     "what machine code is made from",
@@ -35,6 +37,7 @@ HERCULES: Stage[Module] = Stage(
         "dce": DeadCodeElimination,
         "ccp": ConditionalConstantPropagation,
         "gvn": GlobalValueNumbering,
+        "contract_arrays": ContractArrays,
         "expand_collects": ExpandCollects,
         "fork_fission": ForkFission,
         "fork_fusion": ForkFusion,
@@ -45,6 +48,7 @@ HERCULES: Stage[Module] = Stage(
         "gcm": GlobalCodeMotion,
         "predication": Predication,
         "ranges": RangeSimplification,
+        "reduce_to_tree": ReduceToTree,
     },
     pipelines={"cpu": CPU},
     groups={
@@ -66,6 +70,7 @@ __all__ = [
     "CPU",
     "HERCULES",
     "ConditionalConstantPropagation",
+    "ContractArrays",
     "DeadCodeElimination",
     "ExpandCollects",
     "ForkFission",
@@ -78,4 +83,5 @@ __all__ = [
     "GlobalValueNumbering",
     "Predication",
     "RangeSimplification",
+    "ReduceToTree",
 ]

@@ -26,11 +26,14 @@ class ForkFusion:
     - the second begins right where the first is joined, and they have the same factor (the same expression);
     - what the first Collects, the second's threads read only at their own number: they get the value itself. The array
       stays if someone else wants it;
-    - what the first carries, the second only carries on, and then both fold it by the same operation, or both keep to
-      the elements of their own number (see `independence`). Each thread then does the second's part after its own first
-      part, and before other threads' first parts: neither shows;
+    - what the first carries, the second carries on, and then both fold it by the same operation, or both keep to
+      elements at one function of their number (see `independence`). Each thread then does the second's part after its
+      own first part, and before other threads' first parts: neither shows;
+    - of other arrays that the first carries, the second's threads read only elements that the first's thread of their
+      number keeps to;
     - nothing else that the second needs is made from what the first leaves;
-    - the second carries nothing that the first reads: it would be overwritten too early.
+    - of what the second carries, the first's threads read only elements that the second's thread of their number keeps
+      to: others would be overwritten too early.
     """
 
     name = "fork_fusion"
@@ -78,11 +81,40 @@ def obstacle(first: ForkBody, second: ForkBody) -> str | None:
             return "what lies between the forks is wanted"
         if not _may_interleave(first, reduce, second, on):
             return "the order of the threads shows in what both carry"
-    if any(second.inside_users(it) for it in first.reduces if it not in pairs) or _is_fed(first, second, pairs):
+    for reduce in first.reduces:
+        if reduce not in pairs and not _keep_to(second, second.inside_users(reduce), reduce, first):
+            return "the second needs what is made from what the first leaves"
+    if _is_fed(first, second, pairs):
         return "the second needs what is made from what the first leaves"
-    if any(first.inside_users(it) for on in second.reduces if on.init not in pairs for it in _overwritten(first, on)):
-        return "the second overwrites what the first reads"
+    for on in second.reduces:
+        if on.init not in pairs and not _may_overwrite(first, second, on):
+            return "the second overwrites what the first reads"
     return None
+
+
+def _keep_to(body: ForkBody, users: list[Node], carried: Reduce, by: ForkBody) -> bool:
+    """Whether users in a fork are Reads that keep to the elements that the threads of their number keep to, in the fork
+    `by` that carries an array.
+    """
+    if not users:
+        return True
+    own = by.iterations.own_place(carried, carried.update, by.threads)
+    if own is None:
+        return False
+    return all(
+        isinstance(it, Read)
+        and it.collection in (carried, carried.init)
+        and any((at.level, at.form) == (own.level, own.form) for at in body.iterations.places(it, body.threads))
+        for it in users
+    )
+
+
+def _may_overwrite(first: ForkBody, second: ForkBody, on: Reduce) -> bool:
+    """Whether the second may carry an array in the first's threads already."""
+    if not is_collection(first.forks.placed.types[on]):
+        return True
+    others = [it for version in _overwritten(first, on) if version is not on.init for it in first.inside_users(version)]
+    return not others and _keep_to(first, first.inside_users(on.init), on, second)
 
 
 def _pairs(first: ForkBody, second: ForkBody) -> dict[Reduce, Reduce]:
@@ -107,7 +139,7 @@ def _may_interleave(first: ForkBody, reduce: Reduce, second: ForkBody, on: Reduc
         return fold == second.iterations.fold(on, on.update)
     before = first.iterations.own_place(reduce, reduce.update, first.threads)
     after = second.iterations.own_place(on, on.update, second.threads)
-    return before is not None and after is not None and before[0] == after[0]
+    return before is not None and after is not None and (before.level, before.form) == (after.level, after.form)
 
 
 def _is_fed(first: ForkBody, second: ForkBody, pairs: Mapping[Reduce, Reduce]) -> bool:
@@ -153,15 +185,31 @@ def _fuse(function: Function, first: ForkBody, second: ForkBody) -> None:
             replace_predecessor(user, on, reduce)
         reduce.update = on.update
         dead.add(on)
+    _share_arrays(first, second)
     for reduce in first.reduces:
         reduce.join = second.join
     for collect in first.collects:
         collect.join = second.join
     for thread in second.threads:
         thread.fork = first.fork
+    if first.threads:
+        replace_all(function, dict.fromkeys(second.threads, first.threads[0]))
+        dead.update(second.threads)
     (after,) = first.forks.placed.graph.successors[second.fork]
     replace_predecessor(after, second.fork, first.join.control)
     function.nodes = [it for it in function.nodes if it not in dead]
+
+
+def _share_arrays(first: ForkBody, second: ForkBody) -> None:
+    """Have each fork's threads read what the other carries in the same thread."""
+    pairs = _pairs(first, second)
+    for reduce in first.reduces:
+        for user in second.inside_users(reduce) if reduce not in pairs else ():
+            replace_predecessor(user, reduce, reduce.update)
+    for on in second.reduces:
+        for user in first.inside_users(on.init) if on not in pairs.values() else ():
+            if is_collection(first.forks.placed.types[on]):
+                replace_predecessor(user, on.init, on)
 
 
 def _use_values(function: Function, first: ForkBody, second: ForkBody) -> list[Node]:

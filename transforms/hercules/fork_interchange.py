@@ -78,10 +78,11 @@ def obstacle(outer: ForkBody, inner: ForkBody) -> str | None:
         return "the inner fork carries something that the outer does not"
     numbers: set[Node] = {*outer.threads, *inner.threads}
     for reduce in inner.reduces:
-        if inner.iterations.fold(reduce, reduce.update) is None and not inner.iterations.has_own_slots(
-            reduce, reduce.update, numbers
-        ):
-            return "the order of the threads shows in what they carry"
+        if inner.iterations.fold(reduce, reduce.update) is None:
+            own = inner.iterations.own_place(reduce, reduce.update, numbers)
+            # What is the same in all inner threads may differ between outer ones.
+            if own is None or own.form.others:
+                return "the order of the threads shows in what they carry"
     return None
 
 

@@ -110,7 +110,13 @@ class ForkBody:
         """The users elsewhere."""
         return [it for it in self.forks.users[node] if not self.is_inside(it)]
 
-    @property
+    @cached_property
     def iterations(self) -> Iterations:
         """The threads, for questions about what they carry."""
         return Iterations(self.forks.placed, self.forks.users, self.forks.proved, self.is_inside)
+
+    @cached_property
+    def is_parallel(self) -> bool:
+        """Whether the threads are independent: each keeps to its own elements of what the fork carries."""
+        own = self.iterations
+        return all(own.own_place(it, it.update, self.threads) is not None for it in self.reduces)
