@@ -1,6 +1,7 @@
 """Fork fusion: of two forks one after the other, each thread of the first goes on as one of the second.
 
-For other schedules of `.hir` functions. No pipeline runs it: gangs rely on the forks as they are translated.
+For grids: one dispatch instead of two, and no array between them. The pipeline for the CPU does not run it, because
+gangs rely on the forks as they are translated.
 """
 
 from __future__ import annotations

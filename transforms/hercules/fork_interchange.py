@@ -5,6 +5,7 @@ For other schedules of `.hir` functions. No pipeline runs it: gangs rely on the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...ir.hercules.cache import Analyses
@@ -36,18 +37,19 @@ class ForkInterchange:
         changed = False
         for function in module.functions:
             changed |= remove_dead(function)
-            changed |= _interchange(function, self.fork)
+            changed |= interchange(function, lambda outer, _: self.fork in ("", outer.fork.label))
         return changed
 
 
-def _interchange(function: Function, label: str) -> bool:
+def interchange(function: Function, is_wanted: Callable[[ForkBody, ForkBody], bool]) -> bool:
+    """Swap the pairs of forks, outer and inner, that are wanted and allow it; whether there were any."""
     forks = Forks.of(Analyses(function))
     done: set[Fork] = set()
     for outer in forks.bodies():
         inner = inner_of(outer)
-        if inner is None or done & {outer.fork, inner.fork} or label not in ("", outer.fork.label):
+        if inner is None or done & {outer.fork, inner.fork}:
             continue
-        if obstacle(outer, inner) is None:
+        if obstacle(outer, inner) is None and is_wanted(outer, inner):
             _swap(outer, inner)
             done |= {outer.fork, inner.fork}
     return bool(done)

@@ -1,6 +1,7 @@
 """Forkify: counted loops whose iterations can run in any order become forks.
 
-For `.hir` functions and experiments. No pipeline runs it: kernels ran no faster (docs/ARCHITECTURE.md).
+For grids: loops become dispatches. The pipeline for the CPU does not run it: kernels ran no faster
+(docs/ARCHITECTURE.md).
 """
 
 from __future__ import annotations

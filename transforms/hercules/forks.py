@@ -115,6 +115,11 @@ class ForkBody:
         """The threads, for questions about what they carry."""
         return Iterations(self.forks.placed, self.forks.users, self.forks.proved, self.is_inside)
 
+    @property
+    def is_outermost(self) -> bool:
+        """Whether no other fork is around it."""
+        return self.forks.placed.nest.around[self.fork] == (self.fork,)
+
     @cached_property
     def is_parallel(self) -> bool:
         """Whether the threads are independent: each keeps to its own elements of what the fork carries."""

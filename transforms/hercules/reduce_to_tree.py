@@ -88,7 +88,7 @@ def obstacle(body: ForkBody, options: ReduceToTree) -> str | None:
     """Why a fork is not divided; None if it is."""
     if options.size < 2:
         return "a thread would fold one value"
-    if body.forks.placed.nest.around[body.fork] != (body.fork,):
+    if not body.is_outermost:
         return "it is inside another fork"
     if not _folds(body, options):
         return "it folds nothing"
