@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar, assert_never
 
 from ..schema.runtime import Count, FieldInfo
+from ..source import Span
 from .graph import map_predecessors
 from .nodes import (
     BY_WORD,
@@ -299,13 +300,14 @@ def _index_text(index: Index, names: Mapping[Node, str]) -> str:
 
 
 class TextError(Exception):
-    """The text is not a module; the message begins with its position, line:column."""
+    """The text is not a module; the message begins with its position, line:column. `span` is in bytes of UTF-8."""
 
-    def __init__(self, line: int, column: int, message: str) -> None:
+    def __init__(self, line: int, column: int, message: str, span: Span) -> None:
         super().__init__(f"{line}:{column}: {message}")
         self.line = line
         self.column = column
         self.message = message
+        self.span = span
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +316,7 @@ class _Token:
     text: str
     line: int
     column: int
+    span: Span
 
 
 _TOKEN: Final = re.compile(
@@ -328,21 +331,23 @@ _TOKEN: Final = re.compile(
 
 def _tokens(text: str) -> list[_Token]:
     tokens: list[_Token] = []
-    line, line_start = 1, 0
+    line, line_start, end = 1, 0, 0
     for match in _TOKEN.finditer(text):
         sort, lexeme, column = str(match.lastgroup), match.group(), match.start() - line_start + 1
+        span = Span(end, end + len(lexeme.encode("utf-8", "surrogatepass")))
+        end = span.end
         if sort == "other":
-            raise TextError(line, column, f"unexpected character {lexeme!r}")
+            raise TextError(line, column, f"unexpected character {lexeme!r}", span)
         if sort != "space":
-            tokens.append(_Token("name" if lexeme in ("inf", "nan") else sort, lexeme, line, column))
+            tokens.append(_Token("name" if lexeme in ("inf", "nan") else sort, lexeme, line, column, span))
         line += lexeme.count("\n")
         line_start = match.start() + lexeme.rfind("\n") + 1 if "\n" in lexeme else line_start
-    tokens.append(_Token("end", "the end of the text", line, len(text) - line_start + 1))
+    tokens.append(_Token("end", "the end of the text", line, len(text) - line_start + 1, Span(end, end)))
     return tokens
 
 
 def parse(text: str) -> Module:
-    """The module of a text. Raises `TextError`."""
+    """The module of a text, whose nodes have their lines as spans. Raises `TextError`."""
     return _Parser(_tokens(text)).module()
 
 
@@ -374,7 +379,7 @@ class _Parser:
 
     def _fail(self, message: str, at: _Token | None = None) -> TextError:
         token = at or self._next
-        return TextError(token.line, token.column, message)
+        return TextError(token.line, token.column, message, token.span)
 
     def _take(self, text: str) -> _Token:
         token = self._next
@@ -460,6 +465,7 @@ class _Parser:
         self._take("=")
         node = self._node()
         node.label = name.text
+        node.span = name.span.merge(self._tokens[self._position - 1].span)
         table[name.text] = node
         function.nodes.append(node)
 

@@ -86,6 +86,27 @@ def taken_over(node: Node) -> Iterator[Node]:
             assert_never(node)
 
 
+def roots(version: Node) -> tuple[Node, ...]:
+    """The nodes that begin the chains of which a version may be, in no order that means anything."""
+    found: dict[Node, None] = {}
+    seen: set[Node] = set()
+    pending = [version_of(version)]
+    while pending:
+        version = pending.pop()
+        if version not in seen:
+            seen.add(version)
+            before = list(taken_over(version))
+            pending += before
+            found |= {} if before else {version: None}
+    return tuple(found)
+
+
+def first_parameter(version: Node) -> Parameter | None:
+    """The parameter whose storage holds a version, if it is the same on all paths."""
+    (root, *others) = roots(version)
+    return root if isinstance(root, Parameter) and not others else None
+
+
 def consumed(node: Node, types: Mapping[Node, Type], forks: Mapping[Join, Fork]) -> Iterator[tuple[Node, Use]]:
     """The versions that a node consumes."""
     for operand, use in _takes(node, forks):

@@ -29,7 +29,7 @@ from ...ir.hercules.nodes import (
     Write,
 )
 from ...ir.hercules.types import U64, array, is_scalar
-from ...ir.hercules.versions import taken_over, version_of
+from ...ir.hercules.versions import first_parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class _Maker:
         if is_scalar(type):
             target = self._new_parameter(array(type, 1))
             return self.add(Write(target, value, [self._position(0)])), target.index
-        root = _first_parameter(value)
+        root = first_parameter(value)
         if root is not None:
             return value, root.index
         target = self._new_parameter(type)
@@ -135,19 +135,3 @@ class _Maker:
         join.control = self.end.control
         self.end.control = self.add(join)
         return reduce
-
-
-def _first_parameter(version: Node) -> Parameter | None:
-    """The parameter whose storage holds a version, if it is the same on all paths."""
-    roots: set[Node] = set()
-    seen: set[Node] = set()
-    pending = [version_of(version)]
-    while pending:
-        version = pending.pop()
-        if version not in seen:
-            seen.add(version)
-            before = list(taken_over(version))
-            pending += before
-            roots |= set() if before else {version}
-    (root, *others) = roots
-    return root if isinstance(root, Parameter) and not others else None

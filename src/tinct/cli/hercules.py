@@ -11,6 +11,7 @@ from ..base.errors import InputError
 from .graphviz import picture
 from .options import file_argument, print_text, read_source
 from .passes import list_option
+from .remarks import print_remarks
 
 if TYPE_CHECKING:
     from ..ir.hercules.nodes import Function, Module, Type
@@ -47,6 +48,7 @@ Dynamic constants that are the extents of arguments need not be set.
     show_default=True,
     help="How to print: as text, or one function as a graph for Graphviz, or as the picture that Graphviz draws.",
 )
+@click.option("--remarks", is_flag=True, help="Print which collections are copied, and why, instead of the text.")
 @click.option("--run", "is_run", is_flag=True, help="Run a function and print what it returns, as JSON.")
 @click.option("--fn", "name", default="", help="The function to run or draw.  [default: the last one]")
 @click.option("--args", "arguments", default="[]", metavar="JSON", help="The list of its arguments.")
@@ -58,6 +60,7 @@ def command(
     file: str,
     pipeline: str,
     format: str,
+    remarks: bool,
     is_run: bool,
     name: str,
     arguments: str,
@@ -71,12 +74,16 @@ def command(
     from ..transforms.passes import parse_pipeline, run_passes
 
     passes = parse_pipeline(pipeline, HERCULES)
+    source = read_source(file)
     try:
-        module = parse(read_source(file).data.decode("utf-8", "replace"))
+        module = parse(source.data.decode("utf-8", "replace"))
         check(module)
     except (TextError, VerifyError) as error:
         raise InputError(f"{file}: {error}") from None
     run_passes(module, passes, HERCULES)
+    if remarks:
+        print_remarks(module.functions, source)
+        return
     if not is_run:
         _print(module, format, name)
         return
