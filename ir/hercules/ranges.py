@@ -308,6 +308,16 @@ class Ranges:
             if anchor in right.bounds:
                 low = max(result.low, above - right.bounds[anchor])
                 result = Range(low, max(low, result.high), result.bounds)
+        base, change = _sum_with_constant(node.lhs)
+        found = None if base is None else self._look(base, block, depth - 1)
+        if base is None or found is None:
+            return result
+        # base + change may wrap, but base + change - right does not if it fits: n - 1 - i, where n may be 0.
+        for anchor, above in self._forms(base, block, depth - 1):
+            low, high = above + change - right.bounds.get(anchor, above), found.high + change - right.low
+            everything = self._limits(node)
+            if anchor in right.bounds and everything.low <= low <= high <= everything.high:
+                return Range(low, high, {anchor: above + change - right.low})
         return result
 
 
@@ -363,6 +373,13 @@ def _inner(node: Node) -> tuple[Node | None, int]:
     match node:
         case Cast(operand=operand) | Bitcast(operand=operand):
             return operand, 0
+        case _:
+            return _sum_with_constant(node)
+
+
+def _sum_with_constant(node: Node) -> tuple[Node | None, int]:
+    """The base that a node adds a constant to, and the constant."""
+    match node:
         case Binary(BinaryOp.ADD, lhs, ConstantNode(IntegerConstant(value=change))):
             return lhs, change
         case Binary(BinaryOp.ADD, ConstantNode(IntegerConstant(value=change)), rhs):

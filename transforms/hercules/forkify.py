@@ -6,12 +6,13 @@ For grids: loops become dispatches. The pipeline for the CPU does not run it: ke
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from ...ir.hercules import dynamic
 from ...ir.hercules.analyses import Loop
+from ...ir.hercules.cache import Analyses
 from ...ir.hercules.conditions import MIRRORED, OPPOSITE, Comparison
 from ...ir.hercules.graph import def_use, is_control, map_predecessors
 from ...ir.hercules.nodes import (
@@ -39,13 +40,10 @@ from ...ir.hercules.nodes import (
     UnaryOp,
 )
 from ...ir.hercules.placement import Placement, place_nodes
-from ...ir.hercules.ranges import in_range
 from ...ir.hercules.types import U64
 from .cleanup import remove_dead
 from .counting import Bound, Bounds, Count
-from .independence import Iterations
-
-Proved = Collection[tuple[Node, int]]
+from .forks import Forks
 
 
 @dataclass(frozen=True)
@@ -80,17 +78,52 @@ class Forkify:
 def _forkify_one(function: Function, options: Forkify) -> bool:
     placed = place_nodes(function)
     users = def_use(function)
-    proved = in_range(placed, options.counts)
     for loop in placed.loops.loops:
-        counted = _counted(placed, users, loop, options, proved)
-        if counted is not None and counted.is_parallel():
-            counted.make_fork()
+        counted = _counted(placed, users, loop, options)
+        if counted is None or not counted.only_leaves_phis():
+            continue
+        before = _Snapshot.of(function)
+        if _is_parallel(function, counted.make_fork(), options):
             return True
+        before.restore()
     return False
 
 
+def _is_parallel(function: Function, fork: Fork, options: Forkify) -> bool:
+    """Whether the threads of a fork, which had an order so far, may run in any."""
+    forks = Forks.of(Analyses(function), options.counts)
+    body = forks.body(fork)
+    own = body.iterations
+    return not forks.placed.problems and all(
+        own.fold(it, it.update, reassociate=options.reassociate) is not None
+        or own.has_own_slots(it, it.update, body.threads)
+        for it in body.reduces
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    """The nodes of a function with the values of their fields."""
+
+    function: Function
+    nodes: tuple[Node, ...]
+    copies: tuple[Node, ...]
+
+    @staticmethod
+    def of(function: Function) -> _Snapshot:
+        """The function as it is."""
+        return _Snapshot(function, tuple(function.nodes), tuple(it.copy() for it in function.nodes))
+
+    def restore(self) -> None:
+        """Make the function what it was."""
+        self.function.nodes = list(self.nodes)
+        for node, copy in zip(self.nodes, self.copies, strict=True):
+            for info in node.FIELDS:
+                setattr(node, info.name, getattr(copy, info.name))
+
+
 def _counted(
-    placed: Placement, users: Mapping[Node, tuple[Node, ...]], loop: Loop, options: Forkify, proved: Proved
+    placed: Placement, users: Mapping[Node, tuple[Node, ...]], loop: Loop, options: Forkify
 ) -> _Counted | None:
     """The loop, if its only exit is its header's test of a counter against a bound."""
     header, test = loop.header, placed.exits[loop.header]
@@ -114,9 +147,7 @@ def _counted(
         counter, ahead = _counter(lhs)
         if not isinstance(counter, Phi) or counter.region is not header:
             continue
-        found = _Counted(
-            placed, users, loop, test, arms[stays_if], leaving[0], counter, options, proved, (op, ahead, rhs)
-        )
+        found = _Counted(placed, users, loop, test, arms[stays_if], leaving[0], counter, options, (op, ahead, rhs))
         if found.trips is not None:
             return found
     return None
@@ -160,7 +191,6 @@ class _Counted:
     outside: Node
     counter: Phi
     options: Forkify
-    proved: Proved
     test_of_counter: tuple[BinaryOp, int, Node]
     """A comparison, a constant that is added to the counter, and the bound."""
 
@@ -199,18 +229,10 @@ class _Counted:
         found = [it for it in self.users[self.loop.header] if isinstance(it, Phi) and it in self.placed.place]
         return [it for it in found if it is not self.counter]
 
-    def is_parallel(self) -> bool:
-        """Whether the iterations can run in any order, and only the phis are used after the loop."""
+    def only_leaves_phis(self) -> bool:
+        """Whether nothing that the loop computes but its phis is used after it."""
         carried = {self.counter, *self._phis}
-        return all(map(self._is_independent, self._phis)) and not any(
-            self._is_used_after(node) for node in self._dependents(carried) if node not in carried
-        )
-
-    def _is_independent(self, phi: Phi) -> bool:
-        iterations = Iterations(self.placed, self.users, self.proved, lambda it: not self._is_outside(it))
-        update = self.next_of(phi)
-        fold = iterations.fold(phi, update, reassociate=self.options.reassociate)
-        return fold is not None or iterations.has_own_slots(phi, update, {self.counter})
+        return not any(self._is_used_after(node) for node in self._dependents(carried) if node not in carried)
 
     def _dependents(self, roots: Iterable[Node]) -> set[Node]:
         """All data of the loop that is computed from its phis."""
@@ -232,8 +254,8 @@ class _Counted:
         at = user if is_control(user) else self.placed.place.get(user)
         return at is not None and at not in self.loop.body
 
-    def make_fork(self) -> None:
-        """Replace the loop by the fork."""
+    def make_fork(self) -> Fork:
+        """Replace the loop by the fork, whose threads run in order."""
         function, header, trips = self.placed.function, self.loop.header, self.trips
         assert trips is not None
         fork = Fork(header.predecessors[1 - self._latch], trips, span=self.test.span)
@@ -261,6 +283,7 @@ class _Counted:
             map_predecessors(reduces.get(node, node), partial(change, node))
         map_predecessors(join, partial(change, join))
         remove_dead(function)
+        return fork
 
     def _positions(self) -> list[Node]:
         """The casts of the counter to u64. They are the counter modulo 2^64, since the counter does not wrap."""

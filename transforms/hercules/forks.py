@@ -25,17 +25,19 @@ class Forks:
     placed: Placement
 
     users: Mapping[Node, tuple[Node, ...]]
+    counts: int = 64
+    """Bits of the function's dynamic constants."""
 
     @staticmethod
-    def of(known: Analyses) -> Forks:
+    def of(known: Analyses, counts: int = 64) -> Forks:
         """The forks of a verified function, of which dead data is removed first."""
         remove_dead(known.function)
-        return Forks(known.get(place_nodes), known.get(def_use))
+        return Forks(known.get(place_nodes), known.get(def_use), counts)
 
     @cached_property
     def proved(self) -> frozenset[tuple[Node, int]]:
         """The accesses that are in range, with the numbers of their indices."""
-        return in_range(self.placed)
+        return in_range(self.placed, self.counts)
 
     def bodies(self) -> Iterator[ForkBody]:
         """All of them, outer ones first."""
