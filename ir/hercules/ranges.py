@@ -317,7 +317,7 @@ class Ranges:
             low, high = above + change - right.bounds.get(anchor, above), found.high + change - right.low
             everything = self._limits(node)
             if anchor in right.bounds and everything.low <= low <= high <= everything.high:
-                return Range(low, high, {anchor: above + change - right.low})
+                return Range(low, high, {anchor: above + change - right.low}).meet(fitted(result, everything))
         return result
 
 

@@ -190,3 +190,11 @@ def test_floats_are_folded_in_any_order_only_if_asked(options: str, expected: in
     run_passes(module, parse_pipeline(f"forkify{{{options}}}", HERCULES), HERCULES, verify_each=True)
     assert forks(module) == expected
     assert run(module.functions[0], [3], [[0.5, 0.25, 2.0]]) == 2.75
+
+
+def test_sums_of_many_shared_terms_are_not_unfolded() -> None:
+    """Each of 60 lines doubles the one before: as a tree it would have 2^60 terms."""
+    lines = [f"w{number + 1} = add(w{number}, w{number})" for number in range(60)]
+    loop = replace(UP, first=" ; ".join(["constant(u64 0)", "w0 = constant(u64 0)", *lines]), limit="add(size, w60)")
+    forkified(loop)
+    forkified(replace(UP, at=" ; ".join(["add(i, p60)", "p0 = add(i, one)", *(it.replace("w", "p") for it in lines)])))

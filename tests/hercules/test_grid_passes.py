@@ -396,3 +396,64 @@ def test_two_loops_become_one_grid_without_the_array_between_them_and_a_tree() -
 def test_the_pipeline_changes_nothing_more_the_second_time() -> None:
     once = transformed(module_of(LOOPS), "grid")
     assert HERCULES.text(transformed(once, "gvn,dce")) == HERCULES.text(once)
+
+
+NESTS = """fn f<n>(a: array<array<i32, n>, n>) -> product<array<array<i32, n>, n>, array<i32, n>> {
+  none = constant(array<array<i32, n>, n> zero)
+  zero = constant(i32 0)
+  no_sums = constant(array<i32, n> zero)
+  rows = fork(start, n)
+  i = thread_id(rows)
+  columns = fork(rows, n)
+  j = thread_id(columns)
+  x = read(a, position(i), position(j))
+  square = mul(x, x)
+  columns_end = join(columns)
+  row = collect(columns_end, square)
+  rows_end = join(columns_end)
+  table = collect(rows_end, row)
+  rows2 = fork(rows_end, n)
+  k = thread_id(rows2)
+  columns2 = fork(rows2, n)
+  l = thread_id(columns2)
+  y = read(table, position(k), position(WHERE))
+  z = add(y, y)
+  columns2_end = join(columns2)
+  row2 = collect(columns2_end, z)
+  rows2_end = join(columns2_end)
+  table2 = collect(rows2_end, row2)
+  rows3 = fork(rows2_end, n)
+  m = thread_id(rows3)
+  columns3 = fork(rows3, n)
+  o = thread_id(columns3)
+  w = read(table2, position(m), position(o))
+  sum = reduce(columns3_end, zero, more)
+  more = div(sum, w)
+  columns3_end = join(columns3)
+  rows3_end = join(columns3_end)
+  sums = collect(rows3_end, sum)
+  both = product(table2, sums)
+  done = return(rows3_end, both)
+}"""
+
+
+@pytest.mark.parametrize(("where", "forks"), [("l", 2), ("zero64", 3)])
+def test_grids_keep_their_levels_when_they_are_fused(where: str, forks: int) -> None:
+    """The first two become one where their inner forks can, too; the third has one level only."""
+    constant = "  zero64 = constant(u64 0)\n  zero ="
+    before = module_of(NESTS.replace("WHERE", where).replace("  zero =", constant))
+    after = transformed(before, "grid")
+    assert [it.levels for it in outermost(after)] == [2] * (forks - 1) + [1]
+    same_results(before, after)
+
+
+def test_a_fork_whose_threads_depend_on_each_other_is_not_fused_with_a_grid() -> None:
+    text = PAIRS.format(own="i", read="j", other="j").replace(
+        "zero = ", "result3 = reduce(end, one32, less) ; one32 = "
+    )
+    text = text.replace("constant(i32 0)", "constant(i32 1)").replace(" ; ", "\n  ")
+    text = text.replace("product(result, zero)", "product(result, result3)")
+    text = text.replace("  end =", "  less = div(result3, y)\n  end =")
+    before, after = module_of(text), transformed(module_of(text), "grid")
+    assert [it.is_parallel for it in outermost(after)] == [True, False]
+    same_results(before, after)

@@ -7,14 +7,19 @@ For grids: what two fused forks passed through memory stays in the thread.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from ...ir.hercules.cache import Analyses
 from ...ir.hercules.graph import is_projection, replace_all, replace_predecessor
 from ...ir.hercules.nodes import (
     Array,
+    Bool,
     ConstantNode,
+    Control,
     DynamicLiteral,
+    Float,
     Function,
+    Integer,
     Module,
     Node,
     PositionIndex,
@@ -133,10 +138,12 @@ def _scalars(type: Type) -> int | None:
             sizes = [_scalars(it) for it in fields]
             known = [it for it in sizes if it is not None]
             return sum(known) if len(known) == len(sizes) else None
-        case Array() | Summation():
+        case Array() | Summation() | Control():
             return None
-        case _:
+        case Bool() | Integer() | Float():
             return 1
+        case _:
+            assert_never(type)
 
 
 def _contract(function: Function, body: ForkBody, reduce: Reduce, level: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import assert_never
 
 from ...ir.hercules import dynamic
 from ...ir.hercules.intervals import limits
@@ -17,16 +18,22 @@ from ...ir.hercules.nodes import (
     Bitcast,
     Cast,
     ConstantNode,
+    ControlNode,
     DynamicConstant,
     DynamicConstantNode,
     DynamicLiteral,
     DynamicOp,
+    FloatingNode,
     Integer,
     IntegerConstant,
     Node,
+    PinnedNode,
     Type,
     ZeroConstant,
 )
+
+_DEPTH = 8
+"""Operations one after the other by which a bound may be computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +81,10 @@ class Bounds:
         everything = limits(type)
         return everything.low <= bound.offset and self.greatest(bound) <= everything.high
 
-    def of(self, node: Node) -> Bound | None:
+    def of(self, node: Node, depth: int = _DEPTH) -> Bound | None:
         """The exact value of an integer, if it is known when the program starts and no operation wraps."""
         type = self.types.get(node)
-        if not isinstance(type, Integer):
+        if not isinstance(type, Integer) or depth == 0:
             return None
         match node:
             case DynamicConstantNode(value):
@@ -87,16 +94,17 @@ class Bounds:
             case ConstantNode(ZeroConstant()):
                 return Bound(dynamic.ZERO, 0)
             case Cast(operand=operand) | Bitcast(operand=operand):
-                return self._converted(operand, type)
+                return self._converted(self.of(operand, depth - 1), type)
             case Binary(op, lhs, rhs):
-                left, right = self.of(lhs), self.of(rhs)
+                left, right = self.of(lhs, depth - 1), self.of(rhs, depth - 1)
                 found = None if left is None or right is None else self._computed(op, left, right)
                 return found if found is not None and self.fits(found, type) else None
-            case _:
+            case FloatingNode() | PinnedNode() | ControlNode():
                 return None
+            case _:
+                assert_never(node)
 
-    def _converted(self, operand: Node, type: Integer) -> Bound | None:
-        found = self.of(operand)
+    def _converted(self, found: Bound | None, type: Integer) -> Bound | None:
         if found is None or self.fits(found, type):
             return found
         if type.signed or found.offset != 0:

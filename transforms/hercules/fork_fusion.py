@@ -14,7 +14,7 @@ from ...ir.hercules.graph import is_control, predecessors, replace_all, replace_
 from ...ir.hercules.nodes import Collect, Fork, Function, Module, Node, Phi, PositionIndex, Read, Reduce
 from ...ir.hercules.types import is_collection, is_scalar
 from ...ir.hercules.versions import consumed, is_version_projection, version_of
-from .cleanup import remove_dead
+from .cleanup import Snapshot, remove_dead
 from .forks import PLACED_CALLS, ForkBody, Forks
 
 
@@ -33,6 +33,9 @@ class ForkFusion:
     - of other arrays that the first carries, the second's threads read only elements that the first's thread of their
       number keeps to;
     - nothing else that the second needs is made from what the first leaves;
+    - the grid does not get fewer levels: forks around others may only be fused if these can be, too, and a fork whose
+      threads are independent, or only fold, is not fused with another (see `ForkBody.levels`). This is asked of the
+      outermost forks;
     - of what the second carries, the first's threads read only elements that the second's thread of their number keeps
       to: others would be overwritten too early.
     """
@@ -52,13 +55,42 @@ class ForkFusion:
 
 
 def _fuse_one(known: Analyses) -> bool:
-    forks = Forks.of(known)
-    for first in forks.bodies():
-        second = following(first)
-        if second is not None and obstacle(first, second) is None:
+    kept: set[Node] = set()
+    while (pair := _candidate(Forks.of(known), kept)) is not None:
+        first, second = pair
+        if not first.is_outermost:
             _fuse(known.function, first, second)
             return True
+        before, levels = Snapshot.of(known.function), (first.levels, second.levels)
+        if levels[0] == levels[1]:
+            _fuse(known.function, first, second)
+            _fuse_inside(known, first.fork)
+            if Forks.of(known).body(first.fork).levels >= levels[0]:
+                return True
+            before.restore()
+        kept.add(first.fork)
     return False
+
+
+def _candidate(forks: Forks, kept: set[Node]) -> tuple[ForkBody, ForkBody] | None:
+    """Neighbours that can be fused, the first of which is none of those that are kept as they are."""
+    for first in forks.bodies():
+        second = following(first)
+        if first.fork not in kept and second is not None and obstacle(first, second) is None:
+            return first, second
+    return None
+
+
+def _fuse_inside(known: Analyses, fork: Fork) -> None:
+    """Fuse the forks inside a fork where that is possible."""
+    while True:
+        forks = Forks.of(known)
+        around = forks.placed.nest.around
+        outside: set[Node] = {it.fork for it in forks.bodies() if it.fork is fork or fork not in around[it.fork]}
+        pair = _candidate(forks, outside)
+        if pair is None:
+            return
+        _fuse(known.function, *pair)
 
 
 def following(first: ForkBody) -> ForkBody | None:

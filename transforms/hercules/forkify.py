@@ -41,7 +41,7 @@ from ...ir.hercules.nodes import (
 )
 from ...ir.hercules.placement import Placement, place_nodes
 from ...ir.hercules.types import U64
-from .cleanup import remove_dead
+from .cleanup import Snapshot, remove_dead
 from .counting import Bound, Bounds, Count
 from .forks import Forks
 
@@ -82,7 +82,7 @@ def _forkify_one(function: Function, options: Forkify) -> bool:
         counted = _counted(placed, users, loop, options)
         if counted is None or not counted.only_leaves_phis():
             continue
-        before = _Snapshot.of(function)
+        before = Snapshot.of(function)
         if _is_parallel(function, counted.make_fork(), options):
             return True
         before.restore()
@@ -99,27 +99,6 @@ def _is_parallel(function: Function, fork: Fork, options: Forkify) -> bool:
         or own.has_own_slots(it, it.update, body.threads)
         for it in body.reduces
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Snapshot:
-    """The nodes of a function with the values of their fields."""
-
-    function: Function
-    nodes: tuple[Node, ...]
-    copies: tuple[Node, ...]
-
-    @staticmethod
-    def of(function: Function) -> _Snapshot:
-        """The function as it is."""
-        return _Snapshot(function, tuple(function.nodes), tuple(it.copy() for it in function.nodes))
-
-    def restore(self) -> None:
-        """Make the function what it was."""
-        self.function.nodes = list(self.nodes)
-        for node, copy in zip(self.nodes, self.copies, strict=True):
-            for info in node.FIELDS:
-                setattr(node, info.name, getattr(copy, info.name))
 
 
 def _counted(

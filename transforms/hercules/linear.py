@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from ...ir.hercules.nodes import (
     Binary,
@@ -18,11 +19,14 @@ from ...ir.hercules.nodes import (
     Bitcast,
     Cast,
     ConstantNode,
+    ControlNode,
     DynamicConstantNode,
     DynamicLiteral,
+    FloatingNode,
     Integer,
     IntegerConstant,
     Node,
+    PinnedNode,
     Type,
     ZeroConstant,
 )
@@ -31,6 +35,8 @@ _WORD = 64
 _NARROWEST = 32
 """Bits that surely hold every number of a thread."""
 _SHIFT = 16
+_MOST = 64
+"""Nodes of a sum that are taken apart; others are terms as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +86,25 @@ class _Sum:
     constant: int = 0
     bits: int = _WORD
 
+    left: int = _MOST
+
     def add(self, node: Node, factor: int) -> bool:
         """Add a multiple of a node; whether it is an integer of a type that holds all numbers."""
-        type = self.types.get(node)
+        type, count = self.types.get(node), _literal(node)
         if not isinstance(type, Integer) or type.bits < _NARROWEST:
             return False
         self.bits = min(self.bits, type.bits)
+        self.left -= 1
+        if count is not None:
+            self.constant += factor * count
+        elif node in self.numbers or self.left < 0:
+            self.terms[node] += factor
+        else:
+            return self._add_operands(node, factor)
+        return True
+
+    def _add_operands(self, node: Node, factor: int) -> bool:
         match node:
-            case _ if node in self.numbers:
-                self.terms[node] += factor
-                return True
             case Cast(operand=operand) | Bitcast(operand=operand) if isinstance(self.types.get(operand), Integer):
                 return self.add(operand, factor)
             case Binary(BinaryOp.ADD, lhs, rhs):
@@ -102,11 +117,11 @@ class _Sum:
                 return self.add(rhs, factor * count)
             case Binary(BinaryOp.SHIFT_LEFT, lhs, rhs) if (count := _literal(rhs)) is not None and count <= _SHIFT:
                 return self.add(lhs, factor << count)
-            case _ if (count := _literal(node)) is not None:
-                self.constant += factor * count
-            case _:
+            case FloatingNode() | PinnedNode() | ControlNode():
                 self.terms[node] += factor
-        return True
+                return True
+            case _:
+                assert_never(node)
 
 
 def _literal(node: Node) -> int | None:

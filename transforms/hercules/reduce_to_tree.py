@@ -6,6 +6,7 @@ For grids: the threads of a fold depend on each other, those of the partial fold
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from ...ir.hercules.arithmetic import integer_range
 from ...ir.hercules.cache import Analyses
@@ -161,6 +162,8 @@ def _identity(fold: Fold, type: Type) -> Constant:
         case Float():
             known = {BinaryOp.ADD: -0.0, BinaryOp.MUL: 1.0, "min": float("inf"), "max": float("-inf")}
             return FloatConstant(type, known[fold])
+        case _:
+            assert_never(type)
 
 
 def _integer_identity(fold: Fold, type: Integer) -> int:
