@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...ir.hercules import nodes as h
-from ...ir.hercules.sharing import Sharing
+from ...ir.hercules.sharing import Sharing, makes_version, nested_in
 from ...ir.hercules.types import is_collection
 from ...ir.hercules.versions import consumed, looked_at, version_of
 from .layout import Layout, constant_size, natural_layout
@@ -63,13 +63,13 @@ class StoragePlan:
         users: Mapping[h.Node, Sequence[h.Node]],
         fork_of: Mapping[h.Join, h.Fork],
     ) -> None:
-        collections = [it for it in nodes if _makes_collection(it, types)]
+        collections = [it for it in nodes if makes_version(it, types)]
         self._sharing = Sharing(collections)
         self._storages: dict[h.Node, Storage] = {}
         for node in collections:
             if isinstance(node, h.Parameter):
                 self._set(node, Storage(f"p{node.index}", types[node], bindings[node.index], parameter=node.index))
-        outermost_collects_first = sorted(collections, key=lambda it: _nested_in(it, users) is not None)
+        outermost_collects_first = sorted(collections, key=lambda it: nested_in(it, users) is not None)
         for node in outermost_collects_first:
             if self._sharing.root(node) not in self._storages:
                 self._set(node, self._own(node, types, users, fork_of))
@@ -124,7 +124,7 @@ class StoragePlan:
         fork_of: Mapping[h.Join, h.Fork],
     ) -> Storage:
         type = _collection_type(node, types)
-        outer = _nested_in(node, users)
+        outer = nested_in(node, users)
         if outer is None or not isinstance(outer.join, h.Join):
             return Storage(f"s{len(self._storages)}", type, natural_layout(type))
         parent = self._storages.get(self._sharing.root(outer))
@@ -136,20 +136,5 @@ class StoragePlan:
         )
 
 
-def _makes_collection(node: h.Node, types: Mapping[h.Node, h.Type]) -> bool:
-    if isinstance(node, (h.ConstantNode, h.ProductNode)):
-        return False
-    return isinstance(node, h.Atomic) or (version_of(node) is node and is_collection(types.get(node)))
-
-
 def _collection_type(node: h.Node, types: Mapping[h.Node, h.Type]) -> h.Type:
     return types[node.collection] if isinstance(node, h.Atomic) else types[node]
-
-
-def _nested_in(node: h.Node, users: Mapping[h.Node, Sequence[h.Node]]) -> h.Collect | None:
-    """The Collect that is the only user of this one, whose elements this one may store to directly."""
-    if isinstance(node, h.Collect) and len(users.get(node, ())) == 1:
-        user = users[node][0]
-        if isinstance(user, h.Collect):
-            return user
-    return None

@@ -39,7 +39,7 @@ Fact: TypeAlias = tuple[BinaryOp, Node]
 """`(op, other)`, about a node: `node op other` is true."""
 Facts: TypeAlias = Mapping[Node, Sequence[Fact]]
 
-_OPPOSITE = {
+OPPOSITE = {
     BinaryOp.LESS: BinaryOp.GREATER_EQUAL,
     BinaryOp.LESS_EQUAL: BinaryOp.GREATER,
     BinaryOp.GREATER: BinaryOp.LESS_EQUAL,
@@ -47,6 +47,7 @@ _OPPOSITE = {
     BinaryOp.EQUAL: BinaryOp.NOT_EQUAL,
     BinaryOp.NOT_EQUAL: BinaryOp.EQUAL,
 }
+"""Each comparison of integers, and the one that holds where it does not."""
 MIRRORED = {
     BinaryOp.LESS: BinaryOp.GREATER,
     BinaryOp.LESS_EQUAL: BinaryOp.GREATER_EQUAL,
@@ -108,8 +109,8 @@ def _implied(placed: Placement, condition: Node, truth: bool, found: Mapping[Nod
         case Binary(BinaryOp.OR, lhs, rhs) if not truth:
             yield from _implied(placed, lhs, truth, found)
             yield from _implied(placed, rhs, truth, found)
-        case Binary(op, lhs, rhs) if op in _OPPOSITE and isinstance(placed.types[lhs], Integer):
-            yield (op if truth else _OPPOSITE[op]), lhs, rhs
+        case Binary(op, lhs, rhs) if op in OPPOSITE and isinstance(placed.types[lhs], Integer):
+            yield (op if truth else OPPOSITE[op]), lhs, rhs
         case Select(chooser, if_true, if_false):
             if _is_constant(if_false, not truth):
                 yield from _implied(placed, chooser, True, found)

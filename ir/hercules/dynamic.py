@@ -81,6 +81,59 @@ def rem(lhs: DynamicConstant, rhs: DynamicConstant) -> DynamicConstant:
     return binary(DynamicOp.REM, lhs, rhs)
 
 
+def ceil_div(lhs: DynamicConstant, count: int) -> DynamicConstant:
+    """`lhs / count`, rounded up, without a sum that could wrap."""
+    width = literal(count)
+    full = div(lhs, width)
+    return add(full, binary(DynamicOp.MIN, rem(lhs, width), ONE))
+
+
+def ceil_divided(constant: DynamicConstant, count: int) -> DynamicConstant | None:
+    """What `ceil_div` divided by a literal to make an expression, if it did."""
+    match constant:
+        case DynamicBinary(DynamicOp.ADD, DynamicBinary(DynamicOp.DIV, lhs, DynamicLiteral(value)), _):
+            return lhs if value == count and constant == ceil_div(lhs, count) else None
+        case _:
+            return None
+
+
+def not_below(constant: DynamicConstant, change: int = 0) -> Iterator[tuple[DynamicConstant, int]]:
+    """Pairs of another expression and a number such that a positive `constant + change` is at most their sum."""
+    yield constant, change
+    match constant:
+        case DynamicBinary(DynamicOp.ADD, lhs, DynamicLiteral(value)):
+            yield from not_below(lhs, change + value)
+        case DynamicBinary(DynamicOp.SUB, DynamicBinary(DynamicOp.MAX, lhs, rhs), least) if rhs == least:
+            yield from not_below(lhs, change - rhs.value if isinstance(rhs, DynamicLiteral) else change)
+        case DynamicBinary(DynamicOp.REM | DynamicOp.DIV, lhs, _):
+            yield from not_below(lhs, change)
+        case DynamicBinary(DynamicOp.MIN, lhs, rhs):
+            yield from not_below(lhs, change)
+            yield from not_below(rhs, change)
+        case _:
+            return
+
+
+def _greatest(op: DynamicOp, left: int, right: int, rhs: DynamicConstant) -> int:
+    match op:
+        case DynamicOp.ADD:
+            return min(left + right, MASK)
+        case DynamicOp.MUL:
+            return min(left * right, MASK)
+        case DynamicOp.MIN:
+            return min(left, right)
+        case DynamicOp.MAX:
+            return max(left, right)
+        case DynamicOp.DIV:
+            return left // rhs.value if isinstance(rhs, DynamicLiteral) and rhs.value else left
+        case DynamicOp.REM:
+            return min(left, max(right - 1, 0))
+        case DynamicOp.SUB:
+            return MASK
+        case _:
+            assert_never(op)
+
+
 def compute(op: DynamicOp, lhs: int, rhs: int) -> int:
     """The value of one operation."""
     match op:
@@ -126,38 +179,21 @@ def substitute(constant: DynamicConstant, arguments: Sequence[DynamicConstant]) 
             assert_never(constant)
 
 
-def greatest(constant: DynamicConstant, most: Mapping[DynamicConstant, int], parameter: int) -> int:
-    """An upper bound of an expression whose parameters are at most `parameter`, and whose parts are at most `most`."""
-    if constant in most:
-        return most[constant]
+def greatest(constant: DynamicConstant, parameter: int, parts: Mapping[DynamicConstant, int] | None = None) -> int:
+    """An upper bound of an expression whose parameters are at most `parameter`, and whose `parts` are at most that."""
+    if parts is not None and constant in parts:
+        return parts[constant]
     match constant:
         case DynamicLiteral(value):
             return value
         case DynamicParameter():
             return parameter
+        case DynamicBinary(DynamicOp.SUB, DynamicBinary(DynamicOp.MAX, lhs, rhs), least) if least in (lhs, rhs):
+            return greatest(lhs if least == rhs else rhs, parameter, parts)
         case DynamicBinary(op, lhs, rhs):
-            return _greatest(op, greatest(lhs, most, parameter), greatest(rhs, most, parameter), rhs)
+            return _greatest(op, greatest(lhs, parameter, parts), greatest(rhs, parameter, parts), rhs)
         case _:
             assert_never(constant)
-
-
-def _greatest(op: DynamicOp, left: int, right: int, divisor: DynamicConstant) -> int:
-    match op:
-        case DynamicOp.ADD:
-            exact = left + right
-        case DynamicOp.MUL:
-            exact = left * right
-        case DynamicOp.SUB:
-            exact = MASK
-        case DynamicOp.DIV:
-            exact = left // max(divisor.value, 1) if isinstance(divisor, DynamicLiteral) else left
-        case DynamicOp.REM | DynamicOp.MIN:
-            exact = min(left, right)
-        case DynamicOp.MAX:
-            exact = max(left, right)
-        case _:
-            assert_never(op)
-    return min(exact, MASK)
 
 
 def parts(constant: DynamicConstant) -> Iterator[DynamicConstant]:

@@ -21,7 +21,7 @@ from typing import assert_never
 from . import dynamic
 from .conditions import MIRRORED, Comparison, Facts, facts, implied, is_above
 from .graph import def_use, predecessors
-from .intervals import Anchor, Range, Value, computed, fitted, limits, such
+from .intervals import Anchor, Bounds, Range, Value, computed, fitted, limits, such
 from .nodes import (
     Array,
     Atomic,
@@ -62,12 +62,12 @@ def ranges(placed: Placement) -> Ranges:
     return Ranges(placed)
 
 
-def in_range(placed: Placement) -> frozenset[tuple[Node, int]]:
+def in_range(placed: Placement, counts: int = 64) -> frozenset[tuple[Node, int]]:
     """The pairs (node, number of the index) of Reads, Writes and Atomics whose position is proved to be in its array.
 
-    The array of such a position is not empty.
+    The array of such a position is not empty. The dynamic constants are numbers of `counts` bits.
     """
-    known = Ranges(placed)
+    known = Ranges(placed, counts)
     return frozenset(
         (node, number)
         for node, at in placed.place.items()
@@ -256,7 +256,7 @@ class Ranges:
             result = computed(node, known)
             if isinstance(node, Binary) and node.op is BinaryOp.SUB and depth > 1 and result is not None:
                 result = self._subtracted(node, known[1], result, block, depth)
-            return fitted(result, everything)
+            return fitted(self._strided(node, result), everything)
         match node:
             case ConstantNode(IntegerConstant(value=value)):
                 return Range(value, value)
@@ -269,14 +269,27 @@ class Ranges:
             case ThreadID(Fork(factor=DynamicLiteral(value))):
                 return Range(0, max(value - 1, 0))
             case ThreadID(Fork(factor=constant)):
-                return Range(0, max(self._most_of(constant) - 1, 0), {constant: -1})
+                most = max(self._most_of(constant) - 1, 0)
+                return Range(0, most, _bounds_of_thread(constant))
             case FloatingNode() | PinnedNode() | ControlNode():
                 return everything
             case _:
                 assert_never(node)
 
     def _most_of(self, constant: DynamicConstant) -> int:
-        return dynamic.greatest(constant, self._small, self._most)
+        return dynamic.greatest(constant, self._most, self._small)
+
+    def _strided(self, node: Node, result: Range | None) -> Range | None:
+        """The range of a product, refined if enough threads run for every multiple of a step below a number."""
+        match node:
+            case Binary(BinaryOp.MUL, ThreadID(Fork(factor=factor)), ConstantNode(IntegerConstant(value=step))):
+                limit = dynamic.ceil_divided(factor, step)
+                if limit is None or result is None:
+                    return result
+                most = max(self._most_of(limit) - 1, 0)
+                return result.meet(Range(0, most, _bounds_of_thread(limit)))
+            case _:
+                return result
 
     def _chosen(self, node: Select, block: Node, depth: int) -> Range | None:
         """The range of a select: each value is refined by the facts that the condition implies."""
@@ -299,7 +312,22 @@ class Ranges:
             if anchor in right.bounds:
                 low = max(result.low, above - right.bounds[anchor])
                 result = Range(low, max(low, result.high), result.bounds)
+        base, change = _sum_with_constant(node.lhs)
+        found = None if base is None else self._look(base, block, depth - 1)
+        if base is None or found is None:
+            return result
+        # base + change may wrap, but base + change - right does not if it fits: n - 1 - i, where n may be 0.
+        for anchor, above in self._forms(base, block, depth - 1):
+            low, high = above + change - right.bounds.get(anchor, above), found.high + change - right.low
+            everything = self._limits(node)
+            if anchor in right.bounds and everything.low <= low <= high <= everything.high:
+                return Range(low, high, {anchor: above + change - right.low}).meet(fitted(result, everything))
         return result
+
+
+def _bounds_of_thread(factor: DynamicConstant) -> Bounds:
+    """The bounds of a number that is less than a dynamic constant."""
+    return {anchor: change - 1 for anchor, change in dynamic.not_below(factor)}
 
 
 def _about(node: Node, comparisons: Iterable[Comparison]) -> Iterator[tuple[BinaryOp, Node]]:
@@ -349,6 +377,13 @@ def _inner(node: Node) -> tuple[Node | None, int]:
     match node:
         case Cast(operand=operand) | Bitcast(operand=operand):
             return operand, 0
+        case _:
+            return _sum_with_constant(node)
+
+
+def _sum_with_constant(node: Node) -> tuple[Node | None, int]:
+    """The base that a node adds a constant to, and the constant."""
+    match node:
         case Binary(BinaryOp.ADD, lhs, ConstantNode(IntegerConstant(value=change))):
             return lhs, change
         case Binary(BinaryOp.ADD, ConstantNode(IntegerConstant(value=change)), rhs):

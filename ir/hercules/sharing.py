@@ -10,15 +10,32 @@ dominates them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from . import nodes as h
-from .versions import taken_over
+from .types import is_collection
+from .versions import taken_over, version_of
 
 
 def has_own_root(node: h.Node) -> bool:
     """Whether a collection starts a chain of versions, rather than being a later version of one."""
     return isinstance(node, (h.ConstantNode, h.Collect, h.Read, h.Select, h.Call))
+
+
+def makes_version(node: h.Node, types: Mapping[h.Node, h.Type]) -> bool:
+    """Whether a node makes a version of a collection that has storage; an Atomic does, though its type is a product."""
+    if isinstance(node, (h.ConstantNode, h.ProductNode)):
+        return False
+    return isinstance(node, h.Atomic) or (version_of(node) is node and is_collection(types.get(node)))
+
+
+def nested_in(node: h.Node, users: Mapping[h.Node, Sequence[h.Node]]) -> h.Collect | None:
+    """The Collect that is the only user of a Collect, which can make its elements in the storage of that one."""
+    if isinstance(node, h.Collect) and len(users.get(node, ())) == 1:
+        user = users[node][0]
+        if isinstance(user, h.Collect):
+            return user
+    return None
 
 
 class Sharing:

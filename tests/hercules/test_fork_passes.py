@@ -38,6 +38,14 @@ PIPELINES = [
     "expand_collects,form_collects",
     "gcm",
     "gvn,gcm",
+    "contract_arrays",
+    "forkify{counts=31},gvn,fork_fusion,contract_arrays",
+    "reduce_to_tree{size=2}",
+    "grid_interchange,grid_fission",
+    "predication,form_min_max",
+    "grid",
+    "grid,grid",
+    "forkify,reduce_to_tree{size=3,levels=3},fork_fusion",
     "forkify,form_collects,fork_fusion",
     "ranges,ccp,gvn,predication,dce",
 ]
@@ -142,6 +150,7 @@ FUSION = [
         "overwrites what the first reads",
         """
         reduce(end, all, added) => reduce(end, a, added)
+        x = read(a, position(i)) => far = mul(i, i) ; x = read(a, position(far))
         product(all2, sum2) => product(all2, sum2, all)
         -> product<array<i32, n>, i32> => -> product<array<i32, n>, i32, array<i32, n>>
         """,

@@ -7,6 +7,7 @@ from ...ir.hercules.text import print_module
 from ...ir.hercules.verify import check
 from ..passes import Pipeline, Stage, pipeline
 from .ccp import ConditionalConstantPropagation
+from .contract_arrays import ContractArrays
 from .dce import DeadCodeElimination
 from .expand_collects import ExpandCollects
 from .fork_fission import ForkFission
@@ -15,16 +16,39 @@ from .fork_interchange import ForkInterchange
 from .fork_tiling import ForkTiling
 from .forkify import Forkify
 from .form_collects import FormCollects
+from .form_min_max import FormMinMax
 from .gcm import GlobalCodeMotion
+from .grid_fission import GridFission
+from .grid_interchange import GridInterchange
 from .gvn import GlobalValueNumbering
 from .lower_integers import LowerIntegers
 from .predication import Predication
 from .ranges import RangeSimplification
+from .reduce_to_tree import ReduceToTree
 
 CPU: Pipeline[Module] = pipeline(
     "what machine code is made from",
     (ConditionalConstantPropagation(), "first: branches on constants go, and with them what only they need"),
     (GlobalValueNumbering(), "on what is left, each value is computed once"),
+    (DeadCodeElimination(), "last: what the others left without a use goes"),
+)
+
+COUNTS_OF_GRIDS = 31
+"""Bits of the dynamic constants of functions that GRID is for; whoever runs these checks them."""
+
+GRID: Pipeline[Module] = pipeline(
+    "forks that can be dispatches of a GPU, as few and as parallel as is proved",
+    (ConditionalConstantPropagation(), "first: branches on constants go, so that bodies are straighter"),
+    (Predication(), "short branches become selects, which are folds if they choose the lesser or the greater"),
+    (FormMinMax(), "on selects, before loops are asked what they fold by"),
+    (GlobalValueNumbering(), "the same position is one node, wherever it is written"),
+    (Forkify(counts=COUNTS_OF_GRIDS), "all loops that can be are forks for what follows"),
+    (ForkFusion(), "neighbours become one, loops that became forks included"),
+    (ContractArrays(), "after fusion, when arrays between neighbours are used in one thread only"),
+    (GridInterchange(), "on what fusion left: the nests have their final depth"),
+    (GridFission(), "after fusion, which would undo it where all parts are parallel"),
+    (ReduceToTree(), "after fission, of folds that are alone in their fork"),
+    (GlobalValueNumbering(), "on what was made: the same numbers and bounds several times"),
     (DeadCodeElimination(), "last: what the others left without a use goes"),
 )
 
@@ -36,6 +60,7 @@ HERCULES: Stage[Module] = Stage(
         "dce": DeadCodeElimination,
         "ccp": ConditionalConstantPropagation,
         "gvn": GlobalValueNumbering,
+        "contract_arrays": ContractArrays,
         "expand_collects": ExpandCollects,
         "fork_fission": ForkFission,
         "fork_fusion": ForkFusion,
@@ -43,20 +68,32 @@ HERCULES: Stage[Module] = Stage(
         "fork_tiling": ForkTiling,
         "forkify": Forkify,
         "form_collects": FormCollects,
+        "form_min_max": FormMinMax,
+        "grid_fission": GridFission,
+        "grid_interchange": GridInterchange,
         "gcm": GlobalCodeMotion,
         "lower_integers": LowerIntegers,
         "predication": Predication,
         "ranges": RangeSimplification,
+        "reduce_to_tree": ReduceToTree,
     },
-    pipelines={"cpu": CPU},
+    pipelines={"cpu": CPU, "grid": GRID},
     groups={
-        "For the CPU": ("ccp", "gvn", "dce"),
+        "For the CPU and for grids": ("ccp", "gvn", "dce"),
+        "For grids; measured to be of no use for the CPU's kernels (docs/ARCHITECTURE.md)": ("forkify", "predication"),
+        "For grids": (
+            "contract_arrays",
+            "fork_fusion",
+            "form_min_max",
+            "grid_fission",
+            "grid_interchange",
+            "reduce_to_tree",
+        ),
         "For GPUs": ("lower_integers",),
-        "Measured to be of no use for the CPU (docs/ARCHITECTURE.md)": ("forkify", "gcm", "predication", "ranges"),
+        "Measured to be of no use for the CPU (docs/ARCHITECTURE.md)": ("gcm", "ranges"),
         "For other schedules of `.hir` functions; no device runs these": (
             "expand_collects",
             "fork_fission",
-            "fork_fusion",
             "fork_interchange",
             "fork_tiling",
             "form_collects",
@@ -66,9 +103,12 @@ HERCULES: Stage[Module] = Stage(
 """The stage `hercules`."""
 
 __all__ = [
+    "COUNTS_OF_GRIDS",
     "CPU",
+    "GRID",
     "HERCULES",
     "ConditionalConstantPropagation",
+    "ContractArrays",
     "DeadCodeElimination",
     "ExpandCollects",
     "ForkFission",
@@ -77,9 +117,13 @@ __all__ = [
     "ForkTiling",
     "Forkify",
     "FormCollects",
+    "FormMinMax",
     "GlobalCodeMotion",
     "GlobalValueNumbering",
+    "GridFission",
+    "GridInterchange",
     "LowerIntegers",
     "Predication",
     "RangeSimplification",
+    "ReduceToTree",
 ]

@@ -1,6 +1,8 @@
-"""Edits that several passes share: removal of unreachable control and of nodes that nothing needs."""
+"""Edits that several passes share: removal of unreachable control and of nodes that nothing needs, and undoing."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from ...ir.hercules.analyses import control_graph
 from ...ir.hercules.graph import is_control, replace_all
@@ -54,3 +56,24 @@ def remove_dead(function: Function) -> bool:
     changed = len(kept) != len(function.nodes)
     function.nodes = kept
     return changed
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The nodes of a function with the values of their fields."""
+
+    function: Function
+    nodes: tuple[Node, ...]
+    copies: tuple[Node, ...]
+
+    @staticmethod
+    def of(function: Function) -> Snapshot:
+        """The function as it is."""
+        return Snapshot(function, tuple(function.nodes), tuple(it.copy() for it in function.nodes))
+
+    def restore(self) -> None:
+        """Make the function what it was."""
+        self.function.nodes = list(self.nodes)
+        for node, copy in zip(self.nodes, self.copies, strict=True):
+            for info in node.FIELDS:
+                setattr(node, info.name, getattr(copy, info.name))

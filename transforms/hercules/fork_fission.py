@@ -5,7 +5,7 @@ For other schedules of `.hir` functions. No pipeline runs it: gangs rely on the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -54,17 +54,18 @@ class ForkFission:
         changed = False
         for function in module.functions:
             changed |= remove_dead(function)
-            changed |= _split_all(function, self.fork)
+            changed |= split_all(function, lambda it: self.fork in ("", it.body.fork.label))
         return changed
 
 
-def _split_all(function: Function, label: str) -> bool:
-    wanted = [it for it in function.nodes if isinstance(it, Fork) and label in ("", it.label)]
+def split_all(function: Function, is_wanted: Callable[[Fission], bool]) -> bool:
+    """Split the forks of which that is wanted and possible; whether there were any."""
+    wanted = [it for it in function.nodes if isinstance(it, Fork)]
     known = Analyses(function)
     changed = False
     for fork in wanted:
         fission = Fission.of(Forks.of(known).body(fork))
-        if fission.obstacle() is None:
+        if fission.obstacle() is None and is_wanted(fission):
             fission.split()
             changed = True
     return changed
@@ -124,6 +125,11 @@ class Fission:
                 yield node.condition
             elif isinstance(node, Match):
                 yield node.sum
+
+    @cached_property
+    def computed(self) -> tuple[tuple[Node, ...], ...]:
+        """The data nodes inside that each part computes."""
+        return tuple(tuple(it[0]) for it in self._work)
 
     @cached_property
     def handed(self) -> tuple[tuple[Node, ...], ...]:

@@ -1,6 +1,7 @@
 """Fork fusion: of two forks one after the other, each thread of the first goes on as one of the second.
 
-For other schedules of `.hir` functions. No pipeline runs it: gangs rely on the forks as they are translated.
+For grids: one dispatch instead of two, and no array between them. The pipeline for the CPU does not run it, because
+gangs rely on the forks as they are translated.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ...ir.hercules.graph import is_control, predecessors, replace_all, replace_
 from ...ir.hercules.nodes import Collect, Fork, Function, Module, Node, Phi, PositionIndex, Read, Reduce
 from ...ir.hercules.types import is_collection, is_scalar
 from ...ir.hercules.versions import consumed, is_version_projection, version_of
-from .cleanup import remove_dead
+from .cleanup import Snapshot, remove_dead
 from .forks import PLACED_CALLS, ForkBody, Forks
 
 
@@ -26,11 +27,17 @@ class ForkFusion:
     - the second begins right where the first is joined, and they have the same factor (the same expression);
     - what the first Collects, the second's threads read only at their own number: they get the value itself. The array
       stays if someone else wants it;
-    - what the first carries, the second only carries on, and then both fold it by the same operation, or both keep to
-      the elements of their own number (see `independence`). Each thread then does the second's part after its own first
-      part, and before other threads' first parts: neither shows;
+    - what the first carries, the second carries on, and then both fold it by the same operation, or both keep to
+      elements at one function of their number (see `independence`). Each thread then does the second's part after its
+      own first part, and before other threads' first parts: neither shows;
+    - of other arrays that the first carries, the second's threads read only elements that the first's thread of their
+      number keeps to;
     - nothing else that the second needs is made from what the first leaves;
-    - the second carries nothing that the first reads: it would be overwritten too early.
+    - the grid does not get fewer levels: forks around others may only be fused if these can be, too, and a fork whose
+      threads are independent, or only fold, is not fused with another (see `ForkBody.levels`). This is asked of the
+      outermost forks;
+    - of what the second carries, the first's threads read only elements that the second's thread of their number keeps
+      to: others would be overwritten too early.
     """
 
     name = "fork_fusion"
@@ -48,13 +55,42 @@ class ForkFusion:
 
 
 def _fuse_one(known: Analyses) -> bool:
-    forks = Forks.of(known)
-    for first in forks.bodies():
-        second = following(first)
-        if second is not None and obstacle(first, second) is None:
+    kept: set[Node] = set()
+    while (pair := _candidate(Forks.of(known), kept)) is not None:
+        first, second = pair
+        if not first.is_outermost:
             _fuse(known.function, first, second)
             return True
+        before, levels = Snapshot.of(known.function), (first.levels, second.levels)
+        if levels[0] == levels[1]:
+            _fuse(known.function, first, second)
+            _fuse_inside(known, first.fork)
+            if Forks.of(known).body(first.fork).levels >= levels[0]:
+                return True
+            before.restore()
+        kept.add(first.fork)
     return False
+
+
+def _candidate(forks: Forks, kept: set[Node]) -> tuple[ForkBody, ForkBody] | None:
+    """Neighbours that can be fused, the first of which is none of those that are kept as they are."""
+    for first in forks.bodies():
+        second = following(first)
+        if first.fork not in kept and second is not None and obstacle(first, second) is None:
+            return first, second
+    return None
+
+
+def _fuse_inside(known: Analyses, fork: Fork) -> None:
+    """Fuse the forks inside a fork where that is possible."""
+    while True:
+        forks = Forks.of(known)
+        around = forks.placed.nest.around
+        outside: set[Node] = {it.fork for it in forks.bodies() if it.fork is fork or fork not in around[it.fork]}
+        pair = _candidate(forks, outside)
+        if pair is None:
+            return
+        _fuse(known.function, *pair)
 
 
 def following(first: ForkBody) -> ForkBody | None:
@@ -78,11 +114,40 @@ def obstacle(first: ForkBody, second: ForkBody) -> str | None:
             return "what lies between the forks is wanted"
         if not _may_interleave(first, reduce, second, on):
             return "the order of the threads shows in what both carry"
-    if any(second.inside_users(it) for it in first.reduces if it not in pairs) or _is_fed(first, second, pairs):
+    for reduce in first.reduces:
+        if reduce not in pairs and not _keep_to(second, second.inside_users(reduce), reduce, first):
+            return "the second needs what is made from what the first leaves"
+    if _is_fed(first, second, pairs):
         return "the second needs what is made from what the first leaves"
-    if any(first.inside_users(it) for on in second.reduces if on.init not in pairs for it in _overwritten(first, on)):
-        return "the second overwrites what the first reads"
+    for on in second.reduces:
+        if on.init not in pairs and not _may_overwrite(first, second, on):
+            return "the second overwrites what the first reads"
     return None
+
+
+def _keep_to(body: ForkBody, users: list[Node], carried: Reduce, by: ForkBody) -> bool:
+    """Whether users in a fork are Reads that keep to the elements that the threads of their number keep to, in the fork
+    `by` that carries an array.
+    """
+    if not users:
+        return True
+    own = by.iterations.own_place(carried, carried.update, by.threads)
+    if own is None:
+        return False
+    return all(
+        isinstance(it, Read)
+        and it.collection in (carried, carried.init)
+        and any((at.level, at.form) == (own.level, own.form) for at in body.iterations.places(it, body.threads))
+        for it in users
+    )
+
+
+def _may_overwrite(first: ForkBody, second: ForkBody, on: Reduce) -> bool:
+    """Whether the second may carry an array in the first's threads already."""
+    if not is_collection(first.forks.placed.types[on]):
+        return True
+    others = [it for version in _overwritten(first, on) if version is not on.init for it in first.inside_users(version)]
+    return not others and _keep_to(first, first.inside_users(on.init), on, second)
 
 
 def _pairs(first: ForkBody, second: ForkBody) -> dict[Reduce, Reduce]:
@@ -107,7 +172,7 @@ def _may_interleave(first: ForkBody, reduce: Reduce, second: ForkBody, on: Reduc
         return fold == second.iterations.fold(on, on.update)
     before = first.iterations.own_place(reduce, reduce.update, first.threads)
     after = second.iterations.own_place(on, on.update, second.threads)
-    return before is not None and after is not None and before[0] == after[0]
+    return before is not None and after is not None and (before.level, before.form) == (after.level, after.form)
 
 
 def _is_fed(first: ForkBody, second: ForkBody, pairs: Mapping[Reduce, Reduce]) -> bool:
@@ -153,15 +218,31 @@ def _fuse(function: Function, first: ForkBody, second: ForkBody) -> None:
             replace_predecessor(user, on, reduce)
         reduce.update = on.update
         dead.add(on)
+    _share_arrays(first, second)
     for reduce in first.reduces:
         reduce.join = second.join
     for collect in first.collects:
         collect.join = second.join
     for thread in second.threads:
         thread.fork = first.fork
+    if first.threads:
+        replace_all(function, dict.fromkeys(second.threads, first.threads[0]))
+        dead.update(second.threads)
     (after,) = first.forks.placed.graph.successors[second.fork]
     replace_predecessor(after, second.fork, first.join.control)
     function.nodes = [it for it in function.nodes if it not in dead]
+
+
+def _share_arrays(first: ForkBody, second: ForkBody) -> None:
+    """Have each fork's threads read what the other carries in the same thread."""
+    pairs = _pairs(first, second)
+    for reduce in first.reduces:
+        for user in second.inside_users(reduce) if reduce not in pairs else ():
+            replace_predecessor(user, reduce, reduce.update)
+    for on in second.reduces:
+        for user in first.inside_users(on.init) if on not in pairs.values() else ():
+            if is_collection(first.forks.placed.types[on]):
+                replace_predecessor(user, on.init, on)
 
 
 def _use_values(function: Function, first: ForkBody, second: ForkBody) -> list[Node]:

@@ -5,6 +5,7 @@ For other schedules of `.hir` functions. No pipeline runs it: gangs rely on the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...ir.hercules.cache import Analyses
@@ -36,18 +37,19 @@ class ForkInterchange:
         changed = False
         for function in module.functions:
             changed |= remove_dead(function)
-            changed |= _interchange(function, self.fork)
+            changed |= interchange(function, lambda outer, _: self.fork in ("", outer.fork.label))
         return changed
 
 
-def _interchange(function: Function, label: str) -> bool:
+def interchange(function: Function, is_wanted: Callable[[ForkBody, ForkBody], bool]) -> bool:
+    """Swap the pairs of forks, outer and inner, that are wanted and allow it; whether there were any."""
     forks = Forks.of(Analyses(function))
     done: set[Fork] = set()
     for outer in forks.bodies():
         inner = inner_of(outer)
-        if inner is None or done & {outer.fork, inner.fork} or label not in ("", outer.fork.label):
+        if inner is None or done & {outer.fork, inner.fork}:
             continue
-        if obstacle(outer, inner) is None:
+        if obstacle(outer, inner) is None and is_wanted(outer, inner):
             _swap(outer, inner)
             done |= {outer.fork, inner.fork}
     return bool(done)
@@ -78,10 +80,11 @@ def obstacle(outer: ForkBody, inner: ForkBody) -> str | None:
         return "the inner fork carries something that the outer does not"
     numbers: set[Node] = {*outer.threads, *inner.threads}
     for reduce in inner.reduces:
-        if inner.iterations.fold(reduce, reduce.update) is None and not inner.iterations.has_own_slots(
-            reduce, reduce.update, numbers
-        ):
-            return "the order of the threads shows in what they carry"
+        if inner.iterations.fold(reduce, reduce.update) is None:
+            own = inner.iterations.own_place(reduce, reduce.update, numbers)
+            # What is the same in all inner threads may differ between outer ones.
+            if own is None or own.form.others:
+                return "the order of the threads shows in what they carry"
     return None
 
 

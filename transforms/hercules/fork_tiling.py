@@ -5,6 +5,7 @@ For other schedules of `.hir` functions. No pipeline runs it: gangs rely on the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...ir.hercules import dynamic
@@ -65,7 +66,7 @@ def _tile_all(function: Function, size: int, label: str) -> bool:
     for fork in wanted:
         body = Forks.of(known).body(fork)
         if obstacle(body, size) is None:
-            _tile(body, size)
+            tile(body, size, blocked)
             changed = True
     return changed
 
@@ -95,20 +96,41 @@ def _is_multiple(factor: DynamicConstant, size: int) -> bool:
 
 
 def _tiles(factor: DynamicConstant, size: int) -> DynamicConstant:
-    """How many tiles hold all threads, without a sum that could wrap."""
-    width = dynamic.literal(size)
-    full = dynamic.div(factor, width)
+    """How many tiles hold all threads."""
     if _is_multiple(factor, size):
-        return full
-    return dynamic.add(full, dynamic.binary(DynamicOp.MIN, dynamic.rem(factor, width), dynamic.ONE))
+        return dynamic.div(factor, dynamic.literal(size))
+    return dynamic.ceil_div(factor, size)
 
 
-def _tile(body: ForkBody, size: int) -> None:
+Numbering = Callable[[ThreadID, ThreadID, int, DynamicConstant], list[Node]]
+"""Makes the number that a thread had before, which comes last, of the number of its tile, its number in the tile, the
+size of a tile, and how many tiles there are.
+"""
+
+
+def blocked(outer: ThreadID, inner: ThreadID, size: int, tiles: DynamicConstant) -> list[Node]:
+    """Neighbouring threads are in one tile: `outer * size + inner`."""
+    del tiles
+    width = DynamicConstantNode(dynamic.literal(size))
+    start = Binary(BinaryOp.MUL, outer, width)
+    return [width, start, Binary(BinaryOp.ADD, start, inner)]
+
+
+def strided(outer: ThreadID, inner: ThreadID, size: int, tiles: DynamicConstant) -> list[Node]:
+    """Neighbouring threads are in neighbouring tiles: `inner * tiles + outer`."""
+    del size
+    count = DynamicConstantNode(tiles)
+    start = Binary(BinaryOp.MUL, inner, count)
+    return [count, start, Binary(BinaryOp.ADD, start, outer)]
+
+
+def tile(body: ForkBody, size: int, numbering: Numbering) -> None:
+    """Replace a fork by one of tiles around one of the threads of a tile."""
     function, fork, join, factor = body.forks.placed.function, body.fork, body.join, body.fork.factor
     (first,) = body.forks.placed.graph.successors[fork]
     users = {reduce: body.inside_users(reduce) for reduce in body.reduces}
-    tile, number, made = _numbered(body, size)
-    end = Join(tile if first is join else join.control, span=join.span)
+    inside, number, made = _numbered(body, size, numbering)
+    end = Join(inside if first is join else join.control, span=join.span)
     carried = {reduce: Reduce(end, reduce, reduce.update, span=reduce.span) for reduce in body.reduces}
     for reduce, inner in carried.items():
         inner.update = carried.get(reduce.update, reduce.update) if isinstance(reduce.update, Reduce) else reduce.update
@@ -117,22 +139,21 @@ def _tile(body: ForkBody, size: int) -> None:
         reduce.update = inner
     if _is_multiple(factor, size):
         if first is not join:
-            replace_predecessor(first, fork, tile)
+            replace_predecessor(first, fork, inside)
     else:
-        made += _guard(tile, end, None if first is join else first, number, factor, fork, list(carried.values()))
+        made += _guard(inside, end, None if first is join else first, number, factor, fork, list(carried.values()))
     join.control, fork.factor = end, _tiles(factor, size)
     function.nodes = [it for it in [*function.nodes, *made, *carried.values(), end] if it not in body.threads]
     replace_all(function, dict.fromkeys(body.threads, number))
 
 
-def _numbered(body: ForkBody, size: int) -> tuple[Fork, Node, list[Node]]:
+def _numbered(body: ForkBody, size: int, numbering: Numbering) -> tuple[Fork, Node, list[Node]]:
     """The fork of a tile's threads, the number that a thread had before, and all nodes made for them."""
-    tile = Fork(body.fork, dynamic.literal(size), span=body.fork.span)
-    outer, inner = ThreadID(body.fork), ThreadID(tile)
-    width = DynamicConstantNode(dynamic.literal(size))
-    start = Binary(BinaryOp.MUL, outer, width)
-    number = Binary(BinaryOp.ADD, start, inner, label=next((it.label for it in body.threads), ""))
-    return tile, number, [tile, outer, inner, width, start, number]
+    inside = Fork(body.fork, dynamic.literal(size), span=body.fork.span)
+    outer, inner = ThreadID(body.fork), ThreadID(inside)
+    made = numbering(outer, inner, size, _tiles(body.fork.factor, size))
+    made[-1].label = next((it.label for it in body.threads), "")
+    return inside, made[-1], [inside, outer, inner, *made]
 
 
 def _guard(

@@ -1,16 +1,19 @@
 """Forkify: counted loops whose iterations can run in any order become forks.
 
-For `.hir` functions and experiments. No pipeline runs it: kernels ran no faster (docs/ARCHITECTURE.md).
+For grids: loops become dispatches. The pipeline for the CPU does not run it: kernels ran no faster
+(docs/ARCHITECTURE.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from ...ir.hercules import dynamic
 from ...ir.hercules.analyses import Loop
+from ...ir.hercules.cache import Analyses
+from ...ir.hercules.conditions import MIRRORED, OPPOSITE, Comparison
 from ...ir.hercules.graph import def_use, is_control, map_predecessors
 from ...ir.hercules.nodes import (
     Binary,
@@ -33,26 +36,33 @@ from ...ir.hercules.nodes import (
     Read,
     Reduce,
     ThreadID,
-    ZeroConstant,
+    Unary,
+    UnaryOp,
 )
 from ...ir.hercules.placement import Placement, place_nodes
-from ...ir.hercules.ranges import in_range
 from ...ir.hercules.types import U64
-from .cleanup import remove_dead
-from .independence import Iterations
+from .cleanup import Snapshot, remove_dead
+from .counting import Bound, Bounds, Count
+from .forks import Forks
 
 
 @dataclass(frozen=True)
 class Forkify:
-    """Makes a fork of a loop that counts from 0 by 1 to a bound known when the program starts, if no iteration
-    needs the result of another.
+    """Makes a fork of a loop that counts to a bound known when the program starts, if no iteration needs the result of
+    another.
 
-    What the loop carries besides its counter must be folds of integers by an operation that takes them in any order
-    (sums, products, bits, `min` and `max`), or collections that each iteration reads and writes only at its own number,
-    which is in range: see `independence`. They become Reduces. Sums of floats stay loops: their order shows. So do
-    loops with calls that say where they are.
+    The header compares the counter, or a constant more, with the bound; the counter is an integer of any type that
+    moves up or down by a constant. It must not wrap: see `counting`. Dynamic constants are numbers of `counts` bits. An
+    i32 counter that is compared with a dynamic constant needs `counts=31`, which whoever runs the function checks.
+
+    What the loop carries besides its counter must be folds by an operation that takes its operands in any order (sums
+    and differences, products, bits, `min` and `max`), or collections that each iteration reads and writes only at its
+    own number, which is in range: see `independence`. They become Reduces. Folds of floats stay loops, because their
+    order shows, unless `reassociate` is set. So do loops with calls that say where they are.
     """
 
+    counts: int = 64
+    reassociate: bool = False
     name = "forkify"
 
     def run(self, module: Module) -> bool:
@@ -60,24 +70,41 @@ class Forkify:
         changed = False
         for function in module.functions:
             changed |= remove_dead(function)
-            while _forkify_one(function):
+            while _forkify_one(function, self):
                 changed = True
         return changed
 
 
-def _forkify_one(function: Function) -> bool:
+def _forkify_one(function: Function, options: Forkify) -> bool:
     placed = place_nodes(function)
     users = def_use(function)
     for loop in placed.loops.loops:
-        counted = _counted(placed, users, loop)
-        if counted is not None and counted.is_parallel():
-            counted.make_fork()
+        counted = _counted(placed, users, loop, options)
+        if counted is None or not counted.only_leaves_phis():
+            continue
+        before = Snapshot.of(function)
+        if _is_parallel(function, counted.make_fork(), options):
             return True
+        before.restore()
     return False
 
 
-def _counted(placed: Placement, users: Mapping[Node, tuple[Node, ...]], loop: Loop) -> _Counted | None:
-    """The loop, if its only way out is its header's test of a counter against a bound."""
+def _is_parallel(function: Function, fork: Fork, options: Forkify) -> bool:
+    """Whether the threads of a fork, which had an order so far, may run in any."""
+    forks = Forks.of(Analyses(function), options.counts)
+    body = forks.body(fork)
+    own = body.iterations
+    return not forks.placed.problems and all(
+        own.fold(it, it.update, reassociate=options.reassociate) is not None
+        or own.has_own_slots(it, it.update, body.threads)
+        for it in body.reduces
+    )
+
+
+def _counted(
+    placed: Placement, users: Mapping[Node, tuple[Node, ...]], loop: Loop, options: Forkify
+) -> _Counted | None:
+    """The loop, if its only exit is its header's test of a counter against a bound."""
     header, test = loop.header, placed.exits[loop.header]
     if len(header.predecessors) != 2 or len(loop.latches) != 1 or not isinstance(test, If):
         return None
@@ -92,31 +119,48 @@ def _counted(placed: Placement, users: Mapping[Node, tuple[Node, ...]], loop: Lo
         for it in users[test]
         if isinstance(it, Read) and isinstance(it.indices[0], ControlIndex)
     }
-    if len(arms) != 2 or leaving != [arms[0]] or not isinstance(test.condition, Binary):
+    if len(arms) != 2 or len(leaving) != 1 or leaving[0] not in arms.values():
         return None
-    counter, bound = test.condition.lhs, _constant(test.condition.rhs, placed)
-    if test.condition.op is not BinaryOp.LESS or bound is None or not isinstance(counter, Phi):
-        return None
-    found = _Counted(placed, users, loop, test, arms[1], arms[0], counter, bound, test.condition.rhs)
-    return found if counter.region is header and found.counts_by_one() else None
+    stays_if = leaving[0] is arms[0]
+    for op, lhs, rhs in _comparisons(test.condition, stays_if):
+        counter, ahead = _counter(lhs)
+        if not isinstance(counter, Phi) or counter.region is not header:
+            continue
+        found = _Counted(placed, users, loop, test, arms[stays_if], leaving[0], counter, options, (op, ahead, rhs))
+        if found.trips is not None:
+            return found
+    return None
 
 
-def _constant(node: Node, placed: Placement) -> DynamicConstant | None:
-    """A bound as a dynamic constant."""
-    match node:
-        case DynamicConstantNode(value):
-            return value
-        case ConstantNode(IntegerConstant(value=value)) if value >= 0:
-            return dynamic.literal(value)
-        case ConstantNode(ZeroConstant()) if isinstance(placed.types[node], Integer):
-            return dynamic.ZERO
+def _comparisons(condition: Node, truth: bool) -> Iterator[Comparison]:
+    """The comparison, read from both sides, that holds exactly if a condition has this truth value."""
+    match condition:
+        case Unary(UnaryOp.NOT, operand):
+            yield from _comparisons(operand, not truth)
+        case Binary(op, lhs, rhs) if op in OPPOSITE:
+            known = op if truth else OPPOSITE[op]
+            yield known, lhs, rhs
+            yield MIRRORED[known], rhs, lhs
         case _:
-            return None
+            return
+
+
+def _counter(node: Node) -> tuple[Node, int]:
+    """The base that a constant is added to, and the constant."""
+    match node:
+        case Binary(BinaryOp.ADD, base, ConstantNode(IntegerConstant(value=change))):
+            return base, change
+        case Binary(BinaryOp.ADD, ConstantNode(IntegerConstant(value=change)), base):
+            return base, change
+        case Binary(BinaryOp.SUB, base, ConstantNode(IntegerConstant(value=change))):
+            return base, -change
+        case _:
+            return node, 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """A loop `for (counter = 0; counter < bound; counter += 1)`, entered by `inside` and left by `outside`."""
+    """A loop `for (counter = start; counter < bound; counter += step)`, entered by `inside` and left by `outside`."""
 
     placed: Placement
     users: Mapping[Node, tuple[Node, ...]]
@@ -125,8 +169,27 @@ class _Counted:
     inside: Node
     outside: Node
     counter: Phi
-    bound: DynamicConstant
-    bound_node: Node
+    options: Forkify
+    test_of_counter: tuple[BinaryOp, int, Node]
+    """A comparison, a constant that is added to the counter, and the bound."""
+
+    @property
+    def trips(self) -> DynamicConstant | None:
+        """How often the loop runs; None if that is not known."""
+        op, ahead, bound = self.test_of_counter
+        bounds = Bounds(self.placed.types, self.options.counts)
+        start, limit, step = bounds.of(self.start_of(self.counter)), bounds.of(bound), self.step
+        type = self.placed.types[self.counter]
+        if start is None or limit is None or step == 0 or not isinstance(type, Integer):
+            return None
+        limit = _limit(op, limit, step, bounds, start.moved(ahead))
+        return None if limit is None else bounds.trips(Count(start, step, ahead, limit), type)
+
+    @property
+    def step(self) -> int:
+        """What an iteration adds to the counter; 0 if that is no constant."""
+        base, change = _counter(self.next_of(self.counter))
+        return change if base is self.counter else 0
 
     def start_of(self, phi: Phi) -> Node:
         """The value of a phi before the first iteration."""
@@ -145,27 +208,10 @@ class _Counted:
         found = [it for it in self.users[self.loop.header] if isinstance(it, Phi) and it in self.placed.place]
         return [it for it in found if it is not self.counter]
 
-    def counts_by_one(self) -> bool:
-        """Whether the counter goes 0, 1, 2 …"""
-        following = self.next_of(self.counter)
-        return _is_number(self.start_of(self.counter), 0) and (
-            isinstance(following, Binary)
-            and following.op is BinaryOp.ADD
-            and {self.counter} < {following.lhs, following.rhs}
-            and any(_is_number(it, 1) for it in (following.lhs, following.rhs))
-        )
-
-    def is_parallel(self) -> bool:
-        """Whether the iterations can run in any order, and only the phis are used after the loop."""
+    def only_leaves_phis(self) -> bool:
+        """Whether nothing that the loop computes but its phis is used after it."""
         carried = {self.counter, *self._phis}
-        return all(map(self._is_independent, self._phis)) and not any(
-            self._is_used_after(node) for node in self._dependents(carried) if node not in carried
-        )
-
-    def _is_independent(self, phi: Phi) -> bool:
-        iterations = Iterations(self.placed, self.users, in_range(self.placed), lambda it: not self._is_outside(it))
-        update = self.next_of(phi)
-        return iterations.fold(phi, update) is not None or iterations.has_own_slots(phi, update, {self.counter})
+        return not any(self._is_used_after(node) for node in self._dependents(carried) if node not in carried)
 
     def _dependents(self, roots: Iterable[Node]) -> set[Node]:
         """All data of the loop that is computed from its phis."""
@@ -187,43 +233,87 @@ class _Counted:
         at = user if is_control(user) else self.placed.place.get(user)
         return at is not None and at not in self.loop.body
 
-    def make_fork(self) -> None:
-        """Replace the loop by the fork."""
-        function, header = self.placed.function, self.loop.header
-        fork = Fork(header.predecessors[1 - self._latch], self.bound, span=self.test.span)
+    def make_fork(self) -> Fork:
+        """Replace the loop by the fork, whose threads run in order."""
+        function, header, trips = self.placed.function, self.loop.header, self.trips
+        assert trips is not None
+        fork = Fork(header.predecessors[1 - self._latch], trips, span=self.test.span)
         join = Join(self.loop.latches[0], span=self.test.span)
-        thread: Node = ThreadID(fork, label=self.counter.label, span=self.counter.span)
-        type = self.placed.types[self.counter]
-        number = thread if type == U64 else Cast(type, thread, label=self.counter.label)
+        thread = ThreadID(fork, label=self.counter.label, span=self.counter.span)
+        wide, made = self._moved(thread)
+        _, made_after = self._moved(DynamicConstantNode(trips))
+        number, last = made[-1], made_after[-1]
         reduces: dict[Node, Node] = {
             it: Reduce(join, self.start_of(it), self.next_of(it), label=it.label, span=it.span) for it in self._phis
         }
         replaced: dict[Node, Node] = {self.inside: fork, self.outside: join, **reduces}
         dead = {header, self.test, self.counter}
-        new = [fork, thread, *([] if number is thread else [number]), join]
         outside = {node: self._is_outside(node) for node in function.nodes}
-        function.nodes = [
-            *(replaced[it] if it in reduces else it for it in function.nodes if it in reduces or it not in replaced),
-            *new,
-        ]
-        function.nodes = [it for it in function.nodes if it not in dead]
+        kept = [it for it in function.nodes if it not in dead and (it in reduces or it not in replaced)]
+        positions = dict.fromkeys(self._positions(), wide)
+        function.nodes = [*(reduces.get(it, it) for it in kept), fork, *made, *made_after, join]
 
         def change(user: Node, used: Node) -> Node:
             if used is self.counter:
-                return self.bound_node if outside.get(user, False) else number
-            return replaced.get(used, used)
+                return last if outside.get(user, False) else number
+            return positions.get(used, replaced.get(used, used))
 
-        for node in function.nodes:
-            map_predecessors(node, partial(change, node))
+        for node in kept:
+            map_predecessors(reduces.get(node, node), partial(change, node))
+        map_predecessors(join, partial(change, join))
+        remove_dead(function)
+        return fork
+
+    def _positions(self) -> list[Node]:
+        """The casts of the counter to u64. They are the counter modulo 2^64, since the counter does not wrap."""
+        casts = [it for it in self.users[self.counter] if isinstance(it, Cast) and it.type == U64]
+        return [it for it in casts if it in self.placed.place and not self._is_outside(it)]
+
+    def _moved(self, trips: Node) -> tuple[Node, list[Node]]:
+        """The counter after so many iterations, modulo 2^64, and the nodes made for it. The last is the counter."""
+        type, step = self.placed.types[self.counter], self.step
+        start = Bounds(self.placed.types, self.options.counts).of(self.start_of(self.counter))
+        assert start is not None
+        made = [trips]
+
+        def combined(op: BinaryOp, lhs: Node, rhs: Node) -> None:
+            made.extend(it for it in (lhs, rhs) if it not in made)
+            made.append(Binary(op, lhs, rhs))
+
+        if abs(step) != 1:
+            combined(BinaryOp.MUL, trips, _number(abs(step)))
+        # The order of the sum lets `ranges` see that it stays in range.
+        base = DynamicConstantNode(start.base) if start.literal is None else _number(start.offset)
+        if step < 0:
+            combined(BinaryOp.SUB, base, made[-1])
+        elif (start.base, start.offset) != (dynamic.ZERO, 0):
+            combined(BinaryOp.ADD, made[-1], base)
+        if start.literal is None and start.offset:
+            combined(BinaryOp.SUB if start.offset < 0 else BinaryOp.ADD, made[-1], _number(abs(start.offset)))
+        wide = made[-1]
+        if type != U64:
+            made.append(Cast(type, wide, label=self.counter.label))
+        return wide, made
 
 
-def _is_number(node: Node, number: int) -> bool:
-    match node:
-        case ConstantNode(IntegerConstant(value=value)):
-            return value == number
-        case ConstantNode(ZeroConstant()) | DynamicConstantNode(dynamic.ZERO):
-            return number == 0
-        case DynamicConstantNode(dynamic.ONE):
-            return number == 1
+def _number(value: int) -> Node:
+    return ConstantNode(IntegerConstant(U64, value & dynamic.MASK))
+
+
+def _limit(op: BinaryOp, limit: Bound, step: int, bounds: Bounds, start: Bound) -> Bound | None:
+    """The first number past a bound, in the direction of the step."""
+    match op:
+        case BinaryOp.LESS if step > 0:
+            return limit
+        case BinaryOp.GREATER if step < 0:
+            return limit
+        case BinaryOp.LESS_EQUAL if step > 0:
+            return limit.moved(1)
+        case BinaryOp.GREATER_EQUAL if step < 0:
+            return limit.moved(-1)
+        case BinaryOp.NOT_EQUAL if step == 1 and bounds.greatest(start) <= limit.offset:
+            return limit
+        case BinaryOp.NOT_EQUAL if step == -1 and bounds.greatest(limit) <= start.offset:
+            return limit
         case _:
-            return False
+            return None

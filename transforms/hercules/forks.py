@@ -8,11 +8,14 @@ from functools import cached_property
 
 from ...ir.hercules.cache import Analyses
 from ...ir.hercules.graph import def_use, is_control
-from ...ir.hercules.nodes import Call, Collect, Fork, Join, Node, Reduce, ThreadID
+from ...ir.hercules.nodes import Call, Collect, DynamicLiteral, Fork, Join, Node, Reduce, ThreadID
 from ...ir.hercules.placement import Placement, place_nodes
 from ...ir.hercules.ranges import in_range
 from .cleanup import remove_dead
 from .independence import Iterations
+
+_FEW = 8
+"""A level of at most so many threads adds little to a grid."""
 
 PLACED_CALLS = "a call inside stays where it is"
 """An obstacle of all passes that change the control of forks."""
@@ -25,17 +28,19 @@ class Forks:
     placed: Placement
 
     users: Mapping[Node, tuple[Node, ...]]
+    counts: int = 64
+    """Bits of the function's dynamic constants."""
 
     @staticmethod
-    def of(known: Analyses) -> Forks:
+    def of(known: Analyses, counts: int = 64) -> Forks:
         """The forks of a verified function, of which dead data is removed first."""
         remove_dead(known.function)
-        return Forks(known.get(place_nodes), known.get(def_use))
+        return Forks(known.get(place_nodes), known.get(def_use), counts)
 
     @cached_property
     def proved(self) -> frozenset[tuple[Node, int]]:
         """The accesses that are in range, with the numbers of their indices."""
-        return in_range(self.placed)
+        return in_range(self.placed, self.counts)
 
     def bodies(self) -> Iterator[ForkBody]:
         """All of them, outer ones first."""
@@ -110,7 +115,44 @@ class ForkBody:
         """The users elsewhere."""
         return [it for it in self.forks.users[node] if not self.is_inside(it)]
 
-    @property
+    @cached_property
     def iterations(self) -> Iterations:
         """The threads, for questions about what they carry."""
         return Iterations(self.forks.placed, self.forks.users, self.forks.proved, self.is_inside)
+
+    @property
+    def is_outermost(self) -> bool:
+        """Whether no other fork is around it."""
+        return self.forks.placed.nest.around[self.fork] == (self.fork,)
+
+    @cached_property
+    def is_parallel(self) -> bool:
+        """Whether the threads are independent: each keeps to its own elements of what the fork carries."""
+        own = self.iterations
+        return all(own.own_place(it, it.update, self.threads) is not None for it in self.reduces)
+
+    @cached_property
+    def has_only_folds(self) -> bool:
+        """Whether the threads are independent but for scalars that they fold, in any order."""
+        own = self.iterations
+        return all(
+            own.fold(it, it.update) is not None or own.own_place(it, it.update, self.threads) is not None
+            for it in self.reduces
+        )
+
+    @property
+    def levels(self) -> int:
+        """How many levels a grid of this fork has: perfectly nested forks, from this one inwards, of threads that are
+        independent but for folds. The last ones do not count if they have few threads.
+        """
+        if not self.has_only_folds:
+            return 0
+        (following,) = self.forks.placed.graph.successors[self.fork]
+        inner = self.forks.body(following) if isinstance(following, Fork) else None
+        below = inner.levels if inner is not None and inner.join is self.join.control else 0
+        return 1 + below if below or not self.has_few_threads else 0
+
+    @property
+    def has_few_threads(self) -> bool:
+        """Whether the fork is known to have so few threads that a loop is as good."""
+        return isinstance(self.fork.factor, DynamicLiteral) and self.fork.factor.value <= _FEW

@@ -3,10 +3,12 @@
 A carried value (a Phi of a header, or a Reduce) has a *chain* of values in each iteration: itself, the values computed
 from it, and finally its update. Iterations may run in any order if each chain is
 
-- a *fold*: the chain is an integer that each iteration combines with a value of its own by one associative and
-  commutative operation, and nothing else uses the intermediate values;
+- a *fold*: the chain is an integer or a bool that each iteration combines with a value of its own by one associative
+  and commutative operation, and nothing else uses the intermediate values; also a float where folds may be
+  reassociated;
 - in its *own slots*: the chain is the versions of an array, and each iteration reads and writes only elements with
-  its own number among the positions, proved to be in range (a clamped position would belong to another iteration).
+  its own number, or one linear function of it (see `linear`), among the positions, proved to be in range (a clamped
+  position would belong to another iteration).
 
 Both also hold if an iteration does so under a branch, in a loop or in an inner fork.
 """
@@ -15,11 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ...ir.hercules.nodes import (
     Binary,
     BinaryOp,
-    Cast,
+    Bool,
+    Float,
     Integer,
     Intrinsic,
     Node,
@@ -31,9 +35,21 @@ from ...ir.hercules.nodes import (
 )
 from ...ir.hercules.placement import Placement
 from ...ir.hercules.types import is_collection
+from .linear import Linear, linear
 
 FOLDS = frozenset({BinaryOp.ADD, BinaryOp.MUL, BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR})
+Fold: TypeAlias = BinaryOp | str
+"""An operation that folds: `str` for the intrinsics `min` and `max`. A value that is subtracted is folded by ADD."""
 _FOLDING_FUNCTIONS = frozenset({"min", "max"})
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPlace:
+    """A level of a path, and the function of an iteration's number that is the position there."""
+
+    level: int
+    number: Node
+    form: Linear
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +63,10 @@ class Iterations:
     proved: Collection[tuple[Node, int]]
     is_inside: Callable[[Node], bool]
 
-    def fold(self, carried: Node, update: Node) -> BinaryOp | str | None:
-        """The operation that a carried integer is folded by, if it is."""
-        if not isinstance(self.placed.types[carried], Integer):
+    def fold(self, carried: Node, update: Node, *, reassociate: bool = False) -> Fold | None:
+        """The operation that a carried scalar is folded by, if it is. With `reassociate`, floats are folded too."""
+        type = self.placed.types[carried]
+        if not isinstance(type, (Bool, Integer)) and not (reassociate and isinstance(type, Float)):
             return None
         chain = self._chain(carried, update, _folds)
         if chain is None:
@@ -61,27 +78,40 @@ class Iterations:
         """Whether each iteration accesses only elements with one of its numbers at the same level of their path."""
         return self.own_place(carried, update, numbers) is not None
 
-    def own_place(self, carried: Node, update: Node, numbers: Collection[Node]) -> tuple[int, Node] | None:
-        """The level of every path that has one of an iteration's numbers, and that number; None if there is none."""
-        if not is_collection(self.placed.types[carried]):
-            return None
-        chain = self._chain(carried, update, _writes)
+    def own_place(self, carried: Node, update: Node, numbers: Collection[Node]) -> OwnPlace | None:
+        """Where every path has the same function of one of an iteration's numbers; None if there is no such level."""
+        chain = self.versions(carried, update)
         if chain is None:
             return None
-        accesses = [it for version in chain for it in self.accesses(version)]
-        places = [set(self._places(it, numbers)) for it in accesses]
-        common = set[tuple[int, Node]].intersection(*places) if places else {(0, it) for it in numbers}
-        return min(common, key=lambda it: it[0], default=None)
+        places = [self.places(it, numbers) for version in chain for it in self.accesses(version)]
+        if not places:
+            return next((OwnPlace(0, it, Linear()) for it in numbers), None)
+        common = [it for it in places[0] if all(it in them for them in places)]
+        return min(common, key=lambda it: it.level, default=None)
+
+    def versions(self, carried: Node, update: Node) -> list[Node] | None:
+        """The versions of a carried collection within an iteration; None if one is used but for Reads and Writes."""
+        if not is_collection(self.placed.types[carried]):
+            return None
+        return self._chain(carried, update, _writes)
 
     def accesses(self, version: Node) -> list[Read | Write]:
         """The Reads and Writes of a version within an iteration."""
         inside = [it for it in self.users[version] if self.is_inside(it)]
         return [it for it in inside if isinstance(it, (Read, Write)) and it.collection is version]
 
-    def _places(self, access: Read | Write, numbers: Collection[Node]) -> list[tuple[int, Node]]:
-        indices = enumerate(access.indices)
-        at = [(place, _plain(it.position)) for place, it in indices if isinstance(it, PositionIndex)]
-        return [(place, node) for place, node in at if node in numbers and (access, place) in self.proved]
+    def places(self, access: Read | Write, numbers: Collection[Node]) -> list[OwnPlace]:
+        """The levels of a path that have a function of one of the numbers, in range, which no two iterations share."""
+        found: list[OwnPlace] = []
+        for level, index in enumerate(access.indices):
+            if isinstance(index, PositionIndex) and (access, level) in self.proved:
+                own = linear(index.position, numbers, self.placed.types, self._is_fixed)
+                found += [] if own is None else [OwnPlace(level, *own)]
+        return found
+
+    def _is_fixed(self, node: Node) -> bool:
+        """Whether a node is computed outside, so that all iterations see the same value."""
+        return not self.is_inside(node)
 
     def _chain(self, carried: Node, update: Node, continues: Callable[[Node, Node], bool | None]) -> list[Node] | None:
         """The chain of an iteration from `carried` to `update`; None if its values have other uses.
@@ -113,8 +143,10 @@ def _merged(node: Phi | Reduce) -> Sequence[Node]:
     return node.values if isinstance(node, Phi) else (node.init, node.update)
 
 
-def _operation(node: Node) -> BinaryOp | str | None:
+def _operation(node: Node) -> Fold | None:
     match node:
+        case Binary(BinaryOp.SUB):
+            return BinaryOp.ADD
         case Binary(op):
             return op
         case Intrinsic(name):
@@ -126,6 +158,8 @@ def _operation(node: Node) -> BinaryOp | str | None:
 def _folds(user: Node, value: Node) -> bool | None:
     match user:
         case Binary(op, lhs, rhs) if op in FOLDS and (lhs is value) is not (rhs is value):
+            return True
+        case Binary(BinaryOp.SUB, lhs, rhs) if lhs is value and rhs is not value:
             return True
         case Intrinsic(name, arguments=[left, right]) if name in _FOLDING_FUNCTIONS:
             return True if (left is value) is not (right is value) else None
@@ -141,10 +175,3 @@ def _writes(user: Node, value: Node) -> bool | None:
             return False
         case _:
             return None
-
-
-def _plain(number: Node) -> Node:
-    """The number behind conversions to types that hold every number that is in range."""
-    while isinstance(number, Cast) and isinstance(number.type, Integer) and number.type.bits >= 32:
-        number = number.operand
-    return number

@@ -168,7 +168,7 @@ def _stays(call: h.Call, small: frozenset[h.DynamicConstant]) -> bool:
     if not all(map(_is_of_wgsl, (*callee.parameter_types, callee.return_type))):
         return False
     most = dict.fromkeys(small, LIMIT - 1)
-    are_small = all(dynamic.greatest(it, most, LIMIT - 1) < LIMIT for it in call.dynamic_constants)
+    are_small = all(dynamic.greatest(it, LIMIT - 1, most) < LIMIT for it in call.dynamic_constants)
     return are_small and all(packed_type(it) == it for it in callee.parameter_types)
 
 

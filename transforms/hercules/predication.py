@@ -1,6 +1,7 @@
 """Predication: short branches become selects.
 
-For `.hir` functions and experiments. No pipeline runs it: gangs mask short branches (docs/ARCHITECTURE.md).
+For grids: values that branches choose become folds. The pipeline for the CPU does not run it: gangs mask short branches
+(docs/ARCHITECTURE.md).
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ class _Lowering:
         if isinstance(value, h.DynamicParameter) or value in self.small:
             return self.pairs.natural(self.words.cast(U32, node or self.words.add(h.DynamicConstantNode(value))))
         pair = self._dynamic_binary(value.op, self._dynamic(value.lhs), self._dynamic(value.rhs))
-        most = dynamic.greatest(value, dict.fromkeys(self.small, ALL_ONES), ALL_ONES)
+        most = dynamic.greatest(value, ALL_ONES, dict.fromkeys(self.small, ALL_ONES))
         return self.pairs.marked(pair, is_natural=most <= ALL_ONES, is_signed=most <= ALL_ONES >> 1)
 
     def _dynamic_binary(self, op: h.DynamicOp, left: Pair, right: Pair) -> Pair:

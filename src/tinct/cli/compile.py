@@ -19,6 +19,7 @@ from ..shader import Shader, choose_entry
 from .files import write_text
 from .graphviz import picture
 from .options import constants_option, file_argument, parse_constants, print_text, read_source
+from .remarks import remarks_text
 from .trees import TREES
 
 
@@ -97,6 +98,7 @@ Examples:
   tinct compile kernel.wgsl --emit wgsl --via hercules
   tinct compile kernel.wgsl --emit asm -o kernel.s
   tinct compile kernel.wgsl --emit asm --timings
+  tinct compile kernel.wgsl --remarks
   tinct compile kernel.wgsl --emit hercules --format svg -o kernel.svg
   tinct compile kernel.wgsl --emit core | tinct compile - --from core --emit ast
 
@@ -122,6 +124,9 @@ with --timings, an object of seconds by stage. ATerms: that tree as a term.
 @click.option("--entry", help="The entry point; needed when the shader has several.")
 @constants_option
 @click.option("--timings", is_flag=True, help="Print the time of each stage instead of the text.")
+@click.option(
+    "--remarks", is_flag=True, help="Print which collections of the kernel are copied, and why, instead of the text."
+)
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of the terminal.")
 @click.option(
     "--format",
@@ -139,11 +144,12 @@ def command(
     entry: str | None,
     constants: tuple[str, ...],
     timings: bool,
+    remarks: bool,
     output: Path | None,
     form: str,
 ) -> None:
     """Print a stage of the compilation: syntax tree, core IR, WGSL, Hercules IR, LLVM IR or assembly."""
-    job = _Job(read_source(file), entry, parse_constants(constants), is_whole=emit in _WHOLE_MODULE)
+    job = _Job(read_source(file), entry, parse_constants(constants), is_whole=emit in _WHOLE_MODULE and not remarks)
     seconds, compilation = job.from_core() if start == "core" else job.from_wgsl()
     compilation.via_hercules = via is not None
     if via is not None and emit != "wgsl":
@@ -154,14 +160,18 @@ def command(
         raise InputError(f"only hercules is drawn as a graph, not {emit}")
     if timings and form not in ("text", "json"):
         raise InputError(f"--timings are printed as text or json, not as {form}")
-    if timings:
+    if remarks and (timings or form != "text"):
+        raise InputError("--remarks are printed as text, without --timings")
+    if remarks:
+        text = remarks_text([compilation.hercules.function], compilation.job.origin.source)
+    elif timings:
         MADE[emit](compilation)
         text = _timings({**seconds, **compilation.seconds}, form)
     else:
         text = _text(compilation, emit, form)
     if output is not None:
         write_text(output, text)
-    else:
+    elif text or not remarks:
         print_text(text)
 
 

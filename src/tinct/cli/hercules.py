@@ -13,6 +13,7 @@ from .device_names import ADAPTER_HELP, FUNCTION_DEVICE, function_device_name
 from .graphviz import picture
 from .options import file_argument, for_json, parse_constants, print_text, read_source
 from .passes import list_option
+from .remarks import print_remarks
 
 if TYPE_CHECKING:
     from ..functions import HerculesFunction
@@ -66,6 +67,7 @@ words "NaN", "Infinity" and "-Infinity" for what JSON lacks.
     help="How to print: as text, or one function as a graph for Graphviz, as the picture that Graphviz draws, or as a "
     "program of kernels over buffers.",
 )
+@click.option("--remarks", is_flag=True, help="Print which collections are copied, and why, instead of the text.")
 @click.option("--run", "is_run", is_flag=True, help="Run a function and print what it returns, as JSON.")
 @click.option("--fn", "name", default="", help="The function to run or draw.  [default: the last one]")
 @click.option("--args", "arguments", metavar="JSON", help="Its arguments.")
@@ -90,6 +92,7 @@ def command(
     file: str,
     pipeline: str,
     format: str,
+    remarks: bool,
     is_run: bool,
     name: str,
     arguments: str | None,
@@ -105,8 +108,12 @@ def command(
     from ..transforms.passes import parse_pipeline, run_passes
 
     passes = parse_pipeline(pipeline, HERCULES)
-    module = verified(read_source(file))
+    source = read_source(file)
+    module = verified(source)
     run_passes(module, passes, HERCULES)
+    if remarks:
+        print_remarks(module.functions, source)
+        return
     if not is_run and format != "program":
         _print(module, format, name)
         return
