@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,7 +55,12 @@ def geometric_means(results: list[Result]) -> dict[str, tuple[float, int]]:
             ratio = result.ratio(measurement)
             if ratio is not None and ratio > 0:
                 ratios.setdefault(measurement.peer, []).append(ratio)
-    return {peer: (math.exp(sum(map(math.log, values)) / len(values)), len(values)) for peer, values in ratios.items()}
+    return {peer: (geometric_mean(values), len(values)) for peer, values in ratios.items()}
+
+
+def geometric_mean(values: Collection[float]) -> float:
+    """The geometric mean of positive numbers, of which there is at least one."""
+    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def print_result(console: Console, result: Result, limits: Limits | None) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from tinct.backend.gpu import BufferBinding, BufferKind, GpuDevice, GpuError, shared_device
+from tinct.pipeline import GpuOptions
 from tinct.reflection import BindingInfo
 
 from ..problem import Problem
@@ -29,11 +30,10 @@ class WgpuVulkan:
         return f"wgpu {version('wgpu')}, {adapter.name} ({adapter.description}, {adapter.backend})"
 
     def prepare(self, problem: Problem) -> Prepared:
-        wgsl = problem.case.kernel_path.read_text(encoding="utf-8")
+        wgsl, constants = self.text(problem)
         adapter = shared_device().adapter()
         if "enable f16" in wgsl and "shader-f16" not in adapter.features:
             raise Unsupported("the adapter has no f16")
-        constants = {name: float(value) for name, value in problem.case.constants.items()}
         workgroups = problem.workgroups
         compile_seconds = 0.0
 
@@ -56,6 +56,23 @@ class WgpuVulkan:
 
         first, second = _first_and_second(problem, run)
         return Prepared(run, compile_seconds + max(0.0, first - second))
+
+    def text(self, problem: Problem) -> tuple[str, Mapping[str, float]]:
+        """The WGSL, and the values of its overrides."""
+        constants = {name: float(value) for name, value in problem.case.constants.items()}
+        return problem.case.kernel_path.read_text(encoding="utf-8"), constants
+
+
+class TinctGpu(WgpuVulkan):
+    """The WGSL that we write for the adapter: from core IR, or by way of Hercules IR."""
+
+    def __init__(self, name: str, *, via_hercules: bool) -> None:
+        self.name = name
+        self._options = GpuOptions(for_naga=True, via_hercules=via_hercules)
+
+    def text(self, problem: Problem) -> tuple[str, Mapping[str, float]]:
+        compilation = problem.kernel.shader.compilation(problem.kernel.info.name, problem.case.constants)
+        return compilation.for_gpu(self._options).wgsl, {}
 
 
 def _first_and_second(problem: Problem, run: Callable[[], float]) -> tuple[float, float]:

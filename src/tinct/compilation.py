@@ -37,6 +37,8 @@ class Compilation:
 
     job: Job
     seconds: dict[str, float] = field(default_factory=dict[str, float])
+    via_hercules: bool = False
+    """Whether `wgsl` is written from Hercules IR, after its passes."""
     loop_effort: int = 0
     """The effort that was enough in the last dispatch on a driver that ends loops early (see `GpuOptions`)."""
     _gpu_kernels: dict[GpuOptions, GpuKernel] = field(default_factory=dict["GpuOptions", "GpuKernel"], repr=False)
@@ -92,7 +94,7 @@ class Compilation:
     @property
     def wgsl(self) -> str:
         """WGSL text for any GPU and engine: overrides substituted, indices clamped, workgroup memory zeroed."""
-        return self.for_gpu(GpuOptions()).wgsl
+        return self.for_gpu(GpuOptions(via_hercules=self.via_hercules)).wgsl
 
     def for_gpu(self, options: GpuOptions) -> GpuKernel:
         """WGSL for a GPU, made once for each choice of options."""

@@ -62,20 +62,38 @@ DEVICES: dict[str, Device] = {
 """All devices by name; `interp` and `hercules` are the interpreters of core IR and of Hercules IR."""
 
 _GPU_PREFIX = "gpu:"
+_VIA_HERCULES = " via hercules"
 
 
 def device_named(name: str) -> Device:
-    """The device of that name, one of `DEVICES` or `gpu:ADAPTER`. Raises InputError."""
+    """The device of that name: one of `DEVICES`, `gpu:ADAPTER`, or one that `routed` gives. Raises InputError."""
     if name in DEVICES:
         return DEVICES[name]
     adapter = adapter_named(name)
     if adapter is None:
         raise InputError(unknown_name(f"no device is named {name!r}", name, DEVICES))
-    return partial(run_on_gpu, adapter=adapter)
+    return partial(run_on_gpu, adapter=adapter, via_hercules=name.endswith(_VIA_HERCULES))
+
+
+def routed(device: str, via: str | None) -> str:
+    """The name of a device that compiles by way of another IR: `via` is "hercules" or None. Raises InputError.
+
+    Code for the CPU always comes from Hercules IR, and so does the interpreter's `hercules`; core IR's has no such way.
+    """
+    if via is None:
+        return device
+    if via != "hercules":
+        raise InputError(unknown_name(f"there is no way via {via!r}", via, ("hercules",)))
+    if device in ("cpu", "hercules"):
+        return device
+    if adapter_named(device) is None:
+        raise InputError(f"via 'hercules' is for the devices 'gpu' and 'cpu', not {device!r}")
+    return device + _VIA_HERCULES
 
 
 def adapter_named(name: str) -> str | None:
     """Which GPU adapter a device's name asks for: "" is any, None means that the device is no GPU."""
+    name = name.removesuffix(_VIA_HERCULES)
     if name == "gpu":
         return ""
     adapter = name.removeprefix(_GPU_PREFIX).strip()

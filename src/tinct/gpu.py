@@ -13,6 +13,8 @@ import numpy as np
 from .base.deadline import compiling_within
 from .base.errors import DeviceError
 from .dispatch import Dispatch, Timing
+from .ir.layout_sizes import minimum_size
+from .ir.textures import storage_type
 from .ir.types import BindingPoint, Texture
 from .pipeline import GpuKernel, GpuOptions
 from .reflection import BindingInfo
@@ -24,8 +26,10 @@ _LEAST_SECONDS = 0.001
 """The time limit of an attempt when the time has expired: too short to succeed, so that it raises the timeout error."""
 
 
-def run_on_gpu(dispatch: Dispatch, adapter: str = "") -> Timing:
+def run_on_gpu(dispatch: Dispatch, adapter: str = "", *, via_hercules: bool = False) -> Timing:
     """A WebGPU adapter, in a process of its own: the fastest, or what `adapter` names (see `backend.gpu.adapters`).
+
+    The text for the adapter comes from core IR, or, `via_hercules`, from Hercules IR.
 
     On a driver that ends loops early (see `backend.gpu.faults`), kernels with long loops are watched. If a loop was
     cut, the dispatch runs again from its inputs, with loops that do several iterations in one, and later dispatches
@@ -36,14 +40,16 @@ def run_on_gpu(dispatch: Dispatch, adapter: str = "") -> Timing:
     device = shared_device(adapter)
     info = device.adapter()
     _warn_unless_webgpu(info)
-    given = [gpu_binding(it, bytes(dispatch.buffers[it.point])) for it in dispatch.bindings]
+    bind = memory_binding if via_hercules else gpu_binding
+    given = [bind(it, bytes(dispatch.buffers[it.point])) for it in dispatch.bindings]
     seconds = DEFAULT_SECONDS if dispatch.timeout is None else dispatch.timeout
-    attempts = _Attempts(dispatch, device, faults_of(info), given, seconds)
+    attempts = _Attempts(dispatch, device, faults_of(info), given, seconds, via_hercules)
     result = attempts.run()
     for (group, binding), data in result.outputs.items():
         point = BindingPoint(group, binding)
         if point in dispatch.buffers:
-            dispatch.buffers[point][:] = data
+            buffer = dispatch.buffers[point]
+            buffer[:] = data[: len(buffer)]
     return Timing(attempts.compile_seconds, result.run_seconds)
 
 
@@ -56,6 +62,7 @@ class _Attempts:
     faults: Mapping[FaultKind, int]
     given: Sequence[BufferBinding | TextureBinding]
     seconds: float
+    via_hercules: bool
     compile_seconds: float = 0.0
 
     def run(self) -> GpuResult:
@@ -77,7 +84,7 @@ class _Attempts:
 
     def _made(self, loop_limit: int | None, effort: int) -> GpuKernel:
         start = time.perf_counter()
-        options = GpuOptions(for_naga=True, loop_limit=loop_limit, loop_effort=effort)
+        options = GpuOptions(for_naga=True, loop_limit=loop_limit, loop_effort=effort, via_hercules=self.via_hercules)
         with compiling_within(self.dispatch.timeout):
             kernel = self.dispatch.compilation.for_gpu(options)
         self.compile_seconds += time.perf_counter() - start
@@ -104,7 +111,7 @@ class _Attempts:
         from .transforms.core.watch_loops import WATCH_BEFORE
 
         most = self.device.adapter().limits["max-storage-buffers-per-shader-stage"]
-        if sum(it.space == "storage" for it in self.dispatch.bindings) >= most:
+        if sum(it.kind != "uniform" for it in self.given if isinstance(it, BufferBinding)) >= most:
             raise DeviceError(
                 f"{self.device.adapter().name} may end loops early, and a kernel with {most} storage buffers leaves "
                 "none for the watch: run it on another device"
@@ -131,6 +138,15 @@ def gpu_binding(info: BindingInfo, data: bytes) -> BufferBinding | TextureBindin
 
     if isinstance(info.type, Texture):
         return TextureBinding(info.group, info.binding, info.type, data)
+    return BufferBinding(info.group, info.binding, _kind(info), data)
+
+
+def memory_binding(info: BindingInfo, data: bytes) -> BufferBinding:
+    """A binding of a kernel that came from Hercules IR, in which a texture is memory with at least one texel."""
+    from .backend.gpu import BufferBinding
+
+    if isinstance(info.type, Texture):
+        data = data.ljust(minimum_size(storage_type(info.type)), b"\0")
     return BufferBinding(info.group, info.binding, _kind(info), data)
 
 

@@ -38,6 +38,8 @@ SPECIALISE: Step[Module] = Step(
 CHECK_RUNNABLE: Step[None] = Step("check what runs", "On one entry point: others may use what no device runs.")
 TRANSLATE: Step[EntryPoint] = Step("translate", "On sizes that are numbers.")
 OPTIMISE: Step[HerculesModule] = Step("optimise", "Before LLVM, which no longer sees forks and versions of memory.")
+RETURN_TO_CORE: Step[Module] = Step("from hercules", "For a GPU: on the smallest graph, like machine code.")
+TIDY: Step[Module] = Step("tidy", "Vectors, and terms that are zero, have come apart in Hercules IR.")
 EMIT: Step[Emitted] = Step("emit LLVM IR", "On the smallest graph: schedule, layouts and gangs are chosen here.")
 COMPILE: Step[MachineCode] = Step("machine code", "Last: what LLVM makes of the module is kept on disk.")
 
@@ -52,8 +54,9 @@ PRINT: Step[str] = Step("write WGSL", "The text that an engine takes.")
 ORDER_OF_STEPS = (
     *("parse", "resolve"),
     *(step.name for step in (CHECK, BUILD, CHECK_RESOURCES, SPECIALISE, CHECK_RUNNABLE)),
+    *(step.name for step in (TRANSLATE, OPTIMISE, RETURN_TO_CORE, TIDY)),
     *(step.name for step in (PREPARE, GUARD_LOOPS, DIALECT, RAISE, PRINT)),
-    *(TRANSLATE.name, OPTIMISE.name, "start LLVM", "load from the cache", EMIT.name, "LLVM passes", COMPILE.name),
+    *("start LLVM", "load from the cache", EMIT.name, "LLVM passes", COMPILE.name),
 )
 """The names of all steps, and of the parts of `COMPILE`, as they follow one another."""
 
@@ -63,12 +66,14 @@ class GpuOptions:
     """How WGSL is written for a GPU. `for_naga`: in the dialect of wgpu's compiler, else for any engine.
 
     `loop_limit` is the number of iterations after which a driver ends all loops early. A kernel that may reach it is
-    watched, and `loop_effort` is the index of a workaround in `transforms.pipelines.LOOP_EFFORTS`.
+    watched, and `loop_effort` is the index of a workaround in `transforms.pipelines.LOOP_EFFORTS`. `via_hercules`: from
+    Hercules IR, after its passes.
     """
 
     for_naga: bool = False
     loop_limit: int | None = None
     loop_effort: int = 0
+    via_hercules: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +136,28 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
     module = do(BUILD, job.origin.core)
     do(CHECK_RESOURCES, check_resources, entry_point(module.functions, job.entry))
     do(SPECIALISE, specialise, module, job.entry, job.constants)
+    if options.via_hercules:
+        module = _through_hercules(job, module, do)
     do(PREPARE, apply_passes, module, GPU.passes, CORE)
     watch = do(GUARD_LOOPS, guard_loops, module, job.entry, limit=options.loop_limit, effort=options.loop_effort)
     do(DIALECT, apply_passes, module, NAGA.passes if options.for_naga else (), CORE)
     nesting = deepest_nesting(module, job.entry)
     unit = do(RAISE, to_unit, module)
     return GpuKernel(do(PRINT, print_unit, unit), watch, nesting)
+
+
+def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
+    """The entry point of a specialised module, translated into Hercules IR and back."""
+    from .ir.core.runnable import check_runnable
+    from .transforms.from_hercules import entry_module
+    from .transforms.hercules import CPU, HERCULES
+    from .transforms.passes import apply_passes
+    from .transforms.pipelines import CORE, O1
+    from .transforms.to_hercules import translate
+
+    do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
+    graph = do(TRANSLATE, translate, module, job.entry)
+    do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
+    lowered = do(RETURN_TO_CORE, entry_module, graph)
+    do(TIDY, apply_passes, lowered, O1.passes, CORE)
+    return lowered

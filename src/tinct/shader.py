@@ -21,7 +21,7 @@ from .arguments import extent_of, flag_of, mapping_of, name_of, path_of, seconds
 from .base.errors import InputError
 from .buffers import pack_buffers, unpack_buffers
 from .compilation import Compilation
-from .devices import device_named
+from .devices import device_named, routed
 from .dispatch import Dispatch, Timing
 from .ir.diagnostics import Diagnostic, render_all
 from .ir.entry_points import compute_entry_point, missing_entry_point
@@ -211,6 +211,7 @@ class Kernel:
         threads: DispatchSize | None = None,
         constants: Constants | None = None,
         device: str = "cpu",
+        via: str | None = None,
         timeout: float | None = None,
         contract: bool = False,
     ) -> dict[str, npt.NDArray[Any]]:
@@ -220,7 +221,8 @@ class Kernel:
         describes, or without padding. The size of the dispatch is given as `workgroups`, or as `threads`, which is
         rounded up to whole workgroups; one to three numbers for x, y, z. A zero runs nothing. `constants` sets
         overrides. `device` is one of `tinct.DEVICES`, or `gpu:ADAPTER` for a certain GPU, where ADAPTER is a backend
-        (`gpu:vulkan`) or a part of an adapter's name (`gpu:radeon`). Compiling that takes longer than `timeout` seconds
+        (`gpu:vulkan`) or a part of an adapter's name (`gpu:radeon`). With `via="hercules"`, the WGSL for a GPU is written
+        from Hercules IR, after its passes, as code for the CPU always is. Compiling that takes longer than `timeout` seconds
         is stopped, and so is a dispatch that then takes longer; `math.inf` is no limit, and so is None, except that a
         GPU then has 120 seconds. With `contract`, the CPU may round `a * b + c` once, as WGSL allows and GPUs do: that
         is faster and often more exact, but the results are no longer the interpreter's, bit for bit.
@@ -234,6 +236,7 @@ class Kernel:
             threads=threads,
             constants=constants,
             device=device,
+            via=via,
             timeout=timeout,
             contract=contract,
         ).outputs
@@ -246,6 +249,7 @@ class Kernel:
         threads: DispatchSize | None = None,
         constants: Constants | None = None,
         device: str = "cpu",
+        via: str | None = None,
         timeout: float | None = None,
         contract: bool = False,
         trial: bool = True,
@@ -253,7 +257,8 @@ class Kernel:
         """`run` with the seconds that compiling and running took. Without `trial`, the CPU uses fully optimised code
         from the first run on.
         """
-        runner = device_named(name_of(device, "a device", "cpu"))
+        way = None if via is None else name_of(via, "a way", "hercules")
+        runner = device_named(routed(name_of(device, "a device", "cpu"), way))
         contract = flag_of(contract, "contract")
         if contract and device != "cpu":
             raise InputError(f"contract is for the device 'cpu', not {device!r}")

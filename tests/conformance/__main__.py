@@ -31,7 +31,13 @@ DEFAULT_FILES = {
 }
 OF_VALID_MODULES = ("roundtrip", "forms", "naga", "tint")
 SECONDS = {"transforms": 900.0}
-DEVICES = {"cpu": "cpu", "gpu": "gpu", "interp": "interp", "hercules-interp": "hercules"}
+DEVICES = {
+    "cpu": "cpu",
+    "gpu": "gpu",
+    "interp": "interp",
+    "hercules-interp": "hercules",
+    "gpu-hercules": "gpu via hercules",
+}
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from ..agreement import Answer, answers
 from ..base.errors import InputError
 from ..cases import Case, KernelCases, load_cases, save_pictures
-from ..devices import DEVICES, adapter_named
+from ..devices import DEVICES, adapter_named, routed
 from ..ir.diagnostics import ShaderError
 from ..shader import Shader, load
 from .device_names import ADAPTER_HELP, DEVICE, device_name
@@ -34,6 +34,7 @@ is skipped, unless --device names it.
 Examples:
   tinct compare shaders/
   tinct compare shaders/saxpy --device cpu --device gpu
+  tinct compare shaders/saxpy --device gpu --via hercules
   tinct compare shaders/mandelbrot --picture-dir build/
   tinct compare shaders/ --format json > answers.json
 
@@ -50,16 +51,20 @@ Exit codes: 1 if an answer differs or a device refuses a shader, 3 if only devic
 )
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--device", "devices", multiple=True, type=device_name, metavar=DEVICE, help="Which; all if not given.")
+@click.option("--via", type=click.Choice(["hercules"]), help="Add the GPUs by way of Hercules IR.")
 @click.option(
     "--picture-dir", type=click.Path(file_okay=False, path_type=Path), help="Where to write kernels' pictures."
 )
 @format_option
-def command(paths: tuple[Path, ...], devices: tuple[str, ...], picture_dir: Path | None, form: str) -> None:
+def command(
+    paths: tuple[Path, ...], devices: tuple[str, ...], via: str | None, picture_dir: Path | None, form: str
+) -> None:
     """Run kernels on all devices and compare the answers. Exits with 1 if any differ."""
     kernels = [kernel for path in paths for kernel in load_cases(path)]
     if not kernels:
         raise InputError(f"no case file (.toml) in {', '.join(map(str, paths))}")
     chosen = list(dict.fromkeys(devices)) or list(DEVICES)
+    chosen += [routed(device, via) for device in chosen if via is not None and adapter_named(device) is not None]
     found = _run_all(kernels, chosen, _Gpu(is_asked_for=bool(devices)), picture_dir)
     if form == "json":
         click.echo(json.dumps([_as_json(answer) for answer in found], indent=2))

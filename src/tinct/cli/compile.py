@@ -94,10 +94,14 @@ Stages:
 Examples:
   tinct compile kernel.wgsl --emit core
   tinct compile kernel.wgsl --emit wgsl --entry main --set TILE=32
+  tinct compile kernel.wgsl --emit wgsl --via hercules
   tinct compile kernel.wgsl --emit asm -o kernel.s
   tinct compile kernel.wgsl --emit asm --timings
   tinct compile kernel.wgsl --emit hercules --format svg -o kernel.svg
   tinct compile kernel.wgsl --emit core | tinct compile - --from core --emit ast
+
+\b
+Via Hercules IR, a texture becomes a storage buffer: its size, the places of its levels, and its texels.
 
 \b
 JSON: {"stage": …, "text": …}, for ast, core and hercules with "tree", which is as the schema (ir/schema) has it; or,
@@ -111,6 +115,9 @@ with --timings, an object of seconds by stage. ATerms: that tree as a term.
 @click.option("--emit", type=click.Choice(list(STAGES)), default="core", show_default=True, help="The stage to print.")
 @click.option(
     "--from", "start", type=click.Choice(["wgsl", "core"]), default="wgsl", show_default=True, help="What FILE holds."
+)
+@click.option(
+    "--via", type=click.Choice(["hercules"]), help="With --emit wgsl: written from Hercules IR, after its passes."
 )
 @click.option("--entry", help="The entry point; needed when the shader has several.")
 @constants_option
@@ -128,6 +135,7 @@ def command(
     file: str,
     emit: str,
     start: str,
+    via: str | None,
     entry: str | None,
     constants: tuple[str, ...],
     timings: bool,
@@ -137,6 +145,9 @@ def command(
     """Print a stage of the compilation: syntax tree, core IR, WGSL, Hercules IR, LLVM IR or assembly."""
     job = _Job(read_source(file), entry, parse_constants(constants), is_whole=emit in _WHOLE_MODULE)
     seconds, compilation = job.from_core() if start == "core" else job.from_wgsl()
+    compilation.via_hercules = via is not None
+    if via is not None and emit != "wgsl":
+        raise InputError(f"--via {via} is for --emit wgsl, not {emit}")
     if form == "aterm" and emit not in TREES:
         raise InputError(f"only {', '.join(TREES)} can be written as a term")
     if form in ("dot", "svg") and emit != "hercules":

@@ -19,6 +19,10 @@ constants_option = click.option(
     "--set", "constants", multiple=True, metavar="NAME=VALUE", help="A value for an override; may be repeated."
 )
 
+via_option = click.option(
+    "--via", type=click.Choice(["hercules"]), help="Write the WGSL for a GPU from Hercules IR, after its passes."
+)
+
 format_option = click.option(
     "--format",
     "form",

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InputError
+from ..devices import routed
 from ..ir.diagnostics import render_all
 from ..shader import Sanitized, Shader
 from .buffer_specs import make_buffers
@@ -27,6 +28,7 @@ from .options import (
     parse_constants,
     parse_extent,
     read_source,
+    via_option,
 )
 
 
@@ -73,6 +75,7 @@ bounds, and barriers that some invocations do not reach; with --format json as a
 @click.option("--workgroups", metavar="N[xM[xK]]", help="Workgroups; a 0 runs nothing.")
 @constants_option
 @click.option("--device", type=device_name, metavar=DEVICE, default="cpu", show_default=True, help="Where to run.")
+@via_option
 @click.option(
     "--timeout",
     type=click.FloatRange(0, min_open=True),
@@ -92,6 +95,7 @@ def command(
     workgroups: str | None,
     constants: tuple[str, ...],
     device: str,
+    via: str | None,
     timeout: float | None,
     contract: bool,
     sanitize: bool,
@@ -106,8 +110,8 @@ def command(
     groups = parse_extent(workgroups, "--workgroups")
     values = parse_constants(constants)
     if sanitize:
-        if contract:
-            raise InputError("--sanitize runs on the interpreter, which has no --contract")
+        if contract or via:
+            raise InputError("--sanitize runs on the interpreter, which has no --contract and no --via")
         _check_device(device)
         watched = kernel.sanitize(given, threads=invocations, workgroups=groups, constants=values, timeout=timeout)
         _report(watched, output, form)
@@ -118,13 +122,16 @@ def command(
         workgroups=groups,
         constants=values,
         device=device,
+        via=via,
         timeout=timeout,
         contract=contract,
     )
     _show(result.outputs, output, form)
     timing = result.timing
     how = "loaded from the cache" if timing.is_cached else "compiled"
-    click.echo(f"{device}: {how} in {timing.compile * 1e3:.1f} ms, ran in {timing.run * 1e3:.3f} ms", err=True)
+    click.echo(
+        f"{routed(device, via)}: {how} in {timing.compile * 1e3:.1f} ms, ran in {timing.run * 1e3:.3f} ms", err=True
+    )
 
 
 def _check_device(name: str) -> None:

@@ -1,0 +1,747 @@
+"""Writes the control of a function with Ifs and Loops, and the nodes of each block in it.
+
+Blocks follow `shape`. A jump to a label that is not the next code sets a flag, and the code in between is skipped while
+the flag is set; a jump out of a loop is a `break`, and a flag if it goes further than the end of that loop. Values that
+merge (Phis and Reduces of scalars) are variables, and so are values of a loop that are used after it.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from ...base.deadline import check_compile_time
+from ...ir import types as w
+from ...ir.core import nodes as c
+from ...ir.core.builder import Builder, bool_constant, empty_block, u32
+from ...ir.core.values import Value
+from ...ir.diagnostics import ShaderError, not_supported
+from ...ir.hercules import nodes as h
+from ...ir.hercules.analyses import Loop, block_leader
+from ...ir.hercules.graph import def_use, is_control, is_projection
+from ...ir.hercules.placement import Placement
+from ...ir.hercules.types import F16, is_collection, is_scalar
+from ...ir.hercules.versions import is_version_projection
+from ...ir.ops import BinaryOp, UnaryOp
+from .barriers import Barriers, Uses, uses_of
+from .levels import Levels
+from .memory import Memory, component_of, is_zero, key_of, type_at
+from .names import Names
+from .places import Place, Places
+from .scalars import Scalars
+from .shape import Cycle, Shape
+from .types import constant_value, scalar_type
+
+Target = h.Node | tuple[str, h.Node]
+"""Where a jump goes: a label, or the next iteration of the loop with this header or fork."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    """Code that is followed by a label's."""
+
+    target: h.Node
+
+
+@dataclass(frozen=True, slots=True)
+class _LoopFrame:
+    """The body of the loop with this header or fork."""
+
+    header: h.Node
+    node: c.Loop
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the function's code uses from outside: numbers of threads, dynamic constants, parameters and results."""
+
+    thread: Callable[[h.Fork], Value]
+    dynamic: Callable[[h.DynamicConstant], Value]
+    parameters: Mapping[int, Value]
+    called: Callable[[h.Function, Sequence[Place]], c.Function]
+    finish: Callable[[h.Return, Callable[[h.Node], Value]], None]
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes one function at a builder's insertion point."""
+
+    builder: Builder
+    names: Names
+    placed: Placement
+    shape: Shape
+    levels: Levels
+    places: Places
+    context: Context
+    memory: Memory = field(init=False)
+    barriers: Barriers = field(init=False)
+    scalars: Scalars = field(init=False)
+    users: dict[h.Node, tuple[h.Node, ...]] = field(init=False)
+    start: c.Block = field(init=False)
+    _values: dict[h.Node, Value] = field(default_factory=dict[h.Node, Value])
+    _variables: dict[h.Node, c.Var] = field(default_factory=dict[h.Node, c.Var])
+    _counters: dict[h.Fork, c.Var] = field(default_factory=dict[h.Fork, c.Var])
+    _escaping: set[h.Node] = field(default_factory=set[h.Node])
+    _uniform: set[h.Node] = field(default_factory=set[h.Node])
+    _frames: list[_Label | _LoopFrame] = field(default_factory=list["_Label | _LoopFrame"])
+    _flags: dict[Target, c.Var] = field(default_factory=dict[Target, c.Var])
+    _pending: dict[Target, None] = field(default_factory=dict[Target, None])
+    _bits: dict[int, c.Var] = field(default_factory=dict[int, c.Var])
+    _waiting: dict[Target, Uses] = field(default_factory=dict[Target, Uses])
+    _entered: set[c.Block] = field(default_factory=set[c.Block])
+    """The merge and continuing blocks of loops that something branches to."""
+    _skipped: set[h.Node] = field(default_factory=set[h.Node])
+    _vectors: dict[h.Node, list[h.Write]] = field(default_factory=dict[h.Node, list[h.Write]])
+
+    def __post_init__(self) -> None:
+        self.memory = Memory(self.builder, self.places, self.value, self.context.dynamic)
+        self.barriers = Barriers(self.builder, self.levels, self.places)
+        self.scalars = Scalars(self.builder)
+        self.users = def_use(self.placed.function)
+        assert self.builder.block is not None
+        self.start = self.builder.block
+
+    def write(self) -> None:
+        """Write the function's code."""
+        self._escaping = set(self._find_escaping())
+        self._uniform = self._find_uniform()
+        for node in self._escaping:
+            self._variables[node] = self._declare(node)
+        self._find_vectors()
+        self._sequence(self.placed.graph.order[0])
+
+    # Values
+
+    def value(self, node: h.Node) -> Value:
+        """The value of a scalar node, at the insertion point."""
+        if node in self._variables:
+            return self.builder.load(self._variables[node])
+        match node:
+            case h.ConstantNode(value):
+                return self._constant(value)
+            case h.DynamicConstantNode(value):
+                return self.context.dynamic(value)
+            case h.ThreadID(fork):
+                assert isinstance(fork, h.Fork)
+                counter = self._counters.get(fork)
+                return self.context.thread(fork) if counter is None else self.builder.load(counter)
+            case h.Parameter(index):
+                return self.context.parameters[index]
+            case _:
+                return self._values[node]
+
+    def _constant(self, value: h.Constant) -> Value:
+        type = scalar_type(_type_of(value))
+        if isinstance(value, h.FloatConstant) and not math.isfinite(value.value):
+            return self._not_finite(value)
+        return c.Constant(constant_value(value, type), type, None)
+
+    def _not_finite(self, constant: h.FloatConstant) -> Value:
+        """An infinity or a NaN, from bits in a variable: WGSL allows none in expressions of constants."""
+        is_half = constant.type == F16
+        (bits,) = struct.unpack("<H" if is_half else "<I", struct.pack("<e" if is_half else "<f", constant.value))
+        if bits not in self._bits:
+            pointer = w.pointer(w.AddressSpace.FUNCTION, w.U32, w.Access.READ_WRITE)
+            self._bits[bits] = c.Var(u32(bits), pointer, self.names.unique("bits"))
+            self.start.instructions.insert(0, self._bits[bits])
+        return self.scalars.from_bits(self.builder.load(self._bits[bits]), constant.type)
+
+    def _operands(self, nodes: Iterable[h.Node]) -> list[Value]:
+        return [self.value(it) for it in nodes]
+
+    def _name(self, node: h.Node) -> str | None:
+        return self.names.unique(node.label) if node.label else None
+
+    def _declare(self, node: h.Node, initial: Value | None = None) -> c.Var:
+        """A variable for a scalar node."""
+        type = scalar_type(self.placed.types[node], node.span)
+        return self._variable(type, self.names.unique(node.label), initial)
+
+    def _variable(self, type: w.Type, name: str, initial: Value | None = None) -> c.Var:
+        pointer = w.pointer(w.AddressSpace.FUNCTION, type, w.Access.READ_WRITE)
+        return self.builder.var(pointer, name=name, initializer=initial)
+
+    # What is found out before
+
+    def _find_escaping(self) -> Iterator[h.Node]:
+        """The scalars of a loop or fork that are used after it."""
+        for node, at in self.placed.place.items():
+            if not is_scalar(self.placed.types.get(node)) or isinstance(node, (h.Parameter, h.ConstantNode)):
+                continue
+            if isinstance(node, (h.DynamicConstantNode, h.ThreadID)):
+                continue
+            home = [it for it in self.shape.cycles[at] if not _begins(it, at, node)]
+            blocks = [block for user in self.users[node] for block in self._use_blocks(node, user)]
+            if any(cycle not in self.shape.cycles[block] for cycle in home for block in blocks):
+                yield node
+
+    def _use_blocks(self, node: h.Node, user: h.Node) -> Iterator[h.Node]:
+        """The blocks in which, or at whose end, a user needs a value."""
+        if user not in self.placed.live:
+            return
+        match user:
+            case h.Phi(h.Region() as region, values):
+                reached = self.placed.graph.predecessors[region]
+                pairs = zip(values, region.predecessors, strict=True)
+                yield from (block_leader(at) for value, at in pairs if value is node and at in reached)
+            case h.Reduce(h.Join() as join, init, update):
+                if init is node:
+                    yield block_leader(self.placed.nest.forks[join].control)
+                if update is node:
+                    yield block_leader(join.control)
+            case h.Collect(h.Join() as join):
+                yield block_leader(join.control)
+            case h.If(control) | h.Match(control) | h.Return(control):
+                yield block_leader(control)
+            case _:
+                if user in self.placed.place:
+                    yield self.placed.place[user]
+
+    def _find_uniform(self) -> set[h.Node]:
+        """The Reads in the code of a workgroup on which its control depends."""
+        found: set[h.Node] = set()
+        if not self.levels.local:
+            return found
+        ends = [it for it in self.placed.graph.order if isinstance(it, h.If)]
+        pending = [it.condition for it in ends if not self.levels.is_lane(block_leader(it))]
+        while pending:
+            node = pending.pop()
+            if node not in found and not is_control(node):
+                found.add(node)
+                pending.extend(node.inputs())
+        return {it for it in found if isinstance(it, h.Read) and it in self.placed.place}
+
+    def _find_vectors(self) -> None:
+        """Find Writes of all components of a vector, one after another, which are one store."""
+        for nodes in self.placed.blocks.values():
+            inside = set(nodes)
+            for node in nodes:
+                if isinstance(node, h.Write) and node not in self._skipped:
+                    chain = self._chain_to(node, inside)
+                    if chain is not None:
+                        self._skipped.update(it for it in chain if it is not node)
+                        self._vectors[node] = chain
+
+    def _chain_to(self, last: h.Write, inside: set[h.Node]) -> list[h.Write] | None:
+        """The Writes of all components that end with this one, in the order of the components."""
+        place = self.places.of(last)
+        if component_of(last.indices[-1]) is None or len(last.indices) <= place.skipped:
+            return None
+        whole = type_at(place.type, last.indices[place.skipped : -1])
+        if not isinstance(whole, w.Vector):
+            return None
+        found: dict[int, h.Write] = {}
+        node: h.Node = last
+        while isinstance(node, h.Write) and node in inside and node not in self._skipped:
+            number = component_of(node.indices[-1])
+            same = len(node.indices) == len(last.indices) and key_of(node.indices[:-1]) == key_of(last.indices[:-1])
+            if not same or number is None or number in found or number >= whole.width:
+                break
+            if node is not last and len(self.users[node]) > 1:
+                break
+            found[number] = node
+            node = node.collection
+        return [found[it] for it in range(whole.width)] if len(found) == whole.width else None
+
+    # Blocks
+
+    def _sequence(
+        self, leader: h.Node, labels: Sequence[h.Node] | None = None, base: Callable[[h.Node], None] | None = None
+    ) -> None:
+        """Write a block with all that is nested in it: its code by `base`, then labels: its own, or those given."""
+        remaining = list(self._labels(leader) if labels is None else labels)
+        while remaining:
+            last = remaining.pop()
+            left = self._before(last, partial(self._sequence, leader, remaining, base))
+            if left:
+                self._skip_if(left, partial(self._sequence, last))
+                return
+            leader, remaining, base = last, list(self._labels(last)), None
+        (base or self._own)(leader)
+
+    def _before(self, label: h.Node, code: Callable[[], None]) -> dict[Target, None]:
+        """Write the code before a label; returns the jumps in it that go further than the label."""
+        before, self._pending = self._pending, {}
+        self._frames.append(_Label(label))
+        self._declare_merged(label)
+        assert self.builder.block is not None
+        block, index = self.builder.block, len(self.builder.block.instructions)
+        code()
+        self._frames.pop()
+        if self._pending.pop(label, "") is None:
+            self._reset(label, block, index)
+        left, self._pending = self._pending, {**before, **self._pending}
+        self.barriers.since |= self._waiting.pop(label, Uses())
+        return left
+
+    def _reset(self, target: Target, block: c.Block, index: int) -> None:
+        """Clear a flag where the code begins that may set it."""
+        apart = empty_block()
+        with self.builder.at(apart):
+            self.builder.store(self._flag(target), bool_constant(False))
+        block.instructions[index:index] = apart.instructions
+
+    def _labels(self, leader: h.Node) -> tuple[h.Node, ...]:
+        """The labels after all the code of a block, cycles included."""
+        if self._is_loop(leader):
+            return self.shape.followers[leader]
+        return self.shape.labels[leader] + self.shape.followers[leader]
+
+    def _is_loop(self, leader: h.Node) -> bool:
+        return leader in self.shape.loops or (isinstance(leader, h.Fork) and self.levels.is_loop(leader))
+
+    def _own(self, leader: h.Node) -> None:
+        """Write a block's own code, in its loop if it begins one."""
+        check_compile_time()
+        if isinstance(leader, h.Fork) and self.levels.is_loop(leader):
+            self._fork(leader)
+        elif leader in self.shape.loops:
+            self._loop(leader)
+        else:
+            self._block(leader)
+
+    def _inside(self, leader: h.Node) -> None:
+        """Write the body of a loop: the code of the block that begins it, and the labels in the loop."""
+        self._sequence(leader, self.shape.labels[leader], self._block)
+
+    def _declare_merged(self, label: h.Node) -> None:
+        """Declare the variables of a label's Phis, before the code that gives them values."""
+        for phi in self._phis(label):
+            if phi not in self._variables and is_scalar(self.placed.types[phi]):
+                self._variables[phi] = self._declare(phi)
+
+    def _phis(self, region: h.Node) -> Iterator[h.Phi]:
+        for user in self.users.get(region, ()):
+            if isinstance(user, h.Phi) and user.region is region and user in self.placed.live:
+                yield user
+
+    def _block(self, leader: h.Node) -> None:
+        """Write the nodes of a block and its exit."""
+        if isinstance(leader, h.Fork) and self.levels.is_local(leader) and self.levels.axis(leader) == 0:
+            self.barriers.enter(leader)
+        if isinstance(leader, h.Fork) and self.levels.is_local(leader):
+            for reduce in self._reduces(self.placed.nest.joins[leader]):
+                self._begin(reduce, reduce.init, leader)
+        self.memory.enter_block()
+        for node in self.placed.blocks[leader]:
+            self._node(node, leader)
+        self._exit(leader)
+
+    def _node(self, node: h.Node, leader: h.Node) -> None:
+        self.builder.span = node.span
+        match node:
+            case h.Unary() | h.Binary() | h.Select() | h.Cast() | h.Bitcast() | h.Intrinsic():
+                self._keep(node, self._scalar(node))
+            case h.Read():
+                self._read(node, leader)
+            case h.Write():
+                self._write(node, leader)
+            case h.Atomic():
+                self._wait(node, leader)
+                self._begin(node, node.collection, leader)
+                self._values[node] = self.memory.atomic(node)
+            case h.Call():
+                self._values[node] = self._call(node)
+            case _:
+                pass
+
+    def _call(self, node: h.Call) -> Value:
+        """A call. Collections are not passed: the function uses the variables themselves."""
+        types = node.callee.parameter_types
+        pairs = list(zip(node.arguments, types, strict=True))
+        places = [self.places.of(it) for it, type in pairs if not is_scalar(type)]
+        function = self.context.called(node.callee, places)
+        return self.builder.call(function, [self.value(it) for it, type in pairs if is_scalar(type)])
+
+    def _scalar(self, node: h.AnyScalarNode) -> Value:
+        operands = node.inputs()
+        types = [self.placed.types[it] for it in operands]
+        return self.scalars.emit(node, self._operands(operands), types)
+
+    def _keep(self, node: h.Node, value: Value) -> None:
+        """Remember the value of a node."""
+        variable = self._variables.get(node)
+        if variable is not None:
+            self.builder.store(variable, value)
+            return
+        if isinstance(value, c.Instruction) and value.name is None:
+            value.name = self._name(node)
+        self._values[node] = value
+
+    def _read(self, node: h.Read, leader: h.Node) -> None:
+        if is_projection(node) or is_version_projection(node):
+            return
+        if isinstance(node.collection, h.Atomic):
+            self._keep(node, self._values[node.collection])
+            return
+        if isinstance(node.collection, h.Call):
+            result = self._values[node.collection]
+            self._keep(node, self.builder.access(result, self.memory.steps(result.type, node.indices)))
+            return
+        is_uniform = node in self._uniform
+        self._wait(node, leader)
+        if is_scalar(self.placed.types[node]):
+            self._keep(node, self.memory.read(node, is_uniform=is_uniform))
+        else:
+            self.memory.copy_part(node)
+        if is_uniform:
+            self.barriers.clear(w.AddressSpace.WORKGROUP)
+
+    def _write(self, node: h.Write, leader: h.Node) -> None:
+        if node in self._skipped:
+            return
+        self._wait(node, leader)
+        chain = self._vectors.get(node)
+        first = node if chain is None else _first_of(chain)
+        self._begin(node, first.collection, leader)
+        if chain is None:
+            self.memory.write(node)
+        else:
+            self.memory.write_vector(chain)
+
+    def _begin(self, node: h.Node, before: h.Node, leader: h.Node) -> None:
+        """Copy the version that a node continues, if that lies elsewhere; a variable is zero before it is written."""
+        if is_zero(before) and not any(map(self._is_repeated, self.shape.cycles[leader])):
+            return
+        if self._is_moved(node, before):
+            self.memory.begin(before, self.places.of(node))
+
+    def _is_repeated(self, cycle: Cycle) -> bool:
+        return isinstance(cycle, Loop) or self.levels.is_loop(cycle)
+
+    def _wait(self, node: h.Node, leader: h.Node) -> None:
+        """The barrier before an access in the code of a workgroup."""
+        if not self.levels.is_lane(leader):
+            uses = uses_of(self.places, node)
+            self.barriers.wait(uses)
+            self.barriers.since |= uses
+
+    # Loops
+
+    def _loop(self, header: h.Node) -> None:
+        loop = self.shape.loops[header]
+        if not self.levels.is_lane(header):
+            self.barriers.enter_loop(it for it in loop.body if isinstance(it, h.Fork) and self.levels.is_local(it))
+        node = self.builder.enter_loop()
+        self._body(header, node, lambda: self._inside(header))
+
+    def _body(self, header: h.Node, node: c.Loop, inside: Callable[[], None]) -> None:
+        """Write the body of a loop, and go on after it."""
+        before, self._pending = self._pending, {}
+        self.builder.block = node.start_target
+        self._frames.append(_LoopFrame(header, node))
+        inside()
+        self._frames.pop()
+        if self._pending.pop(("next", header), "") is None:
+            self._reset(("next", header), node.start_target, 0)
+        if self.builder.block is not None:
+            self._leave(node.continuing_target)
+        with self.builder.at(node.continuing_target):
+            if node.continuing_target in self._entered:
+                self.builder.branch(node.start_target)
+            else:
+                self.builder.unreachable()
+        self.builder.block = node.merge_target
+        if node.merge_target in self._entered:
+            self._hop(self._pending)
+        else:
+            self.builder.unreachable()
+        self._pending = {**before, **self._pending}
+
+    def _fork(self, fork: h.Fork) -> None:
+        """Threads one after another."""
+        self.builder.span = fork.span
+        for reduce in self._reduces(self.placed.nest.joins[fork]):
+            self._start_reduce(reduce, fork)
+        ids = [it for it in self.users.get(fork, ()) if isinstance(it, h.ThreadID)]
+        name = next((it.label for it in ids if it.label), "")
+        self._counters[fork] = counter = self._variable(w.U32, self.names.unique(name, "i"), u32(0))
+        node = self.builder.enter_loop()
+        with self.builder.at(node.start_target):
+            more = self.builder.binary(BinaryOp.LESS, self.builder.load(counter), self.context.dynamic(fork.factor))
+            test = self.builder.enter_if(more)
+            with self.builder.at(test.false_target):
+                self._leave(node.merge_target)
+            assert test.merge_target is not None
+            with self.builder.at(test.true_target):
+                self.builder.branch(test.merge_target)
+        with self.builder.at(node.continuing_target):
+            self.builder.store(counter, self.builder.binary(BinaryOp.ADD, self.builder.load(counter), u32(1)))
+        self._body_from(fork, node, test.merge_target)
+
+    def _body_from(self, fork: h.Fork, node: c.Loop, first: c.Block) -> None:
+        def inside() -> None:
+            self.builder.block = first
+            self._inside(fork)
+
+        self._body(fork, node, inside)
+
+    def _start_reduce(self, reduce: h.Reduce, fork: h.Fork) -> None:
+        if is_scalar(self.placed.types[reduce]):
+            initial = self.value(reduce.init)
+            if reduce in self._variables:
+                self.builder.store(self._variables[reduce], initial)
+            else:
+                self._variables[reduce] = self._declare(reduce, initial)
+        else:
+            self._begin(reduce, reduce.init, block_leader(fork.control))
+
+    def _reduces(self, join: h.Join) -> Iterator[h.Reduce]:
+        for user in self.users.get(join, ()):
+            if isinstance(user, h.Reduce) and user in self.placed.live:
+                yield user
+
+    # Exits
+
+    def _exit(self, leader: h.Node) -> None:
+        end = self.placed.exits[leader]
+        self.builder.span = end.span
+        match end:
+            case h.Return():
+                self.context.finish(end, self.value)
+            case h.If():
+                self._if(leader, end)
+            case h.Match():
+                raise ShaderError([not_supported("a match of a sum in a kernel", end.span)])
+            case _:
+                self._edge(leader, end)
+
+    def _if(self, leader: h.Node, end: h.If) -> None:
+        """An If whose arms end here, or whose one arm leaves, so that the other goes on after it."""
+        targets = dict(_outputs(self.users[end]))
+        node = self.builder.enter_if(self.value(end.condition))
+        merge = node.merge_target
+        assert merge is not None
+        arms = {True: node.true_target, False: node.false_target}
+        first = min(arms, key=lambda it: self._size(leader, targets[it]))
+        since = self.barriers.since
+        is_open = self._arm(arms[first], merge, leader, targets[first])
+        after, self.barriers.since = self.barriers.since, since
+        if not is_open:
+            with self.builder.at(arms[not first]):
+                self.builder.branch(merge)
+            self.builder.block = merge
+            self._edge(leader, targets[not first])
+            self.barriers.since |= after
+            return
+        self._arm(arms[not first], merge, leader, targets[not first])
+        self.barriers.since |= after
+        self.builder.block = merge
+
+    def _size(self, leader: h.Node, output: h.Node) -> int:
+        """How much code an arm has, roughly: none if it only leaves."""
+        if self._is_jump(leader, output):
+            return 0
+        if self.placed.blocks[output]:
+            return 2
+        end = self.placed.exits[output]
+        return 1 if isinstance(end, (h.If, h.Match)) or not self._is_jump(output, end) else 0
+
+    def _arm(self, block: c.Block, merge: c.Block, leader: h.Node, output: h.Node) -> bool:
+        """Write an arm; whether control goes on after the If from there."""
+        self.builder.block = block
+        self._edge(leader, output)
+        if not self._is_open():
+            return False
+        self.builder.branch(merge)
+        return True
+
+    def _is_open(self) -> bool:
+        """Whether control comes to the insertion point."""
+        return self.builder.block is not None
+
+    def _is_jump(self, leader: h.Node, target: h.Node) -> bool:
+        return self._is_back_edge(leader, target) or self._is_next_thread(target) or self.shape.is_label(target)
+
+    def _is_back_edge(self, leader: h.Node, target: h.Node) -> bool:
+        return target in self.shape.loops and self.shape.loops[target] in self.shape.cycles[leader]
+
+    def _is_next_thread(self, target: h.Node) -> bool:
+        return isinstance(target, h.Join) and self.levels.is_loop(self.placed.nest.forks[target])
+
+    def _edge(self, leader: h.Node, target: h.Node) -> None:
+        """Control goes from a block to another."""
+        if self._is_back_edge(leader, target):
+            self._moves(leader, target)
+            self._jump(("next", target))
+        elif isinstance(target, h.Join):
+            self._finish_thread(target)
+            fork = self.placed.nest.forks[target]
+            self._jump(("next", fork) if self.levels.is_loop(fork) else target)
+        elif self.shape.is_label(target):
+            self._moves(leader, target)
+            self._jump(target)
+        else:
+            self._moves(leader, target)
+            self._sequence(target)
+
+    def _moves(self, leader: h.Node, region: h.Node) -> None:
+        """Give the Phis of a region their values from an edge, all at once."""
+        if not isinstance(region, h.Region):
+            return
+        number = next(i for i, it in enumerate(region.predecessors) if block_leader(it) is leader)
+        pairs = [(phi, phi.values[number]) for phi in self._phis(region)]
+        scalars = [(phi, it) for phi, it in pairs if is_scalar(self.placed.types[phi]) and it is not phi]
+        values = [self.value(it) for _, it in scalars]
+        for (phi, _), value in zip(scalars, values, strict=True):
+            if phi in self._variables:
+                self.builder.store(self._variables[phi], value)
+            else:
+                self._variables[phi] = self._declare(phi, value)
+        collections = [(phi, it) for phi, it in pairs if is_collection(self.placed.types[phi])]
+        self._copy_all(collections)
+
+    def _copy_all(self, pairs: Sequence[tuple[h.Node, h.Node]]) -> None:
+        """Copy versions to the places of those that continue them, all at once."""
+        moved = [(target, source) for target, source in pairs if self._is_moved(target, source)]
+        if len(moved) > 1:
+            self.memory.copy_together([(self.places.of(target), source) for target, source in moved])
+            return
+        for target, source in moved:
+            self.memory.begin(source, self.places.of(target))
+
+    def _is_moved(self, target: h.Node, source: h.Node) -> bool:
+        return isinstance(source, h.ConstantNode) or self.places.of(source) is not self.places.of(target)
+
+    def _finish_thread(self, join: h.Join) -> None:
+        """What a thread leaves at its join."""
+        reduces = list(self._reduces(join))
+        scalars = [it for it in reduces if is_scalar(self.placed.types[it]) and it.update is not it]
+        fork = self.placed.nest.forks[join]
+        if scalars and not self.levels.is_loop(fork):
+            raise ShaderError([not_supported("a sum over invocations that is not in memory", scalars[0].span)])
+        values = [self.value(it.update) for it in scalars]
+        for reduce, value in zip(scalars, values, strict=True):
+            self.builder.store(self._variables[reduce], value)
+        self._copy_all([(it, it.update) for it in reduces if is_collection(self.placed.types[it])])
+        for collect in self.users.get(join, ()):
+            if isinstance(collect, h.Collect) and collect in self.placed.live:
+                self._collect(collect, fork)
+
+    def _collect(self, collect: h.Collect, fork: h.Fork) -> None:
+        """Keep a thread's value."""
+        if self.levels.is_local(fork):
+            if isinstance(collect.value, h.Collect) and self.places.is_local_join(collect.value.join):
+                return  # the innermost of the nest has kept the value
+            outer, value = self.places.chain(collect)
+            ids = [self.context.thread(it) for it in self._local_forks(fork)]
+            self.memory.keep(outer, value, ids)
+        else:
+            self.memory.keep(collect, collect.value, [self.builder.load(self._counters[fork])])
+
+    def _local_forks(self, fork: h.Fork) -> list[h.Fork]:
+        return [it for it in self.placed.nest.around[fork] if self.levels.is_local(it)]
+
+    # Jumps
+
+    def _jump(self, target: Target) -> None:
+        """Leave the code up to a label, or begin the next iteration of a loop."""
+        self._waiting[target] = self._waiting.get(target, Uses()) | self.barriers.since
+        crossed: list[_LoopFrame] = []
+        is_far = False
+        for frame in reversed(self._frames):
+            if isinstance(frame, _Label):
+                if frame.target is target:
+                    break
+                is_far = True
+            elif target == ("next", frame.header):
+                if not crossed:
+                    if is_far:
+                        self._leave(frame.node.continuing_target)
+                    return
+                is_far = True
+                break
+            else:
+                crossed.append(frame)
+                is_far = False
+        if len(crossed) > 1 or is_far:
+            self.builder.store(self._flag(target), bool_constant(True))
+            self._pending[target] = None
+        if crossed:
+            self._leave(crossed[0].node.merge_target)
+
+    def _leave(self, block: c.Block) -> None:
+        """End the current block with a `break` or a `continue`."""
+        self._entered.add(block)
+        self.builder.branch(block)
+
+    def _hop(self, pending: Iterable[Target]) -> None:
+        """After a loop: go on with the jumps that have left it."""
+        for target in list(pending):
+            if (leave := self._way_on(target)) is not None:
+                node = self.builder.enter_if(self.builder.load(self._flag(target)))
+                with self.builder.at(node.true_target):
+                    self._leave(leave)
+                assert node.merge_target is not None
+                with self.builder.at(node.false_target):
+                    self.builder.branch(node.merge_target)
+                self.builder.block = node.merge_target
+
+    def _way_on(self, target: Target) -> c.Block | None:
+        """The block that a jump with a flag branches to from here; None if it only skips code."""
+        for frame in reversed(self._frames):
+            if isinstance(frame, _Label):
+                if frame.target is target:
+                    return None
+            elif target == ("next", frame.header):
+                return frame.node.continuing_target
+            else:
+                return frame.node.merge_target
+        return None
+
+    def _flag(self, target: Target) -> c.Var:
+        if target not in self._flags:
+            pointer = w.pointer(w.AddressSpace.FUNCTION, w.BOOL, w.Access.READ_WRITE)
+            flag = c.Var(None, pointer, self.names.unique("leave"))
+            self.start.instructions.insert(0, flag)
+            self._flags[target] = flag
+        return self._flags[target]
+
+    def _skip_if(self, pending: Mapping[Target, None], code: Callable[[], None]) -> None:
+        """Write code that is skipped while one of the flags is set, which it clears if they are for this place."""
+        condition: Value = bool_constant(False)
+        for number, it in enumerate(pending):
+            flag = self.builder.load(self._flag(it))
+            condition = self.builder.binary(BinaryOp.OR, condition, flag) if number else flag
+        node = self.builder.enter_if(self.builder.unary(UnaryOp.NOT, condition))
+        merge = node.merge_target
+        assert merge is not None
+        with self.builder.at(node.false_target):
+            self._hop(pending)
+            if self.builder.block is not None:
+                self.builder.branch(merge)
+        self.builder.block = node.true_target
+        code()
+        if self.builder.block is not None:
+            self.builder.branch(merge)
+        self.builder.block = merge
+
+
+def _begins(cycle: Cycle, at: h.Node, node: h.Node) -> bool:
+    """Whether a node is a variable that a loop or a fork begins with, so that it outlives the loop."""
+    if isinstance(node, h.Phi):
+        return isinstance(cycle, Loop) and cycle.header is at
+    return isinstance(node, h.Reduce) and cycle is at
+
+
+def _outputs(users: Iterable[h.Node]) -> Iterator[tuple[bool, h.Node]]:
+    """The two outputs of an If."""
+    for it in users:
+        match it:
+            case h.Read(indices=[h.ControlIndex(output)]):
+                yield bool(output), it
+            case _:
+                pass
+
+
+def _first_of(chain: Sequence[h.Write]) -> h.Write:
+    """The Write that the others of a vector continue."""
+    inside = set(chain)
+    return next(it for it in chain if it.collection not in inside)
+
+
+def _type_of(value: h.Constant) -> h.Type:
+    return h.Bool() if isinstance(value, h.BoolConstant) else value.type

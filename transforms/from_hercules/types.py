@@ -1,0 +1,126 @@
+"""Types and constants of Hercules IR in WGSL.
+
+A bool, a 32-bit integer and an f32 or f16 are those of WGSL. A u64 is a number of a thread or an index, which on a GPU
+fits a u32 (see `transforms.hercules`); a u16 is the bits of an f16, in the low half of a u32.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ...ir import types as w
+from ...ir.constants import ConstantValue, RawValue, zero
+from ...ir.diagnostics import ShaderError, not_supported
+from ...ir.hercules import nodes as h
+from ...ir.hercules.types import F16, F32, I32, U16, U32, U64, Scalar
+from ...ir.source import Span
+from .names import Names
+
+_SCALARS: dict[h.Type, w.Scalar] = {
+    h.Bool(): w.BOOL,
+    I32: w.I32,
+    U32: w.U32,
+    U64: w.U32,
+    U16: w.U32,
+    F32: w.F32,
+    F16: w.F16,
+}
+
+
+def scalar_type(type: h.Type, span: Span | None = None) -> w.Scalar:
+    """The WGSL type of a scalar. Raises ShaderError for a type that WGSL does not have."""
+    found = _SCALARS.get(type)
+    if found is None:
+        raise ShaderError([not_supported(f"a value of type {_shown(type)} on a GPU", span)])
+    return found
+
+
+def _shown(type: h.Type) -> str:
+    match type:
+        case h.Integer(bits=bits, signed=signed):
+            return f"{'i' if signed else 'u'}{bits}"
+        case h.Float(bits=bits):
+            return f"f{bits}"
+        case _:
+            return str(type)
+
+
+@dataclass(slots=True)
+class Structs:
+    """The structures of a module, one for each product type that a variable or a function's result has."""
+
+    names: Names
+    declared: list[w.Struct] = field(default_factory=list[w.Struct])
+    _by_fields: dict[tuple[w.Type, ...], w.Struct] = field(default_factory=dict["tuple[w.Type, ...]", w.Struct])
+
+    def of(self, fields: Iterable[w.Type]) -> w.Struct:
+        """The structure with members of these types."""
+        key = tuple(fields)
+        if key not in self._by_fields:
+            members = tuple(w.StructMember(f"field{index}", type) for index, type in enumerate(key))
+            self._by_fields[key] = struct = w.Struct(self.names.unique("Product"), members)
+            self.declared.append(struct)
+        return self._by_fields[key]
+
+    def declare(self, type: w.Type) -> None:
+        """Add the structures in a type that has come from elsewhere."""
+        for part in w.walk(type):
+            if isinstance(part, w.Struct) and part not in self.declared:
+                self.declared.append(part)
+
+    def store_type(self, type: h.Type) -> w.Type:
+        """The WGSL type of a variable that holds a value of this type; extents are literals. Raises ShaderError."""
+        match type:
+            case h.Array(element=element, extent=h.DynamicLiteral(value=count)):
+                return w.array(self.store_type(element), max(count, 1))
+            case h.Array():
+                raise ShaderError([not_supported("an array of variable size inside of a kernel on a GPU", None)])
+            case h.Product(fields=fields):
+                return self.of(self.store_type(it) for it in fields)
+            case _:
+                return scalar_type(type)
+
+
+def constant_value(constant: h.Constant, type: w.Type) -> ConstantValue:
+    """The constant as a value of the WGSL type that stands for its type."""
+    return ConstantValue(type, _raw(constant, type))
+
+
+def _raw(constant: h.Constant, type: w.Type) -> RawValue:
+    match constant:
+        case h.BoolConstant(value=value) | h.FloatConstant(value=value):
+            return value
+        case h.IntegerConstant(value=value):
+            return min(value, 2**32 - 1) if constant.type == U64 else value
+        case h.ArrayConstant(elements=parts) | h.ProductConstant(fields=parts):
+            found: list[RawValue] = []
+            for index, part in enumerate(parts):
+                inner = w.element_type(type, index)
+                assert inner is not None
+                found.append(_raw(part, inner))
+            return tuple(found)
+        case h.ZeroConstant():
+            return zero(type)
+        case h.SummationConstant():
+            raise TypeError("sums are lowered before")
+
+
+def is_finite(constant: h.Constant) -> bool:
+    """Whether WGSL can spell the constant: an expression of constants may be no infinity or NaN."""
+    match constant:
+        case h.FloatConstant(value=value):
+            return math.isfinite(value)
+        case h.ArrayConstant(elements=parts) | h.ProductConstant(fields=parts):
+            return all(map(is_finite, parts))
+        case _:
+            return True
+
+
+def is_wide(type: h.Type) -> bool:
+    """Whether the type is of 64 bits."""
+    return isinstance(type, (h.Integer, h.Float)) and type.bits == 64
+
+
+__all__ = ["Scalar", "Structs", "constant_value", "is_finite", "is_wide", "scalar_type"]
