@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from .nodes import DynamicConstant, Fork, Function, Node, Type
+from .versions import consumed_parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,13 @@ class GridKernel:
             control = after[control]
             factors.append(control.factor)
         return tuple(factors)
+
+    @property
+    def changed(self) -> frozenset[int]:
+        """The parameters whose storage the kernel may change: those that it writes, and those of which it makes
+        versions that nothing needs when it ends.
+        """
+        return consumed_parameters(self.function)
 
 
 @dataclass(frozen=True, slots=True)

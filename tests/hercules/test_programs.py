@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tinct.ir.hercules import interp
-from tinct.ir.hercules.nodes import Atomic, Fork, Function, Module
+from tinct.ir.hercules.inference import infer_types
+from tinct.ir.hercules.nodes import Array, Atomic, DynamicLiteral, Fork, Function, Module
 from tinct.ir.hercules.program import Branch, Clear, Copy, Dispatch, Loop, Program, Repeat, walk
 from tinct.ir.hercules.program_interp import run_program
 from tinct.ir.hercules.program_text import print_program
@@ -251,3 +252,49 @@ def test_copies_are_counted() -> None:
     assert copies == [("start_values", "now"), ("next", "now")]
     assert {it.node.label for it in program.copies} == {"now"}
     assert {it.reason for it in program.copies} == {"it goes on with another collection"}
+
+
+def test_storage_of_a_kernel_has_a_size_that_is_known() -> None:
+    """A private array of n elements: the kernel is for this n only; others take any n."""
+    text = """
+      fn f<n>(a: array<u32, n>, at: u64) -> product<array<u32, n>, u32> {
+        one = constant(u32 1)
+        fresh = constant(array<u32, n> zero)
+        threads = fork(start, n)
+        i = thread_id(threads)
+        now = reduce(threads_end, a, after)
+        old = read(now, position(i))
+        new = add(old, one)
+        after = write(now, new, position(i))
+        threads_end = join(threads)
+        value = read(now, position(at))
+        filled = write(fresh, value, position(at))
+        seen = read(filled, position(at))
+        both = product(now, seen)
+        done = return(threads_end, both)
+      }
+    """
+    program = checked(parse(text).functions[0], [3])
+    grid, once = program.kernels
+    assert (grid.function.parameter_types[0], grid.depth) == (program.buffers[0].type, 1)
+    types = infer_types(once.function).values()
+    assert all(isinstance(it.extent, DynamicLiteral) for it in types if isinstance(it, Array))
+    agrees(program, [[1, 2, 3], 2], [[2, 3, 4], 4])
+
+
+def test_a_kernel_may_change_what_nothing_needs_later() -> None:
+    text = """
+      fn f(a: array<u32, 4>) -> u32 {
+        first = constant(u64 0)
+        one = constant(u32 1)
+        swapped = atomic(exchange, a, position(first), one)
+        old = read(swapped, field(1))
+        done = return(start, old)
+      }
+    """
+    program = checked(parse(text).functions[0], [])
+    (kernel,) = program.kernels
+    names = kernel.function.parameter_names
+    assert {names[it] for it in kernel.changed} == {"a", "old"}
+    assert [names[it] for it in kernel.written] == ["old"]
+    agrees(program, [[7, 8, 9, 10]], 7)

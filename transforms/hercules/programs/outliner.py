@@ -33,7 +33,6 @@ from ....ir.hercules.placement import Placement
 from ....ir.hercules.program import Copy, Step
 from ....ir.hercules.types import U32, is_scalar
 from ....ir.hercules.versions import AFTER, is_version_projection, version_of
-from ..cleanup import remove_dead
 from .outline import KernelMaker
 
 if TYPE_CHECKING:
@@ -132,9 +131,7 @@ class Outliner:
         """The steps before the dispatch, the dispatch if it does anything, and the steps after it."""
         yield from self.before
         if self.maker.written:
-            dispatch = self.splitter.dispatch(self.maker, depth)
-            remove_dead(dispatch.kernel.function)
-            yield dispatch
+            yield self.splitter.dispatch(self.maker, depth)
         yield from self.after
 
 

@@ -27,7 +27,7 @@ def program_for(function: Function, constants: Sequence[int]) -> Program:
     remove_unchanged(function)
     placed = place_nodes(function)
     parts = parts_of(placed, _grids(placed, constants))
-    splitter = Splitter(placed, covered, frozenset(counted_forks(parts)))
+    splitter = Splitter(placed, constants, covered, frozenset(counted_forks(parts)))
     splitter.add_parameters()
     steps = splitter.steps(parts)
     splitter.finish_state()

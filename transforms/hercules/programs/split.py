@@ -9,15 +9,19 @@ them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, assert_never
 
+from ....ir.hercules.copying import specialised
 from ....ir.hercules.graph import def_use, is_control, predecessors
+from ....ir.hercules.inference import infer_types
 from ....ir.hercules.nodes import (
+    Array,
     Atomic,
     ConstantNode,
     DynamicConstantNode,
+    DynamicLiteral,
     FieldIndex,
     Fork,
     Function,
@@ -34,15 +38,17 @@ from ....ir.hercules.nodes import (
     Region,
     Return,
     ScalarNode,
+    Summation,
     ThreadID,
     Type,
     Write,
 )
 from ....ir.hercules.placement import Placement
 from ....ir.hercules.program import Branch, Buffer, Clear, Dispatch, Loop, Repeat, Step
-from ....ir.hercules.sharing import Sharing
-from ....ir.hercules.types import U32, array, is_collection, is_scalar
-from ....ir.hercules.versions import version_of
+from ....ir.hercules.sharing import Sharing, has_own_root
+from ....ir.hercules.types import U32, array, is_collection, is_data, is_scalar
+from ....ir.hercules.versions import is_version_projection, version_of
+from ..cleanup import remove_dead
 from .outline import KernelMaker
 from .outliner import GridOutliner, StraightOutliner, Transfer
 from .parts import Choice, Grid, Iteration, Part, Parts, Sequential, Straight
@@ -58,6 +64,7 @@ class Splitter:
     """
 
     placed: Placement
+    constants: Sequence[int]
     covered: frozenset[Node]
     counted: frozenset[Fork]
     buffers: list[Buffer] = field(default_factory=list[Buffer])
@@ -261,6 +268,10 @@ class Splitter:
     def dispatch(self, maker: KernelMaker, depth: int) -> Dispatch:
         """The dispatch of a kernel that is complete."""
         made = maker.finish(self.buffers, depth)
+        remove_dead(made.kernel.function)
+        if _has_dynamic_storage(made.kernel.function):
+            function = specialised(made.kernel.function, self.constants)
+            made = replace(made, kernel=replace(made.kernel, function=function))
         self._kernels.append(made)
         self._touched.update(made.buffers)
         return made
@@ -331,3 +342,21 @@ class Splitter:
                 buffer = self.buffer_of(part)
             self.results.append(buffer)
             yield Transfer(end, [part], buffer)
+
+
+def _has_dynamic_storage(function: Function) -> bool:
+    """Whether a kernel has a collection of its own whose size depends on the dynamic constants."""
+    return any(
+        has_own_root(node) and not is_version_projection(node) and is_data(type) and not _is_literal(type)
+        for node, type in infer_types(function).items()
+    )
+
+
+def _is_literal(type: Type) -> bool:
+    match type:
+        case Array(element=element, extent=extent):
+            return isinstance(extent, DynamicLiteral) and _is_literal(element)
+        case Product(fields=parts) | Summation(variants=parts):
+            return all(map(_is_literal, parts))
+        case _:
+            return True
