@@ -204,7 +204,7 @@ class _Maker:
 
         kernel, made = step.kernel, self.kernels[step.kernel]
         bound = [
-            BoundBuffer(0, number, "storage" if number in kernel.written else "read-only-storage", buffer)
+            BoundBuffer(0, number, "storage" if number in kernel.changed else "read-only-storage", buffer)
             for number, buffer in enumerate(step.buffers)
         ]
         constants = len(self.program.buffers)
