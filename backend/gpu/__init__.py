@@ -9,6 +9,9 @@ in the caller's process:
 
 The child starts with the first call and lives on. Its crash, or a call that outlasts its time limit, is a `GpuError`
 that names the signal and naga's last words; the next call starts a new child.
+
+A request is one dispatch, or a program (program_model.py, program_checks.py, program_messages.py; in the child
+program_run.py): several dispatches on buffers that stay on the device.
 """
 
 from .device import DEFAULT_SECONDS, GpuDevice, shared_device

@@ -42,4 +42,6 @@ Modules here:
   proved bounds of integers, and of positions in arrays. `cache`: keeps analyses by version.
 - `dot`: pictures.
 - `entry`: the description of a WGSL entry point that a backend gets.
+- `program`: a function as kernels over buffers and the steps that a host runs; `program_text` prints programs,
+  `program_interp` runs them.
 """

@@ -9,7 +9,7 @@ from typing import assert_never
 from ...base.deadline import NEVER, Deadline
 from . import dynamic, storage
 from .interp import InterpreterError, ThreadOrder, forward, run_in_place
-from .nodes import Array, Fork, Product, Summation, Type
+from .nodes import Array, Bool, Control, Float, Fork, Integer, Product, Summation, Type
 from .program import Branch, Clear, Copy, Dispatch, Loop, Program, Repeat, Step
 from .storage import Value, Variant
 from .types import U32, is_scalar
@@ -102,8 +102,10 @@ def _lowered(type: Type) -> Type:
             return Array(_lowered(element), extent)
         case Product(fields):
             return Product(tuple(map(_lowered, fields)))
-        case _:
+        case Bool() | Integer() | Float() | Control():
             return type
+        case _:
+            assert_never(type)
 
 
 @dataclass(slots=True)

@@ -153,6 +153,14 @@ def test_draws_forks_as_boxes(golden: Callable[[Path, str], None]) -> None:
     golden(GOLDENS / "matmul.dot", output)
 
 
+def test_prints_programs() -> None:
+    code, output = call(str(SAMPLES / "matmul.hir"), "--format", "program", "--set=m=2", "--set=k=3", "--set=n=4")
+    assert code == 0
+    assert "dispatch matmul_0[2, 4](" in output
+    code, output = call(str(SAMPLES / "matmul.hir"), "--format", "program", "--set=m=2")
+    assert (code, "the dynamic constant 'k' is not known: --set k=…" in output) == (2, True)
+
+
 def test_a_picture_needs_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
     code, output = call(str(SAMPLES / "dot.hir"), "--format", "svg")

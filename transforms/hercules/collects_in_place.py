@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from ...ir.hercules.cache import Analyses
 from ...ir.hercules.graph import replace_all, replace_predecessor
@@ -15,9 +16,12 @@ from ...ir.hercules.nodes import (
     Atomic,
     Collect,
     ConstantNode,
+    ControlNode,
+    FloatingNode,
     Function,
     Node,
     Phi,
+    PinnedNode,
     PositionIndex,
     Read,
     Reduce,
@@ -143,5 +147,7 @@ def _continues(user: Node, version: Node, chain: Sequence[Node]) -> bool:
             return user in chain and collection is version
         case Phi() | Reduce():
             return user in chain
-        case _:
+        case FloatingNode() | PinnedNode() | ControlNode():
             return False
+        case _:
+            assert_never(user)

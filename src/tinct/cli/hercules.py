@@ -29,6 +29,7 @@ def _stage() -> Stage[Module]:
 Examples:
   tinct hercules dot.hir
   tinct hercules dot.hir --passes ccp,gvn,dce
+  tinct hercules matmul.hir --format program --set m=2 --set k=3 --set n=4
   tinct hercules dot.hir --run --args '[[1, 2, 3], [4, 5, 6]]'
   tinct hercules saxpy.hir --run --args '[2.0, [1, 2], [3, 4]]' --set wg_x=1 --device cpu
   tinct hercules shapes.hir --run --args '[{"variant": 1, "value": [0.5, 2]}]'
@@ -42,10 +43,11 @@ Dynamic constants that are the extents of arguments need not be set.
 @list_option(_stage)
 @click.option(
     "--format",
-    type=click.Choice(["text", "dot", "svg"]),
+    type=click.Choice(["text", "dot", "svg", "program"]),
     default="text",
     show_default=True,
-    help="How to print: as text, or one function as a graph for Graphviz, or as the picture that Graphviz draws.",
+    help="How to print: as text, or one function as a graph for Graphviz, as the picture that Graphviz draws, or as a "
+    "program of kernels over buffers.",
 )
 @click.option("--run", "is_run", is_flag=True, help="Run a function and print what it returns, as JSON.")
 @click.option("--fn", "name", default="", help="The function to run or draw.  [default: the last one]")
@@ -77,10 +79,13 @@ def command(
     except (TextError, VerifyError) as error:
         raise InputError(f"{file}: {error}") from None
     run_passes(module, passes, HERCULES)
-    if not is_run:
+    if not is_run and format != "program":
         _print(module, format, name)
         return
     function = _function(module, name)
+    if not is_run:
+        _print_program(function, settings)
+        return
     values = _arguments(arguments)
     constants = dynamic_constants(function, values, settings)
     fitted = [_fitted(*pair) for pair in zip(function.parameter_types, values, strict=False)]
@@ -105,6 +110,14 @@ def _print(module: Module, format: str, name: str) -> None:
         print_text(draw(_function(module, name)))
     else:
         print_text(picture(draw(_function(module, name))))
+
+
+def _print_program(function: Function, settings: tuple[str, ...]) -> None:
+    """Print the program of a function, which may be changed."""
+    from ..ir.hercules.program_text import print_program
+    from ..transforms.hercules.programs import program_for
+
+    print_text(print_program(program_for(function, dynamic_constants(function, [], settings))))
 
 
 def run(function: Function, constants: list[int], values: list[object], device: str) -> object:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, assert_never
 
 from ....ir.hercules import dynamic
 from ....ir.hercules.copying import specialised
@@ -28,12 +28,15 @@ from ....ir.hercules.nodes import (
     Atomic,
     AtomicOp,
     Collect,
+    ControlNode,
+    FloatingNode,
     Fork,
     Function,
     InputNode,
     Integer,
     Node,
     Phi,
+    PinnedNode,
     PositionIndex,
     Read,
     Reduce,
@@ -297,5 +300,7 @@ def _use(user: Node, version: Node) -> Node | bool | None:
             return user if collection is version and indices else None
         case Phi() | Reduce():
             return False
-        case _:
+        case FloatingNode() | PinnedNode() | ControlNode():
             return None
+        case _:
+            assert_never(user)

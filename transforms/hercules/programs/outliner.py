@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from ....ir.hercules.analyses import block_leader
 from ....ir.hercules.graph import control_predecessors, map_predecessors
 from ....ir.hercules.nodes import (
     Atomic,
     ConstantNode,
+    ControlNode,
     FieldIndex,
+    FloatingNode,
     Fork,
     If,
     InputNode,
@@ -20,6 +22,7 @@ from ....ir.hercules.nodes import (
     Node,
     Parameter,
     Phi,
+    PinnedNode,
     ProductNode,
     Read,
     Reduce,
@@ -176,8 +179,10 @@ class StraightOutliner(Outliner):
                 return at is not self.first and super()._is_own(node)
             case Reduce(join=Join() as join):
                 return self.placed.nest.forks[join] is not self.first
-            case _:
+            case FloatingNode() | PinnedNode() | ControlNode():
                 return super()._is_own(node)
+            case _:
+                assert_never(node)
 
     def steps(self) -> Iterator[Step]:
         """The dispatch, with the steps around it."""
@@ -239,9 +244,11 @@ class StraightOutliner(Outliner):
                     yield from map(block_leader, control_predecessors(end))
             case If() | Return():
                 yield from map(block_leader, control_predecessors(user))
-            case _:
+            case FloatingNode() | PinnedNode() | ControlNode():
                 if user in self.splitter.place:
                     yield self.splitter.place[user]
+            case _:
+                assert_never(user)
 
     # Transfers
 

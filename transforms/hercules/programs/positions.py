@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 
 from ....ir.hercules import dynamic
 from ....ir.hercules.nodes import (
     Binary,
     BinaryOp,
-    Bitcast,
     Cast,
     ConstantNode,
+    ControlNode,
     DynamicConstantNode,
+    FloatingNode,
     Integer,
     IntegerConstant,
     Node,
+    PinnedNode,
     ThreadID,
     Type,
     ZeroConstant,
@@ -76,13 +78,15 @@ class LinearForms:
                 return Linear({}, dynamic.evaluate(value, self.constants), type.bits)
             case ThreadID(fork):
                 return Linear({fork: 1}, 0, type.bits)
-            case Cast(operand=operand) | Bitcast(operand=operand) if isinstance(self.types[operand], Integer):
+            case Cast(operand=operand) if isinstance(self.types[operand], Integer):
                 inner = self.of(operand)
                 return Linear(inner.terms, inner.constant, min(inner.bits, type.bits))
             case Binary(op, lhs, rhs):
                 return self._binary(op, lhs, rhs)
-            case _:
+            case FloatingNode() | PinnedNode() | ControlNode():
                 return None
+            case _:
+                assert_never(node)
 
     def _binary(self, op: BinaryOp, lhs: Node, rhs: Node) -> Linear | None:
         if op not in (BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL, BinaryOp.SHIFT_LEFT):

@@ -19,18 +19,26 @@ from ....ir.hercules.inference import infer_types
 from ....ir.hercules.nodes import (
     Array,
     Atomic,
+    Bool,
     ConstantNode,
+    Control,
+    ControlNode,
     DynamicConstantNode,
     DynamicLiteral,
     FieldIndex,
+    Float,
+    FloatingNode,
     Fork,
     Function,
     If,
     InputNode,
+    Integer,
     Join,
+    Match,
     Node,
     Parameter,
     Phi,
+    PinnedNode,
     Product,
     ProductNode,
     Read,
@@ -38,6 +46,7 @@ from ....ir.hercules.nodes import (
     Region,
     Return,
     ScalarNode,
+    Start,
     Summation,
     ThreadID,
     Type,
@@ -140,8 +149,10 @@ class Splitter:
             case Read() if not is_control(node) and is_scalar(self.placed.types[node]):
                 if isinstance(node.collection, Parameter):
                     self._count_operands(node, found)
-            case _:
+            case FloatingNode() | PinnedNode() | ControlNode():
                 pass
+            case _:
+                assert_never(node)
 
     def _count_operands(self, node: Node, found: dict[Node, int]) -> None:
         counts = [found.get(it) for it in predecessors(node)]
@@ -314,8 +325,10 @@ class Splitter:
                 yield Transfer(target, [condition], self._flag(target))
             case Return(value=value):
                 yield from self._results(target, value)
-            case _:
+            case Start() | Match() | FloatingNode() | PinnedNode():
                 raise AssertionError(f"control goes on to {target}")
+            case _:
+                assert_never(target)
 
     def _pinned(self, kind: type[Node]) -> list[Node]:
         return [it for it in self.placed.place if isinstance(it, kind)]
@@ -358,5 +371,7 @@ def _is_literal(type: Type) -> bool:
             return isinstance(extent, DynamicLiteral) and _is_literal(element)
         case Product(fields=parts) | Summation(variants=parts):
             return all(map(_is_literal, parts))
-        case _:
+        case Bool() | Integer() | Float() | Control():
             return True
+        case _:
+            assert_never(type)
