@@ -16,6 +16,7 @@ from .ir.core.nodes import Module
 from .ir.entry_points import entry_point
 from .ir.hercules.entry import EntryPoint
 from .ir.hercules.nodes import Module as HerculesModule
+from .ir.hercules.program import GridKernel
 from .ir.types import BindingPoint
 from .origins import Origin
 from .steps import Step, Steps
@@ -161,3 +162,20 @@ def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
     lowered = do(RETURN_TO_CORE, entry_module, graph)
     do(TIDY, apply_passes, lowered, O1.passes, CORE)
     return lowered
+
+
+def compile_grid(kernel: GridKernel, options: GpuOptions) -> GpuKernel:
+    """WGSL of a kernel of a program (see `ir.hercules.program`), as `compile_for_gpu` writes it. Raises ShaderError."""
+    from .backend.wgsl.printer import print_unit
+    from .transforms.core.condition_depth import deepest_nesting
+    from .transforms.from_hercules import grid_module
+    from .transforms.passes import apply_passes
+    from .transforms.pipelines import CORE, GPU, NAGA, O1, guard_loops
+    from .transforms.to_wgsl.unit import to_unit
+
+    entry = kernel.function.name
+    module = grid_module(kernel)
+    apply_passes(module, (*O1.passes, *GPU.passes), CORE)
+    watch = guard_loops(module, entry, limit=options.loop_limit, effort=options.loop_effort)
+    apply_passes(module, NAGA.passes if options.for_naga else (), CORE)
+    return GpuKernel(print_unit(to_unit(module)), watch, deepest_nesting(module, entry))

@@ -82,7 +82,7 @@ class _GridFrame:
         """See `Frame`."""
         function = self.kernel.function
         name, type = function.parameter_names[index], function.parameter_types[index]
-        is_written = index in self.kernel.written
+        is_written = index in self.kernel.changed
         access = w.Access.READ_WRITE if is_written else w.Access.READ
         store = _outer_type(module, type, atomics)
         pointer = w.pointer(w.AddressSpace.STORAGE, store, access)

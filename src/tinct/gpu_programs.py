@@ -1,0 +1,217 @@
+"""Programs of Hercules IR on a GPU: their kernels as WGSL, their buffers as bytes, one request to the GPU process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, assert_never
+
+import numpy as np
+
+from .base.deadline import compiling_within
+from .base.errors import DeviceError, InputError
+from .ir.hercules import dynamic
+from .ir.hercules.nodes import DynamicConstant
+from .ir.hercules.program import Branch, Buffer, Clear, Copy, Dispatch, GridKernel, Loop, Program, Repeat, Step
+from .ir.hercules.types import substitute
+from .pipeline import GpuKernel, GpuOptions, compile_grid
+
+if TYPE_CHECKING:
+    from .backend.gpu import GpuDevice, GpuProgram, ProgramBuffer, ProgramResult, ProgramStep
+
+_MOST: Final = 2**32 - 1
+"""The greatest dynamic constant: a GPU's indices have 32 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOutcome:
+    """The bytes of each part of the result, and the seconds that compiling and running took."""
+
+    results: tuple[bytearray, ...]
+    compile_seconds: float
+    run_seconds: float
+
+
+def run_program_on_gpu(
+    program: Program, arguments: Sequence[bytes | bytearray], *, adapter: str = "", timeout: float | None = None
+) -> ProgramOutcome:
+    """Run a program on a WebGPU adapter, in a process of its own; see `ProgramOnGpu`."""
+    return ProgramOnGpu(program).run(arguments, adapter=adapter, timeout=timeout)
+
+
+@dataclass(slots=True)
+class ProgramOnGpu:
+    """A program whose kernels are compiled once.
+
+    On a driver that ends loops early (see `backend.gpu.faults`), kernels with long loops are watched. If a loop was
+    cut, the program runs again from its arguments, with loops that do several iterations in one.
+    """
+
+    program: Program
+    effort: int = 0
+    """The effort against cut loops that was enough in the last run (see `transforms.pipelines.LOOP_EFFORTS`)."""
+
+    _kernels: dict[tuple[GridKernel, GpuOptions], GpuKernel] = field(
+        default_factory=dict[tuple[GridKernel, GpuOptions], GpuKernel]
+    )
+
+    def run(
+        self, arguments: Sequence[bytes | bytearray], *, adapter: str = "", timeout: float | None = None
+    ) -> ProgramOutcome:
+        """Run the program. `arguments` are the bytes of the function's parameters, in the natural layout.
+
+        Raises InputError for arguments of other sizes, and for dynamic constants and grids from 2^32 on; ShaderError
+        for what has no place in WGSL; DeviceError if the adapter fails, allows less, or would give a wrong answer.
+        """
+        from .backend.gpu import DEFAULT_SECONDS, faults_of, shared_device
+        from .transforms.pipelines import LOOP_EFFORTS
+
+        device = shared_device(adapter)
+        faults = faults_of(device.adapter())
+        seconds = DEFAULT_SECONDS if timeout is None else timeout
+        compile_seconds = 0.0
+        for effort in range(self.effort, len(LOOP_EFFORTS)):
+            options = GpuOptions(for_naga=True, loop_limit=faults.get("loop iterations"), loop_effort=effort)
+            start = time.perf_counter()
+            with compiling_within(timeout):
+                kernels = {it: self._compiled(it, options) for it in self.program.kernels}
+            compile_seconds += time.perf_counter() - start
+            _check_nesting(device, kernels, faults.get("nesting"))
+            made = _Maker(self.program, kernels, arguments).make()
+            result = device.run_program(made, timeout=seconds)
+            compile_seconds += result.compile_seconds
+            if not _is_cut(result, len(self.program.buffers) + 1):
+                self.effort = effort
+                results = tuple(result.outputs[it] for it in self.program.results)
+                return ProgramOutcome(results, compile_seconds, result.run_seconds)
+        raise DeviceError(
+            f"{device.adapter().name} ends every loop of an invocation after {faults['loop iterations']:,} iterations "
+            f"in all, without an error; '{self.program.name}' needs more: run it on another device"
+        )
+
+    def _compiled(self, kernel: GridKernel, options: GpuOptions) -> GpuKernel:
+        key = kernel, options
+        if key not in self._kernels:
+            self._kernels[key] = compile_grid(kernel, options)
+        return self._kernels[key]
+
+
+def _check_nesting(device: GpuDevice, kernels: Mapping[GridKernel, GpuKernel], deepest: int | None) -> None:
+    for kernel, made in kernels.items():
+        if deepest is not None and made.nesting > deepest:
+            raise DeviceError(
+                f"{device.adapter().name} gives wrong answers, without an error, where conditions nest in more than "
+                f"{deepest} levels; those of '{kernel.function.name}' may come to {made.nesting}: run it on another "
+                "device, or nest it less"
+            )
+
+
+def _is_cut(result: ProgramResult, first_watch: int) -> bool:
+    """Whether a driver ended a loop early. The outputs from `first_watch` on are watches."""
+    from .transforms.core.watch_loops import WATCH_CUT
+
+    watches = [np.frombuffer(data, np.uint32) for index, data in result.outputs.items() if index >= first_watch]
+    return any(bool(words[WATCH_CUT]) for words in watches)
+
+
+@dataclass(slots=True)
+class _Maker:
+    """Makes the program for the GPU process. Its buffers are those of the program, one of the dynamic constants, then
+    one for the watch of each watched kernel.
+    """
+
+    program: Program
+    kernels: Mapping[GridKernel, GpuKernel]
+    arguments: Sequence[bytes | bytearray]
+
+    def _buffers(self) -> Iterator[ProgramBuffer]:
+        from .backend.gpu import ProgramBuffer
+        from .transforms.core.watch_loops import WATCH_BEFORE
+
+        for index, buffer in enumerate(self.program.buffers):
+            yield self._buffer(index, buffer)
+        constants = np.array([*self._constants(), 0], np.uint32)
+        yield ProgramBuffer(constants.nbytes, constants)
+        for _ in self._watched():
+            words = np.array(WATCH_BEFORE, np.uint32)
+            yield ProgramBuffer(words.nbytes, words, is_output=True)
+
+    def _steps(self, steps: Sequence[Step]) -> tuple[ProgramStep, ...]:
+        return tuple(map(self._step, steps))
+
+    def make(self) -> GpuProgram:
+        """The program. Raises InputError."""
+        from .backend.gpu import GpuProgram, ProgramKernel
+
+        kernels = tuple(ProgramKernel(made.wgsl, it.function.name) for it, made in self.kernels.items())
+        return GpuProgram(kernels, tuple(self._buffers()), self._steps(self.program.steps))
+
+    def _constants(self) -> Sequence[int]:
+        for name, value in zip(self.program.dynamic_constants, self.program.constants, strict=True):
+            if value > _MOST:
+                raise InputError(f"{name} is {value}; on a GPU dynamic constants are at most {_MOST}")
+        return self.program.constants
+
+    def _watched(self) -> list[GridKernel]:
+        return [it for it, made in self.kernels.items() if made.watch is not None]
+
+    def _buffer(self, index: int, buffer: Buffer) -> ProgramBuffer:
+        from .backend.gpu import ProgramBuffer
+
+        size, is_output = self._size(buffer), index in self.program.results
+        if buffer.parameter is None:
+            return ProgramBuffer(size, is_output=is_output)
+        data = self.arguments[buffer.parameter]
+        if len(data) != size:
+            raise InputError(f"the argument {buffer.name!r} has {len(data)} bytes instead of {size}")
+        return ProgramBuffer(size, data, is_output=is_output)
+
+    def _size(self, buffer: Buffer) -> int:
+        from .backend.cpu.layout import dynamic_size, natural_layout
+
+        known = [dynamic.literal(it) for it in self.program.constants]
+        return dynamic.evaluate(dynamic_size(natural_layout(substitute(buffer.type, known))), ())
+
+    def _step(self, step: Step) -> ProgramStep:
+        from .backend.gpu import BranchStep, ClearStep, CopyStep, LoopStep, RepeatStep
+
+        match step:
+            case Dispatch():
+                return self._dispatch(step)
+            case Repeat(count, counter, steps):
+                return RepeatStep(self._number(count), counter, self._steps(steps))
+            case Loop(steps, flag, then):
+                return LoopStep(self._steps(steps), flag, self._steps(then))
+            case Branch(flag, if_false, if_true):
+                return BranchStep(flag, self._steps(if_false), self._steps(if_true))
+            case Copy(source, target):
+                return CopyStep(source, target)
+            case Clear(buffer):
+                return ClearStep(buffer)
+            case _:
+                assert_never(step)
+
+    def _number(self, constant: DynamicConstant) -> int:
+        number = dynamic.evaluate(constant, self.program.constants)
+        if number > _MOST:
+            raise InputError(f"a loop of {number} iterations; on a GPU there are at most {_MOST}")
+        return number
+
+    def _dispatch(self, step: Dispatch) -> ProgramStep:
+        from .backend.gpu import BoundBuffer, DispatchStep
+        from .transforms.from_hercules import grid_size
+
+        kernel, made = step.kernel, self.kernels[step.kernel]
+        bound = [
+            BoundBuffer(0, number, "storage" if number in kernel.changed else "read-only-storage", buffer)
+            for number, buffer in enumerate(step.buffers)
+        ]
+        constants = len(self.program.buffers)
+        if made.watch is not None:
+            watch = constants + 1 + self._watched().index(kernel)
+            bound.append(BoundBuffer(made.watch.group, made.watch.binding, "storage", watch))
+        if made.watch is None or made.watch.binding != len(step.buffers):
+            bound.append(BoundBuffer(0, len(step.buffers), "uniform", constants))
+        factors = [dynamic.evaluate(it, self.program.constants) for it in kernel.factors]
+        return DispatchStep([*self.kernels].index(kernel), tuple(bound), grid_size(factors))

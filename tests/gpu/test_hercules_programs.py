@@ -1,0 +1,129 @@
+"""Programs of Hercules IR on the GPU device, against the interpreter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from tinct.backend.cpu.layout import natural_layout
+from tinct.backend.gpu import GpuDevice
+from tinct.base.errors import InputError
+from tinct.cli.hercules_bytes import pack, size_of, unpack
+from tinct.gpu_programs import ProgramOnGpu
+from tinct.ir.hercules import interp
+from tinct.ir.hercules.nodes import Function, Product
+from tinct.ir.hercules.program import Program
+from tinct.ir.hercules.storage import Value
+from tinct.ir.hercules.text import parse
+from tinct.ir.hercules.types import array, is_scalar
+from tinct.transforms.hercules.programs import program_for
+
+from ..hercules.support import GOLDENS, function_of, load, same_value
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _device() -> None:
+    reason = GpuDevice.unavailable_reason()
+    if reason is not None:
+        pytest.skip(f"no GPU: {reason}")
+
+
+def run(program: Program, values: Sequence[Value]) -> Value:
+    """What a program without sums returns on the GPU."""
+    arguments: list[bytearray] = []
+    for type, value in zip(program.parameter_types, values, strict=True):
+        kind, held = (array(type, 1), [value]) if is_scalar(type) else (type, value)
+        arguments.append(bytearray(size_of(natural_layout(kind))))
+        pack(kind, natural_layout(kind), held, arguments[-1])
+    outcome = ProgramOnGpu(program).run(arguments)
+    returned = program.return_type
+    types = returned.fields if program.is_product and isinstance(returned, Product) else (returned,)
+    parts: list[Value] = [unpack(it, natural_layout(it), data) for it, data in zip(types, outcome.results, strict=True)]
+    return parts if program.is_product else parts[0]
+
+
+def golden(name: str) -> Function:
+    return parse((GOLDENS / "programs" / f"{name}.hir").read_text(encoding="utf-8")).functions[0]
+
+
+CASES = (
+    ("matmul", [2, 3, 2], [[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]]),
+    ("matmul", [2, 0, 2], [[[], []], []]),
+    ("floyd_warshall", [3], [[0, 4, 1, 9, 0, 9, 9, 2, 0]]),
+    ("heat", [6], [[0.0, 1.0, 4.0, 9.0, 16.0, 25.0], 5]),
+    ("heat", [6], [[0.0, 1.0, 4.0, 9.0, 16.0, 25.0], 0]),
+    ("histogram_atomic", [6], [[0, 1, 1, 3, 7, 1]]),
+    ("histogram_plain", [6], [[0, 1, 1, 3, 7, 1]]),
+    ("prefix_sum", [5], [[1.0, 2.0, 3.0, 4.0, 5.0]]),
+)
+
+
+@pytest.mark.parametrize(("name", "constants", "values"), CASES)
+def test_agrees_with_the_interpreter(name: str, constants: list[int], values: list[Value]) -> None:
+    expected = interp.run(golden(name), constants, values)
+    assert same_value(run(program_for(golden(name), constants), values), expected)
+
+
+@pytest.mark.parametrize(
+    ("file", "constants", "values"),
+    [
+        ("dot", [3], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+        ("saxpy", [2, 100, 90], [2.0, [0.5 * it for it in range(100)], [1.0] * 90]),
+        ("calls", [2], [[1, 2, 3, 4], 3]),
+        ("nested_calls", [3], [[1, 2, 3], 4]),
+        ("loop", [], [5]),
+    ],
+)
+def test_samples(file: str, constants: list[int], values: list[Value]) -> None:
+    function = load(file).functions[-1]
+    expected = interp.run(function_of(load(file), function.name), constants, values)
+    assert same_value(run(program_for(function, constants), values), expected)
+
+
+def test_more_workgroups_than_fit_along_x() -> None:
+    count = 65_535 * 64 + 1
+    function = parse(
+        """
+        fn numbers<n>() -> array<u32, n> {
+          threads = fork(start, n)
+          i = thread_id(threads)
+          number = cast(u32, i)
+          joined = join(threads)
+          all = collect(joined, number)
+          done = return(joined, all)
+        }
+        """
+    ).functions[0]
+    numbers = run(program_for(function, [count]), [])
+    assert numbers == list(range(count))
+
+
+def test_grids_that_are_too_large() -> None:
+    text = """
+        fn total<n, m>(a: array<u32, 4>) -> array<u32, 4> {
+          one = constant(u32 1)
+          first = constant(u64 0)
+          rows = fork(start, n)
+          outer = reduce(rows_end, a, inner)
+          columns = fork(rows, m)
+          inner = reduce(columns_end, outer, after)
+          added = atomic(add, inner, position(first), one)
+          after = read(added, field(0))
+          columns_end = join(columns)
+          rows_end = join(columns_end)
+          done = return(rows_end, outer)
+        }
+        """
+    with pytest.raises(InputError, match=re.escape("a grid of 65536 x 65536 threads is over the limit")):
+        run(program_for(parse(text).functions[0], [65536, 65536]), [[0, 0, 0, 0]])
+    with pytest.raises(InputError, match="n is 4294967296; on a GPU dynamic constants are at most 4294967295"):
+        run(program_for(parse(text).functions[0], [2**32, 1]), [[0, 0, 0, 0]])
+    assert run(program_for(parse(text).functions[0], [300, 0]), [[5, 0, 0, 0]]) == [5, 0, 0, 0]
+    assert run(program_for(parse(text).functions[0], [300, 300]), [[0, 0, 0, 0]]) == [90_000, 0, 0, 0]
+
+
+def test_arguments_of_a_wrong_size() -> None:
+    with pytest.raises(InputError, match="the argument 'keys' has 4 bytes instead of 24"):
+        ProgramOnGpu(program_for(golden("histogram_atomic"), [6])).run([bytes(4)])
