@@ -12,6 +12,7 @@ import numpy as np
 from .base.deadline import compiling_within
 from .base.errors import DeviceError, InputError
 from .ir.hercules import dynamic
+from .ir.hercules.layout import buffer_size
 from .ir.hercules.nodes import DynamicConstant
 from .ir.hercules.program import Branch, Buffer, Clear, Copy, Dispatch, GridKernel, Loop, Program, Repeat, Step
 from .ir.hercules.types import substitute
@@ -168,10 +169,8 @@ class _Maker:
         return ProgramBuffer(size, data, is_output=is_output)
 
     def _size(self, buffer: Buffer) -> int:
-        from .backend.cpu.layout import dynamic_size, natural_layout
-
         known = [dynamic.literal(it) for it in self.program.constants]
-        return dynamic.evaluate(dynamic_size(natural_layout(substitute(buffer.type, known))), ())
+        return dynamic.evaluate(buffer_size(substitute(buffer.type, known)), ())
 
     def _step(self, step: Step) -> ProgramStep:
         from .backend.gpu import BranchStep, ClearStep, CopyStep, LoopStep, RepeatStep

@@ -8,15 +8,16 @@ step `core`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .ir.core.nodes import Module
 from .ir.entry_points import entry_point
 from .ir.hercules.entry import EntryPoint
+from .ir.hercules.nodes import Function
 from .ir.hercules.nodes import Module as HerculesModule
-from .ir.hercules.program import GridKernel
+from .ir.hercules.program import GridKernel, Program
 from .ir.types import BindingPoint
 from .origins import Origin
 from .steps import Step, Steps
@@ -164,16 +165,35 @@ def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
     return lowered
 
 
+def program_of(function: Function, constants: Sequence[int]) -> Program:
+    """The program of a function that verifies, for these values of its dynamic constants: its loops and folds are made
+    grids where that is proved. The function may be changed.
+    """
+    from .transforms.hercules import COUNTS_OF_GRIDS, GRID, HERCULES
+    from .transforms.hercules.for_machine import with_own_control
+    from .transforms.hercules.programs import program_for
+    from .transforms.passes import apply_passes
+
+    with_own_control(function)
+    if all(it < 1 << COUNTS_OF_GRIDS for it in constants):  # which the passes rely on
+        apply_passes(HerculesModule([function]), GRID.passes, HERCULES)
+    return program_for(function, constants)
+
+
 def compile_grid(kernel: GridKernel, options: GpuOptions) -> GpuKernel:
-    """WGSL of a kernel of a program (see `ir.hercules.program`), as `compile_for_gpu` writes it. Raises ShaderError."""
+    """WGSL of a kernel of a program (see `ir.hercules.program`), as `compile_for_gpu` writes it. Its function changes:
+    its integers become those of WGSL. Raises ShaderError.
+    """
     from .backend.wgsl.printer import print_unit
     from .transforms.core.condition_depth import deepest_nesting
     from .transforms.from_hercules import grid_module
+    from .transforms.hercules.lower_integers import lower_integers
     from .transforms.passes import apply_passes
     from .transforms.pipelines import CORE, GPU, NAGA, O1, guard_loops
     from .transforms.to_wgsl.unit import to_unit
 
     entry = kernel.function.name
+    lower_integers(kernel.function)
     module = grid_module(kernel)
     apply_passes(module, (*O1.passes, *GPU.passes), CORE)
     watch = guard_loops(module, entry, limit=options.loop_limit, effort=options.loop_effort)

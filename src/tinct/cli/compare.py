@@ -16,7 +16,7 @@ from ..agreement import Answer, answers, load_kernels
 from ..base.errors import InputError
 from ..cases import Case, KernelCases, load_cases, save_pictures
 from ..devices import DEVICES, adapter_named, routed
-from ..functions import HerculesFile, unavailable_reason
+from ..functions import HerculesFile
 from ..ir.diagnostics import ShaderError
 from ..shader import Shader
 from .device_names import ADAPTER_HELP, DEVICE, device_name
@@ -92,8 +92,6 @@ class _Gpu:
     def _reason(self, shader: Shader | HerculesFile, name: str) -> str | None:
         from ..backend.gpu import GpuDevice
 
-        if isinstance(shader, HerculesFile) and (missing := unavailable_reason()) is not None:
-            return None if self.is_asked_for else f"not supported: {missing}"
         adapter = GpuDevice.available(name)
         if adapter is None:
             reason = GpuDevice.unavailable_reason(name) or "no GPU"

@@ -9,7 +9,6 @@
 
 from .file import HerculesFile, is_hercules_path, load_hercules, verified
 from .function import DEVICES, FunctionRun, HerculesFunction, ParameterInfo, ResultInfo
-from .on_gpu import unavailable_reason
 from .structures import DynamicConstantInfo, FieldInfo, StructureInfo
 
 __all__ = [
@@ -24,6 +23,5 @@ __all__ = [
     "StructureInfo",
     "is_hercules_path",
     "load_hercules",
-    "unavailable_reason",
     "verified",
 ]

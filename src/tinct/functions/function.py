@@ -35,7 +35,7 @@ from .dtypes import (
 )
 from .extents import dynamic_constants
 from .machine_code import MachineCode
-from .on_gpu import run_on_gpu
+from .on_gpu import OnGpu
 from .results import DeviceResult, Parts, parts_of
 from .structures import DynamicConstantInfo, StructureInfo, constants_of, structures_of
 from .values import as_argument, blank, from_bytes, to_bytes, to_value
@@ -89,6 +89,7 @@ class HerculesFunction:
     def __init__(self, function: h.Function) -> None:
         self.function: Final = function
         self._machine_code = MachineCode(function)
+        self._on_gpu = OnGpu(function)
 
     def __repr__(self) -> str:
         return f"<HerculesFunction {self.name}: {', '.join(self.parameters)} -> {', '.join(self.results)}>"
@@ -194,7 +195,7 @@ class HerculesFunction:
             if adapter is None:
                 result = self._machine_code.run(known, buffers, seconds)
             else:
-                result = run_on_gpu(self.function, known, buffers, adapter=adapter, timeout=seconds)
+                result = self._on_gpu.run(known, buffers, adapter=adapter, timeout=seconds)
             found, timing = self._unpacked(result, returned), result.timing
         return FunctionRun(dict(zip(self._parts.names, found, strict=True)), timing)
 

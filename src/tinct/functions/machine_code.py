@@ -14,9 +14,9 @@ from ..base.deadline import compiling_within
 from ..dispatch import Timing
 from ..ir.hercules import dynamic
 from ..ir.hercules import nodes as h
-from ..ir.hercules.copying import copied
 from ..ir.hercules.layout import buffer_size
 from ..ir.hercules.types import substitute
+from .copies import copied_function
 from .results import DeviceResult
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class MachineCode:
         from ..transforms.hercules.for_machine import is_for_all, with_own_control
 
         if self._inlined is None:
-            function = _copied(self._given)
+            function = copied_function(self._given)
             with_own_control(function)
             self._inlined = function
         key = None if is_for_all(self._inlined, constants) else constants
@@ -90,22 +90,9 @@ def _compiled(function: h.Function, constants: Sequence[int] | None) -> _Code:
     from ..ir.hercules.copying import specialised
     from ..transforms.hercules.for_machine import kernel_of
 
-    kernel = kernel_of(_copied(function) if constants is None else specialised(function, constants))
+    kernel = kernel_of(copied_function(function) if constants is None else specialised(function, constants))
     layouts = {index: natural_layout(type) for index, type in enumerate(kernel.function.parameter_types)}
     return _Code(kernel, compile_function(kernel.function, layouts, CpuOptions("lane")))
-
-
-def _copied(function: h.Function) -> h.Function:
-    """A copy that may be changed."""
-    same = [h.DynamicParameter(index) for index in range(len(function.dynamic_constants))]
-    return h.Function(
-        name=function.name,
-        dynamic_constants=list(function.dynamic_constants),
-        parameter_types=list(function.parameter_types),
-        parameter_names=list(function.parameter_names),
-        return_type=function.return_type,
-        nodes=copied(function.nodes, same),
-    )
 
 
 def _aligned(size: int) -> npt.NDArray[np.uint8]:

@@ -1,30 +1,55 @@
-"""Functions on a GPU."""
+"""Functions on a GPU, as programs of kernels (`ir.hercules.program`)."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
-from ..base.errors import DeviceError
+from ..base.deadline import compiling_within
+from ..dispatch import Timing
 from ..ir.hercules import nodes as h
+from .copies import copied_function
 from .results import DeviceResult
 
+if TYPE_CHECKING:
+    from ..gpu_programs import ProgramOnGpu
 
-def unavailable_reason() -> str | None:
-    """Why no function runs on any GPU; None if some do."""
-    return "functions of Hercules IR on a GPU"
+_MOST_KEPT: Final = 16
+"""Most sets of dynamic constants for which programs are kept."""
 
 
-def run_on_gpu(
-    function: h.Function,
-    constants: Sequence[int],
-    buffers: Sequence[bytearray],
-    *,
-    adapter: str,
-    timeout: float | None,
-) -> DeviceResult:
-    """The result for these bytes of the parameters.
+class OnGpu:
+    """A function that verifies, made a program for each set of dynamic constants."""
 
-    `adapter` is "" for any. Raises DeviceError.
-    """
-    del constants, buffers, adapter, timeout
-    raise DeviceError(f"not supported: {unavailable_reason()}, such as {function.name!r}")
+    def __init__(self, function: h.Function) -> None:
+        self._given = function
+        self._programs: dict[tuple[int, ...], ProgramOnGpu] = {}
+
+    def run(
+        self, constants: Sequence[int], buffers: Sequence[bytearray], *, adapter: str, timeout: float | None
+    ) -> DeviceResult:
+        """The result for these bytes of the parameters. `adapter` is "" for any.
+
+        Raises ShaderError for what has no place in WGSL, InputError for sizes that a GPU cannot number, DeviceError.
+        """
+        start = time.perf_counter()
+        with compiling_within(timeout):
+            program = self.program(constants)
+        seconds = time.perf_counter() - start
+        outcome = program.run(buffers, adapter=adapter, timeout=timeout)
+        results = [memoryview(it) for it in outcome.results]
+        timing = Timing(seconds + outcome.compile_seconds, outcome.run_seconds)
+        return DeviceResult(results, program.program.is_product, timing)
+
+    def program(self, constants: Sequence[int]) -> ProgramOnGpu:
+        """The program for these values of the dynamic constants."""
+        from ..gpu_programs import ProgramOnGpu
+        from ..pipeline import program_of
+
+        key = tuple(constants)
+        if key not in self._programs:
+            if len(self._programs) == _MOST_KEPT:
+                del self._programs[next(iter(self._programs))]
+            self._programs[key] = ProgramOnGpu(program_of(copied_function(self._given), constants))
+        return self._programs[key]
