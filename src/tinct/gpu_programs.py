@@ -13,7 +13,7 @@ from .base.deadline import compiling_within
 from .base.errors import DeviceError, InputError
 from .ir.hercules import dynamic
 from .ir.hercules.layout import buffer_size
-from .ir.hercules.nodes import DynamicConstant
+from .ir.hercules.nodes import Array, DynamicConstant, DynamicLiteral, Product, Type
 from .ir.hercules.program import Branch, Buffer, Clear, Copy, Dispatch, GridKernel, Loop, Program, Repeat, Step
 from .ir.hercules.types import substitute
 from .pipeline import GpuKernel, GpuOptions, compile_grid
@@ -164,13 +164,20 @@ class _Maker:
         if buffer.parameter is None:
             return ProgramBuffer(size, is_output=is_output)
         data = self.arguments[buffer.parameter]
-        if len(data) != size:
-            raise InputError(f"the argument {buffer.name!r} has {len(data)} bytes instead of {size}")
-        return ProgramBuffer(size, data, is_output=is_output)
+        exact = self._size_of(buffer.type)
+        if len(data) != exact:
+            raise InputError(f"the argument {buffer.name!r} has {len(data)} bytes instead of {exact}")
+        return ProgramBuffer(size, bytes(data).ljust(size, b"\0"), is_output=is_output)
 
     def _size(self, buffer: Buffer) -> int:
-        known = [dynamic.literal(it) for it in self.program.constants]
-        return dynamic.evaluate(buffer_size(substitute(buffer.type, known)), ())
+        """The bytes of a buffer that a kernel can bind."""
+        return self._size_of(_not_empty(self._with_constants(buffer.type)))
+
+    def _size_of(self, type: Type) -> int:
+        return dynamic.evaluate(buffer_size(self._with_constants(type)), ())
+
+    def _with_constants(self, type: Type) -> Type:
+        return substitute(type, [dynamic.literal(it) for it in self.program.constants])
 
     def _step(self, step: Step) -> ProgramStep:
         from .backend.gpu import BranchStep, ClearStep, CopyStep, LoopStep, RepeatStep
@@ -214,3 +221,14 @@ class _Maker:
             bound.append(BoundBuffer(0, len(step.buffers), "uniform", constants))
         factors = [dynamic.evaluate(it, self.program.constants) for it in kernel.factors]
         return DispatchStep([*self.kernels].index(kernel), tuple(bound), grid_size(factors))
+
+
+def _not_empty(type: Type) -> Type:
+    """The type with one element in each array that has none, as WGSL knows no empty arrays."""
+    match type:
+        case Array(element, DynamicLiteral(count)):
+            return Array(_not_empty(element), DynamicLiteral(max(count, 1)))
+        case Product(fields):
+            return Product(tuple(map(_not_empty, fields)))
+        case _:
+            return type

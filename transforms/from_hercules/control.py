@@ -35,7 +35,7 @@ from .names import Names
 from .places import Place, Places
 from .scalars import Scalars
 from .shape import Cycle, Shape
-from .types import constant_value, scalar_type
+from .types import constant_value, is_empty, scalar_type
 
 Target = h.Node | tuple[str, h.Node]
 """Where a jump goes: a label, or the next iteration of the loop with this header or fork."""
@@ -339,6 +339,8 @@ class Writer:
             self._keep(node, self.builder.access(result, self.memory.steps(result.type, node.indices)))
             return
         is_uniform = node in self._uniform
+        if is_empty(self.placed.types[node]):
+            return
         self._wait(node, leader)
         if is_scalar(self.placed.types[node]):
             self._keep(node, self.memory.read(node, is_uniform=is_uniform))
@@ -348,6 +350,8 @@ class Writer:
             self.barriers.clear(w.AddressSpace.WORKGROUP)
 
     def _write(self, node: h.Write, leader: h.Node) -> None:
+        if is_empty(self.placed.types[node.value]):
+            return
         vectors = self.places.vectors
         chain = vectors.chains.get(node)
         is_vector = node in vectors.members and self.memory.is_vector(node)

@@ -15,7 +15,7 @@ from ...ir.hercules.types import is_scalar
 from ...ir.hercules.versions import version_of
 from ...ir.ops import BinaryOp
 from .places import Place, Places
-from .types import constant_value
+from .types import constant_value, member_of
 from .vectors import component_of, key_of
 
 _ATOMICS: dict[h.AtomicOp, str] = {
@@ -74,7 +74,7 @@ class Memory:
     def _step(self, type: w.Type, index: h.Index) -> Value:
         match index:
             case h.FieldIndex(field):
-                return u32(field)
+                return u32(member_of(type, field))
             case h.PositionIndex(position):
                 number, count = component_of(index), w.element_count(type)
                 if number is not None and isinstance(count, int):
@@ -282,7 +282,7 @@ _PLAIN: dict[h.AtomicOp, BinaryOp] = {
 def type_at(type: w.Type, indices: Sequence[h.Index]) -> w.Type:
     """The type of the part of a variable that indices lead to."""
     for index in indices:
-        inner = w.element_type(type, index.field if isinstance(index, h.FieldIndex) else 0)
+        inner = w.element_type(type, member_of(type, index.field) if isinstance(index, h.FieldIndex) else 0)
         assert inner is not None
         type = inner
     return type

@@ -19,7 +19,7 @@ from ...ir.hercules.sharing import Sharing
 from ...ir.hercules.types import is_collection
 from ...ir.hercules.versions import version_of
 from .levels import Levels
-from .types import Structs, scalar_type
+from .types import Structs, is_empty, scalar_type
 from .vectors import Path, VectorWrites, path_of, vector_paths
 
 
@@ -281,8 +281,10 @@ def store_type(
         case h.Array(element=element, extent=h.DynamicLiteral(value=count)):
             return w.array(store_type(structs, element, atomics, (*path, None), vectors), max(count, 1))
         case h.Product(fields=fields):
-            parts = (store_type(structs, it, atomics, (*path, index), vectors) for index, it in enumerate(fields))
-            return structs.of(parts)
+            return structs.of(
+                None if is_empty(it) else store_type(structs, it, atomics, (*path, number), vectors)
+                for number, it in enumerate(fields)
+            )
         case h.Integer() if path in atomics:
             return w.atomic(scalar_type(type))
         case _:

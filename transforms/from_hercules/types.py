@@ -6,7 +6,6 @@ fits a u32 (see `transforms.hercules`); a u16 is the bits of an f16, in the low 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -14,7 +13,7 @@ from ...ir import types as w
 from ...ir.constants import ConstantValue, RawValue, zero
 from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
-from ...ir.hercules.types import F16, F32, I32, U16, U32, U64, Scalar
+from ...ir.hercules.types import F16, F32, I32, U16, U32, U64, constant_type
 from ...ir.source import Span
 from .names import Names
 
@@ -53,13 +52,15 @@ class Structs:
 
     names: Names
     declared: list[w.Struct] = field(default_factory=list[w.Struct])
-    _by_fields: dict[tuple[w.Type, ...], w.Struct] = field(default_factory=dict["tuple[w.Type, ...]", w.Struct])
+    _by_fields: dict[tuple[w.Type | None, ...], w.Struct] = field(
+        default_factory=dict["tuple[w.Type | None, ...]", w.Struct]
+    )
 
-    def of(self, fields: Iterable[w.Type]) -> w.Struct:
-        """The structure with members of these types."""
+    def of(self, fields: Iterable[w.Type | None]) -> w.Struct:
+        """The structure with members of these types. None stands for a field without any data, which has no member."""
         key = tuple(fields)
         if key not in self._by_fields:
-            members = tuple(w.StructMember(f"field{index}", type) for index, type in enumerate(key))
+            members = tuple(w.StructMember(f"field{index}", it) for index, it in enumerate(key) if it is not None)
             self._by_fields[key] = struct = w.Struct(self.names.unique("Product"), members)
             self.declared.append(struct)
         return self._by_fields[key]
@@ -78,7 +79,7 @@ class Structs:
             case h.Array():
                 raise ShaderError([not_supported("an array of variable size inside of a kernel on a GPU", None)])
             case h.Product(fields=fields):
-                return self.of(self.store_type(it) for it in fields)
+                return self.of(None if is_empty(it) else self.store_type(it) for it in fields)
             case _:
                 return scalar_type(type)
 
@@ -96,7 +97,7 @@ def _raw(constant: h.Constant, type: w.Type) -> RawValue:
             return min(value, 2**32 - 1) if constant.type == U64 else value
         case h.ArrayConstant(elements=parts) | h.ProductConstant(fields=parts):
             found: list[RawValue] = []
-            for index, part in enumerate(parts):
+            for index, part in enumerate(it for it in parts if not is_empty(constant_type(it))):
                 inner = w.element_type(type, index)
                 assert inner is not None
                 found.append(_raw(part, inner))
@@ -107,20 +108,19 @@ def _raw(constant: h.Constant, type: w.Type) -> RawValue:
             raise TypeError("sums are lowered before")
 
 
-def is_finite(constant: h.Constant) -> bool:
-    """Whether WGSL can spell the constant: an expression of constants may be no infinity or NaN."""
-    match constant:
-        case h.FloatConstant(value=value):
-            return math.isfinite(value)
-        case h.ArrayConstant(elements=parts) | h.ProductConstant(fields=parts):
-            return all(map(is_finite, parts))
+def is_empty(type: h.Type) -> bool:
+    """Whether values of the type hold no data, as those of a product without fields."""
+    match type:
+        case h.Product(fields=fields):
+            return all(map(is_empty, fields))
+        case h.Array(element=element):
+            return is_empty(element)
         case _:
-            return True
+            return False
 
 
-def is_wide(type: h.Type) -> bool:
-    """Whether the type is of 64 bits."""
-    return isinstance(type, (h.Integer, h.Float)) and type.bits == 64
-
-
-__all__ = ["Scalar", "Structs", "constant_value", "is_finite", "is_wide", "scalar_type"]
+def member_of(type: w.Type, number: int) -> int:
+    """The member that a field of a product is: those of `Structs` are named after the numbers of the fields."""
+    assert isinstance(type, w.Struct)
+    found = type.member_index(f"field{number}")
+    return number if found is None else found
