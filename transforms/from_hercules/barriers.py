@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from ...ir import types as w
 from ...ir.core.builder import Builder
@@ -102,8 +103,19 @@ def uses_of(places: Places, node: h.Node) -> Uses:
         case h.Atomic():
             both = _shared(places.of(node))
             return Uses(both, both)
-        case _:
+        case (
+            h.Read()
+            | h.Write()
+            | h.Call()
+            | h.ProductNode()
+            | h.InputNode()
+            | h.ScalarNode()
+            | h.PinnedNode()
+            | h.ControlNode()
+        ):
             return NOTHING
+        case _:
+            assert_never(node)
 
 
 def _shared(place: Place) -> frozenset[Place]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import block_leader
@@ -102,5 +103,17 @@ def use_blocks(placed: Placement, node: h.Node, user: h.Node) -> Iterable[h.Node
             return [block_leader(join.control)]
         case h.If(control) | h.Match(control) | h.Return(control):
             return [block_leader(control)]
-        case _:
+        case (
+            h.Read()
+            | h.Write()
+            | h.Atomic()
+            | h.Call()
+            | h.ProductNode()
+            | h.InputNode()
+            | h.ScalarNode()
+            | h.PinnedNode()
+            | h.ControlNode()
+        ):
             return [placed.place[user]] if user in placed.place else []
+        case _:
+            assert_never(user)

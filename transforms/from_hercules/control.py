@@ -12,6 +12,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import assert_never
 
 from ...base.deadline import check_compile_time
 from ...ir import types as w
@@ -133,8 +134,20 @@ class Writer:
                 return self.context.thread(fork) if counter is None else self.builder.load(counter)
             case h.Parameter(index):
                 return self.context.parameters[index]
-            case _:
+            case (
+                h.Read()
+                | h.Write()
+                | h.Atomic()
+                | h.Call()
+                | h.ProductNode()
+                | h.InputNode()
+                | h.ScalarNode()
+                | h.PinnedNode()
+                | h.ControlNode()
+            ):
                 return self._values[node]
+            case _:
+                assert_never(node)
 
     def _constant(self, value: h.Constant) -> Value:
         type = scalar_type(_type_of(value))
@@ -290,7 +303,7 @@ class Writer:
     def _node(self, node: h.Node, leader: h.Node) -> None:
         self.builder.span = node.span
         match node:
-            case h.Unary() | h.Binary() | h.Select() | h.Cast() | h.Bitcast() | h.Intrinsic():
+            case h.ScalarNode():
                 self._keep(node, self._scalar(node))
             case h.Read():
                 self._read(node, leader)
@@ -302,8 +315,10 @@ class Writer:
                 self._values[node] = self.memory.atomic(node)
             case h.Call():
                 self._values[node] = self._call(node)
-            case _:
+            case h.ProductNode() | h.InputNode() | h.ScalarNode() | h.PinnedNode() | h.ControlNode():
                 pass
+            case _:
+                assert_never(node)
 
     def _call(self, node: h.Call) -> Value:
         """A call. Collections are not passed: the function uses the variables themselves."""
@@ -466,8 +481,20 @@ class Writer:
                 self._if(leader, end)
             case h.Match():
                 raise ShaderError([not_supported("a match of a sum in a kernel", end.span)])
-            case _:
+            case (
+                h.Read()
+                | h.Write()
+                | h.Atomic()
+                | h.Call()
+                | h.ProductNode()
+                | h.InputNode()
+                | h.ScalarNode()
+                | h.PinnedNode()
+                | h.ControlNode()
+            ):
                 self._edge(leader, end)
+            case _:
+                assert_never(end)
 
     def _if(self, leader: h.Node, end: h.If) -> None:
         """An If whose arms end here, or whose one arm leaves, so that the other goes on after it."""

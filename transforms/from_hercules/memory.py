@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from ...ir import types as w
 from ...ir.core.builder import Builder, constant, u32
@@ -82,6 +82,8 @@ class Memory:
                 return self.value(position)
             case h.VariantIndex() | h.ControlIndex():
                 raise TypeError("no index of data")
+            case _:
+                assert_never(index)
 
     # Accesses
 

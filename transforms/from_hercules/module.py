@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from ...ir import types as w
 from ...ir.core import nodes as c
@@ -258,6 +258,8 @@ class Dynamics:
                 if op is not h.DynamicOp.DIV:
                     return result
                 return builder.builtin_call("select", [result, u32(0), builder.binary(BinaryOp.EQUAL, right, u32(0))])
+            case _:
+                assert_never(constant)
 
 
 _DYNAMIC: Mapping[h.DynamicOp, BinaryOp] = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from ...ir import types as w
 from ...ir.core.values import Value
@@ -150,8 +151,10 @@ class Places:
                 case h.Read(collection, indices) | h.Write(collection, _, indices) | h.Atomic(_, collection, indices):
                     if node in self.placed.live and self._root_of(collection) is root and version_of(node) is node:
                         yield indices
-                case _:
+                case h.Call() | h.ProductNode() | h.InputNode() | h.ScalarNode() | h.PinnedNode() | h.ControlNode():
                     pass
+                case _:
+                    assert_never(node)
 
     def _root_of(self, node: h.Node) -> h.Node | None:
         version = version_of(node)
@@ -183,8 +186,19 @@ class Places:
                     before = [init, update]
                 case h.Write(collection=collection):
                     before = [collection]
-                case _:
+                case (
+                    h.Read()
+                    | h.Atomic()
+                    | h.Call()
+                    | h.ProductNode()
+                    | h.InputNode()
+                    | h.ScalarNode()
+                    | h.PinnedNode()
+                    | h.ControlNode()
+                ):
                     continue
+                case _:
+                    assert_never(node)
             target = self._root_of(node)
             for source in before:
                 root = self._root_of(source)
@@ -236,8 +250,18 @@ class Places:
                     root = self._root_of(node)
                     if root is not None:
                         yield root, path_of(indices[:-1])
-                case _:
+                case (
+                    h.Read()
+                    | h.Call()
+                    | h.ProductNode()
+                    | h.InputNode()
+                    | h.ScalarNode()
+                    | h.PinnedNode()
+                    | h.ControlNode()
+                ):
                     pass
+                case _:
+                    assert_never(node)
 
     def _all_of(self, node: h.Node) -> Iterator[tuple[h.Node, Path]]:
         root = self._root_of(node) if is_collection(self.placed.types.get(node)) else None
@@ -287,8 +311,10 @@ def store_type(
             )
         case h.Integer() if path in atomics:
             return w.atomic(scalar_type(type))
-        case _:
+        case h.Bool() | h.Integer() | h.Float() | h.Array() | h.Summation() | h.Control():
             return structs.store_type(type)
+        case _:
+            assert_never(type)
 
 
 def _makes_collection(node: h.Node, types: Mapping[h.Node, h.Type]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from ...ir import types as w
 from ...ir.constants import ConstantValue, RawValue, zero
@@ -106,6 +107,8 @@ def _raw(constant: h.Constant, type: w.Type) -> RawValue:
             return zero(type)
         case h.SummationConstant():
             raise TypeError("sums are lowered before")
+        case _:
+            assert_never(constant)
 
 
 def is_empty(type: h.Type) -> bool:

@@ -203,8 +203,10 @@ class _Lowering:
                 self._write(node, block)
             case h.Atomic():
                 self._atomic(node, block)
-            case _:
+            case h.Read() | h.Call() | h.ProductNode() | h.InputNode() | h.PinnedNode() | h.ControlNode():
                 pass
+            case _:
+                assert_never(node)
 
     # Scalars
 
@@ -225,8 +227,10 @@ class _Lowering:
                 assert isinstance(source, h.Integer)
                 word = self.words.bitcast(U32, value) if source.signed else value
                 self._replace(node, self.words.bitcast(F16, self.words.cast(U16, word)))
-            case _:
+            case h.Unary() | h.Binary() | h.Select() | h.Cast() | h.Bitcast() | h.Intrinsic():
                 pass
+            case _:
+                assert_never(node)
 
     def _replace(self, node: h.Node, new: h.Node) -> None:
         if not new.label and not isinstance(new, h.ConstantNode):

@@ -157,8 +157,10 @@ def _numbers(constant: h.Constant) -> list[int]:
                 assert isinstance(extent, h.DynamicLiteral)
                 count *= extent.value
             return [0] * count
-        case _:
+        case h.FloatConstant() | h.ProductConstant() | h.SummationConstant():
             raise AssertionError("an array of other elements is not packed")
+        case _:
+            assert_never(constant)
 
 
 def _packed_words(type: h.Type, numbers: Sequence[int], bits: int) -> h.Constant:

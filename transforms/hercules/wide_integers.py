@@ -143,8 +143,20 @@ class _Lowering:
                 self._phi(node)
             case h.Reduce() if self._is_wide(node):
                 self._reduce(node)
-            case _:
+            case (
+                h.Read()
+                | h.Write()
+                | h.Atomic()
+                | h.Call()
+                | h.ProductNode()
+                | h.InputNode()
+                | h.ScalarNode()
+                | h.PinnedNode()
+                | h.ControlNode()
+            ):
                 pass
+            case _:
+                assert_never(node)
 
     def _constant(self, node: h.ConstantNode, value: h.Constant) -> None:
         if self._is_wide(node):
@@ -222,8 +234,10 @@ class _Lowering:
                 if is_wide(indexed_type(self._type(node.collection), node.indices)):
                     what = f"an atomic on a 64-bit integer on a GPU: the value `{node.label or 'atomic'}`"
                     raise ShaderError([not_supported(what, node.span)])
-            case _:
+            case h.Call() | h.ProductNode() | h.InputNode() | h.PinnedNode() | h.ControlNode():
                 pass
+            case _:
+                assert_never(node)
 
     def _scalar(self, node: h.AnyScalarNode, block: h.Node) -> None:
         if self._is_wide(node):
@@ -373,8 +387,19 @@ class _Lowering:
                 node.fields = [*map(self._stored, fields)]
             case h.Collect(value=value) | h.Return(value=value):
                 node.value = self._stored(value)
-            case _:
+            case (
+                h.Read()
+                | h.Write()
+                | h.Atomic()
+                | h.Call()
+                | h.InputNode()
+                | h.ScalarNode()
+                | h.PinnedNode()
+                | h.ControlNode()
+            ):
                 pass
+            case _:
+                assert_never(node)
 
 
 def _is_large(element: h.Type | None) -> bool:
@@ -419,8 +444,20 @@ def _is_normal(node: h.Node, types: dict[h.Node, h.Type], positions: set[h.Node]
             return node in positions and int(literal(node) or 0) <= ALL_ONES
         case h.Cast(operand=operand):
             return node in positions and types[operand] == U32
-        case _:
+        case (
+            h.Read()
+            | h.Write()
+            | h.Atomic()
+            | h.Call()
+            | h.ProductNode()
+            | h.InputNode()
+            | h.ScalarNode()
+            | h.PinnedNode()
+            | h.ControlNode()
+        ):
             return False
+        case _:
+            assert_never(node)
 
 
 def _operands_out_of_place(nodes: Sequence[h.Node], types: dict[h.Node, h.Type]) -> Iterator[h.Node]:

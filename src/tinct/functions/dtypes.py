@@ -30,6 +30,8 @@ def number_type(type: h.Bool | h.Integer | h.Float) -> NumberType:
             return NumberType(f"{'i' if signed else 'u'}{bits}", np.dtype(f"<{'i' if signed else 'u'}{bits // 8}"))
         case h.Float(bits=bits):
             return NumberType(f"f{bits}", np.dtype(f"<f{bits // 8}"))
+        case _:
+            assert_never(type)
 
 
 def innermost(type: h.Type) -> h.Type:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import assert_never
 
 import numpy as np
 
@@ -68,8 +69,10 @@ class _Observer:
                 yield from self._product(type, fields, value, place)
             case h.Summation(variants=variants):
                 yield from self._sum(type, variants, value, place)
-            case _:
+            case h.Bool() | h.Integer() | h.Float() | h.Control():
                 return
+            case _:
+                assert_never(type)
 
     def _array(self, type: h.Array, value: object, place: str) -> Iterator[_Length]:
         if is_row(value) and isinstance(innermost(type), (h.Product, h.Summation)):
@@ -242,6 +245,8 @@ def _linear(extent: h.DynamicConstant, unknown: int, known: Mapping[int, int]) -
         case h.DynamicBinary(op=op, lhs=lhs, rhs=rhs):
             left, right = _linear(lhs, unknown, known), _linear(rhs, unknown, known)
             return None if left is None or right is None else _combined(op, left, right)
+        case _:
+            assert_never(extent)
 
 
 def _combined(op: h.DynamicOp, left: _Linear, right: _Linear) -> _Linear | None:
