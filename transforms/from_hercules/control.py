@@ -226,8 +226,9 @@ class Writer:
         while remaining:
             last = remaining.pop()
             left = self._before(last, partial(self._sequence, leader, remaining, base))
-            if left:
-                self._skip_if(left, partial(self._sequence, last))
+            passing = [it for it in left if self._way_on(it) is None]
+            if passing:
+                self._skip_if(passing, partial(self._sequence, last))
                 return
             leader, remaining, base = last, list(self._labels(last)), None
         (base or self._own)(leader)
@@ -727,8 +728,8 @@ class Writer:
             self._flags[target] = flag
         return self._flags[target]
 
-    def _skip_if(self, pending: Mapping[Target, None], code: Callable[[], None]) -> None:
-        """Write code that is skipped while one of the flags is set, which it clears if they are for this place."""
+    def _skip_if(self, pending: Iterable[Target], code: Callable[[], None]) -> None:
+        """Write code that is skipped while one of the flags is set."""
         condition: Value = bool_constant(False)
         for number, it in enumerate(pending):
             flag = self.builder.load(self._flag(it))
@@ -737,9 +738,7 @@ class Writer:
         merge = node.merge_target
         assert merge is not None
         with self.builder.at(node.false_target):
-            self._hop(pending)
-            if self.builder.block is not None:
-                self.builder.branch(merge)
+            self.builder.branch(merge)
         self.builder.block = node.true_target
         code()
         if self.builder.block is not None:
