@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tinct.backend.gpu import GpuDevice
+
 from .records import ROOT, folder, read
 
 KNOWN: dict[str, dict[str, str]] = tomllib.loads((Path(__file__).parent / "known.toml").read_text(encoding="utf-8"))
@@ -52,6 +54,14 @@ def test_every_verdict_of_the_small_validation_file(tmp_path: Path) -> None:
 def test_a_sample_of_the_executions(device: str, name: str, tmp_path: Path) -> None:
     options = ("--device", device, "--every", str(EVERY))
     assert_as_known("execution", vectors("execution.jsonl.xz"), KNOWN[name], tmp_path, *options)
+
+
+def test_a_sample_of_the_executions_by_way_of_hercules_on_a_gpu(tmp_path: Path) -> None:
+    reason = GpuDevice.unavailable_reason()
+    if reason is not None:
+        pytest.skip(f"no GPU: {reason}")
+    options = ("--device", "gpu-hercules", "--at-run-time", "--every", str(EVERY))
+    assert_as_known("execution", vectors("execution.jsonl.xz"), {}, tmp_path, *options)
 
 
 def test_every_known_failure_has_a_reason() -> None:
