@@ -25,8 +25,7 @@ class Cooperation:
 
     def fill(self, target: Value, source: Value | None) -> None:
         """Replace what a pointer points to by what another one does, or by zeros."""
-        assert isinstance(target.type, w.Pointer)
-        type = target.type.store
+        type = _store_type(target)
         if isinstance(type, w.Array):
             assert isinstance(type.count, int)
             self._loop(self.index(), type.count, self.size, lambda at: self._element(target, source, at))
@@ -47,19 +46,24 @@ class Cooperation:
 
     def _copy(self, target: Value, source: Value | None) -> None:
         """One invocation replaces what a pointer points to."""
-        assert isinstance(target.type, w.Pointer)
-        match target.type.store:
-            case w.Atomic(element=element):
-                old = constant(element, 0) if source is None else self.builder.builtin_call("atomicLoad", [source])
-                self.builder.builtin_call("atomicStore", [target, old])
-            case w.Array(count=int() as count) as type if w.contains_atomic(type):
+        has_atomics = _has_atomics(target) or (source is not None and _has_atomics(source))
+        match _store_type(target):
+            case w.Array(count=int() as count) if has_atomics:
                 self._loop(u32(0), count, 1, lambda at: self._element(target, source, at))
-            case w.Struct(members=members) as type if w.contains_atomic(type):
+            case w.Struct(members=members) if has_atomics:
                 for number in range(len(members)):
                     self._element(target, source, u32(number))
+            case w.Atomic(element=element):
+                self.builder.builtin_call("atomicStore", [target, self._loaded(source, element)])
             case type:
-                value = constant(type, zero(type)) if source is None else self.builder.load(source)
-                self.builder.store(target, value)
+                self.builder.store(target, self._loaded(source, type))
+
+    def _loaded(self, source: Value | None, type: w.Type) -> Value:
+        """What a pointer points to, a zero without one."""
+        if source is None:
+            return constant(type, zero(type))
+        is_atomic = isinstance(_store_type(source), w.Atomic)
+        return self.builder.builtin_call("atomicLoad", [source]) if is_atomic else self.builder.load(source)
 
     def _loop(self, first: Value, count: int, step: int, body: Callable[[Value], None]) -> None:
         """For each number from `first` to `count`, by steps."""
@@ -80,3 +84,12 @@ class Cooperation:
             builder.store(counter, builder.binary(BinaryOp.ADD, builder.load(counter), u32(step)))
             builder.branch(node.start_target)
         builder.block = node.merge_target
+
+
+def _store_type(pointer: Value) -> w.Type:
+    assert isinstance(pointer.type, w.Pointer)
+    return pointer.type.store
+
+
+def _has_atomics(pointer: Value) -> bool:
+    return w.contains_atomic(_store_type(pointer))

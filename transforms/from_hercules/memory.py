@@ -145,9 +145,7 @@ class Memory:
         if isinstance(source, h.ConstantNode):
             self.store(pointer, self.constant(source.value, pointer.type.store))
             return
-        other = self.places.of(source)
-        assert other.variable is not None
-        self.store(pointer, self.builder.load(other.variable))
+        self.store(pointer, self._whole(source, self.places.of(source)))
 
     def constant(self, value: h.Constant, type: w.Type) -> Value:
         """A constant of a WGSL type."""
@@ -179,6 +177,9 @@ class Memory:
             return self.constant(source.value, place.type)
         variable = self.places.of(source).variable
         assert variable is not None
+        assert isinstance(variable.type, w.Pointer)
+        if w.contains_atomic(variable.type.store):
+            raise ShaderError([not_supported("a copy of atomics to memory of one invocation", source.span)])
         return self.builder.load(variable)
 
     def keep(self, collect: h.Collect, value: h.Node, ids: Sequence[Value]) -> None:
