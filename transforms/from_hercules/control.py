@@ -1,14 +1,10 @@
 """Writes the control of a function with Ifs and Loops, and the nodes of each block in it.
 
-Blocks follow `shape`. A jump to a label that is not the next code sets a flag, and the code in between is skipped while
-the flag is set; a jump out of a loop is a `break`, and a flag if it goes further than the end of that loop. Values that
-merge (Phis and Reduces of scalars) are variables, and so are values of a loop that are used after it.
+Blocks follow `shape`, values are kept by `values`, jumps that are not to the next code are written by `jumps`.
 """
 
 from __future__ import annotations
 
-import math
-import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,44 +13,27 @@ from typing import assert_never
 from ...base.deadline import check_compile_time
 from ...ir import types as w
 from ...ir.core import nodes as c
-from ...ir.core.builder import Builder, bool_constant, empty_block, u32
+from ...ir.core.builder import Builder, u32
 from ...ir.core.values import Value
 from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import Loop, block_leader
 from ...ir.hercules.graph import is_control, is_projection
 from ...ir.hercules.placement import Placement
-from ...ir.hercules.types import F16, is_collection, is_scalar
+from ...ir.hercules.types import is_collection, is_scalar
 from ...ir.hercules.versions import is_version_projection
-from ...ir.ops import BinaryOp, UnaryOp
+from ...ir.ops import BinaryOp
 from .barriers import Barriers, Uses, uses_of
-from .coalescing import coalesced, use_blocks
+from .coalescing import use_blocks
 from .cooperation import Cooperation
+from .jumps import Jumps, Target
 from .levels import Levels
 from .memory import Memory, is_zero
 from .names import Names
 from .places import Place, Places
-from .scalars import Scalars
 from .shape import Cycle, Shape
-from .types import constant_value, is_empty, scalar_type
-
-Target = h.Node | tuple[str, h.Node]
-"""Where a jump goes: a label, or the next iteration of the loop with this header or fork."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Label:
-    """Code that is followed by a label's."""
-
-    target: h.Node
-
-
-@dataclass(frozen=True, slots=True)
-class _LoopFrame:
-    """The body of the loop with this header or fork."""
-
-    header: h.Node
-    node: c.Loop
+from .types import is_empty
+from .values import Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,107 +59,37 @@ class Writer:
     levels: Levels
     places: Places
     context: Context
+    values: Values = field(init=False)
     memory: Memory = field(init=False)
     barriers: Barriers = field(init=False)
-    scalars: Scalars = field(init=False)
+    jumps: Jumps = field(init=False)
     users: dict[h.Node, tuple[h.Node, ...]] = field(init=False)
-    start: c.Block = field(init=False)
-    _values: dict[h.Node, Value] = field(default_factory=dict[h.Node, Value])
-    _variables: dict[h.Node, c.Var] = field(default_factory=dict[h.Node, c.Var])
-    _shared: Mapping[h.Node, Sequence[h.Phi]] = field(default_factory=dict[h.Node, "Sequence[h.Phi]"])
-    _counters: dict[h.Fork, c.Var] = field(default_factory=dict[h.Fork, c.Var])
-    _escaping: set[h.Node] = field(default_factory=set[h.Node])
     _uniform: set[h.Node] = field(default_factory=set[h.Node])
-    _frames: list[_Label | _LoopFrame] = field(default_factory=list["_Label | _LoopFrame"])
-    _flags: dict[Target, c.Var] = field(default_factory=dict[Target, c.Var])
-    _pending: dict[Target, None] = field(default_factory=dict[Target, None])
-    _bits: dict[int, c.Var] = field(default_factory=dict[int, c.Var])
     _waiting: dict[Target, Uses] = field(default_factory=dict[Target, Uses])
-    _entered: set[c.Block] = field(default_factory=set[c.Block])
-    """The merge and continuing blocks of loops that something branches to."""
 
     def __post_init__(self) -> None:
-        self.memory = Memory(self.builder, self.places, self.value, self.context.dynamic)
-        self.barriers = Barriers(self.builder, self.levels, self.places)
-        self.scalars = Scalars(self.builder)
+        context, start = self.context, self.builder.block
+        assert start is not None
         self.users = self.places.users
-        assert self.builder.block is not None
-        self.start = self.builder.block
+        self.values = Values(
+            self.builder,
+            self.names,
+            self.placed,
+            self.users,
+            start,
+            context.thread,
+            context.dynamic,
+            context.parameters,
+        )
+        self.memory = Memory(self.builder, self.places, self.values)
+        self.barriers = Barriers(self.builder, self.levels, self.places)
+        self.jumps = Jumps(self.builder, self.names, start)
 
     def write(self) -> None:
         """Write the function's code."""
-        self._escaping = set(self._find_escaping())
         self._uniform = self._find_uniform()
-        self._shared = coalesced(self.placed, self.users)
-        for node in self.placed.function.nodes:
-            if node not in self._variables and (node in self._escaping or self._is_apart(node)):
-                self._declare(node)
+        self.values.declare_first(self._find_escaping())
         self._sequence(self.placed.graph.order[0])
-
-    # Values
-
-    def value(self, node: h.Node) -> Value:
-        """The value of a scalar node, at the insertion point."""
-        if node in self._variables:
-            return self.builder.load(self._variables[node])
-        match node:
-            case h.ConstantNode(value):
-                return self._constant(value)
-            case h.DynamicConstantNode(value):
-                return self.context.dynamic(value)
-            case h.ThreadID(fork):
-                assert isinstance(fork, h.Fork)
-                counter = self._counters.get(fork)
-                return self.context.thread(fork) if counter is None else self.builder.load(counter)
-            case h.Parameter(index):
-                return self.context.parameters[index]
-            case (
-                h.Read()
-                | h.Write()
-                | h.Atomic()
-                | h.Call()
-                | h.ProductNode()
-                | h.InputNode()
-                | h.ScalarNode()
-                | h.PinnedNode()
-                | h.ControlNode()
-            ):
-                return self._values[node]
-            case _:
-                assert_never(node)
-
-    def _constant(self, value: h.Constant) -> Value:
-        type = scalar_type(_type_of(value))
-        if isinstance(value, h.FloatConstant) and not math.isfinite(value.value):
-            return self._not_finite(value)
-        return c.Constant(constant_value(value, type), type, None)
-
-    def _not_finite(self, constant: h.FloatConstant) -> Value:
-        """An infinity or a NaN, from bits in a variable: WGSL allows none in expressions of constants."""
-        is_half = constant.type == F16
-        (bits,) = struct.unpack("<H" if is_half else "<I", struct.pack("<e" if is_half else "<f", constant.value))
-        if bits not in self._bits:
-            pointer = w.pointer(w.AddressSpace.FUNCTION, w.U32, w.Access.READ_WRITE)
-            self._bits[bits] = c.Var(u32(bits), pointer, self.names.unique("bits"))
-            self.start.instructions.insert(0, self._bits[bits])
-        return self.scalars.from_bits(self.builder.load(self._bits[bits]), constant.type)
-
-    def _operands(self, nodes: Iterable[h.Node]) -> list[Value]:
-        return [self.value(it) for it in nodes]
-
-    def _name(self, node: h.Node) -> str | None:
-        return self.names.unique(node.label) if node.label else None
-
-    def _declare(self, node: h.Node, initial: Value | None = None) -> None:
-        """Declare the variable of a scalar node, and of the Phis that share it."""
-        nodes = self._shared.get(node, (node,))
-        type = scalar_type(self.placed.types[node], node.span)
-        label = next((it.label for it in nodes if it.label), "")
-        self._variables.update(dict.fromkeys(nodes, self._variable(type, self.names.unique(label), initial)))
-
-    def _variable(self, type: w.Type, name: str, initial: Value | None = None) -> c.Var:
-        pointer = w.pointer(w.AddressSpace.FUNCTION, type, w.Access.READ_WRITE)
-        return self.builder.var(pointer, name=name, initializer=initial)
 
     # What is found out before
 
@@ -196,11 +105,6 @@ class Writer:
             blocks = [block for user in users for block in use_blocks(self.placed, node, user)]
             if any(cycle not in self.shape.cycles[block] for cycle in home for block in blocks):
                 yield node
-
-    def _is_apart(self, node: h.Node) -> bool:
-        """Whether Phis share a variable that none of them can declare where all others see it."""
-        above = [block_leader(self.placed.dominators.parent[it.region]) for it in self._shared.get(node, ())]
-        return not any(all(self.placed.dominators.dominates(one, it) for it in above) for one in above) and bool(above)
 
     def _find_uniform(self) -> set[h.Node]:
         """The Reads in the code of a workgroup on which its control depends."""
@@ -225,35 +129,19 @@ class Writer:
         remaining = list(self._labels(leader) if labels is None else labels)
         while remaining:
             last = remaining.pop()
-            left = self._before(last, partial(self._sequence, leader, remaining, base))
-            passing = [it for it in left if self._way_on(it) is None]
-            if passing:
-                self._skip_if(passing, partial(self._sequence, last))
+            skipping = self._before(last, partial(self._sequence, leader, remaining, base))
+            if skipping:
+                self.jumps.unless(skipping, partial(self._sequence, last))
                 return
             leader, remaining, base = last, list(self._labels(last)), None
         (base or self._own)(leader)
 
-    def _before(self, label: h.Node, code: Callable[[], None]) -> dict[Target, None]:
-        """Write the code before a label; returns the jumps in it that go further than the label."""
-        before, self._pending = self._pending, {}
-        self._frames.append(_Label(label))
+    def _before(self, label: h.Node, code: Callable[[], None]) -> list[Target]:
+        """Write the code before a label; returns the jumps in it that skip the label."""
         self._declare_merged(label)
-        assert self.builder.block is not None
-        block, index = self.builder.block, len(self.builder.block.instructions)
-        code()
-        self._frames.pop()
-        if self._pending.pop(label, "") is None:
-            self._reset(label, block, index)
-        left, self._pending = self._pending, {**before, **self._pending}
+        skipping = self.jumps.before(label, code)
         self.barriers.since |= self._waiting.pop(label, Uses())
-        return left
-
-    def _reset(self, target: Target, block: c.Block, index: int) -> None:
-        """Clear a flag where the code begins that may set it."""
-        apart = empty_block()
-        with self.builder.at(apart):
-            self.builder.store(self._flag(target), bool_constant(False))
-        block.instructions[index:index] = apart.instructions
+        return skipping
 
     def _labels(self, leader: h.Node) -> tuple[h.Node, ...]:
         """The labels after all the code of a block, cycles included."""
@@ -281,8 +169,8 @@ class Writer:
     def _declare_merged(self, label: h.Node) -> None:
         """Declare the variables of a label's Phis, before the code that gives them values."""
         for phi in self._phis(label):
-            if phi not in self._variables and is_scalar(self.placed.types[phi]):
-                self._declare(phi)
+            if not self.values.is_variable(phi) and is_scalar(self.placed.types[phi]):
+                self.values.declare(phi)
 
     def _phis(self, region: h.Node) -> Iterator[h.Phi]:
         for user in self.users.get(region, ()):
@@ -305,7 +193,7 @@ class Writer:
         self.builder.span = node.span
         match node:
             case h.ScalarNode():
-                self._keep(node, self._scalar(node))
+                self.values.keep(node, self._scalar(node))
             case h.Read():
                 self._read(node, leader)
             case h.Write():
@@ -313,9 +201,9 @@ class Writer:
             case h.Atomic():
                 self._wait(node, leader)
                 self._begin(node, node.collection, leader)
-                self._values[node] = self.memory.atomic(node)
+                self.values.keep_unnamed(node, self.memory.atomic(node))
             case h.Call():
-                self._values[node] = self._call(node)
+                self.values.keep_unnamed(node, self._call(node))
             case h.ProductNode() | h.InputNode() | h.ScalarNode() | h.PinnedNode() | h.ControlNode():
                 pass
             case _:
@@ -327,39 +215,29 @@ class Writer:
         pairs = list(zip(node.arguments, types, strict=True))
         places = [self.places.of(it) for it, type in pairs if not is_scalar(type)]
         function = self.context.called(node.callee, places)
-        return self.builder.call(function, [self.value(it) for it, type in pairs if is_scalar(type)])
+        return self.builder.call(function, [self.values(it) for it, type in pairs if is_scalar(type)])
 
     def _scalar(self, node: h.AnyScalarNode) -> Value:
         operands = node.inputs()
         types = [self.placed.types[it] for it in operands]
-        return self.scalars.emit(node, self._operands(operands), types)
-
-    def _keep(self, node: h.Node, value: Value) -> None:
-        """Remember the value of a node."""
-        variable = self._variables.get(node)
-        if variable is not None:
-            self.builder.store(variable, value)
-            return
-        if isinstance(value, c.Instruction) and value.name is None:
-            value.name = self._name(node)
-        self._values[node] = value
+        return self.values.scalars.emit(node, [self.values(it) for it in operands], types)
 
     def _read(self, node: h.Read, leader: h.Node) -> None:
         if is_projection(node) or is_version_projection(node):
             return
         if isinstance(node.collection, h.Atomic):
-            self._keep(node, self._values[node.collection])
+            self.values.keep(node, self.values(node.collection))
             return
         if isinstance(node.collection, h.Call):
-            result = self._values[node.collection]
-            self._keep(node, self.builder.access(result, self.memory.steps(result.type, node.indices)))
+            result = self.values(node.collection)
+            self.values.keep(node, self.builder.access(result, self.memory.steps(result.type, node.indices)))
             return
         is_uniform = node in self._uniform
         if is_empty(self.placed.types[node]):
             return
         self._wait(node, leader)
         if is_scalar(self.placed.types[node]):
-            self._keep(node, self.memory.read(node, is_uniform=is_uniform))
+            self.values.keep(node, self.memory.read(node, is_uniform=is_uniform))
         else:
             self.memory.copy_part(node)
         if is_uniform:
@@ -402,30 +280,7 @@ class Writer:
         if not self.levels.is_lane(header):
             self.barriers.enter_loop(it for it in loop.body if isinstance(it, h.Fork) and self.levels.is_local(it))
         node = self.builder.enter_loop()
-        self._body(header, node, lambda: self._inside(header))
-
-    def _body(self, header: h.Node, node: c.Loop, inside: Callable[[], None]) -> None:
-        """Write the body of a loop, and go on after it."""
-        before, self._pending = self._pending, {}
-        self.builder.block = node.start_target
-        self._frames.append(_LoopFrame(header, node))
-        inside()
-        self._frames.pop()
-        if self._pending.pop(("next", header), "") is None:
-            self._reset(("next", header), node.start_target, 0)
-        if self.builder.block is not None:
-            self._leave(node.continuing_target)
-        with self.builder.at(node.continuing_target):
-            if node.continuing_target in self._entered:
-                self.builder.branch(node.start_target)
-            else:
-                self.builder.unreachable()
-        self.builder.block = node.merge_target
-        if node.merge_target in self._entered:
-            self._hop(self._pending)
-        else:
-            self.builder.unreachable()
-        self._pending = {**before, **self._pending}
+        self.jumps.loop(header, node, lambda: self._inside(header))
 
     def _fork(self, fork: h.Fork) -> None:
         """Threads one after another."""
@@ -434,13 +289,13 @@ class Writer:
             self._start_reduce(reduce, fork)
         ids = [it for it in self.users.get(fork, ()) if isinstance(it, h.ThreadID)]
         name = next((it.label for it in ids if it.label), "")
-        self._counters[fork] = counter = self._variable(w.U32, self.names.unique(name, "i"), u32(0))
+        self.values.counters[fork] = counter = self.values.variable(w.U32, self.names.unique(name, "i"), u32(0))
         node = self.builder.enter_loop()
         with self.builder.at(node.start_target):
             more = self.builder.binary(BinaryOp.LESS, self.builder.load(counter), self.context.dynamic(fork.factor))
             test = self.builder.enter_if(more)
             with self.builder.at(test.false_target):
-                self._leave(node.merge_target)
+                self.jumps.leave(node.merge_target)
             assert test.merge_target is not None
             with self.builder.at(test.true_target):
                 self.builder.branch(test.merge_target)
@@ -453,15 +308,11 @@ class Writer:
             self.builder.block = first
             self._inside(fork)
 
-        self._body(fork, node, inside)
+        self.jumps.loop(fork, node, inside)
 
     def _start_reduce(self, reduce: h.Reduce, fork: h.Fork) -> None:
         if is_scalar(self.placed.types[reduce]):
-            initial = self.value(reduce.init)
-            if reduce in self._variables:
-                self.builder.store(self._variables[reduce], initial)
-            else:
-                self._declare(reduce, initial)
+            self.values.assign([(reduce, reduce.init)])
         else:
             self._begin(reduce, reduce.init, block_leader(fork.control))
 
@@ -472,12 +323,16 @@ class Writer:
 
     # Exits
 
+    def _jump(self, target: Target) -> None:
+        self._waiting[target] = self._waiting.get(target, Uses()) | self.barriers.since
+        self.jumps.to(target)
+
     def _exit(self, leader: h.Node) -> None:
         end = self.placed.exits[leader]
         self.builder.span = end.span
         match end:
             case h.Return():
-                self.context.finish(end, self.value)
+                self.context.finish(end, self.values)
             case h.If():
                 self._if(leader, end)
             case h.Match():
@@ -500,7 +355,7 @@ class Writer:
     def _if(self, leader: h.Node, end: h.If) -> None:
         """An If whose arms end here, or whose one arm leaves, so that the other goes on after it."""
         targets = dict(_outputs(self.users[end]))
-        node = self.builder.enter_if(self.value(end.condition))
+        node = self.builder.enter_if(self.values(end.condition))
         merge = node.merge_target
         assert merge is not None
         arms = {True: node.true_target, False: node.false_target}
@@ -572,35 +427,9 @@ class Writer:
             return
         number = next(i for i, it in enumerate(region.predecessors) if block_leader(it) is leader)
         pairs = [(phi, phi.values[number]) for phi in self._phis(region)]
-        self._assign([(phi, it) for phi, it in pairs if is_scalar(self.placed.types[phi])])
+        self.values.assign([(phi, it) for phi, it in pairs if is_scalar(self.placed.types[phi])])
         collections = [(phi, it) for phi, it in pairs if is_collection(self.placed.types[phi])]
         self._copy_all(collections, leader)
-
-    def _assign(self, pairs: Iterable[tuple[h.Node, h.Node]]) -> None:
-        """Give variables their values, all at once: one is assigned when no other needs its old value any more."""
-        left = [(target, source) for target, source in pairs if not self._is_same_variable(target, source)]
-        while left:
-            free = next((it for it in left if not self._is_needed(it, left)), None)
-            if free is None:
-                values = [self.value(source) for _, source in left]
-                for (target, _), value in zip(left, values, strict=True):
-                    self.builder.store(self._variables[target], value)
-                return
-            left.remove(free)
-            target, source = free
-            if target in self._variables:
-                self.builder.store(self._variables[target], self.value(source))
-            else:
-                self._declare(target, self.value(source))
-
-    def _is_same_variable(self, target: h.Node, source: h.Node) -> bool:
-        return target in self._variables and self._variables[target] is self._variables.get(source)
-
-    def _is_needed(self, move: tuple[h.Node, h.Node], moves: Iterable[tuple[h.Node, h.Node]]) -> bool:
-        """Whether another of the moves reads the variable that one assigns."""
-        return any(
-            self._is_same_variable(move[0], source) for other in moves if other is not move for source in other[1:]
-        )
 
     def _copy_all(self, pairs: Sequence[tuple[h.Node, h.Node]], leader: h.Node) -> None:
         """In a block, copy versions to the places of those that continue them, all at once.
@@ -610,6 +439,7 @@ class Writer:
         is_once = not any(map(self._is_repeated, self.shape.cycles[leader]))
         moved = [(target, source) for target, source in pairs if self._is_moved(target, source)]
         moved = [(target, source) for target, source in moved if not (is_once and is_zero(source))]
+        self._check_order(moved)
         together = [(target, source) for target, source in moved if not self._copy_in_workgroup(target, source)]
         if len(together) > 1:
             self.memory.copy_together([(self.places.of(target), source) for target, source in together])
@@ -632,6 +462,15 @@ class Writer:
         self.barriers.since |= uses
         return True
 
+    def _check_order(self, moved: Sequence[tuple[h.Node, h.Node]]) -> None:
+        """Refuse copies of shared memory one after another of which one overwrites what a later one needs."""
+        overwritten: set[Place] = set()
+        for target, source in moved:
+            if not isinstance(source, h.ConstantNode) and self.places.of(source) in overwritten:
+                raise ShaderError([not_supported("arrays in workgroup memory that change places", target.span)])
+            place = self.places.of(target)
+            overwritten |= {place} if place.is_shared else set()
+
     def _is_moved(self, target: h.Node, source: h.Node) -> bool:
         return isinstance(source, h.ConstantNode) or self.places.of(source) is not self.places.of(target)
 
@@ -642,7 +481,7 @@ class Writer:
         fork = self.placed.nest.forks[join]
         if scalars and not self.levels.is_loop(fork):
             raise ShaderError([not_supported("a sum over invocations that is not in memory", scalars[0].span)])
-        self._assign([(it, it.update) for it in scalars])
+        self.values.assign([(it, it.update) for it in scalars])
         collections = [(it, it.update) for it in reduces if is_collection(self.placed.types[it])]
         self._copy_all(collections, block_leader(join.control))
         for collect in self.users.get(join, ()):
@@ -658,92 +497,10 @@ class Writer:
             ids = [self.context.thread(it) for it in self._local_forks(fork)]
             self.memory.keep(outer, value, ids)
         else:
-            self.memory.keep(collect, collect.value, [self.builder.load(self._counters[fork])])
+            self.memory.keep(collect, collect.value, [self.builder.load(self.values.counters[fork])])
 
     def _local_forks(self, fork: h.Fork) -> list[h.Fork]:
         return [it for it in self.placed.nest.around[fork] if self.levels.is_local(it)]
-
-    # Jumps
-
-    def _jump(self, target: Target) -> None:
-        """Leave the code up to a label, or begin the next iteration of a loop."""
-        self._waiting[target] = self._waiting.get(target, Uses()) | self.barriers.since
-        crossed: list[_LoopFrame] = []
-        is_far = False
-        for frame in reversed(self._frames):
-            if isinstance(frame, _Label):
-                if frame.target is target:
-                    break
-                is_far = True
-            elif target == ("next", frame.header):
-                if not crossed:
-                    if is_far:
-                        self._leave(frame.node.continuing_target)
-                    return
-                is_far = True
-                break
-            else:
-                crossed.append(frame)
-                is_far = False
-        if len(crossed) > 1 or is_far:
-            self.builder.store(self._flag(target), bool_constant(True))
-            self._pending[target] = None
-        if crossed:
-            self._leave(crossed[0].node.merge_target)
-
-    def _leave(self, block: c.Block) -> None:
-        """End the current block with a `break` or a `continue`."""
-        self._entered.add(block)
-        self.builder.branch(block)
-
-    def _hop(self, pending: Iterable[Target]) -> None:
-        """After a loop: go on with the jumps that have left it."""
-        for target in list(pending):
-            if (leave := self._way_on(target)) is not None:
-                node = self.builder.enter_if(self.builder.load(self._flag(target)))
-                with self.builder.at(node.true_target):
-                    self._leave(leave)
-                assert node.merge_target is not None
-                with self.builder.at(node.false_target):
-                    self.builder.branch(node.merge_target)
-                self.builder.block = node.merge_target
-
-    def _way_on(self, target: Target) -> c.Block | None:
-        """The block that a jump with a flag branches to from here; None if it only skips code."""
-        for frame in reversed(self._frames):
-            if isinstance(frame, _Label):
-                if frame.target is target:
-                    return None
-            elif target == ("next", frame.header):
-                return frame.node.continuing_target
-            else:
-                return frame.node.merge_target
-        return None
-
-    def _flag(self, target: Target) -> c.Var:
-        if target not in self._flags:
-            pointer = w.pointer(w.AddressSpace.FUNCTION, w.BOOL, w.Access.READ_WRITE)
-            flag = c.Var(None, pointer, self.names.unique("leave"))
-            self.start.instructions.insert(0, flag)
-            self._flags[target] = flag
-        return self._flags[target]
-
-    def _skip_if(self, pending: Iterable[Target], code: Callable[[], None]) -> None:
-        """Write code that is skipped while one of the flags is set."""
-        condition: Value = bool_constant(False)
-        for number, it in enumerate(pending):
-            flag = self.builder.load(self._flag(it))
-            condition = self.builder.binary(BinaryOp.OR, condition, flag) if number else flag
-        node = self.builder.enter_if(self.builder.unary(UnaryOp.NOT, condition))
-        merge = node.merge_target
-        assert merge is not None
-        with self.builder.at(node.false_target):
-            self.builder.branch(merge)
-        self.builder.block = node.true_target
-        code()
-        if self.builder.block is not None:
-            self.builder.branch(merge)
-        self.builder.block = merge
 
 
 def _begins(cycle: Cycle, at: h.Node, node: h.Node) -> bool:
@@ -767,7 +524,3 @@ def _first_of(chain: Sequence[h.Write]) -> h.Write:
     """The Write that the others of a vector continue."""
     inside = set(chain)
     return next(it for it in chain if it.collection not in inside)
-
-
-def _type_of(value: h.Constant) -> h.Type:
-    return h.Bool() if isinstance(value, h.BoolConstant) else value.type

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, assert_never
+from typing import assert_never
 
 from ...ir import types as w
 from ...ir.core.builder import Builder, constant, u32
@@ -31,22 +31,13 @@ _ATOMICS: dict[h.AtomicOp, str] = {
 }
 
 
-class Values(Protocol):
-    """The values of scalar nodes at the insertion point."""
-
-    def __call__(self, node: h.Node) -> Value:
-        """The value of one node."""
-        ...
-
-
 @dataclass(slots=True)
 class Memory:
     """Builds accesses at a builder's insertion point. `value` gives the values of scalar nodes."""
 
     builder: Builder
     places: Places
-    value: Values
-    dynamic: Callable[[h.DynamicConstant], Value]
+    value: Callable[[h.Node], Value]
     _vectors: dict[tuple[h.Node, tuple[object, ...]], Value] = field(
         default_factory=dict["tuple[h.Node, tuple[object, ...]]", Value]
     )
