@@ -69,6 +69,10 @@ def lower_narrow_integers(function: h.Function, small: Collection[h.DynamicConst
     remove_dead(function)
 
 
+_THE_SAME_IN_32_BITS = (h.Unary, h.Binary, h.Select, h.Cast, h.Bitcast, h.Intrinsic)
+"""What needs no change where the values are in range, besides the cases of `_scalar`."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Attempt:
     """A load of a word, and the word to store instead of it: to be repeated until no other thread comes between."""
@@ -227,10 +231,18 @@ class _Lowering:
                 assert isinstance(source, h.Integer)
                 word = self.words.bitcast(U32, value) if source.signed else value
                 self._replace(node, self.words.bitcast(F16, self.words.cast(U16, word)))
-            case h.Unary() | h.Binary() | h.Select() | h.Cast() | h.Bitcast() | h.Intrinsic():
-                pass
+            case h.ScalarNode():
+                self._check(node)
             case _:
                 assert_never(node)
+
+    def _check(self, node: h.AnyScalarNode) -> None:
+        """Refuse an operation on narrow integers that is not known to need no wrapping."""
+        if isinstance(node, _THE_SAME_IN_32_BITS):
+            return
+        if any(self._is_narrow(it) for it in (node, *node.inputs())):
+            what = f"{type(node).__name__} of an 8-bit or 16-bit integer on a GPU: the value `{node.label}`"
+            raise ShaderError([not_supported(what, node.span)])
 
     def _replace(self, node: h.Node, new: h.Node) -> None:
         if not new.label and not isinstance(new, h.ConstantNode):

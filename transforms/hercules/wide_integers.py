@@ -253,20 +253,21 @@ class _Lowering:
 
     def _pair(self, node: h.AnyScalarNode, block: h.Node) -> Pair:
         pairs = self.pairs
-        type = self._type(node)
-        assert isinstance(type, h.Integer)
+        result = self._type(node)
+        assert isinstance(result, h.Integer)
         match node:
             case h.Binary(op=op, lhs=lhs, rhs=rhs):
-                return pairs.binary(op, self._at(lhs, block), self._at(rhs, block), is_signed=type.signed)
+                return pairs.binary(op, self._at(lhs, block), self._at(rhs, block), is_signed=result.signed)
             case h.Unary(op=op, operand=operand):
                 pair = self.values[operand]
                 return pairs.negated(pair) if op is h.UnaryOp.NEGATE else pairs.complement(pair)
             case h.Select(condition=condition, if_true=if_true, if_false=if_false):
                 return pairs.select(self._narrow(condition), self.values[if_true], self.values[if_false])
             case h.Cast(operand=operand) | h.Bitcast(operand=operand):
-                return self._converted(operand, type)
-            case h.Intrinsic():
-                raise AssertionError("no builtin function gives a 64-bit integer")
+                return self._converted(operand, result)
+            case h.ScalarNode():
+                what = f"{type(node).__name__} of a 64-bit integer on a GPU: the value `{node.label}`"
+                raise ShaderError([not_supported(what, node.span)])
             case _:
                 assert_never(node)
 
