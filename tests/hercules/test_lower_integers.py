@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tinct.frontend import load_program
@@ -62,6 +63,12 @@ TIES = tuple((1 << 40) + it for it in (1 << 15, (1 << 15) + 1, 1 << 16, (1 << 16
 FLOATS = (0.0, -0.0, 0.5, -0.5, 1.5, -1.5, math.nan, math.inf, -math.inf)
 
 
+def nearest(type: Float, value: float) -> float:
+    """The value of the type nearest to a number; infinity if the number is too large."""
+    with np.errstate(over="ignore"):
+        return float(np.dtype(f"f{type.bits // 8}").type(value))
+
+
 def samples(type: Scalar) -> list[ScalarValue]:
     """Edge values."""
     if isinstance(type, Integer):
@@ -69,7 +76,7 @@ def samples(type: Scalar) -> list[ScalarValue]:
         return list(dict.fromkeys(wrap(sign * it) for it in (*NUMBERS, *POWERS, *TIES) for sign in (1, -1)))
     if isinstance(type, Float):
         some = [sign * it * scale for it in (*NUMBERS, *POWERS) for sign in (1, -1) for scale in (1, 1 - 2**-24)]
-        return [*FLOATS, *dict.fromkeys(arithmetic.nearest(type, it) for it in some)]
+        return [*FLOATS, *dict.fromkeys(nearest(type, it) for it in some)]
     return [False, True]
 
 

@@ -236,7 +236,7 @@ class _Lowering:
             case _:
                 assert_never(node)
 
-    def _check(self, node: h.AnyScalarNode) -> None:
+    def _check(self, node: h.Node) -> None:
         """Refuse an operation on narrow integers that is not known to need no wrapping."""
         if isinstance(node, _THE_SAME_IN_32_BITS):
             return
