@@ -150,11 +150,11 @@ def _print(module: Module, format: str, name: str) -> None:
 
 def _print_program(function: Function, settings: tuple[str, ...]) -> None:
     """Print the program of a function, which may be changed."""
-    from ..functions.extents import dynamic_constants
+    from ..functions.extents import given_constants
     from ..ir.hercules.program_text import print_program
     from ..transforms.hercules.programs import program_for
 
-    constants = dynamic_constants(function, [], parse_constants(settings))
+    constants = given_constants(function.dynamic_constants, parse_constants(settings))
     print_text(print_program(program_for(function, constants)))
 
 
