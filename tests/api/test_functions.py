@@ -63,6 +63,23 @@ def test_one_function_runs_at_many_sizes(device: str, shape: tuple[int, int, int
     np.testing.assert_array_equal(MATMUL.run({"a": a, "b": b}, device=device)["c"], a @ b)
 
 
+@pytest.mark.usefixtures("needs_device")
+@pytest.mark.parametrize("device", ["gpu"])
+@pytest.mark.parametrize("size", [1, 7, 64, 256])
+def test_any_workgroup_size_gives_the_same(device: str, size: int) -> None:
+    a, b = np.arange(30 * 3).reshape(30, 3), np.arange(3 * 11).reshape(3, 11)
+    found = MATMUL.run({"a": a, "b": b}, device=device, workgroup_size=size)
+    np.testing.assert_array_equal(found["c"], a @ b)
+
+
+@pytest.mark.usefixtures("needs_device")
+@pytest.mark.parametrize("device", ["gpu"])
+def test_workgroup_sizes_that_an_adapter_does_not_allow(device: str) -> None:
+    for size in (0, -1, 10**9):
+        with pytest.raises(tinct.InputError, match=f"a workgroup size of {size}; .* allows 1 to"):
+            MATMUL.run({"a": A, "b": B}, device=device, workgroup_size=size)
+
+
 @pytest.mark.parametrize(
     ("extent", "count", "known"),
     [
@@ -155,6 +172,8 @@ def test_what_does_not_fit(arguments: Mapping[str, Any], message: str, device: s
         ({"device": "hercules"}, "no device of functions is named 'hercules'; there are cpu, gpu, interp"),
         ({"device": 3}, "a device is a name"),
         ({"timeout": 0}, "the time limit must be a positive number"),
+        ({"workgroup_size": 64}, "a workgroup size is for a GPU, not for cpu"),
+        ({"workgroup_size": 1.5, "device": "gpu"}, "the workgroup size must be a whole number, not 1.5"),
     ],
 )
 def test_options_that_do_not_fit(options: dict[str, Any], message: str) -> None:
