@@ -42,3 +42,13 @@ def golden(bless: bool) -> Callable[[Path, str], None]:
         assert found == expected, f"{path.name} differs; if the new text is right, run pytest --bless"
 
     return check
+
+
+@pytest.fixture
+def needs_device(device: str) -> None:
+    """Skips a test whose parameter `device` is a GPU where there is none."""
+    from tinct.backend.gpu import GpuDevice
+
+    reason = GpuDevice.unavailable_reason() if device.startswith("gpu") else None
+    if reason is not None:
+        pytest.skip(f"no GPU: {reason}")

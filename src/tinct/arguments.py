@@ -66,6 +66,14 @@ def seconds_of(value: object) -> float | None:
     return float(seconds) if seconds < _ENDLESS else math.inf
 
 
+def count_of(value: object, what: str) -> int:
+    """A whole number."""
+    try:
+        return index(cast("int", value))
+    except TypeError:
+        raise InputError(f"{what} must be a whole number, not {shown(value)}") from None
+
+
 def extent_of(value: object, what: str) -> tuple[int, int, int]:
     """One to three whole numbers; missing ones are 1."""
     try:

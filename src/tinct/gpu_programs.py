@@ -16,7 +16,7 @@ from .ir.hercules.layout import buffer_size
 from .ir.hercules.nodes import Array, DynamicConstant, DynamicLiteral, Product, Type
 from .ir.hercules.program import Branch, Buffer, Clear, Copy, Dispatch, GridKernel, Loop, Program, Repeat, Step
 from .ir.hercules.types import substitute
-from .pipeline import GpuKernel, GpuOptions, compile_grid
+from .pipeline import WORKGROUP_SIZE, GpuKernel, GpuOptions, compile_grid
 
 if TYPE_CHECKING:
     from .backend.gpu import GpuDevice, GpuProgram, ProgramBuffer, ProgramResult, ProgramStep
@@ -58,28 +58,40 @@ class ProgramOnGpu:
     )
 
     def run(
-        self, arguments: Sequence[bytes | bytearray], *, adapter: str = "", timeout: float | None = None
+        self,
+        arguments: Sequence[bytes | bytearray],
+        *,
+        adapter: str = "",
+        timeout: float | None = None,
+        workgroup_size: int = WORKGROUP_SIZE,
     ) -> ProgramOutcome:
         """Run the program. `arguments` are the bytes of the function's parameters, in the natural layout.
 
-        Raises InputError for arguments of other sizes, and for dynamic constants and grids from 2^32 on; ShaderError
+        Raises InputError for arguments of other sizes, for dynamic constants and grids from 2^32 on, and for a
+        workgroup size that is not 1 to the adapter's limit; ShaderError
         for what has no place in WGSL; DeviceError if the adapter fails, allows less, or would give a wrong answer.
         """
         from .backend.gpu import DEFAULT_SECONDS, faults_of, shared_device
         from .transforms.pipelines import LOOP_EFFORTS
 
         device = shared_device(adapter)
+        _check_workgroup_size(device, workgroup_size)
         faults = faults_of(device.adapter())
         seconds = DEFAULT_SECONDS if timeout is None else timeout
         compile_seconds = 0.0
         for effort in range(self.effort, len(LOOP_EFFORTS)):
-            options = GpuOptions(for_naga=True, loop_limit=faults.get("loop iterations"), loop_effort=effort)
+            options = GpuOptions(
+                for_naga=True,
+                loop_limit=faults.get("loop iterations"),
+                loop_effort=effort,
+                workgroup_size=workgroup_size,
+            )
             start = time.perf_counter()
             with compiling_within(timeout):
                 kernels = {it: self._compiled(it, options) for it in self.program.kernels}
             compile_seconds += time.perf_counter() - start
             _check_nesting(device, kernels, faults.get("nesting"))
-            made = _Maker(self.program, kernels, arguments).make()
+            made = _Maker(self.program, kernels, arguments, workgroup_size).make()
             result = device.run_program(made, timeout=seconds)
             compile_seconds += result.compile_seconds
             if not _is_cut(result, len(self.program.buffers) + 1):
@@ -96,6 +108,13 @@ class ProgramOnGpu:
         if key not in self._kernels:
             self._kernels[key] = compile_grid(kernel, options)
         return self._kernels[key]
+
+
+def _check_workgroup_size(device: GpuDevice, size: int) -> None:
+    limits = device.adapter().limits
+    most = min(limits["max-compute-workgroup-size-x"], limits["max-compute-invocations-per-workgroup"])
+    if not 1 <= size <= most:
+        raise InputError(f"a workgroup size of {size}; {device.adapter().name} allows 1 to {most}")
 
 
 def _check_nesting(device: GpuDevice, kernels: Mapping[GridKernel, GpuKernel], deepest: int | None) -> None:
@@ -125,6 +144,7 @@ class _Maker:
     program: Program
     kernels: Mapping[GridKernel, GpuKernel]
     arguments: Sequence[bytes | bytearray]
+    workgroup_size: int
 
     def _buffers(self) -> Iterator[ProgramBuffer]:
         from .backend.gpu import ProgramBuffer
@@ -220,7 +240,7 @@ class _Maker:
         if made.watch is None or made.watch.binding != len(step.buffers):
             bound.append(BoundBuffer(0, len(step.buffers), "uniform", constants))
         factors = [dynamic.evaluate(it, self.program.constants) for it in kernel.factors]
-        return DispatchStep([*self.kernels].index(kernel), tuple(bound), grid_size(factors))
+        return DispatchStep([*self.kernels].index(kernel), tuple(bound), grid_size(factors, self.workgroup_size))
 
 
 def _not_empty(type: Type) -> Type:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from .ir.core.nodes import Module
 from .ir.entry_points import entry_point
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from .backend.cpu.jit import MachineCode
     from .backend.cpu.options import CpuOptions
     from .ir.wgsl.ast import TranslationUnit
+
+WORKGROUP_SIZE: Final = 64
+"""The default number of invocations of a workgroup: two to four hardware vectors of common GPUs, one of the widest."""
 
 CHECK: Step[None] = Step("check", "First: other steps rely on limits that are kept and on overrides that have values.")
 BUILD: Step[Module] = Step("core", "Each device builds core IR anew, since its passes change the module in place.")
@@ -69,13 +72,15 @@ class GpuOptions:
 
     `loop_limit` is the number of iterations after which a driver ends all loops early. A kernel that may reach it is
     watched, and `loop_effort` is the index of a workaround in `transforms.pipelines.LOOP_EFFORTS`. `via_hercules`: from
-    Hercules IR, after its passes.
+    Hercules IR, after its passes. `workgroup_size` is the number of invocations of a workgroup in the grids of
+    programs, which have none of their own.
     """
 
     for_naga: bool = False
     loop_limit: int | None = None
     loop_effort: int = 0
     via_hercules: bool = False
+    workgroup_size: int = WORKGROUP_SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +199,7 @@ def compile_grid(kernel: GridKernel, options: GpuOptions) -> GpuKernel:
 
     entry = kernel.function.name
     lower_integers(kernel.function)
-    module = grid_module(kernel)
+    module = grid_module(kernel, options.workgroup_size)
     apply_passes(module, (*O1.passes, *GPU.passes), CORE)
     watch = guard_loops(module, entry, limit=options.loop_limit, effort=options.loop_effort)
     apply_passes(module, NAGA.passes if options.for_naga else (), CORE)

@@ -13,10 +13,13 @@ import pytest
 from click.testing import CliRunner
 
 from tinct.cli import tinct
+from tinct.frontend import check as check_wgsl
+from tinct.functions import DEVICES
 from tinct.ir.hercules.interp import run
 from tinct.ir.hercules.nodes import Call, Match, Module
 from tinct.ir.hercules.storage import Value
 from tinct.ir.hercules.verify import check
+from tinct.ir.source import Source
 from tinct.transforms.hercules.as_kernel import as_kernel
 from tinct.transforms.hercules.fold_zeros import fold_zeros
 from tinct.transforms.hercules.inline_calls import inline_calls
@@ -26,6 +29,8 @@ from tinct.transforms.hercules.merge_returns import with_one_return
 
 from .generate import generate
 from .support import SAMPLES, copy_of, load, run_values, same_value
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
 
 GOLDENS = Path(__file__).parents[1] / "goldens" / "hercules" / "dot"
 PASSES = GOLDENS.parent / "passes"
@@ -158,7 +163,52 @@ def test_prints_programs() -> None:
     assert code == 0
     assert "dispatch matmul_0[2, 4](" in output
     code, output = call(str(SAMPLES / "matmul.hir"), "--format", "program", "--set=m=2")
-    assert (code, "the dynamic constant 'k' is not known: --set k=…" in output) == (2, True)
+    assert (code, "nothing determines the dynamic constant 'k': it must be given" in output) == (2, True)
+    code, output = call(str(SAMPLES / "matmul.hir"), "--format", "program", "--set=q=2")
+    assert (code, "no dynamic constant is named 'q'" in output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("given", "head", "size"),
+    [
+        (["--set=m=20", "--set=n=10"], "(b, a, c: written): 200 threads in 4 workgroups of 64", 64),
+        (["--set=m=1", "--set=n=1", "--workgroup-size=3"], "(b, a, c: written): 1 thread in 1 workgroup of 3", 3),
+        (["--set=m=65536", "--set=n=65"], "(b, a, c: written): 4259840 threads in 65535 x 2 workgroups of 64", 64),
+    ],
+)
+def test_workgroups_are_shown(given: list[str], head: str, size: int) -> None:
+    matmul = str(PROGRAMS / "matmul" / "matmul.hir")
+    code, output = call(matmul, "--emit", "wgsl", "--set=k=3", *given)
+    assert (code, output.count("// "), output.count(f"@workgroup_size({size}u, 1u, 1u)")) == (0, 1, 1)
+    assert head in output
+    code, output = call(matmul, "--format", "program", "--set=k=3", *given)
+    assert (code, head.rsplit(": ", maxsplit=1)[-1] in output) == (0, True)
+
+
+def test_each_kernel_of_a_program_is_printed() -> None:
+    kmeans = str(PROGRAMS / "kmeans" / "kmeans.hir")
+    code, output = call(kmeans, "--emit", "wgsl", "--set=n=100", "--set=k=5")
+    assert code == 0
+    kernels = output.split("// kmeans_")[1:]
+    assert [it.count("@compute") for it in kernels] == [1] * len(kernels)
+    assert len(kernels) >= 2
+    for text in kernels:
+        check_wgsl(Source.from_text(text.partition("\n")[2]))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--run", "--device", "cpu", "--workgroup-size=8"], "a workgroup size is for a GPU, not for cpu"),
+        (["--run", "--emit", "wgsl"], "--run prints the result"),
+        (["--workgroup-size=8"], "--workgroup-size is for --run, --format program and --emit wgsl"),
+        (["--emit", "wgsl", "--workgroup-size=0"], "0 is not in the range"),
+        (["--emit", "wgsl"], "nothing determines the dynamic constant 'm'"),
+    ],
+)
+def test_workgroup_sizes_that_do_not_fit(given: list[str], message: str) -> None:
+    code, output = call(str(PROGRAMS / "matmul" / "matmul.hir"), "--args", "[[[1]], [[2]]]", *given)
+    assert (code, message in output) == (2, True), output
 
 
 def test_a_picture_needs_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,10 +248,8 @@ def test_a_kernel_verifies() -> None:
         check(module)
 
 
-PROGRAMS = Path(__file__).parents[2] / "programs"
-
-
-@pytest.mark.parametrize("device", ["interp", "cpu"])
+@pytest.mark.usefixtures("needs_device")
+@pytest.mark.parametrize("device", DEVICES)
 def test_arguments_by_name(device: str, tmp_path: Path) -> None:
     matmul = str(PROGRAMS / "matmul" / "matmul.hir")
     np.save(tmp_path / "a.npy", np.array([[1.0, 2.0]]))
@@ -223,7 +271,6 @@ def test_arguments_by_name(device: str, tmp_path: Path) -> None:
         (["--arg", "a=zeros:3"], 2, "array<array<f32, k>, m> takes a shape of 2 numbers"),
         (["--arg", "a=zeros:2x3", "--arg", "b=zeros:2x3"], 2, "axis 0 of b has 2 elements, but k is 3 by axis 1 of a"),
         (["--arg", "a=zeros:2x3", "--arg", "b=zeros:3x2", "--device", "hercules"], 2, "no device is named 'hercules'"),
-        (["--arg", "a=zeros:2x3", "--arg", "b=zeros:3x2", "--device", "gpu"], 3, "not supported: functions of Herc"),
     ],
 )
 def test_arguments_by_name_that_do_not_fit(arguments: list[str], code: int, message: str) -> None:
@@ -251,12 +298,15 @@ def test_reflection_as_json() -> None:
     assert [it["offset"] for it in function["structures"][0]["fields"]] == [0, 4, 4]
 
 
-def test_comparison_of_functions() -> None:
+@pytest.mark.usefixtures("needs_device")
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_comparison_of_functions(device: str) -> None:
     dot = str(PROGRAMS / "dot")
-    result = CliRunner().invoke(tinct, ["compare", dot, "--device", "interp", "--device", "cpu", "--format", "json"])
+    result = CliRunner().invoke(tinct, ["compare", dot, "--device", "interp", "--device", device, "--format", "json"])
     found = json.loads(result.output)
     assert result.exit_code == 0
-    assert [(it["case"], it["device"]) for it in found][:2] == [("nothing", "interp"), ("nothing", "cpu")]
+    assert [(it["case"], it["device"]) for it in found][:2] == [("nothing", "interp"), ("nothing", device)]
+    assert {it["status"] for it in found if it["device"] == device} == {"agrees"}
     assert {it["status"] for it in found} == {"agrees", "skipped"}
     result = CliRunner().invoke(tinct, ["compare", dot, "--device", "hercules", "--format", "json"])
     assert {it["detail"] for it in json.loads(result.output)} == {"functions of Hercules IR run on interp"}

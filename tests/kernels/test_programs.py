@@ -7,21 +7,17 @@ from pathlib import Path
 import pytest
 
 from tinct.agreement import answers, load_kernels
-from tinct.backend.gpu import GpuDevice
 from tinct.cases import Case, KernelCases, load_cases
-from tinct.functions import DEVICES, HerculesFile, unavailable_reason
+from tinct.functions import DEVICES, HerculesFile
 
 PROGRAMS = load_cases(Path(__file__).parents[2] / "programs")
 CASES = [pytest.param(case, id=f"{case.kernel}-{case.name}") for program in PROGRAMS for case in program.cases]
 
 
+@pytest.mark.usefixtures("needs_device")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("case", CASES)
 def test_a_device_agrees_with_the_reference(case: Case, device: str) -> None:
-    if device == "gpu":
-        reason = unavailable_reason() or GpuDevice.unavailable_reason()
-        if reason is not None:
-            pytest.skip(f"no GPU: {reason}")
     (answer,) = answers(load_kernels(case.kernel_path), case, [device], {})
     if device == "interp" and not case.interp:
         assert answer.status == "skipped"

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .entry import entry_module
-from .grid import MOST_WORKGROUPS, WORKGROUP_SIZE, grid_module, grid_size
+from .grid import MOST_WORKGROUPS, grid_module, grid_size, threads_of_workgroup
 
-__all__ = ["MOST_WORKGROUPS", "WORKGROUP_SIZE", "entry_module", "grid_module", "grid_size"]
+__all__ = ["MOST_WORKGROUPS", "entry_module", "grid_module", "grid_size", "threads_of_workgroup"]

@@ -27,8 +27,6 @@ from .module import KernelModule
 from .places import Place, store_type
 from .vectors import Path
 
-WORKGROUP_SIZE = 64
-"""The default number of invocations of a workgroup: two to four hardware vectors of common GPUs, one of the widest."""
 MOST_WORKGROUPS = 65535
 """WebGPU's default limit `maxComputeWorkgroupsPerDimension`."""
 MOST_THREADS = 2**32 - 1
@@ -36,7 +34,7 @@ SIZES = "sizes"
 """The name of the uniform that holds the dynamic constants."""
 
 
-def grid_module(kernel: GridKernel, workgroup_size: int = WORKGROUP_SIZE) -> c.Module:
+def grid_module(kernel: GridKernel, workgroup_size: int) -> c.Module:
     """Core IR with one entry point, named like the function.
 
     Parameter i is the storage buffer at `@group(0) @binding(i)`. If the kernel uses dynamic constants, a uniform
@@ -44,11 +42,16 @@ def grid_module(kernel: GridKernel, workgroup_size: int = WORKGROUP_SIZE) -> c.M
     invocation. Raises ShaderError for what has no place in WGSL.
     """
     function = kernel.function
-    frame = _GridFrame(kernel, workgroup_size if kernel.depth else 1)
+    frame = _GridFrame(kernel, threads_of_workgroup(kernel, workgroup_size))
     return KernelModule(frame, function.name, Levels(place_nodes(function), kernel.depth, 0)).build()
 
 
-def grid_size(factors: Sequence[int], workgroup_size: int = WORKGROUP_SIZE) -> tuple[int, int, int]:
+def threads_of_workgroup(kernel: GridKernel, workgroup_size: int) -> int:
+    """The invocations of a workgroup: those that are asked for, or one if the kernel has no grid."""
+    return workgroup_size if kernel.depth else 1
+
+
+def grid_size(factors: Sequence[int], workgroup_size: int) -> tuple[int, int, int]:
     """The number of workgroups along x, y and z for a grid of these factors; without factors, one.
 
     Raises InputError for more threads than WebGPU can number.

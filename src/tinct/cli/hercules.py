@@ -9,6 +9,7 @@ import click
 
 from ..base.errors import InputError
 from ..ir.hints import unknown_name
+from ..pipeline import WORKGROUP_SIZE
 from .device_names import ADAPTER_HELP, FUNCTION_DEVICE, function_device_name
 from .graphviz import picture
 from .options import file_argument, for_json, parse_constants, print_text, read_source
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from ..ir.hercules.nodes import Function, Module
     from ..ir.hercules.storage import Value
     from ..transforms.passes import Stage
+
+
+_MOST_INVOCATIONS = 65535
+"""More than the invocations of a workgroup that any adapter allows."""
 
 
 def _stage() -> Stage[Module]:
@@ -44,6 +49,7 @@ Examples:
   tinct hercules dot.hir
   tinct hercules dot.hir --passes ccp,gvn,dce
   tinct hercules matmul.hir --format program --set m=2 --set k=3 --set n=4
+  tinct hercules matmul.hir --emit wgsl --set m=2 --set k=3 --set n=4 --workgroup-size 128
   tinct hercules dot.hir --run --args '[[1, 2, 3], [4, 5, 6]]'
   tinct hercules matmul.hir --run --arg a=uniform:3x4 --arg b=uniform:4x5 --device cpu
   tinct hercules saxpy.hir --run --args '[2.0, [1, 2], [3, 4]]' --set wg_x=1
@@ -67,6 +73,7 @@ words "NaN", "Infinity" and "-Infinity" for what JSON lacks.
     help="How to print: as text, or one function as a graph for Graphviz, as the picture that Graphviz draws, or as a "
     "program of kernels over buffers.",
 )
+@click.option("--emit", type=click.Choice(["wgsl"]), help="Print the kernels of a function's program, each as WGSL.")
 @click.option("--remarks", is_flag=True, help="Print which collections are copied, and why, instead of the text.")
 @click.option("--run", "is_run", is_flag=True, help="Run a function and print what it returns, as JSON.")
 @click.option("--fn", "name", default="", help="The function to run or draw.  [default: the last one]")
@@ -87,11 +94,18 @@ words "NaN", "Infinity" and "-Infinity" for what JSON lacks.
     metavar="SECONDS",
     help="Stop compiling, or a run, that takes longer.",
 )
+@click.option(
+    "--workgroup-size",
+    type=click.IntRange(1, _MOST_INVOCATIONS),
+    metavar="NUMBER",
+    help=f"For a GPU: the threads of a workgroup.  [default: {WORKGROUP_SIZE}]",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random arguments.")
 def command(
     file: str,
     pipeline: str,
     format: str,
+    emit: str | None,
     remarks: bool,
     is_run: bool,
     name: str,
@@ -100,6 +114,7 @@ def command(
     settings: tuple[str, ...],
     device: str,
     timeout: float | None,
+    workgroup_size: int | None,
     seed: int,
 ) -> None:
     """Check a file of Hercules IR, run passes on it, and print or run it."""
@@ -114,16 +129,23 @@ def command(
     if remarks:
         print_remarks(module.functions, source)
         return
-    if not is_run and format != "program":
+    if is_run and emit is not None:
+        raise InputError("--run prints the result, not what --emit names")
+    shows_program = emit is not None or format == "program"
+    if workgroup_size is not None and not is_run and not shows_program:
+        raise InputError("--workgroup-size is for --run, --format program and --emit wgsl")
+    if not is_run and not shows_program:
         _print(module, format, name)
         return
     function = _function(module, name)
     if not is_run:
-        _print_program(function, settings)
+        size = WORKGROUP_SIZE if workgroup_size is None else workgroup_size
+        _print_program(function, settings, size, as_wgsl=emit is not None)
         return
     runnable = HerculesFunction(function)
     given = _arguments(runnable, arguments, specs, seed)
-    outputs = runnable.run(given, constants=parse_constants(settings), device=device, timeout=timeout)
+    constants = parse_constants(settings)
+    outputs = runnable.run(given, constants=constants, device=device, timeout=timeout, workgroup_size=workgroup_size)
     click.echo(json.dumps(for_json(_as_json(runnable.value_of(outputs)))))
 
 
@@ -148,14 +170,14 @@ def _print(module: Module, format: str, name: str) -> None:
         print_text(picture(draw(_function(module, name))))
 
 
-def _print_program(function: Function, settings: tuple[str, ...]) -> None:
-    """Print the program of a function, which may be changed."""
-    from ..functions.extents import dynamic_constants
-    from ..ir.hercules.program_text import print_program
-    from ..transforms.hercules.programs import program_for
+def _print_program(function: Function, settings: tuple[str, ...], workgroup_size: int, *, as_wgsl: bool) -> None:
+    """Print the program that a GPU runs, or its kernels as WGSL. The function may be changed."""
+    from ..functions.extents import given_constants
+    from ..pipeline import program_of
+    from ..program_listing import list_program, list_wgsl
 
-    constants = dynamic_constants(function, [], parse_constants(settings))
-    print_text(print_program(program_for(function, constants)))
+    program = program_of(function, given_constants(function.dynamic_constants, parse_constants(settings)))
+    print_text((list_wgsl if as_wgsl else list_program)(program, workgroup_size))
 
 
 def _arguments(function: HerculesFunction, text: str | None, specs: tuple[str, ...], seed: int) -> dict[str, object]:

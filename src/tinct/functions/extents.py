@@ -42,6 +42,16 @@ def dynamic_constants(function: h.Function, arguments: Sequence[object], given: 
     return solver.values(found)
 
 
+def given_constants(names: list[str], given: Mapping[str, object]) -> list[int]:
+    """The dynamic constants of these names where there are no arguments, in order.
+
+    Raises InputError for unknown or missing constants.
+    """
+    solver = _Solver(names)
+    solver.take(given)
+    return solver.values([])
+
+
 @dataclass(frozen=True, slots=True)
 class _Length:
     """An array with this many elements at a place, such as `axis 1 of a`, where its type has an extent."""

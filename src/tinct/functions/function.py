@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import mapping_of, name_of, seconds_of
+from ..arguments import count_of, mapping_of, name_of, seconds_of
 from ..base.deadline import Deadline
 from ..base.errors import InputError
 from ..devices import adapter_named
@@ -155,6 +155,7 @@ class HerculesFunction:
         constants: Constants | None = None,
         device: str = "cpu",
         timeout: float | None = None,
+        workgroup_size: int | None = None,
     ) -> Arrays:
         """Run on a device; a new array for each part of the result, by name. The arguments stay as they are.
 
@@ -162,11 +163,15 @@ class HerculesFunction:
         a structured array for products; `{"variant": number, "value": …}` for a sum. Dynamic constants follow from
         the shapes of arguments; `constants` gives those that do not. `device` is one of `DEVICES`, or `gpu:ADAPTER`.
         Compiling that takes longer than `timeout` seconds is stopped, and so is a run that then takes longer.
+        `workgroup_size` is for a GPU: how many threads of a grid are a workgroup, 64 by default, at most what the
+        adapter allows.
 
         Raises InputError for arguments, shapes or names that do not fit, ShaderError for what the device cannot
         compile, DeviceError when the device fails or the time is over.
         """
-        return self.run_timed(arguments, constants=constants, device=device, timeout=timeout).outputs
+        return self.run_timed(
+            arguments, constants=constants, device=device, timeout=timeout, workgroup_size=workgroup_size
+        ).outputs
 
     def run_timed(
         self,
@@ -175,10 +180,14 @@ class HerculesFunction:
         constants: Constants | None = None,
         device: str = "cpu",
         timeout: float | None = None,
+        workgroup_size: int | None = None,
     ) -> FunctionRun:
         """`run` with the seconds that compiling and running took."""
         adapter = self._adapter(name_of(device, "a device", "cpu"))
         seconds = seconds_of(timeout)
+        threads = None if workgroup_size is None else count_of(workgroup_size, "the workgroup size")
+        if threads is not None and adapter is None:
+            raise InputError(f"a workgroup size is for a GPU, not for {device}")
         given = self._ordered(arguments)
         known = dynamic_constants(self.function, given, {} if constants is None else constants)
         literals = [dynamic.literal(it) for it in known]
@@ -195,7 +204,7 @@ class HerculesFunction:
             if adapter is None:
                 result = self._machine_code.run(known, buffers, seconds)
             else:
-                result = self._on_gpu.run(known, buffers, adapter=adapter, timeout=seconds)
+                result = self._on_gpu.run(known, buffers, adapter=adapter, timeout=seconds, workgroup_size=threads)
             found, timing = self._unpacked(result, returned), result.timing
         return FunctionRun(dict(zip(self._parts.names, found, strict=True)), timing)
 

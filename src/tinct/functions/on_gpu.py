@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ..base.deadline import compiling_within
 from ..dispatch import Timing
 from ..ir.hercules import nodes as h
+from ..pipeline import WORKGROUP_SIZE
 from .copies import copied_function
 from .results import DeviceResult
 
@@ -27,17 +28,25 @@ class OnGpu:
         self._programs: dict[tuple[int, ...], ProgramOnGpu] = {}
 
     def run(
-        self, constants: Sequence[int], buffers: Sequence[bytearray], *, adapter: str, timeout: float | None
+        self,
+        constants: Sequence[int],
+        buffers: Sequence[bytearray],
+        *,
+        adapter: str,
+        timeout: float | None,
+        workgroup_size: int | None,
     ) -> DeviceResult:
         """The result for these bytes of the parameters. `adapter` is "" for any.
 
-        Raises ShaderError for what has no place in WGSL, InputError for sizes that a GPU cannot number, DeviceError.
+        Raises ShaderError for what has no place in WGSL, InputError for sizes that a GPU cannot number and workgroup
+        sizes that the adapter does not allow, DeviceError.
         """
         start = time.perf_counter()
         with compiling_within(timeout):
             program = self.program(constants)
         seconds = time.perf_counter() - start
-        outcome = program.run(buffers, adapter=adapter, timeout=timeout)
+        size = WORKGROUP_SIZE if workgroup_size is None else workgroup_size
+        outcome = program.run(buffers, adapter=adapter, timeout=timeout, workgroup_size=size)
         results = [memoryview(it) for it in outcome.results]
         timing = Timing(seconds + outcome.compile_seconds, outcome.run_seconds)
         return DeviceResult(results, program.program.is_product, timing)
