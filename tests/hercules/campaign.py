@@ -56,8 +56,8 @@ KINDS: Mapping[str, Kind] = {
 class Checked:
     """What became of one function: `problem` is a difference or a fault, `refused` what a device does not support.
 
-    `is_open`: a GPU's results differ where WGSL leaves them open. `kinds` has the kinds of nodes of the function and all
-    that it calls.
+    `is_open`: a GPU's results differ where WGSL leaves them open. `kinds` has the kinds of nodes of the function and of
+    all that it calls.
     """
 
     kind: str
