@@ -22,6 +22,7 @@ from ...base.deadline import check_compile_time
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import block_leader
+from ...ir.hercules.graph import predecessors
 from ...ir.hercules.placement import Placement
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
@@ -245,8 +246,17 @@ class _FunctionEmitter:
                 self._emit_block(leader)
             elif isinstance(leader, h.Fork) and leader in self._gangs:
                 self._emit_gang(leader)
+        self._load_incoming_constants()
         self._out.open("entry")
         self._out.do(f"br label %{self._labels[self._placed.graph.order[0]]}")
+
+    def _load_incoming_constants(self) -> None:
+        """Load the dynamic constants that phis take, whose operands are written after the entry has ended."""
+        for node in self._live:
+            if isinstance(node, (h.Phi, h.Reduce)):
+                for operand in predecessors(node):
+                    if isinstance(operand, h.DynamicConstantNode):
+                        self._nodes.value(operand)
 
     def _passes(self) -> Passes:
         """The LLVM passes. Unrolled nests of loops in lanes get more: iterations and neighbouring rows share values."""

@@ -410,7 +410,7 @@ class _Placer:
             return
         takers = [block for use in self.consumers.get(node, ()) if (block := self._placed_at(use)) is not None]
         if takers:
-            self.place[node] = self._in_nest(node, latest, self._nest_of_takers(takers))
+            self.place[node] = self._in_nest(node, latest, self._nest_of_takers(takers), versions)
         else:
             self.place[node] = self._best_block(node, latest, versions)
 
@@ -421,14 +421,21 @@ class _Placer:
     def _placed_at(self, use: Use) -> Node | None:
         return self.place.get(use.user) if use.control is None else self.leaders[use.control]
 
-    def _in_nest(self, node: Node, latest: Node, wanted: tuple[object, object]) -> Node:
-        """The lowest block in the nest of a version's consumers: they take over its storage, as often as it is made."""
+    def _in_nest(self, node: Node, latest: Node, wanted: tuple[object, object], versions: list[Node]) -> Node:
+        """The lowest block in the nest of a version's consumers where no version that the node reads is overwritten:
+        the consumers take over its storage, as often as it is made.
+        """
+        fallback = latest if not versions else None
         for at in self.tree.chain(latest):
-            if self.leaders[at] is at and self._nest_of(at) == wanted:
-                return at
+            if self.leaders[at] is at and not any(self._is_gone(it, at) for it in versions):
+                if self._nest_of(at) == wanted:
+                    return at
+                fallback = fallback or at
             if at is self.early[node]:
                 break
-        return latest
+        if fallback is None:
+            self.problems.append(Problem(node, _OVERWRITTEN))
+        return fallback or latest
 
     def _nest_of_takers(self, takers: list[Node]) -> tuple[object, object]:
         """The loops and forks around what dominates all consumers of a version, without loops that none of them is in:

@@ -15,7 +15,7 @@ from .ir.hercules import dynamic
 from .ir.hercules.layout import buffer_size
 from .ir.hercules.nodes import Array, DynamicConstant, DynamicLiteral, Product, Type
 from .ir.hercules.program import Branch, Buffer, Clear, Copy, Dispatch, GridKernel, Loop, Program, Repeat, Step
-from .ir.hercules.types import substitute
+from .ir.hercules.types import U32, substitute
 from .pipeline import WORKGROUP_SIZE, GpuKernel, GpuOptions, compile_grid
 
 if TYPE_CHECKING:
@@ -190,8 +190,8 @@ class _Maker:
         return ProgramBuffer(size, bytes(data).ljust(size, b"\0"), is_output=is_output)
 
     def _size(self, buffer: Buffer) -> int:
-        """The bytes of a buffer that a kernel can bind."""
-        return self._size_of(_not_empty(self._with_constants(buffer.type)))
+        """The bytes of a buffer that a kernel can bind, and that holds what follows a product in the natural layout."""
+        return max(self._size_of(_not_empty(self._with_constants(buffer.type))), self._size_of(buffer.type))
 
     def _size_of(self, type: Type) -> int:
         return dynamic.evaluate(buffer_size(self._with_constants(type)), ())
@@ -244,11 +244,17 @@ class _Maker:
 
 
 def _not_empty(type: Type) -> Type:
-    """The type with one element in each array that has none, as WGSL knows no empty arrays."""
+    """The type with a word for a product without data, and one element in an array without any, as WGSL has neither.
+
+    Such fields of products with others have no members.
+    """
+    from .transforms.from_hercules.types import is_empty
+
     match type:
         case Array(element, DynamicLiteral(count)):
             return Array(_not_empty(element), DynamicLiteral(max(count, 1)))
         case Product(fields):
-            return Product(tuple(map(_not_empty, fields)))
+            kept = tuple(_not_empty(it) for it in fields if not is_empty(it))
+            return Product(kept or (U32,))
         case _:
             return type

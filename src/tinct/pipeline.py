@@ -192,12 +192,14 @@ def compile_grid(kernel: GridKernel, options: GpuOptions) -> GpuKernel:
     from .backend.wgsl.printer import print_unit
     from .transforms.core.condition_depth import deepest_nesting
     from .transforms.from_hercules import grid_module
+    from .transforms.hercules.fold_zeros import fold_zeros
     from .transforms.hercules.lower_integers import lower_integers
     from .transforms.passes import apply_passes
     from .transforms.pipelines import CORE, GPU, NAGA, O1, guard_loops
     from .transforms.to_wgsl.unit import to_unit
 
     entry = kernel.function.name
+    fold_zeros(kernel.function)  # an empty array has no member in a structure
     lower_integers(kernel.function)
     module = grid_module(kernel, options.workgroup_size)
     apply_passes(module, (*O1.passes, *GPU.passes), CORE)

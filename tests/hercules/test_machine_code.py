@@ -196,3 +196,43 @@ def test_calls_at_places_wait_for_each_other_in_any_order_of_nodes(n: int, is_ba
     for condition in (False, True):
         expected = run(module.functions[-1], [], [n, condition])
         assert run_values(copy_of(module).functions[-1], [], [n, condition]) == expected
+
+
+def test_a_copied_part_is_read_before_its_collection_changes() -> None:
+    """The copy is consumed in a later block than the one that changes the collection."""
+    text = """fn f(a: product<array<u32, 2>, u32>) -> product<product<array<u32, 2>, u32>, u32> {
+      first = constant(u64 0)
+      second = constant(u64 1)
+      seven = constant(u32 7)
+      nine = constant(u32 9)
+      part = read(a, field(0))
+      swapped = atomic(exchange, a, field(0), position(first), nine)
+      after = read(swapped, field(0))
+      old = read(swapped, field(1))
+      is_seven = equal(old, seven)
+      branch = if(start, is_seven)
+      else = read(branch, control(0))
+      then = read(branch, control(1))
+      changed = write(part, nine, position(second))
+      found = read(changed, position(first))
+      end = region(else, then)
+      result = phi(end, nine, found)
+      both = product(after, result)
+      done = return(end, both)
+    }"""
+    assert agree(text, [], [[[7, 8], 5]]) == [[[9, 8], 5], 7]
+
+
+@pytest.mark.parametrize("takes_first", [False, True])
+def test_a_dynamic_constant_that_only_a_phi_uses(takes_first: bool) -> None:
+    text = """fn f<n>(a: array<u64, 3>, c: bool) -> product<array<u64, 3>, u64> {
+      size = dynamic(n)
+      branch = if(start, c)
+      else = read(branch, control(0))
+      then = read(branch, control(1))
+      one = product(a, size)
+      end = return(else, one)
+      other = product(a, size)
+      end_too = return(then, other)
+    }"""
+    assert agree(text, [7], [[1, 2, 3], takes_first]) == [[1, 2, 3], 7]

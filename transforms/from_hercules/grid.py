@@ -18,9 +18,11 @@ from ...ir.core import nodes as c
 from ...ir.core.builder import u32
 from ...ir.core.values import Value
 from ...ir.hercules import nodes as h
+from ...ir.hercules.layout import WORD
 from ...ir.hercules.placement import place_nodes
 from ...ir.hercules.program import GridKernel
 from ...ir.hercules.types import is_scalar
+from ...ir.layout_sizes import stride_of
 from ...ir.ops import BinaryOp
 from .levels import Levels
 from .module import KernelModule
@@ -91,7 +93,7 @@ class _GridFrame:
         pointer = w.pointer(w.AddressSpace.STORAGE, store, access)
         variable = module.bind(name, pointer, w.BindingPoint(0, index))
         skipped = int(isinstance(store, (w.Scalar, w.Atomic)))
-        return Place(name, store, w.AddressSpace.STORAGE, skipped, is_written, variable)
+        return Place(name, store, w.AddressSpace.STORAGE, skipped, is_written, variable, _padded_extent(type, store))
 
     def begin(self, module: KernelModule) -> None:
         """See `Frame`: leave out the invocations past the last thread."""
@@ -147,6 +149,13 @@ class _GridFrame:
         with module.builder.at(module.core.root):
             self._sizes = module.bind(SIZES, pointer, point)
         return self._sizes
+
+
+def _padded_extent(type: h.Type, store: w.Type) -> h.DynamicConstant | None:
+    """The extent of an array whose buffer, a multiple of four bytes, may have room for another element."""
+    if isinstance(type, h.Array) and isinstance(store, w.Array) and store.count is None and stride_of(store) % WORD:
+        return type.extent
+    return None
 
 
 def _outer_type(module: KernelModule, type: h.Type, atomics: set[Path]) -> w.Type:

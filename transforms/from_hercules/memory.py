@@ -18,6 +18,8 @@ from .places import Place, Places
 from .types import constant_value, member_of
 from .vectors import component_of, key_of
 
+_UNROLLED = 4
+"""Most elements of an array that are copied one by one without a loop, where a whole array cannot be copied."""
 _ATOMICS: dict[h.AtomicOp, str] = {
     h.AtomicOp.ADD: "atomicAdd",
     h.AtomicOp.SUB: "atomicSub",
@@ -52,6 +54,9 @@ class Memory:
         """The pointer to a part of a place."""
         assert place.variable is not None, place.name
         steps = self.steps(place.type, indices[place.skipped :])
+        if place.extent is not None and steps:
+            last = self.builder.binary(BinaryOp.SUBTRACT, self.dynamic(place.extent), u32(1))
+            steps[0] = self.builder.builtin_call("min", [steps[0], last])
         return self.builder.access(place.variable, steps) if steps else place.variable
 
     def steps(self, type: w.Type, indices: Sequence[h.Index]) -> list[Value]:
@@ -131,12 +136,14 @@ class Memory:
     def copy(self, pointer: Value, source: h.Node) -> None:
         """Replace what a pointer points to by a whole collection."""
         assert isinstance(pointer.type, w.Pointer)
-        if not w.is_constructible(pointer.type.store):
+        if w.contains_runtime_array(pointer.type.store):
             raise ShaderError([not_supported("a copy of an array of variable size inside of a kernel", source.span)])
         if isinstance(source, h.ConstantNode):
-            self.store(pointer, self.constant(source.value, pointer.type.store))
+            self._store_constant(pointer, source)
             return
-        self.store(pointer, self._whole(source, self.places.of(source)))
+        other = self.places.of(source)
+        assert other.variable is not None
+        self.transfer(pointer, other.variable)
 
     def constant(self, value: h.Constant, type: w.Type) -> Value:
         """A constant of a WGSL type."""
@@ -147,9 +154,9 @@ class Memory:
         target = self.places.of(node).variable
         assert target is not None
         if isinstance(node.collection, h.ConstantNode):
-            self.store(target, self._read_constant(node, node.collection))
+            self._store_whole(target, self._read_constant(node, node.collection))
             return
-        self.store(target, self.builder.load(self.pointer(self.places.of(node.collection), node.indices)))
+        self.transfer(target, self.pointer(self.places.of(node.collection), node.indices))
 
     def begin(self, source: h.Node, place: Place) -> None:
         """Put a version into the place of a chain of versions that continues it elsewhere."""
@@ -161,17 +168,90 @@ class Memory:
         values = [self._whole(source, place) for place, source in moves]
         for (place, _), value in zip(moves, values, strict=True):
             assert place.variable is not None
-            self.store(place.variable, value)
+            self._store_whole(place.variable, value)
 
     def _whole(self, source: h.Node, place: Place) -> Value:
         if isinstance(source, h.ConstantNode):
-            return self.constant(source.value, place.type)
+            return self.constant(source.value, self._form(place.type, source))
         variable = self.places.of(source).variable
         assert variable is not None
-        assert isinstance(variable.type, w.Pointer)
-        if w.contains_atomic(variable.type.store):
-            raise ShaderError([not_supported("a copy of atomics to memory of one invocation", source.span)])
-        return self.builder.load(variable)
+        type = self._form(_stored(variable), source)
+        if _stored(variable) is type:
+            return self.builder.load(variable)
+        between = self._variable(type)
+        self.transfer(between, variable)
+        return self.builder.load(between)
+
+    # Copies between variables of two forms of one type
+
+    def transfer(self, target: Value, source: Value) -> None:
+        """Copy from one variable to another, of which each has some form of a type: its scalars may be atomic, its
+        arrays vectors, and an array of one may be its element.
+        """
+        to, of = _stored(target), _stored(source)
+        if to is of and w.is_constructible(to):
+            self.builder.store(target, self.builder.load(source))
+            return
+        match to, of:
+            case ((w.Scalar() | w.Atomic()), (w.Scalar() | w.Atomic())):
+                self.store(target, self.load(source))
+            case w.Struct(members=members), w.Struct():
+                for number in range(len(members)):
+                    self._transfer_part(target, source, u32(number))
+            case ((w.Array() | w.Vector()), (w.Array() | w.Vector())):
+                self._transfer_elements(target, source, to)
+            case ((w.Array() | w.Vector()), _):
+                self.transfer(self.builder.access(target, [u32(0)]), source)
+            case _:
+                self.transfer(target, self.builder.access(source, [u32(0)]))
+
+    def _transfer_part(self, target: Value, source: Value, number: Value) -> None:
+        self.transfer(self.builder.access(target, [number]), self.builder.access(source, [number]))
+
+    def _transfer_elements(self, target: Value, source: Value, type: w.Type) -> None:
+        count = w.element_count(type)
+        assert isinstance(count, int)
+        if count <= _UNROLLED:
+            for number in range(count):
+                self._transfer_part(target, source, u32(number))
+            return
+        builder = self.builder
+        index = self._variable(w.U32)
+        builder.store(index, u32(0))
+        loop = builder.enter_loop()
+        builder.block = loop.start_target
+        position = builder.load(index)
+        more = builder.enter_if(builder.binary(BinaryOp.LESS, position, u32(count)))
+        for arm, following in ((more.true_target, more.merge_target), (more.false_target, loop.merge_target)):
+            assert following is not None
+            with builder.at(arm):
+                builder.branch(following)
+        builder.block = more.merge_target
+        self._transfer_part(target, source, position)
+        builder.branch(loop.continuing_target)
+        with builder.at(loop.continuing_target):
+            builder.store(index, builder.binary(BinaryOp.ADD, builder.load(index), u32(1)))
+            builder.branch(loop.start_target)
+        builder.block = loop.merge_target
+
+    def _variable(self, type: w.Type) -> Value:
+        return self.builder.var(w.pointer(w.AddressSpace.FUNCTION, type, w.Access.READ_WRITE), name=None)
+
+    def _store_constant(self, pointer: Value, source: h.ConstantNode) -> None:
+        self._store_whole(pointer, self.constant(source.value, self._form(_stored(pointer), source)))
+
+    def _form(self, type: w.Type, source: h.Node) -> w.Type:
+        """A form of a collection's type, `type` if there are values of that."""
+        return type if w.is_constructible(type) else self.places.structs.store_type(self.places.placed.types[source])
+
+    def _store_whole(self, pointer: Value, value: Value) -> None:
+        """Replace what a pointer points to by a value, which may have another form of its type."""
+        if _stored(pointer) is value.type:
+            self.builder.store(pointer, value)
+            return
+        between = self._variable(value.type)
+        self.builder.store(between, value)
+        self.transfer(pointer, between)
 
     def keep(self, collect: h.Collect, value: h.Node, ids: Sequence[Value]) -> None:
         """Store the value of the thread with these numbers, outermost first."""
@@ -271,6 +351,11 @@ _PLAIN: dict[h.AtomicOp, BinaryOp] = {
     h.AtomicOp.OR: BinaryOp.OR,
     h.AtomicOp.XOR: BinaryOp.XOR,
 }
+
+
+def _stored(pointer: Value) -> w.Type:
+    assert isinstance(pointer.type, w.Pointer)
+    return pointer.type.store
 
 
 def type_at(type: w.Type, indices: Sequence[h.Index]) -> w.Type:

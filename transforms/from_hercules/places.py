@@ -28,8 +28,9 @@ from .vectors import Path, VectorWrites, path_of, vector_paths
 class Place:
     """A variable. `type` is its WGSL type, `skipped` the number of first indices that it leaves out.
 
-    `is_shared`: the invocations of a workgroup, or of the dispatch, may share it. `variable` is set when it is
-    declared.
+    `extent` is the number of elements of an array whose buffer may have room for more, so that WGSL's `arrayLength`
+    does not tell. `is_shared`: the invocations of a workgroup, or of the dispatch, may share it. `variable` is set when
+    it is declared.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Place:
     skipped: int = 0
     is_written: bool = True
     variable: Value | None = None
+    extent: h.DynamicConstant | None = None
 
     @property
     def is_shared(self) -> bool:

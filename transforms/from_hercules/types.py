@@ -61,8 +61,9 @@ class Structs:
         """The structure with members of these types. None stands for a field without any data, which has no member."""
         key = tuple(fields)
         if key not in self._by_fields:
-            members = tuple(w.StructMember(f"field{index}", it) for index, it in enumerate(key) if it is not None)
-            self._by_fields[key] = struct = w.Struct(self.names.unique("Product"), members)
+            members = [w.StructMember(f"field{index}", it) for index, it in enumerate(key) if it is not None]
+            placeholder = w.StructMember("empty", w.U32)  # WGSL has no structures without members
+            self._by_fields[key] = struct = w.Struct(self.names.unique("Product"), tuple(members or [placeholder]))
             self.declared.append(struct)
         return self._by_fields[key]
 
@@ -91,6 +92,8 @@ def constant_value(constant: h.Constant, type: w.Type) -> ConstantValue:
 
 
 def _raw(constant: h.Constant, type: w.Type) -> RawValue:
+    if is_empty(constant_type(constant)):
+        return zero(type)
     match constant:
         case h.BoolConstant(value=value) | h.FloatConstant(value=value):
             return value
@@ -112,12 +115,12 @@ def _raw(constant: h.Constant, type: w.Type) -> RawValue:
 
 
 def is_empty(type: h.Type) -> bool:
-    """Whether values of the type hold no data, as those of a product without fields."""
+    """Whether values of the type hold no data, as those of a product without fields and of an empty array."""
     match type:
         case h.Product(fields=fields):
             return all(map(is_empty, fields))
-        case h.Array(element=element):
-            return is_empty(element)
+        case h.Array(element=element, extent=extent):
+            return extent == h.DynamicLiteral(0) or is_empty(element)
         case _:
             return False
 
