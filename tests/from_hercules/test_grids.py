@@ -63,7 +63,7 @@ def kernel(text: str, depth: int, *written: int) -> GridKernel:
     ],
 )
 def test_workgroups_of_a_grid(factors: tuple[int, ...], expected: tuple[int, int, int]) -> None:
-    assert grid_size(factors) == expected
+    assert grid_size(factors, 64) == expected
 
 
 def test_rows_of_workgroups_hold_all_threads() -> None:
@@ -74,7 +74,7 @@ def test_rows_of_workgroups_hold_all_threads() -> None:
 
 def test_too_many_threads() -> None:
     with pytest.raises(InputError, match="a grid of 65536 x 65536 threads is over the limit of 4,294,967,295"):
-        grid_size((65536, 65536))
+        grid_size((65536, 65536), 64)
 
 
 def test_parameters_are_bindings_and_dynamic_constants_members_of_a_uniform() -> None:
@@ -91,7 +91,7 @@ def test_parameters_are_bindings_and_dynamic_constants_members_of_a_uniform() ->
 def test_control_that_is_not_reducible_is_refused() -> None:
     function = parse(IRREDUCIBLE).functions[0]
     with pytest.raises(ShaderError, match="not supported: control flow that is not reducible"):
-        grid_module(GridKernel(function, 0, ()))
+        grid_module(GridKernel(function, 0, ()), 64)
 
 
 @pytest.mark.parametrize("type", ["f64", "i64", "u8"])
@@ -105,7 +105,7 @@ def test_types_that_wgsl_lacks_are_refused(type: str) -> None:
       done = return(start, all)
     }}"""
     with pytest.raises(ShaderError, match=f"not supported: a value of type {type} on a GPU"):
-        grid_module(kernel(text, 0, 0))
+        grid_module(kernel(text, 0, 0), 64)
 
 
 def test_f64_is_refused_by_the_name_of_its_value() -> None:

@@ -81,7 +81,7 @@ class Writer:
             context.dynamic,
             context.parameters,
         )
-        self.memory = Memory(self.builder, self.places, self.values)
+        self.memory = Memory(self.builder, self.places, self.values, context.dynamic)
         self.barriers = Barriers(self.builder, self.levels, self.places)
         self.jumps = Jumps(self.builder, self.names, start)
 

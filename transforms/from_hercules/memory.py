@@ -35,11 +35,12 @@ _ATOMICS: dict[h.AtomicOp, str] = {
 
 @dataclass(slots=True)
 class Memory:
-    """Builds accesses at a builder's insertion point. `value` gives the values of scalar nodes."""
+    """Builds accesses at a builder's insertion point. `value` and `dynamic` give the values of scalars."""
 
     builder: Builder
     places: Places
     value: Callable[[h.Node], Value]
+    dynamic: Callable[[h.DynamicConstant], Value]
     _vectors: dict[tuple[h.Node, tuple[object, ...]], Value] = field(
         default_factory=dict["tuple[h.Node, tuple[object, ...]]", Value]
     )
