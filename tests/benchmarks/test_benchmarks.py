@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 import sys
@@ -21,7 +22,7 @@ from benchmarks.runner import Effort, Measurement, measure  # noqa: E402
 
 from benchmarks import __main__ as kernels_command  # noqa: E402
 from benchmarks import compile as compile_command  # noqa: E402
-from benchmarks import first_use, frontend, machine  # noqa: E402
+from benchmarks import first_use, frontend, grid_passes, machine  # noqa: E402
 from tinct.cases import load_cases  # noqa: E402
 from tinct.frontend import check  # noqa: E402
 from tinct.ir.source import Source  # noqa: E402
@@ -180,3 +181,18 @@ def test_first_uses_have_all_stages() -> None:
     *parts, whole, gangs = times.values()
     assert whole == pytest.approx(sum(parts))
     assert gangs > times["text to graph"]
+
+
+@pytest.mark.usefixtures("needs_device")
+@pytest.mark.parametrize("device", ["gpu"])
+@pytest.mark.parametrize("workload", grid_passes.WORKLOADS, ids=lambda it: it.name)
+def test_results_are_the_same_without_any_pass_for_grids(workload, device) -> None:
+    small = dataclasses.replace(workload, shapes={name: _small(it) for name, it in workload.shapes.items()})
+    variants = grid_passes.variants_of(small)
+    grid_passes.measure(variants, rounds=1)
+    assert {name: it.problem for name, it in variants.items() if it.problem} == {}
+    assert all(len(it.seconds) == 1 for it in variants.values())
+
+
+def _small(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(min(it, 100) if it > 16 else it for it in shape)
