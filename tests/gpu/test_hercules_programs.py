@@ -7,17 +7,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from tinct.backend.cpu.layout import natural_layout
 from tinct.backend.gpu import GpuDevice
 from tinct.base.errors import InputError
-from tinct.cli.hercules_bytes import pack, size_of, unpack
+from tinct.functions.values import as_argument, from_bytes, to_bytes, to_value
 from tinct.gpu_programs import ProgramOnGpu
 from tinct.ir.hercules import interp
 from tinct.ir.hercules.nodes import Function, Product
 from tinct.ir.hercules.program import Program
 from tinct.ir.hercules.storage import Value
 from tinct.ir.hercules.text import parse
-from tinct.ir.hercules.types import array, is_scalar
 from tinct.transforms.hercules.programs import program_for
 
 from ..hercules.support import GOLDENS, function_of, load, same_value
@@ -32,15 +30,11 @@ def _device() -> None:
 
 def run(program: Program, values: Sequence[Value]) -> Value:
     """What a program without sums returns on the GPU."""
-    arguments: list[bytearray] = []
-    for type, value in zip(program.parameter_types, values, strict=True):
-        kind, held = (array(type, 1), [value]) if is_scalar(type) else (type, value)
-        arguments.append(bytearray(size_of(natural_layout(kind))))
-        pack(kind, natural_layout(kind), held, arguments[-1])
-    outcome = ProgramOnGpu(program).run(arguments)
+    pairs = zip(program.parameter_types, values, strict=True)
+    outcome = ProgramOnGpu(program).run([to_bytes(type, as_argument(type, value, "a")) for type, value in pairs])
     returned = program.return_type
     types = returned.fields if program.is_product and isinstance(returned, Product) else (returned,)
-    parts: list[Value] = [unpack(it, natural_layout(it), data) for it, data in zip(types, outcome.results, strict=True)]
+    parts = [to_value(it, from_bytes(it, data)) for it, data in zip(types, outcome.results, strict=True)]
     return parts if program.is_product else parts[0]
 
 
