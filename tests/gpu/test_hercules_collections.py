@@ -139,3 +139,21 @@ def test_an_empty_array_that_a_program_copies() -> None:
       done = return(out, x)
     }"""
     assert agree(text, {"a": [3, []]}, {"n": 0}) == [0, []]
+
+
+def test_a_position_that_is_another_inside_of_a_fork_and_after_it() -> None:
+    """A Reduce of 64 bits: the position is computed from its two words, on both sides."""
+    text = """fn f<n>(a: array<i32, n>) -> array<i32, n> {
+      two = constant(u64 2)
+      three = constant(i32 3)
+      nine = constant(i32 9)
+      threads = fork(start, n)
+      i = thread_id(threads)
+      before = reduce(threads_end, two, i)
+      now = reduce(threads_end, a, after)
+      after = write(now, three, position(before))
+      threads_end = join(threads)
+      result = write(now, nine, position(before))
+      done = return(threads_end, result)
+    }"""
+    assert agree(text, {"a": [1, 1, 1, 1]}) == [3, 3, 3, 9]
