@@ -157,3 +157,20 @@ def test_a_position_that_is_another_inside_of_a_fork_and_after_it() -> None:
       done = return(threads_end, result)
     }"""
     assert agree(text, {"a": [1, 1, 1, 1]}) == [3, 3, 3, 9]
+
+
+def test_accesses_to_f16_in_two_branches() -> None:
+    """The extent that clamps both is computed before them."""
+    text = """fn f<n>(a: array<f16, n>, at: u64, c: bool) -> array<f16, n> {
+      one = constant(f16 1.0)
+      two = constant(f16 2.0)
+      branch = if(start, c)
+      else = read(branch, control(0))
+      then = read(branch, control(1))
+      left = write(a, one, position(at))
+      right = write(a, two, position(at))
+      end = region(else, then)
+      result = phi(end, left, right)
+      done = return(end, result)
+    }"""
+    assert agree(text, {"a": [0.0, 0.0, 0.0], "at": 100, "c": True}) == [0.0, 0.0, 2.0]
