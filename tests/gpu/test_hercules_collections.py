@@ -139,3 +139,38 @@ def test_an_empty_array_that_a_program_copies() -> None:
       done = return(out, x)
     }"""
     assert agree(text, {"a": [3, []]}, {"n": 0}) == [0, []]
+
+
+def test_a_position_that_is_another_inside_of_a_fork_and_after_it() -> None:
+    """A Reduce of 64 bits: the position is computed from its two words, on both sides."""
+    text = """fn f<n>(a: array<i32, n>) -> array<i32, n> {
+      two = constant(u64 2)
+      three = constant(i32 3)
+      nine = constant(i32 9)
+      threads = fork(start, n)
+      i = thread_id(threads)
+      before = reduce(threads_end, two, i)
+      now = reduce(threads_end, a, after)
+      after = write(now, three, position(before))
+      threads_end = join(threads)
+      result = write(now, nine, position(before))
+      done = return(threads_end, result)
+    }"""
+    assert agree(text, {"a": [1, 1, 1, 1]}) == [3, 3, 3, 9]
+
+
+def test_accesses_to_f16_in_two_branches() -> None:
+    """The extent that clamps both is computed before them."""
+    text = """fn f<n>(a: array<f16, n>, at: u64, c: bool) -> array<f16, n> {
+      one = constant(f16 1.0)
+      two = constant(f16 2.0)
+      branch = if(start, c)
+      else = read(branch, control(0))
+      then = read(branch, control(1))
+      left = write(a, one, position(at))
+      right = write(a, two, position(at))
+      end = region(else, then)
+      result = phi(end, left, right)
+      done = return(end, result)
+    }"""
+    assert agree(text, {"a": [0.0, 0.0, 0.0], "at": 100, "c": True}) == [0.0, 0.0, 2.0]

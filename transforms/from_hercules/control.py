@@ -204,7 +204,7 @@ class Writer:
                 self.values.keep_unnamed(node, self.memory.atomic(node))
             case h.Call():
                 self.values.keep_unnamed(node, self._call(node))
-            case h.ProductNode() | h.InputNode() | h.ScalarNode() | h.PinnedNode() | h.ControlNode():
+            case h.ProductNode() | h.InputNode() | h.PinnedNode() | h.ControlNode():
                 pass
             case _:
                 assert_never(node)

@@ -73,7 +73,7 @@ class Jumps:
         self._frames.pop()
         if self._pending.pop(("next", header), "") is None:
             self._reset(("next", header), node.start_target, 0)
-        if self.builder.block is not None:
+        if self._is_open():
             self.leave(node.continuing_target)
         with self.builder.at(node.continuing_target):
             if node.continuing_target in self._entered:
@@ -130,9 +130,13 @@ class Jumps:
             self.builder.branch(merge)
         self.builder.block = node.true_target
         code()
-        if self.builder.block is not None:
+        if self._is_open():
             self.builder.branch(merge)
         self.builder.block = merge
+
+    def _is_open(self) -> bool:
+        """Whether control comes to the insertion point."""
+        return self.builder.block is not None
 
     def _go_on(self, pending: Mapping[Target, None]) -> None:
         """After a loop: go on with the jumps that have left it."""

@@ -208,6 +208,9 @@ class KernelModule:
                 if not self.levels.is_loop(node.fork):
                     self.thread(node.fork)
         self.dynamics.prepare(self.levels)
+        for place in self._places.values():
+            if place.extent is not None:
+                self.dynamics.value(place.extent)
 
     def _enables(self) -> list[str]:
         stored = (w.walk(it.type.store) for it in self.core.root.instructions if isinstance(it.type, w.Pointer))

@@ -94,7 +94,8 @@ class _Lowering:
     replaced: dict[h.Node, h.Node] = field(default_factory=dict["h.Node", "h.Node"])
     completions: list[Callable[[], None]] = field(default_factory=list["Callable[[], None]"])
     _ranges: Ranges | None = None
-    _positions: dict[h.Node, h.Node] = field(default_factory=dict["h.Node", "h.Node"])
+    _positions: dict[tuple[h.Node, bool], h.Node] = field(default_factory=dict["tuple[h.Node, bool]", "h.Node"])
+    """For each value; a Reduce has one value inside of its fork and another one after the join."""
 
     def __post_init__(self) -> None:
         self.placed = place_nodes(self.function)
@@ -346,10 +347,16 @@ class _Lowering:
             return node
         if pair.is_signed and not pair.is_natural and _is_large(element):
             pair = self.pairs.natural(pair.low)
-        key = pair.low if pair.is_natural else node
+        key = pair.low if pair.is_natural else node, self._is_in_fork_of(node, block)
         if key not in self._positions:
             self._positions[key] = self.pairs.position(pair)
         return self._positions[key]
+
+    def _is_in_fork_of(self, node: h.Node, block: h.Node) -> bool:
+        """Whether a block is inside of the fork of a Reduce."""
+        if not isinstance(node, h.Reduce) or not isinstance(node.join, h.Join):
+            return False
+        return self.placed.nest.forks[node.join] in self.placed.nest.around[block]
 
     def _is_small(self, node: h.ConstantNode | h.DynamicConstantNode) -> bool:
         if isinstance(node, h.ConstantNode):
