@@ -165,7 +165,7 @@ class _Maker:
         """The program. Raises InputError."""
         from .backend.gpu import GpuProgram, ProgramKernel
 
-        kernels = tuple(ProgramKernel(made.wgsl, it.function.name) for it, made in self.kernels.items())
+        kernels = tuple(ProgramKernel(it.wgsl, it.entry) for it in self.kernels.values())
         return GpuProgram(kernels, tuple(self._buffers()), self._steps(self.program.steps))
 
     def _constants(self) -> Sequence[int]:

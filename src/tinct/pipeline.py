@@ -85,12 +85,13 @@ class GpuOptions:
 
 @dataclass(frozen=True, slots=True)
 class GpuKernel:
-    """WGSL for a GPU. `watch` is the binding of the buffer that reports loops ended early, None without one.
+    """WGSL for a GPU, with this entry point. `watch` is the binding of the buffer that reports loops ended early, None without one.
 
     `nesting` is the greatest nesting depth of conditions.
     """
 
     wgsl: str
+    entry: str
     watch: BindingPoint | None
     nesting: int
 
@@ -150,7 +151,7 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
     do(DIALECT, apply_passes, module, NAGA.passes if options.for_naga else (), CORE)
     nesting = deepest_nesting(module, job.entry)
     unit = do(RAISE, to_unit, module)
-    return GpuKernel(do(PRINT, print_unit, unit), watch, nesting)
+    return GpuKernel(do(PRINT, print_unit, unit), job.entry, watch, nesting)
 
 
 def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
@@ -198,11 +199,11 @@ def compile_grid(kernel: GridKernel, options: GpuOptions) -> GpuKernel:
     from .transforms.pipelines import CORE, GPU, NAGA, O1, guard_loops
     from .transforms.to_wgsl.unit import to_unit
 
-    entry = kernel.function.name
     fold_zeros(kernel.function)  # an empty array has no member in a structure
     lower_integers(kernel.function)
     module = grid_module(kernel, options.workgroup_size)
+    (entry,) = (it.name for it in module.functions if it.stage is not None)
     apply_passes(module, (*O1.passes, *GPU.passes), CORE)
     watch = guard_loops(module, entry, limit=options.loop_limit, effort=options.loop_effort)
     apply_passes(module, NAGA.passes if options.for_naga else (), CORE)
-    return GpuKernel(print_unit(to_unit(module)), watch, deepest_nesting(module, entry))
+    return GpuKernel(print_unit(to_unit(module)), entry, watch, deepest_nesting(module, entry))

@@ -121,3 +121,19 @@ def test_grids_that_are_too_large() -> None:
 def test_arguments_of_a_wrong_size() -> None:
     with pytest.raises(InputError, match="the argument 'keys' has 4 bytes instead of 24"):
         ProgramOnGpu(program_for(golden("histogram_atomic"), [6])).run([bytes(4)])
+
+
+def test_a_name_that_wgsl_does_not_have() -> None:
+    text = """fn loop__<n>(x: array<f32, n>) -> array<f32, n> {
+      two = constant(f32 2)
+      all = fork(start, n)
+      i = thread_id(all)
+      y = reduce(end, x, z)
+      v = read(y, position(i))
+      w = mul(v, two)
+      z = write(y, w, position(i))
+      end = join(all)
+      done = return(end, y)
+    }"""
+    program = program_for(parse(text).functions[0], [3])
+    assert run(program, [[1.0, 2.0, 3.0]]) == [2, 4, 6]

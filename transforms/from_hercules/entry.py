@@ -14,8 +14,7 @@ from ...ir.core.builder import u32
 from ...ir.core.values import Value
 from ...ir.hercules import nodes as h
 from ...ir.hercules.entry import WORKGROUP_CONSTANTS, Binding, EntryPoint
-from ...ir.hercules.placement import place_nodes
-from .levels import Levels
+from .levels import Levels, placed
 from .module import KernelModule
 from .places import Place
 from .vectors import Path
@@ -28,7 +27,7 @@ def entry_module(entry: EntryPoint) -> c.Module:
     Raises ShaderError for what has no place in WGSL.
     """
     frame = _EntryFrame(entry)
-    return KernelModule(frame, entry.name, Levels(place_nodes(entry.function), 3, len(frame.local_axes))).build()
+    return KernelModule(frame, entry.name, Levels(placed(entry.function), 3, len(frame.local_axes))).build()
 
 
 @dataclass(slots=True)

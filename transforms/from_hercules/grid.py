@@ -19,12 +19,11 @@ from ...ir.core.builder import u32
 from ...ir.core.values import Value
 from ...ir.hercules import nodes as h
 from ...ir.hercules.layout import WORD
-from ...ir.hercules.placement import place_nodes
 from ...ir.hercules.program import GridKernel
 from ...ir.hercules.types import is_scalar
 from ...ir.layout_sizes import stride_of
 from ...ir.ops import BinaryOp
-from .levels import Levels
+from .levels import Levels, placed
 from .module import KernelModule
 from .places import Place, store_type
 from .vectors import Path
@@ -37,7 +36,7 @@ SIZES = "sizes"
 
 
 def grid_module(kernel: GridKernel, workgroup_size: int) -> c.Module:
-    """Core IR with one entry point, named like the function.
+    """Core IR with one entry point, named like the function as far as WGSL allows.
 
     Parameter i is the storage buffer at `@group(0) @binding(i)`. If the kernel uses dynamic constants, a uniform
     structure of all of them, each a u32, follows at the next binding. A kernel without a grid has workgroups of one
@@ -45,7 +44,7 @@ def grid_module(kernel: GridKernel, workgroup_size: int) -> c.Module:
     """
     function = kernel.function
     frame = _GridFrame(kernel, threads_of_workgroup(kernel, workgroup_size))
-    return KernelModule(frame, function.name, Levels(place_nodes(function), kernel.depth, 0)).build()
+    return KernelModule(frame, function.name, Levels(placed(function), kernel.depth, 0)).build()
 
 
 def threads_of_workgroup(kernel: GridKernel, workgroup_size: int) -> int:

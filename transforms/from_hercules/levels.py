@@ -10,7 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...ir.hercules import nodes as h
-from ...ir.hercules.placement import Placement
+from ...ir.hercules.placement import Placement, place_nodes
+
+
+def placed(function: h.Function) -> Placement:
+    """A function that verifies, with its nodes in blocks."""
+    found = place_nodes(function)
+    if found.problems:
+        problem = found.problems[0]
+        raise AssertionError(f"{function.name}: a {type(problem.node).__name__} {problem.message}")
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,11 @@ from ...ir.core.builder import Builder, empty_module, parameter, u32
 from ...ir.core.values import Value
 from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
-from ...ir.hercules.placement import place_nodes
 from ...ir.hercules.types import F16, is_scalar
 from ...ir.ops import BinaryOp
 from .control import Context, Writer
 from .cooperation import Cooperation
-from .levels import Levels
+from .levels import Levels, placed
 from .names import Names
 from .places import Place, Places
 from .shape import shape_of
@@ -132,7 +131,7 @@ class KernelModule:
         result = self.structs.store_type(callee.return_type)
         function = self.builder.function(self.names.unique(callee.name), given.values(), result)
         at = dict(zip(shared, places, strict=True))
-        levels = Levels(place_nodes(callee), 0, 0)
+        levels = Levels(placed(callee), 0, 0)
         inside = Places(levels, self.structs, lambda index, _atomics: at[index], one_invocation=False)
         for place in inside.all():
             if place.variable is None:
