@@ -85,7 +85,8 @@ class GpuOptions:
 
 @dataclass(frozen=True, slots=True)
 class GpuKernel:
-    """WGSL for a GPU, with this entry point. `watch` is the binding of the buffer that reports loops ended early, None without one.
+    """WGSL for a GPU, with this entry point. `watch` is the binding of the buffer that reports loops ended early, None
+    without one.
 
     `nesting` is the greatest nesting depth of conditions.
     """
