@@ -103,16 +103,7 @@ def uses_of(places: Places, node: h.Node) -> Uses:
         case h.Atomic():
             both = _shared(places.of(node))
             return Uses(both, both)
-        case (
-            h.Read()
-            | h.Write()
-            | h.Call()
-            | h.ProductNode()
-            | h.InputNode()
-            | h.ScalarNode()
-            | h.PinnedNode()
-            | h.ControlNode()
-        ):
+        case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
             return NOTHING
         case _:
             assert_never(node)

@@ -103,17 +103,7 @@ def use_blocks(placed: Placement, node: h.Node, user: h.Node) -> Iterable[h.Node
             return [block_leader(join.control)]
         case h.If(control) | h.Match(control) | h.Return(control):
             return [block_leader(control)]
-        case (
-            h.Read()
-            | h.Write()
-            | h.Atomic()
-            | h.Call()
-            | h.ProductNode()
-            | h.InputNode()
-            | h.ScalarNode()
-            | h.PinnedNode()
-            | h.ControlNode()
-        ):
+        case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
             return [placed.place[user]] if user in placed.place else []
         case _:
             assert_never(user)

@@ -337,17 +337,7 @@ class Writer:
                 self._if(leader, end)
             case h.Match():
                 raise ShaderError([not_supported("a match of a sum in a kernel", end.span)])
-            case (
-                h.Read()
-                | h.Write()
-                | h.Atomic()
-                | h.Call()
-                | h.ProductNode()
-                | h.InputNode()
-                | h.ScalarNode()
-                | h.PinnedNode()
-                | h.ControlNode()
-            ):
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 self._edge(leader, end)
             case _:
                 assert_never(end)

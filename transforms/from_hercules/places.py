@@ -188,16 +188,7 @@ class Places:
                     before = [init, update]
                 case h.Write(collection=collection):
                     before = [collection]
-                case (
-                    h.Read()
-                    | h.Atomic()
-                    | h.Call()
-                    | h.ProductNode()
-                    | h.InputNode()
-                    | h.ScalarNode()
-                    | h.PinnedNode()
-                    | h.ControlNode()
-                ):
+                case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                     continue
                 case _:
                     assert_never(node)
@@ -252,15 +243,7 @@ class Places:
                     root = self._root_of(node)
                     if root is not None:
                         yield root, path_of(indices[:-1])
-                case (
-                    h.Read()
-                    | h.Call()
-                    | h.ProductNode()
-                    | h.InputNode()
-                    | h.ScalarNode()
-                    | h.PinnedNode()
-                    | h.ControlNode()
-                ):
+                case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                     pass
                 case _:
                     assert_never(node)

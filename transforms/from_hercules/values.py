@@ -79,17 +79,7 @@ class Values:
                 return self.thread(fork) if counter is None else self.builder.load(counter)
             case h.Parameter(index):
                 return self.parameters[index]
-            case (
-                h.Read()
-                | h.Write()
-                | h.Atomic()
-                | h.Call()
-                | h.ProductNode()
-                | h.InputNode()
-                | h.ScalarNode()
-                | h.PinnedNode()
-                | h.ControlNode()
-            ):
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 return self._made[node]
             case _:
                 assert_never(node)

@@ -144,17 +144,7 @@ class _Lowering:
                 self._phi(node)
             case h.Reduce() if self._is_wide(node):
                 self._reduce(node)
-            case (
-                h.Read()
-                | h.Write()
-                | h.Atomic()
-                | h.Call()
-                | h.ProductNode()
-                | h.InputNode()
-                | h.ScalarNode()
-                | h.PinnedNode()
-                | h.ControlNode()
-            ):
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 pass
             case _:
                 assert_never(node)
@@ -395,16 +385,7 @@ class _Lowering:
                 node.fields = [*map(self._stored, fields)]
             case h.Collect(value=value) | h.Return(value=value):
                 node.value = self._stored(value)
-            case (
-                h.Read()
-                | h.Write()
-                | h.Atomic()
-                | h.Call()
-                | h.InputNode()
-                | h.ScalarNode()
-                | h.PinnedNode()
-                | h.ControlNode()
-            ):
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 pass
             case _:
                 assert_never(node)
@@ -452,17 +433,7 @@ def _is_normal(node: h.Node, types: dict[h.Node, h.Type], positions: set[h.Node]
             return node in positions and int(literal(node) or 0) <= ALL_ONES
         case h.Cast(operand=operand):
             return node in positions and types[operand] == U32
-        case (
-            h.Read()
-            | h.Write()
-            | h.Atomic()
-            | h.Call()
-            | h.ProductNode()
-            | h.InputNode()
-            | h.ScalarNode()
-            | h.PinnedNode()
-            | h.ControlNode()
-        ):
+        case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
             return False
         case _:
             assert_never(node)
