@@ -440,7 +440,7 @@ class Writer:
     def _copy_in_workgroup(self, target: h.Node, source: h.Node) -> bool:
         """Copy a version to workgroup memory that invocations share, if that is where it goes."""
         place = self.places.of(target)
-        if place.space is not w.AddressSpace.WORKGROUP or self.places.one_invocation:
+        if not self._is_of_workgroup(place):
             return False
         assert place.variable is not None
         if isinstance(source, h.ConstantNode) and not is_zero(source):
@@ -452,6 +452,10 @@ class Writer:
         self.barriers.since |= uses
         return True
 
+    def _is_of_workgroup(self, place: Place) -> bool:
+        """Whether several invocations share the memory of a workgroup."""
+        return place.space is w.AddressSpace.WORKGROUP and not self.places.one_invocation
+
     def _check_order(self, moved: Sequence[tuple[h.Node, h.Node]]) -> None:
         """Refuse copies of shared memory one after another of which one overwrites what a later one needs."""
         overwritten: set[Place] = set()
@@ -459,7 +463,7 @@ class Writer:
             if not isinstance(source, h.ConstantNode) and self.places.of(source) in overwritten:
                 raise ShaderError([not_supported("arrays in workgroup memory that change places", target.span)])
             place = self.places.of(target)
-            overwritten |= {place} if place.is_shared else set()
+            overwritten |= {place} if self._is_of_workgroup(place) else set()
 
     def _is_moved(self, target: h.Node, source: h.Node) -> bool:
         return isinstance(source, h.ConstantNode) or self.places.of(source) is not self.places.of(target)
