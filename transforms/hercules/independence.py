@@ -7,8 +7,8 @@ from it, and finally its update. Iterations may run in any order if each chain i
   and commutative operation, and nothing else uses the intermediate values; also a float where folds may be
   reassociated;
 - in its *own slots*: the chain is the versions of an array, and each iteration reads and writes only elements with
-  its own number, or one linear function of it (see `linear`), among the positions, proved to be in range (a clamped
-  position would belong to another iteration).
+  its own number, or one linear function of it (see `own_positions`), among the positions, proved to be in range (a
+  clamped position would belong to another iteration).
 
 Both also hold if an iteration does so under a branch, in a loop or in an inner fork.
 """
@@ -35,7 +35,7 @@ from ...ir.hercules.nodes import (
 )
 from ...ir.hercules.placement import Placement
 from ...ir.hercules.types import is_collection
-from .linear import Linear, linear
+from .own_positions import OwnPosition, own_position
 
 FOLDS = frozenset({BinaryOp.ADD, BinaryOp.MUL, BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR})
 Fold: TypeAlias = BinaryOp | str
@@ -49,7 +49,7 @@ class OwnPlace:
 
     level: int
     number: Node
-    form: Linear
+    form: OwnPosition
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Iterations:
             return None
         places = [self.places(it, numbers) for version in chain for it in self.accesses(version)]
         if not places:
-            return next((OwnPlace(0, it, Linear()) for it in numbers), None)
+            return next((OwnPlace(0, it, OwnPosition()) for it in numbers), None)
         common = [it for it in places[0] if all(it in them for them in places)]
         return min(common, key=lambda it: it.level, default=None)
 
@@ -105,7 +105,7 @@ class Iterations:
         found: list[OwnPlace] = []
         for level, index in enumerate(access.indices):
             if isinstance(index, PositionIndex) and (access, level) in self.proved:
-                own = linear(index.position, numbers, self.placed.types, self._is_fixed)
+                own = own_position(index.position, numbers, self.placed.types, self._is_fixed)
                 found += [] if own is None else [OwnPlace(level, *own)]
         return found
 

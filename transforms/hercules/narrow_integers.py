@@ -1,9 +1,7 @@
 """8-bit and 16-bit integers in 32 bits: computed as i32 or u32, and wrapped where a result may leave their range.
 
 In collections they take 32 bits, except in arrays of parameters, which lie in buffers: those are packed
-(`packed_arrays`), and so are arrays of bools there. A read extracts the element from its word. A write changes a word
-that other threads may change at the same time, so it is two atomics, one that clears the element and one that sets it.
-A function without forks has one thread, and reads and writes the word.
+(`packed_arrays`), and so are arrays of bools there. `packed_places` says how their elements are read and written.
 """
 
 from __future__ import annotations
@@ -18,25 +16,16 @@ from ...ir.hercules import nodes as h
 from ...ir.hercules.arithmetic import integer_range
 from ...ir.hercules.graph import control_predecessors, is_projection, replace_all, replace_predecessor
 from ...ir.hercules.inference import infer_types
-from ...ir.hercules.intervals import Range, computed
+from ...ir.hercules.intervals import computed
 from ...ir.hercules.placement import Placement, place_nodes
-from ...ir.hercules.ranges import Ranges
-from ...ir.hercules.types import F16, F32, I32, U16, U32, U64, element_type, is_collection, is_scalar
-from ...ir.hercules.versions import is_version_projection, taken_over, version_of
+from ...ir.hercules.types import F16, U16, U32, is_collection, is_scalar
+from ...ir.hercules.versions import is_version_projection
 from .cleanup import remove_dead
 from .inline_calls import waiting_for
-from .packed_arrays import (
-    bits_in_buffers,
-    extents,
-    is_narrow,
-    packed_constant,
-    packed_element,
-    packed_type,
-    widened,
-    widened_constant,
-    widened_type,
-)
-from .words import ALL_ONES, Op, Words, literal
+from .narrow_arithmetic import after_atomic, converted, same_bits, wrapped
+from .packed_arrays import is_narrow, packed_constant, packed_type, widened, widened_constant, widened_type
+from .packed_places import PackedPlaces, Place
+from .words import Op, Words
 
 LARGEST_COPY = 256
 """Maximum number of scalars in a part of a packed collection that is copied whole; a larger one is refused."""
@@ -114,36 +103,22 @@ class _Attempt:
         function.nodes += [loop, version, store, after, found, is_done, test, again, done]
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a scalar lies: the indices of what holds it, and the shift of its bits if that is a word of several."""
-
-    indices: list[h.Index]
-    type: h.Type
-    shift: h.Node | None = None
-    is_word: bool = False
-    """A bool as a u32 of its own."""
-
-
 @dataclass(slots=True)
 class _Lowering:
     function: h.Function
     small: frozenset[h.DynamicConstant]
     placed: Placement = field(init=False)
-    is_alone: bool = field(init=False)
-    packed: set[h.Node] = field(init=False)
+    places: PackedPlaces = field(init=False)
     words: Words = field(default_factory=Words)
     replaced: dict[h.Node, h.Node] = field(default_factory=dict["h.Node", "h.Node"])
     attempts: list[_Attempt] = field(default_factory=list[_Attempt])
-    _ranges: Ranges | None = None
     _projections: dict[tuple[h.Node, int], list[h.Node]] = field(
         default_factory=dict["tuple[h.Node, int]", "list[h.Node]"]
     )
 
     def __post_init__(self) -> None:
         self.placed = place_nodes(self.function)
-        self.is_alone = not any(isinstance(node, h.Fork) for node in self.function.nodes)
-        self.packed = _versions_of_parameters(self.function, self.placed)
+        self.places = PackedPlaces(self.placed, self.small, self.words, self.replaced)
         for node in self.function.nodes:
             if isinstance(node, h.Read) and isinstance(node.collection, h.Atomic) and len(node.indices) == 1:
                 (index,) = node.indices
@@ -184,11 +159,11 @@ class _Lowering:
     def _pinned(self, node: h.Node) -> None:
         match node:
             case h.ConstantNode(value=value):
-                is_packed = node in self.packed
+                is_packed = node in self.places.packed
                 node.value = packed_constant(value) if is_packed else widened_constant(value)
             case h.Collect(value=value):
                 type = self._type(node)
-                if (node in self.packed or value in self.packed) and _changes(type):
+                if (node in self.places.packed or value in self.places.packed) and _changes(type):
                     raise self._refusal("an array of threads' values in place of a packed parameter", node)
             case _:
                 pass
@@ -221,11 +196,11 @@ class _Lowering:
                 self._binary(node, op, (lhs, rhs), type, block)
             case h.Unary(op=op, operand=operand) if isinstance(type, h.Integer) and is_narrow(type):
                 if op is h.UnaryOp.NEGATE or not type.signed:
-                    self._replace(node, self._wrapped(self.words.unary(op, self._now(operand)), type))
+                    self._replace(node, wrapped(self.words, self.words.unary(op, self._now(operand)), type))
             case h.Cast(operand=operand) if isinstance(type, h.Integer) and is_narrow(type):
-                self._replace(node, self._converted(self._now(operand), self._type(operand), type))
+                self._replace(node, converted(self.words, self._now(operand), self._type(operand), type))
             case h.Bitcast(operand=operand) if isinstance(type, h.Integer) and is_narrow(type):
-                self._replace(node, self._same_bits(self._now(operand), self._type(operand), type))
+                self._replace(node, same_bits(self.words, self._now(operand), self._type(operand), type))
             case h.Bitcast(operand=operand) if self._is_narrow(operand):
                 value, source = self._now(operand), self._type(operand)
                 assert isinstance(source, h.Integer)
@@ -260,207 +235,35 @@ class _Lowering:
             return  # its operands are replaced, and it stays in range
         result = self.words.binary(op, lhs, rhs)
         if op in _WRAPPING and not self._stays(node, operands, type, block):
-            result = self._wrapped(result, type)
+            result = wrapped(self.words, result, type)
         self._replace(node, result)
 
     def _stays(self, node: h.Binary, operands: Sequence[h.Node], type: h.Integer, block: h.Node) -> bool:
         """Whether the mathematical result is proved to be in range."""
-        found = computed(node, [self._range(it, block) for it in operands])
+        found = computed(node, [self.places.range(it, block) for it in operands])
         low, high = integer_range(type)
         return found is not None and low <= found.low and found.high <= high
-
-    def _known(self) -> Ranges:
-        if self._ranges is None:
-            self._ranges = Ranges(self.placed, 32, self.small)
-        return self._ranges
-
-    def _range(self, node: h.Node, block: h.Node) -> Range:
-        return self._known().at(node, block)
-
-    def _wrapped(self, value: h.Node, type: h.Integer) -> h.Node:
-        """A 32-bit integer wrapped to a narrow type, as `widened(type)`."""
-        words = self.words
-        if not type.signed:
-            return words.both(value, words.u32((1 << type.bits) - 1))
-        count = words.integer(I32, 32 - type.bits)
-        return words.binary(Op.SHIFT_RIGHT, words.binary(Op.SHIFT_LEFT, value, count), count)
-
-    def _converted(self, value: h.Node, source: h.Type, type: h.Integer) -> h.Node:
-        words, target = self.words, widened(type)
-        match source:
-            case h.Bool():
-                return words.cast(target, value)
-            case h.Float():
-                # An infinite f16 gives u32 no more than the greatest f16, which is less than the greatest u16.
-                value = words.cast(F32, value) if source == F16 else value
-                low, high = (words.integer(target, it) for it in integer_range(type))
-                return words.intrinsic("clamp", target, words.cast(target, value), low, high)
-            case h.Integer():
-                return self._integer_as(value, source, type)
-            case h.Product() | h.Summation() | h.Array() | h.Control():
-                raise AssertionError("converts what is no scalar")
-            case _:
-                assert_never(source)
-
-    def _integer_as(self, value: h.Node, source: h.Integer, type: h.Integer) -> h.Node:
-        low, high = integer_range(source)
-        least, greatest = integer_range(type)
-        now, target = widened(source), widened(type)
-        if now == U64:
-            value = self.words.cast(target, value)
-        elif now != target:
-            value = self.words.bitcast(target, value)
-        return value if least <= low and high <= greatest else self._wrapped(value, type)
-
-    def _same_bits(self, value: h.Node, source: h.Type, type: h.Integer) -> h.Node:
-        if isinstance(source, h.Integer):
-            return self._integer_as(value, source, type)
-        bits = self.words.cast(U32, self.words.bitcast(U16, value))
-        return self._wrapped(self.words.bitcast(I32, bits), type) if type.signed else bits
-
-    # Places in collections
-
-    def _place(self, collection: h.Node, indices: Sequence[h.Index], block: h.Node) -> _Place | None:
-        """Where the indices lead now; None if to the same place as before."""
-        return self._place_in(self._type(collection), indices, block) if self._is_packed(collection) else None
-
-    def _place_in(self, type: h.Type, indices: Sequence[h.Index], block: h.Node) -> _Place | None:
-        """Where the indices lead in a packed collection."""
-        for number, index in enumerate(indices):
-            if packed_element(type) is not None:
-                return self._packed_place(type, list(indices[:number]), indices[number:], block)
-            inner = element_type(type, index)
-            assert inner is not None
-            if isinstance(type, h.Product) and isinstance(inner, h.Bool):
-                return _Place(list(indices), inner, is_word=True)
-            type = inner
-        return None
-
-    def _packed_place(self, type: h.Type, above: list[h.Index], indices: Sequence[h.Index], block: h.Node) -> _Place:
-        scalar, sizes = packed_element(type), extents(type)
-        assert scalar is not None
-        words = self.words
-        number: h.Node = words.u32(0)
-        for size, index in zip(sizes, indices, strict=True):
-            assert isinstance(index, h.PositionIndex)
-            place = self._clamped(index.position, size, block)
-            number = words.binary(Op.ADD, words.binary(Op.MUL, number, self._extent(size)), place)
-        bits = bits_in_buffers(scalar)
-        steps = 2 if bits == 8 else 1
-        word = words.binary(Op.SHIFT_RIGHT, number, words.u32(steps))
-        within = words.both(number, words.u32((1 << steps) - 1))
-        shift = words.binary(Op.SHIFT_LEFT, within, words.u32(5 - steps))
-        return _Place([*above, h.PositionIndex(self._wide(word))], scalar, shift)
-
-    def _wide(self, word: h.Node) -> h.Node:
-        known = literal(word)
-        return self.words.cast(U64, word) if known is None else self.words.integer(U64, int(known))
-
-    def _extent(self, extent: h.DynamicConstant) -> h.Node:
-        if isinstance(extent, h.DynamicLiteral):
-            return self.words.u32(extent.value & ALL_ONES)
-        return self.words.cast(U32, self.words.add(h.DynamicConstantNode(extent)))
-
-    def _clamped(self, position: h.Node, extent: h.DynamicConstant, block: h.Node) -> h.Node:
-        """A position as a u32, at most that of the last element."""
-        words = self.words
-        known = literal(position)
-        if known is not None and isinstance(extent, h.DynamicLiteral):
-            return words.u32(min(int(known), max(extent.value - 1, 0)))
-        if known is not None:
-            number = words.u32(min(int(known), ALL_ONES))
-        elif isinstance(position, h.Cast):
-            number = self._now(position.operand)
-        else:
-            number = words.cast(U32, position)
-        if position in self.placed.place and self._range(position, block).is_below(extent):
-            return number
-        last = words.binary(Op.SUB, self._extent(extent), words.u32(1))
-        return words.intrinsic("min", U32, number, last)
-
-    # Scalars in collections
-
-    def _extracted(self, place: _Place, word: h.Node) -> h.Node:
-        """The scalar in a word, or in what holds it alone."""
-        words = self.words
-        if place.is_word:
-            return words.is_not_zero(word)
-        if place.shift is None:
-            return word
-        bits = bits_in_buffers(place.type)
-        if isinstance(place.type, h.Integer) and place.type.signed:
-            up = words.binary(Op.SUB, words.u32(32 - bits), place.shift)
-            moved = words.bitcast(I32, words.binary(Op.SHIFT_LEFT, word, up))
-            return words.binary(Op.SHIFT_RIGHT, moved, words.integer(I32, 32 - bits))
-        found = words.both(words.binary(Op.SHIFT_RIGHT, word, place.shift), words.u32((1 << bits) - 1))
-        return words.is_not_zero(found) if isinstance(place.type, h.Bool) else found
-
-    def _in_place(self, place: _Place, value: h.Node) -> h.Node:
-        """The bits of a scalar at its place in a word that is zero elsewhere."""
-        words = self.words
-        assert place.shift is not None
-        if isinstance(place.type, h.Bool):
-            value = words.cast(U32, value)
-        elif isinstance(place.type, h.Integer) and place.type.signed:
-            mask = words.u32((1 << place.type.bits) - 1)
-            value = words.both(words.bitcast(U32, value), mask)
-        return words.binary(Op.SHIFT_LEFT, value, place.shift)
-
-    def _others(self, place: _Place) -> h.Node:
-        """The mask of the bits of a word that belong to other elements."""
-        words = self.words
-        assert place.shift is not None
-        mask = words.binary(Op.SHIFT_LEFT, words.u32((1 << bits_in_buffers(place.type)) - 1), place.shift)
-        return words.unary(h.UnaryOp.NOT, mask)
-
-    def _inserted(self, place: _Place, word: h.Node, value: h.Node) -> h.Node:
-        if place.shift is None:
-            return value
-        words = self.words
-        return words.either(words.both(word, self._others(place)), self._in_place(place, value))
 
     def _read(self, node: h.Read, block: h.Node) -> None:
         type = self._type(node)
         if is_collection(type):
-            if _changes(type) and (self._is_packed(node.collection) or node in self.packed):
+            if _changes(type) and (self.places.is_packed(node.collection) or node in self.places.packed):
                 self.replaced[node] = self._copied_part(node, type, block)
             return
-        place = self._place(node.collection, node.indices, block)
+        place = self.places.place(node.collection, node.indices, block)
         if place is not None:
             word = self.words.add(h.Read(node.collection, place.indices))
-            self._replace(node, self._extracted(place, word))
-
-    def _is_packed(self, node: h.Node) -> bool:
-        return node in self.packed or version_of(node) in self.packed
+            self._replace(node, self.places.extracted(place, word))
 
     def _write(self, node: h.Write, block: h.Node) -> None:
         type = self._type(node.value)
         if is_collection(type):
-            if _changes(type) and (self._is_packed(node) or self._is_packed(node.value)):
+            if _changes(type) and (self.places.is_packed(node) or self.places.is_packed(node.value)):
                 self._replace(node, self._written_part(node, type, block))
             return
-        place = self._place(node.collection, node.indices, block)
+        place = self.places.place(node.collection, node.indices, block)
         if place is not None:
-            self._replace(node, self._stored(node.collection, place, self._now(node.value)))
-
-    def _stored(self, version: h.Node, place: _Place, value: h.Node) -> h.Node:
-        """The collection after a scalar is written."""
-        words = self.words
-        if place.shift is None:
-            stored = words.cast(U32, value) if place.is_word else value
-            return words.add(h.Write(version, stored, list(place.indices)))
-        if self.is_alone:
-            word = words.add(h.Read(version, list(place.indices)))
-            return words.add(h.Write(version, self._inserted(place, word, value), list(place.indices)))
-        version, _ = self._on_word(h.AtomicOp.AND, version, place, self._others(place))
-        version, _ = self._on_word(h.AtomicOp.OR, version, place, self._in_place(place, value))
-        return version
-
-    def _on_word(self, op: h.AtomicOp, version: h.Node, place: _Place, *operands: h.Node) -> tuple[h.Read, h.Read]:
-        """An atomic: the collection after it, and the old word."""
-        atomic = self.words.add(h.Atomic(op, version, list(place.indices), list(operands)))
-        after, old = (self.words.add(h.Read(atomic, [h.FieldIndex(number)])) for number in range(2))
-        return after, old
+            self._replace(node, self.places.stored(node.collection, place, self._now(node.value)))
 
     # Atomics
 
@@ -470,67 +273,52 @@ class _Lowering:
         type = both.fields[1]
         if not isinstance(type, h.Integer) or not is_narrow(type):
             return
-        place = self._place(node.collection, node.indices, block)
+        place = self.places.place(node.collection, node.indices, block)
         if place is None and node.op in _IN_RANGE:
             return  # on 32 bits as it is
-        place = place or _Place(list(node.indices), type)
+        place = place or Place(list(node.indices), type)
         operands = [self._now(it) for it in node.operands]
         version, word = self._atomic_on(node, place, type, operands)
-        old = self._extracted(place, word)
+        old = self.places.extracted(place, word)
         for number, new in enumerate((version, old)):
             for read in self._projections.get((node, number), ()):
                 self._replace(read, new)
 
     def _atomic_on(
-        self, node: h.Atomic, place: _Place, type: h.Integer, operands: Sequence[h.Node]
+        self, node: h.Atomic, place: Place, type: h.Integer, operands: Sequence[h.Node]
     ) -> tuple[h.Node, h.Node]:
         """The collection after the atomic, and the word before."""
         words = self.words
-        if self.is_alone:
+        if self.places.is_alone:
             word = words.add(h.Read(node.collection, list(place.indices)))
-            changed = self._inserted(place, word, self._changed(node.op, self._extracted(place, word), operands, type))
+            changed = self.places.inserted(
+                place, word, after_atomic(words, node.op, self.places.extracted(place, word), operands, type)
+            )
             return words.add(h.Write(node.collection, changed, list(place.indices))), word
         if place.shift is not None and node.op in _CLOSED:
-            bits = [self._in_place(place, it) for it in operands]
+            bits = [self.places.in_place(place, it) for it in operands]
             if node.op is h.AtomicOp.AND:
-                bits = [words.either(it, self._others(place)) for it in bits]
-            return self._on_word(node.op, node.collection, place, *bits)
-        version, word = self._on_word(h.AtomicOp.LOAD, node.collection, place)
-        changed = self._inserted(place, word, self._changed(node.op, self._extracted(place, word), operands, type))
+                bits = [words.either(it, self.places.others(place)) for it in bits]
+            return self.places.on_word(node.op, node.collection, place, *bits)
+        version, word = self.places.on_word(h.AtomicOp.LOAD, node.collection, place)
+        changed = self.places.inserted(
+            place, word, after_atomic(words, node.op, self.places.extracted(place, word), operands, type)
+        )
         load = version.collection  # the atomic
         assert isinstance(load, h.Atomic)
         self.attempts.append(_Attempt(load, version, word, changed))
         return version, word
 
-    def _changed(self, op: h.AtomicOp, old: h.Node, operands: Sequence[h.Node], type: h.Integer) -> h.Node:
-        """The new value of an element."""
-        words, of = self.words, widened(type)
-        match op:
-            case h.AtomicOp.LOAD:
-                return old
-            case h.AtomicOp.STORE | h.AtomicOp.EXCHANGE:
-                return operands[0]
-            case h.AtomicOp.ADD | h.AtomicOp.SUB:
-                return self._wrapped(words.binary(Op(op.value), old, operands[0]), type)
-            case h.AtomicOp.MAX | h.AtomicOp.MIN:
-                return words.intrinsic(op.value, of, old, operands[0])
-            case h.AtomicOp.AND | h.AtomicOp.OR | h.AtomicOp.XOR:
-                return words.binary(Op(op.value), old, operands[0])
-            case h.AtomicOp.COMPARE_EXCHANGE:
-                return words.select(words.binary(Op.EQUAL, old, operands[0]), operands[1], old)
-            case _:
-                assert_never(op)
-
     # Whole parts of packed collections are copied scalar by scalar
 
     def _copied_part(self, node: h.Read, type: h.Type, block: h.Node) -> h.Node:
-        new = packed_type(type) if node in self.packed else widened_type(type)
+        new = packed_type(type) if node in self.places.packed else widened_type(type)
         version: h.Node = self.words.zero(new)
-        if node in self.packed:
-            self.packed.add(version)
+        if node in self.places.packed:
+            self.places.packed.add(version)
         for path in self._paths(node, type):
             value = self._scalar_at(node.collection, [*node.indices, *path], block)
-            version = self._scalar_to(version, type, path, value, node in self.packed, block)
+            version = self._scalar_to(version, type, path, value, node in self.places.packed, block)
         return version
 
     def _written_part(self, node: h.Write, type: h.Type, block: h.Node) -> h.Node:
@@ -539,21 +327,21 @@ class _Lowering:
             value = self._scalar_at(node.value, path, block)
             indices = [*node.indices, *path]
             version = self._scalar_to(
-                version, self._type(node.collection), indices, value, self._is_packed(node), block
+                version, self._type(node.collection), indices, value, self.places.is_packed(node), block
             )
         return version
 
     def _scalar_at(self, collection: h.Node, indices: list[h.Index], block: h.Node) -> h.Node:
-        place = self._place(collection, indices, block)
+        place = self.places.place(collection, indices, block)
         if place is None:
             return self.words.add(h.Read(collection, indices))
-        return self._extracted(place, self.words.add(h.Read(collection, place.indices)))
+        return self.places.extracted(place, self.words.add(h.Read(collection, place.indices)))
 
     def _scalar_to(
         self, version: h.Node, type: h.Type, indices: list[h.Index], value: h.Node, is_packed: bool, block: h.Node
     ) -> h.Node:
-        place = self._place_in(type, indices, block) if is_packed else None
-        return self._stored(version, place or _Place(indices, type), value)
+        place = self.places.place_in(type, indices, block) if is_packed else None
+        return self.places.stored(version, place or Place(indices, type), value)
 
     def _paths(self, node: h.Node, type: h.Type) -> list[list[h.Index]]:
         """The indices of all scalars in a type."""
@@ -579,25 +367,3 @@ class _Lowering:
 def _changes(type: h.Type) -> bool:
     """Whether versions of parameters of this type are stored otherwise than other collections."""
     return packed_type(type) != widened_type(type)
-
-
-def _versions_of_parameters(function: h.Function, placed: Placement) -> set[h.Node]:
-    """The versions of collections that share storage with a parameter on some path."""
-    neighbours: dict[h.Node, list[h.Node]] = {}
-    pending: list[h.Node] = []
-    for node in function.nodes:
-        if not is_collection(placed.types[node]):
-            continue
-        if isinstance(node, h.Parameter):
-            pending.append(node)
-        before = [version_of(node)] if is_version_projection(node) else [*taken_over(node)]
-        for other in before:
-            neighbours.setdefault(node, []).append(other)
-            neighbours.setdefault(other, []).append(node)
-    found = set[h.Node]()
-    while pending:
-        node = pending.pop()
-        if node not in found:
-            found.add(node)
-            pending += neighbours.get(node, ())
-    return found

@@ -46,7 +46,8 @@ from ....ir.hercules.placement import Placement, place_nodes
 from ....ir.hercules.ranges import Ranges, in_range
 from ....ir.hercules.types import is_collection
 from ....ir.hercules.versions import is_version_projection, taken_over, version_of
-from .positions import LinearForms, Spread
+from ..linear_forms import LinearForms
+from .positions import Spread
 
 _COMMUTING: Final = (
     frozenset({AtomicOp.ADD, AtomicOp.SUB}),

@@ -1,110 +1,11 @@
-"""Positions in arrays as linear forms, and whether threads of a fork can meet at one."""
+"""Sets of positions in arrays, and whether threads of a fork can meet at one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, assert_never
 
-from ....ir.hercules import dynamic
-from ....ir.hercules.nodes import (
-    Binary,
-    BinaryOp,
-    Cast,
-    ConstantNode,
-    ControlNode,
-    DynamicConstantNode,
-    FloatingNode,
-    Integer,
-    IntegerConstant,
-    Node,
-    PinnedNode,
-    ThreadID,
-    Type,
-    ZeroConstant,
-)
-
-_MOST_TERMS: Final = 16
-"""Forms with more terms are not taken apart further."""
-
-
-@dataclass(frozen=True, slots=True)
-class Linear:
-    """`sum of coefficient * term + constant`, equal to the value modulo 2^bits.
-
-    A term is a node; a fork stands for the number of its thread.
-    """
-
-    terms: Mapping[Node, int]
-    constant: int
-    bits: int
-
-    def plus(self, other: Linear, factor: int = 1) -> Linear:
-        """`self + factor * other`."""
-        terms = dict(self.terms)
-        for node, coefficient in other.terms.items():
-            terms[node] = terms.get(node, 0) + factor * coefficient
-        kept = {node: coefficient for node, coefficient in terms.items() if coefficient}
-        return Linear(kept, self.constant + factor * other.constant, min(self.bits, other.bits))
-
-    def times(self, factor: int) -> Linear:
-        """`factor * self`."""
-        return Linear({}, 0, self.bits).plus(self, factor)
-
-
-@dataclass(frozen=True, slots=True)
-class LinearForms:
-    """The linear forms of integers, where the dynamic constants have these values."""
-
-    types: Mapping[Node, Type]
-    constants: Sequence[int]
-
-    def of(self, node: Node) -> Linear:
-        """The form of an integer."""
-        type = self.types[node]
-        assert isinstance(type, Integer)
-        found = self._parts(node, type)
-        if found is None or len(found.terms) > _MOST_TERMS:
-            return Linear({node: 1}, 0, type.bits)
-        return found
-
-    def _parts(self, node: Node, type: Integer) -> Linear | None:
-        match node:
-            case ConstantNode(IntegerConstant(value=value)):
-                return Linear({}, value, type.bits)
-            case ConstantNode(ZeroConstant()):
-                return Linear({}, 0, type.bits)
-            case DynamicConstantNode(value):
-                return Linear({}, dynamic.evaluate(value, self.constants), type.bits)
-            case ThreadID(fork):
-                return Linear({fork: 1}, 0, type.bits)
-            case Cast(operand=operand) if isinstance(self.types[operand], Integer):
-                inner = self.of(operand)
-                return Linear(inner.terms, inner.constant, min(inner.bits, type.bits))
-            case Binary(op, lhs, rhs):
-                return self._binary(op, lhs, rhs)
-            case FloatingNode() | PinnedNode() | ControlNode():
-                return None
-            case _:
-                assert_never(node)
-
-    def _binary(self, op: BinaryOp, lhs: Node, rhs: Node) -> Linear | None:
-        if op not in (BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL, BinaryOp.SHIFT_LEFT):
-            return None
-        left, right = self.of(lhs), self.of(rhs)
-        match op:
-            case BinaryOp.ADD:
-                return left.plus(right)
-            case BinaryOp.SUB:
-                return left.plus(right, -1)
-            case BinaryOp.MUL if not right.terms:
-                return left.times(right.constant)
-            case BinaryOp.MUL if not left.terms:
-                return right.times(left.constant)
-            case BinaryOp.SHIFT_LEFT if not right.terms and 0 <= right.constant < left.bits:
-                return left.times(1 << right.constant)
-            case _:
-                return None
+from ....ir.hercules.nodes import Node
 
 
 @dataclass(frozen=True, slots=True)
