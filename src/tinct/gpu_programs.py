@@ -34,13 +34,6 @@ class ProgramOutcome:
     run_seconds: float
 
 
-def run_program_on_gpu(
-    program: Program, arguments: Sequence[bytes | bytearray], *, adapter: str = "", timeout: float | None = None
-) -> ProgramOutcome:
-    """Run a program on a WebGPU adapter, in a process of its own; see `ProgramOnGpu`."""
-    return ProgramOnGpu(program).run(arguments, adapter=adapter, timeout=timeout)
-
-
 @dataclass(slots=True)
 class ProgramOnGpu:
     """A program whose kernels are compiled once.
