@@ -74,7 +74,7 @@ def size_of(type: Type) -> DynamicConstant:
         case Array(extent=extent):
             return dynamic.mul(extent, stride_of(type))
         case Product(fields=fields):
-            return _rounded(_ends(fields)[-1] if fields else dynamic.ZERO, align_of(type))
+            return rounded(_ends(fields)[-1] if fields else dynamic.ZERO, align_of(type))
         case Summation():
             return size_of(sum_as_product(type))
         case Control():
@@ -85,18 +85,18 @@ def size_of(type: Type) -> DynamicConstant:
 
 def stride_of(type: Array) -> DynamicConstant:
     """The bytes from one element to the next."""
-    return _rounded(size_of(type.element), align_of(type.element))
+    return rounded(size_of(type.element), align_of(type.element))
 
 
 def field_offsets(type: Product) -> tuple[DynamicConstant, ...]:
     """The offset of each field in bytes."""
     ends = [dynamic.ZERO, *_ends(type.fields)[:-1]]
-    return tuple(_rounded(end, field_align(field)) for end, field in zip(ends, type.fields, strict=False))
+    return tuple(rounded(end, field_align(field)) for end, field in zip(ends, type.fields, strict=False))
 
 
 def buffer_size(type: Type) -> DynamicConstant:
     """The size in bytes of a buffer for a value of the type."""
-    return _rounded(size_of(type), WORD)
+    return rounded(size_of(type), WORD)
 
 
 def _ends(fields: Sequence[Type]) -> list[DynamicConstant]:
@@ -104,14 +104,14 @@ def _ends(fields: Sequence[Type]) -> list[DynamicConstant]:
     ends: list[DynamicConstant] = []
     end: DynamicConstant = dynamic.ZERO
     for field in fields:
-        end = dynamic.add(_rounded(end, field_align(field)), field_size(field))
+        end = dynamic.add(rounded(end, field_align(field)), field_size(field))
         ends.append(end)
     return ends
 
 
 def field_size(type: Type) -> DynamicConstant:
     """The bytes that a field of this type takes in a product."""
-    return _rounded(size_of(type), WORD) if _is_narrow(type) else size_of(type)
+    return rounded(size_of(type), WORD) if _is_narrow(type) else size_of(type)
 
 
 def field_align(type: Type) -> int:
@@ -126,7 +126,8 @@ def _is_narrow(type: Type) -> bool:
     return isinstance(type, Bool) or (isinstance(type, Integer) and type.bits < 8 * WORD)
 
 
-def _rounded(size: DynamicConstant, alignment: int) -> DynamicConstant:
+def rounded(size: DynamicConstant, alignment: int) -> DynamicConstant:
+    """The next multiple of an alignment; the size itself if it is one by its form."""
     if isinstance(size, DynamicLiteral):
         return dynamic.literal(round_up(alignment, size.value))
     if alignment == 1 or _is_multiple(size, alignment):

@@ -174,3 +174,29 @@ def test_accesses_to_f16_in_two_branches() -> None:
       done = return(end, result)
     }"""
     assert agree(text, {"a": [0.0, 0.0, 0.0], "at": 100, "c": True}) == [0.0, 0.0, 2.0]
+
+
+@pytest.mark.parametrize("count", [1, 3, 5, 6])
+def test_parts_behind_gaps(count: int) -> None:
+    text = """fn f<n>(a: array<product<u32, u64, product<f16, i64>>, n>, b: product<array<u8, n>, u64, f16, u64>)
+      -> array<product<u32, u64, product<f16, i64>>, n> {
+      fork = fork(start, n)
+      t = thread_id(fork)
+      join = join(fork)
+      version = reduce(join, a, last)
+      x = read(version, position(t), field(1))
+      y = read(version, position(t), field(2), field(1))
+      z = read(b, field(3))
+      u = bitcast(u64, y)
+      total = add(x, u)
+      first = write(version, total, position(t), field(1))
+      more = add(total, z)
+      signed = bitcast(i64, more)
+      last = write(first, signed, position(t), field(2), field(1))
+      done = return(join, version)
+    }"""
+    elements = [(i, (1 << 40) + i, (0.5 * i, -7 - i)) for i in range(count)]
+    far = (1 << 33) + 1
+    found = agree(text, {"a": elements, "b": ([1] * count, 5, 2.0, far)})
+    sums = [(1 << 40) - 7] * count
+    assert found == [[i, it, [0.5 * i, it + far]] for i, it in enumerate(sums)]

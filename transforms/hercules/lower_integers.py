@@ -15,7 +15,7 @@ for the dynamic constants of a launch. Buffers are smaller than 2^32 bytes.
 Parameters keep their order and their bytes (`packed_type`, `narrowed_type`): a 64-bit integer is an `array<u32, 2>`,
 low word first; an array of n bools, i8 or u8 is an `array<u32, (n + 3) / 4>`, one of i16 or u16 an
 `array<u32, (n + 1) / 2>`, and arrays of such arrays are one array of words. A bool or narrow integer in a product takes
-four bytes.
+four bytes. Where a 64-bit integer is aligned to 8 bytes in a product, a word of padding is a field (`pad_products`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from ...ir.hercules.types import BOOL, F16, F32, F64, I32, U16, U32
 from .inline_calls import inline_calls
 from .lower_products import lower_products
 from .narrow_integers import lower_narrow_integers
-from .packed_arrays import differs_in_memory, packed_type
+from .packed_arrays import packed_type
+from .pad_products import pad_products
 from .wide_integers import is_wide, lower_wide_integers, wide_nodes
 
 LIMIT: Final = 1 << 32
@@ -89,10 +90,10 @@ def lower_integers(function: h.Function) -> LoweredIntegers:
         inline_calls(function, lambda call: not _stays(call, small))
         _refuse(function)
         lower_products(function)
+        pad_products(function)
         small = small_constants(function)
         helpers = lower_wide_integers(function, small)
         lower_narrow_integers(function, small)
-        _check_layout(function, before)
     else:
         helpers = ()
     return LoweredIntegers(function, before, tuple(function.parameter_types), helpers)
@@ -209,13 +210,6 @@ def _name(node: h.Node, function: h.Function) -> str:
     if isinstance(node, h.Parameter):
         return function.parameter_names[node.index]
     return node.label or node.WORD
-
-
-def _check_layout(function: h.Function, before: Sequence[h.Type]) -> None:
-    for name, old, new in zip(function.parameter_names, before, function.parameter_types, strict=True):
-        if differs_in_memory(old, new):
-            what = f"a product with 8-bit, 16-bit or 64-bit integers off the boundaries of words on a GPU: `{name}`"
-            raise ShaderError([not_supported(what, None)])
 
 
 def _callers_first(functions: Sequence[h.Function]) -> list[h.Function]:

@@ -11,7 +11,7 @@ from typing import Final, assert_never
 
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
-from ...ir.hercules.types import I32, U32, is_scalar
+from ...ir.hercules.types import I32, U32
 
 _WORD: Final = 32
 
@@ -169,77 +169,3 @@ def _packed_words(type: h.Type, numbers: Sequence[int], bits: int) -> h.Constant
     groups = [numbers[start : start + in_word] for start in range(0, len(numbers), in_word)]
     words = [sum((number & mask) << bits * place for place, number in enumerate(group)) for group in groups]
     return h.ArrayConstant(type, tuple(h.IntegerConstant(U32, word) for word in words))
-
-
-def differs_in_memory(before: h.Type, after: h.Type) -> bool:
-    """Whether a parameter's parts lie elsewhere in its bytes after their types have changed.
-
-    Each part lies at the next multiple of its alignment, as in C, and a bool or narrow integer in a product takes four
-    bytes. Types whose extents are not literals have no layout, and are not compared.
-    """
-    match before, after:
-        case h.Product(fields=fields), h.Product(fields=new_fields):
-            places = _offsets(fields), _offsets(new_fields)
-            if None not in places and places[0] != places[1]:
-                return True
-            return any(differs_in_memory(*pair) for pair in zip(fields, new_fields, strict=True))
-        case h.Array(element=element), h.Array(element=new_element):
-            if packed_element(before) is not None or is_scalar(element):
-                return False
-            sizes = _size(element), _size(new_element)
-            return (None not in sizes and sizes[0] != sizes[1]) or differs_in_memory(element, new_element)
-        case _:
-            return False
-
-
-def _offsets(fields: Sequence[h.Type]) -> tuple[int, ...] | None:
-    """The byte at which each field of a product starts."""
-    found: list[int] = []
-    end = 0
-    for field in fields:
-        size = 4 if is_packable(field) else _size(field)
-        if size is None:
-            return None
-        found.append(_rounded(end, 4 if is_packable(field) else _alignment(field)))
-        end = found[-1] + size
-    return tuple(found)
-
-
-def _size(type: h.Type) -> int | None:
-    """The bytes of a type, with the padding that follows it in an array."""
-    match type:
-        case h.Product(fields=fields):
-            offsets = _offsets(fields)
-            if offsets is None:
-                return None
-            last = 0 if not fields else 4 if is_packable(fields[-1]) else _size(fields[-1]) or 0
-            return _rounded((offsets or (0,))[-1] + last, _alignment(type))
-        case h.Array(element=element, extent=extent):
-            size = _size(element)
-            return size * extent.value if size is not None and isinstance(extent, h.DynamicLiteral) else None
-        case h.Bool():
-            return 1
-        case h.Integer(bits=bits) | h.Float(bits=bits):
-            return bits // 8
-        case h.Summation() | h.Control():
-            return None
-        case _:
-            assert_never(type)
-
-
-def _alignment(type: h.Type) -> int:
-    match type:
-        case h.Product(fields=fields):
-            return max((4 if is_packable(field) else _alignment(field) for field in fields), default=1)
-        case h.Array(element=element):
-            return _alignment(element)
-        case h.Bool() | h.Integer() | h.Float():
-            return _size(type) or 1
-        case h.Summation() | h.Control():
-            return 1
-        case _:
-            assert_never(type)
-
-
-def _rounded(size: int, align: int) -> int:
-    return -(-size // align) * align
