@@ -6,11 +6,12 @@ classes. A structure is equal only to itself. `str(type)` is its WGSL spelling.
 
 from __future__ import annotations
 
+import copyreg
 import enum
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 
 class AddressSpace(enum.Enum):
@@ -395,6 +396,43 @@ def _texture(
 def sampler(*, comparison: bool) -> Sampler:
     """`sampler` or `sampler_comparison`."""
     return Sampler(comparison)
+
+
+def _only_scalar(kind: ScalarKind) -> Scalar:
+    return next(it for it in (*SCALARS.values(), ABSTRACT_INT, ABSTRACT_FLOAT) if it.kind is kind)
+
+
+def _only_void() -> Void:
+    return VOID
+
+
+def _only_sampler(comparison: bool) -> Sampler:
+    return sampler(comparison=comparison)
+
+
+_FACTORIES: Mapping[type[object], Callable[..., object]] = {
+    Scalar: _only_scalar,
+    Void: _only_void,
+    Vector: vector,
+    Matrix: matrix,
+    Array: array,
+    Atomic: atomic,
+    Buffer: buffer,
+    Pointer: pointer,
+    Reference: reference,
+    Texture: _texture,
+    Sampler: _only_sampler,
+}
+"""What makes the one object of an interned type from its fields."""
+
+
+def _reduced(type: object) -> tuple[Callable[..., object], tuple[object, ...]]:
+    names = cast("tuple[str, ...]", getattr(type, "__match_args__"))  # noqa: B009 (its class is not known)
+    return _FACTORIES[type.__class__], tuple(getattr(type, name) for name in names)
+
+
+for _interned in _FACTORIES:
+    copyreg.pickle(_interned, _reduced)  # copies and unpickled types are interned, too
 
 
 def default_access(space: AddressSpace) -> Access:

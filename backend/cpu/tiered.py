@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from ...base.deadline import compiling_within
 from ...base.errors import DeviceError
+from ...base.fork_lock import CompileLock
 from ...ir.hercules.entry import EntryPoint
 from ...ir.types import BindingPoint
 from . import jit, kernel_cache
@@ -75,6 +76,7 @@ class TieredKernel:
     _from_disk: set[CpuOptions] = field(default_factory=set[CpuOptions])
     _trial_seconds: float = field(default_factory=lambda: TRIAL_SECONDS)
     """Seconds left for first runs."""
+    _lock: CompileLock = field(default_factory=CompileLock)
 
     def run(self, dispatch: CpuDispatch) -> CpuTimes:
         """Dispatch. Raises ShaderError, InputError and DeviceError."""
@@ -94,12 +96,13 @@ class TieredKernel:
 
     def code(self, options: CpuOptions) -> CompiledKernel:
         """The machine code for these options. Raises ShaderError for what cannot be compiled."""
-        self._start_llvm()
-        kernel = self._codes.get(options) or self._restored(options)
-        if kernel is None:
-            kernel = self._codes[options] = self.compile(options)
-            kernel_cache.keep(self.identity, options, kernel)
-        return kernel
+        with self._lock:
+            self._start_llvm()
+            kernel = self._codes.get(options) or self._restored(options)
+            if kernel is None:
+                kernel = self._codes[options] = self.compile(options)
+                kernel_cache.keep(self.identity, options, kernel)
+            return kernel
 
     @property
     def is_kept(self) -> bool:
@@ -126,14 +129,16 @@ class TieredKernel:
 
     def _try(self, kernel: CompiledKernel, dispatch: CpuDispatch) -> bool:
         """Do a first run. False if the run was abandoned: buffers are restored; use optimised code from now on."""
-        buffers = _in_order(kernel, dispatch)
-        if dispatch.timeout is not None and not dispatch.timeout > self._trial_seconds:
+        buffers, seconds = _in_order(kernel, dispatch), self._trial_seconds
+        if not seconds > 0:  # another thread has used what was left
+            return False
+        if dispatch.timeout is not None and not dispatch.timeout > seconds:
             kernel.run(buffers, dispatch.workgroups, timeout=dispatch.timeout)
             return True
         before = {point: bytes(dispatch.buffers[point]) for point in dispatch.written}
         start = time.perf_counter()
         try:
-            kernel.run(buffers, dispatch.workgroups, timeout=self._trial_seconds)
+            kernel.run(buffers, dispatch.workgroups, timeout=seconds)
         except DeviceError:
             for point, data in before.items():
                 dispatch.buffers[point][:] = data

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from .base.fork_lock import CompileLock
 from .ir.core.nodes import Constant, Module
 from .ir.entry_points import entry_point
 from .ir.hercules.entry import EntryPoint
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 class Compilation:
     """An entry point with values for its overrides. `seconds` holds the time of each step done, by its name.
 
+    Threads may share it: one compiles, while others that need a result wait.
+
     All but `machine_code` raises ShaderError, with its place in the source, for what is not supported.
     """
 
@@ -42,6 +45,7 @@ class Compilation:
     loop_effort: int = 0
     """The effort that was enough in the last dispatch on a driver that ends loops early (see `GpuOptions`)."""
     _gpu_kernels: dict[GpuOptions, GpuKernel] = field(default_factory=dict["GpuOptions", "GpuKernel"], repr=False)
+    _lock: CompileLock = field(default_factory=CompileLock, repr=False)
 
     @property
     def entry(self) -> str:
@@ -71,8 +75,9 @@ class Compilation:
     @property
     def hercules(self) -> EntryPoint:
         """Hercules IR after its passes."""
-        self._front(OPTIMISE)
-        return self._front(TRANSLATE)
+        with self._lock:
+            self._front(OPTIMISE)
+            return self._front(TRANSLATE)
 
     @cached_property
     def machine_code(self) -> TieredKernel:
@@ -98,10 +103,11 @@ class Compilation:
 
     def for_gpu(self, options: GpuOptions) -> GpuKernel:
         """WGSL for a GPU, made once for each choice of options."""
-        if options not in self._gpu_kernels:
-            do = Steps(self.job.origin.source, self.seconds)
-            self._gpu_kernels[options] = compile_for_gpu(self.job, options, do)
-        return self._gpu_kernels[options]
+        with self._lock:
+            if options not in self._gpu_kernels:
+                do = Steps(self.job.origin.source, self.seconds)
+                self._gpu_kernels[options] = compile_for_gpu(self.job, options, do)
+            return self._gpu_kernels[options]
 
     @cached_property
     def workgroup_size(self) -> tuple[int, int, int]:
@@ -122,8 +128,10 @@ class Compilation:
     def _front(self, step: Step[T]) -> T:
         from .backend.cpu import CpuOptions
 
-        return self._steps.result(step, lambda do: compile_for_cpu(self.job, CpuOptions(), do))
+        with self._lock:
+            return self._steps.result(step, lambda do: compile_for_cpu(self.job, CpuOptions(), do))
 
     def _compile_for_cpu(self, options: CpuOptions) -> CompiledKernel:
-        self._front(OPTIMISE)
-        return compile_for_cpu(self.job, options, self._steps.branch())
+        with self._lock:
+            self._front(OPTIMISE)
+            return compile_for_cpu(self.job, options, self._steps.branch())

@@ -7,7 +7,7 @@ result["y"]
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from . import frontend
 from .arguments import extent_of, flag_of, mapping_of, name_of, path_of, seconds_of
 from .base.errors import InputError
+from .base.recent import Recent
 from .buffers import pack_buffers, unpack_buffers
 from .compilation import Compilation
 from .devices import device_named, routed
@@ -107,6 +108,12 @@ class Shader:
         self.program: Program = frontend.load_program(source, seconds=self.seconds)
         self._compilations: dict[tuple[str, tuple[tuple[str, float], ...]], Compilation] = {}
 
+    def __reduce__(self) -> tuple[Callable[[Source], Shader], tuple[Source]]:
+        return _unpickled, (Source(self.source.name, self.source.data),)
+
+    def __dask_tokenize__(self) -> tuple[str, bytes]:
+        return "tinct.Shader", self.source.data
+
     def __repr__(self) -> str:
         return f"<Shader {self.source.name}: {', '.join(self.entry_points) or 'no entry point'}>"
 
@@ -172,6 +179,19 @@ class Shader:
         return values
 
 
+_recent: Recent[Source, Shader] = Recent(256)
+"""Unpickled shaders. A worker of a cluster gets a shader with each task; what it compiled must outlive the task."""
+
+
+def _unpickled(source: Source) -> Shader:
+    """The shader of a source that was valid when it was pickled: one object for all copies in this process."""
+    return _recent.get(source, lambda: Shader(source))
+
+
+def _unpickled_kernel(shader: Shader, entry: str) -> Kernel:
+    return shader.kernel(entry)
+
+
 _NUMBERS = {
     name: NumberType(name, np.dtype(base))
     for name, base in (("bool", "?"), ("i32", "i4"), ("u32", "u4"), ("f32", "f4"), ("f16", "f2"))
@@ -196,6 +216,12 @@ class Kernel:
     def __init__(self, shader: Shader, info: EntryPointInfo) -> None:
         self.shader = shader
         self.info = info
+
+    def __reduce__(self) -> tuple[Callable[[Shader, str], Kernel], tuple[Shader, str]]:
+        return _unpickled_kernel, (self.shader, self.info.name)
+
+    def __dask_tokenize__(self) -> tuple[str, bytes, str]:
+        return "tinct.Kernel", self.shader.source.data, self.info.name
 
     def __repr__(self) -> str:
         return f"<Kernel {self.info.name} of {self.shader.source.name}>"
