@@ -1,0 +1,81 @@
+"""Results of a kernel on each block, combined into one by a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from ..base.errors import InputError
+from ..shader import Constants, Kernel
+from .arrays import DaskArray, Delayed, dask_arrays, delayed
+from .blocks import Array, SizeOfBlock, element_dtype
+from .plan import Options, Plan, plan_of, written_names
+
+Combine: TypeAlias = Callable[[Array, Array], Array]
+_Results: TypeAlias = Mapping[str, Array]
+
+
+def fold_blocks(
+    kernel: Kernel,
+    buffers: Mapping[str, Any],
+    *,
+    combine: Combine | Mapping[str, Combine],
+    split_every: int = 8,
+    threads: SizeOfBlock | None = None,
+    workgroups: SizeOfBlock | None = None,
+    constants: Constants | None = None,
+    device: str = "cpu",
+    via: str | None = None,
+    timeout: float | None = None,
+) -> DaskArray | dict[str, DaskArray]:
+    """Dispatch a kernel once for each block of Dask arrays, and combine the results: sums, histograms, extremes.
+
+    `buffers` is as for `map_blocks`. A binding that the kernel writes has an array, from which every block starts, so
+    that it must not change what is combined: zeros for sums. `combine` gives one result from two, `numpy.add` for
+    example, or is a dict of such functions by binding; it must be associative, and results are combined in the order of
+    blocks, `split_every` at a time.
+
+    Returns the combined binding as a Dask array, or a dict by name if there are several. Raises InputError as
+    `map_blocks` does.
+    """
+    if split_every < 2:
+        raise InputError(f"split_every is 2 or more, not {split_every}")
+    plan = plan_of(kernel, buffers, 0, "none")
+    names = [name for name in written_names(plan) if name not in plan.arrays and plan.values.get(name) is not None]
+    if not names:
+        raise InputError("the kernel writes no binding with an array of its own, so there is nothing to combine")
+    functions: Mapping[str, Combine] = dict.fromkeys(names, combine) if callable(combine) else combine
+    missing = [name for name in names if name not in functions]
+    if missing:
+        raise InputError(f"combine has no function for {', '.join(missing)}")
+    options = Options(threads, workgroups, constants, device, via, timeout)
+    whole = _tree(plan.runs(names, options), {name: functions[name] for name in names}, split_every)
+    found = {name: _picked(plan, whole, name) for name in names}
+    return found[names[0]] if len(names) == 1 else found
+
+
+def _tree(runs: DaskArray, functions: Mapping[str, Combine], split_every: int) -> Delayed:
+    level = cast("list[Delayed]", runs.to_delayed().ravel().tolist())
+    combined = delayed(_combined)
+    while True:
+        groups = [level[start : start + split_every] for start in range(0, len(level), split_every)]
+        level = [combined(functions, group) for group in groups]
+        if len(level) == 1:
+            return level[0]
+
+
+def _combined(functions: Mapping[str, Combine], results: Sequence[_Results]) -> _Results:
+    return {name: reduce(function, (it[name] for it in results)) for name, function in functions.items()}
+
+
+def _picked(plan: Plan, whole: Delayed, name: str) -> DaskArray:
+    given = np.asarray(plan.values[name])
+    dtype = given.dtype if given.dtype.names is not None else element_dtype(plan.kernel, name)
+    return dask_arrays().from_delayed(delayed(_pick)(whole, name), given.shape, dtype)
+
+
+def _pick(results: _Results, name: str) -> Array:
+    return results[name]
