@@ -84,7 +84,13 @@ class _Attempts:
 
     def _made(self, loop_limit: int | None, effort: int) -> GpuKernel:
         start = time.perf_counter()
-        options = GpuOptions(for_naga=True, loop_limit=loop_limit, loop_effort=effort, via_hercules=self.via_hercules)
+        options = GpuOptions(
+            for_naga=True,
+            loop_limit=loop_limit,
+            loop_effort=effort,
+            via_hercules=self.via_hercules,
+            hides_uniforms="uniform values" in self.faults,
+        )
         with compiling_within(self.dispatch.timeout):
             kernel = self.dispatch.compilation.for_gpu(options)
         self.compile_seconds += time.perf_counter() - start

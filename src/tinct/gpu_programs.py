@@ -85,6 +85,7 @@ class ProgramOnGpu:
                 loop_limit=faults.get("loop iterations"),
                 loop_effort=effort,
                 workgroup_size=workgroup_size,
+                hides_uniforms="uniform values" in faults,
             )
             start = time.perf_counter()
             with compiling_within(timeout):
