@@ -237,8 +237,8 @@ def adapter_info(name: str, vendor: str, description: str, backend: str) -> Adap
     return AdapterInfo(name, description, vendor, backend, "CPU", frozenset(), {})
 
 
-SINCE_25: set[FaultKind] = {"nesting", "uniform values"}
-BEFORE_25: set[FaultKind] = {"loop iterations", *SINCE_25}
+SINCE_25: set[FaultKind] = {"nesting"}
+BEFORE_25: set[FaultKind] = {"loop iterations", "nesting", "uniform values"}
 
 
 @pytest.mark.parametrize(
