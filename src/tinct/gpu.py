@@ -94,6 +94,11 @@ class _Attempts:
         with compiling_within(self.dispatch.timeout):
             kernel = self.dispatch.compilation.for_gpu(options)
         self.compile_seconds += time.perf_counter() - start
+        adapter = self.device.adapter()
+        if kernel.has_f16 and "shader-f16" not in adapter.features:
+            raise DeviceError(
+                f"not supported: f16 on {adapter.name}, which lacks shader-f16: '{kernel.entry}' enables it"
+            )
         deepest = self.faults.get("nesting")
         if deepest is not None and kernel.nesting > deepest:
             raise DeviceError(

@@ -91,13 +91,14 @@ class GpuKernel:
     """WGSL for a GPU, with this entry point. `watch` is the binding of the buffer that reports loops ended early, None
     without one.
 
-    `nesting` is the greatest nesting depth of conditions.
+    `nesting` is the greatest nesting depth of conditions. `has_f16`: whether the text enables f16.
     """
 
     wgsl: str
     entry: str
     watch: BindingPoint | None
     nesting: int
+    has_f16: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
     do(DIALECT, apply_passes, module, _dialect(options), CORE)
     nesting = deepest_nesting(module, job.entry)
     unit = do(RAISE, to_unit, module)
-    return GpuKernel(do(PRINT, print_unit, unit), job.entry, watch, nesting)
+    return GpuKernel(do(PRINT, print_unit, unit), job.entry, watch, nesting, "f16" in module.enables)
 
 
 def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
@@ -210,7 +211,8 @@ def compile_grid(kernel: GridKernel, options: GpuOptions) -> GpuKernel:
     apply_passes(module, (*O1.passes, *GPU.passes), CORE)
     watch = guard_loops(module, entry, limit=options.loop_limit, effort=options.loop_effort)
     apply_passes(module, _dialect(options), CORE)
-    return GpuKernel(print_unit(to_unit(module)), entry, watch, deepest_nesting(module, entry))
+    nesting, has_f16 = deepest_nesting(module, entry), "f16" in module.enables
+    return GpuKernel(print_unit(to_unit(module)), entry, watch, nesting, has_f16)
 
 
 def _dialect(options: GpuOptions) -> tuple[Pass[Module], ...]:
