@@ -16,6 +16,7 @@ from .core.direct_variable_access import DirectVariableAccess
 from .core.drop_filters import DropFilters
 from .core.flatten_loops import FlattenLoops
 from .core.fold_constants import FoldConstants
+from .core.hide_uniforms import HideUniforms
 from .core.inline import Inline
 from .core.licm import LoopInvariantCodeMotion
 from .core.mem2reg import MemoryToRegisters
@@ -133,6 +134,7 @@ CORE: Stage[Module] = Stage(
         "drop_filters": DropFilters,
         "flatten_loops": FlattenLoops,
         "fold_constants": FoldConstants,
+        "hide_uniforms": HideUniforms,
         "inline": Inline,
         "licm": LoopInvariantCodeMotion,
         "mem2reg": MemoryToRegisters,
@@ -177,6 +179,7 @@ CORE: Stage[Module] = Stage(
         "For wgpu and its drivers": (
             "drop_filters",
             "flatten_loops",
+            "hide_uniforms",
             "inline",
             "naga_dialect",
             "replicate_loops",

@@ -51,6 +51,7 @@ class Executor:
         )
         self._has_timestamps = "timestamp-query" in features
         self._tick = webgpu.timestamp_period(self._device.queue) * 1e-9 if self._has_timestamps else 0.0
+        self._word: webgpu.Buffer | None = None
         self._pipelines: OrderedDict[object, _Pipeline] = OrderedDict()
 
     def describe(self) -> AdapterReply:
@@ -198,19 +199,28 @@ class Executor:
         bindings: Sequence[Resource],
         request: RunRequest,
     ) -> float:
+        """The seconds until the host knows that a dispatch is done, with the copy of a word that shows it."""
         queue = self._device.queue
         prepare = self._device.create_command_encoder()
         for binding in bindings:
             binding.restore(prepare)
         queue.submit([prepare.finish()])
-        queue.on_submitted_work_done_sync()
+        self._wait()
         encoder = self._device.create_command_encoder()
         _encode(encoder.begin_compute_pass(), pipeline, groups, request["workgroups"])
         commands = encoder.finish()
         start = time.perf_counter()
         queue.submit([commands])
-        queue.on_submitted_work_done_sync()
+        self._wait()
         return time.perf_counter() - start
+
+    def _wait(self) -> None:
+        """Wait for all work that was submitted, by a read, since `on_submitted_work_done_sync` of wgpu 0.32 raises a
+        TypeError.
+        """
+        if self._word is None:
+            self._word = self._device.create_buffer(size=4, usage=self._wgpu.BufferUsage.COPY_SRC)
+        self._device.queue.read_buffer(self._word)
 
     def _bind_groups(self, pipeline: _Pipeline, bindings: Sequence[Resource]) -> list[webgpu.Handle]:
         entries: list[list[webgpu.Descriptor]] = [[] for _ in pipeline.group_layouts]

@@ -1,4 +1,4 @@
-"""Drivers that are known to compute wrong answers without an error: a table of what they do and which they are."""
+"""Drivers with known faults: wrong answers without an error, and long compiling at each dispatch. A table of both."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import Final, Literal, TypeAlias
 
 from .model import AdapterInfo
 
-FaultKind: TypeAlias = Literal["loop iterations", "nesting"]
-"""What a driver limits without an error.
+FaultKind: TypeAlias = Literal["loop iterations", "nesting", "uniform values"]
+"""What a driver does, without an error.
 
 loop iterations: once the invocations of one vector have done this many in all their loops together, every loop ends
 after the current iteration. nesting: code under more conditions than that runs whatever the innermost ones are.
+
+uniform values: a shader of more SSA values than this, with conditions or ends of loops that depend on uniform buffers
+alone, may be compiled again at each dispatch, for what the buffers hold. Its answers are right.
 """
 
 
@@ -40,6 +43,7 @@ class Fault:
 FAULTS: Final = (
     Fault("loop iterations", driver="llvmpipe", most=65_535, mended_in=(25, 0)),
     Fault("nesting", driver="llvmpipe", most=80),
+    Fault("uniform values", driver="llvmpipe", most=100, mended_in=(25, 0)),
 )
 """llvmpipe is Mesa's software driver.
 
@@ -47,6 +51,12 @@ Its loops: `lp_exec_endloop` counts `loop_limiter` down from LP_MAX_TGSI_LOOP_IT
 invocations, and goes round only while it is above 0. Mesa 25.0.0 has taken that out (its release notes: "gallivm:
 Remove loop limiting"). Its Ifs: `lp_exec_mask_cond_push` does nothing where LP_MAX_TGSI_NESTING conditions are on its
 stack. (src/gallium/auxiliary/gallivm/lp_bld_ir_common.c and lp_bld_limits.h of Mesa 22.3.6, and the latter of 25.0.7.)
+
+Its uniform values: at each dispatch, `update_inline_shader_state` copies the shader, puts the values of the words that
+`lvp_find_inlinable_uniforms` found into the copy, and compiles the copy unless only a little of it has gone. That test
+subtracts unsigned numbers, so that a copy that has grown, since a loop in it was unrolled, passes, too.
+(src/gallium/frontends/lavapipe/lvp_execute.c, lvp_inline_uniforms.c and lvp_pipeline.c, as of Mesa 22.3.) Later
+versions keep the copies; on Mesa 25.0.7 only one dispatch was found to compile again.
 """
 
 

@@ -102,7 +102,8 @@ class _Child:
         """The cause of the child's death, as far as its exit status and standard error show."""
         status = self.popen.wait()
         if expired:
-            return GpuError("timeout", f"the GPU did not finish '{request['operation']}' in {request['seconds']:g} s")
+            name = request["name"] if request["operation"] == "program" else request["operation"]
+            return GpuError("timeout", f"the GPU did not finish '{name}' in {request['seconds']:g} s")
         words = _last_words(self._log)
         return GpuError("crash", f"the GPU process {_describe_exit(status)}" + (f": {words}" if words else ""))
 

@@ -101,6 +101,7 @@ class ProgramRequest(TypedDict):
 
     operation: Literal["program"]
     seconds: float
+    name: str
     kernels: list[KernelHeader]
     buffers: list[BufferHeader]
     steps: list[StepHeader]
@@ -119,6 +120,7 @@ def program_request(program: GpuProgram, seconds: float) -> ProgramRequest:
     return {
         "operation": "program",
         "seconds": seconds,
+        "name": program.name,
         "kernels": [{"wgsl": it.wgsl, "entry": it.entry} for it in program.kernels],
         "buffers": [
             {"size": it.size, "has_data": it.data is not None, "is_output": it.is_output} for it in program.buffers

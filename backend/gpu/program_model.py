@@ -111,11 +111,12 @@ ProgramStep: TypeAlias = DispatchStep | RepeatStep | LoopStep | BranchStep | Cop
 
 @dataclass(frozen=True)
 class GpuProgram:
-    """Kernels, buffers, and the steps that run the kernels on the buffers."""
+    """Kernels, buffers, and the steps that run the kernels on the buffers. `name` is for messages."""
 
     kernels: tuple[ProgramKernel, ...]
     buffers: tuple[ProgramBuffer, ...]
     steps: tuple[ProgramStep, ...]
+    name: str = "program"
 
     @property
     def outputs(self) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tinct.backend.gpu import BufferBinding, BufferKind, GpuDevice, GpuError, shared_device
+from tinct.backend.gpu import BufferBinding, BufferKind, GpuDevice, GpuError, faults_of, shared_device
 from tinct.pipeline import GpuOptions
 from tinct.reflection import BindingInfo
 
@@ -68,11 +68,13 @@ class TinctGpu(WgpuVulkan):
 
     def __init__(self, name: str, *, via_hercules: bool) -> None:
         self.name = name
-        self._options = GpuOptions(for_naga=True, via_hercules=via_hercules)
+        self._via_hercules = via_hercules
 
     def text(self, problem: Problem) -> tuple[str, Mapping[str, float]]:
         compilation = problem.kernel.shader.compilation(problem.kernel.info.name, problem.case.constants)
-        return compilation.for_gpu(self._options).wgsl, {}
+        hides_uniforms = "uniform values" in faults_of(shared_device().adapter())
+        options = GpuOptions(for_naga=True, via_hercules=self._via_hercules, hides_uniforms=hides_uniforms)
+        return compilation.for_gpu(options).wgsl, {}
 
 
 def _first_and_second(problem: Problem, run: Callable[[], float]) -> tuple[float, float]:

@@ -84,10 +84,21 @@ class _Attempts:
 
     def _made(self, loop_limit: int | None, effort: int) -> GpuKernel:
         start = time.perf_counter()
-        options = GpuOptions(for_naga=True, loop_limit=loop_limit, loop_effort=effort, via_hercules=self.via_hercules)
+        options = GpuOptions(
+            for_naga=True,
+            loop_limit=loop_limit,
+            loop_effort=effort,
+            via_hercules=self.via_hercules,
+            hides_uniforms="uniform values" in self.faults,
+        )
         with compiling_within(self.dispatch.timeout):
             kernel = self.dispatch.compilation.for_gpu(options)
         self.compile_seconds += time.perf_counter() - start
+        adapter = self.device.adapter()
+        if kernel.has_f16 and "shader-f16" not in adapter.features:
+            raise DeviceError(
+                f"not supported: f16 on {adapter.name}, which lacks shader-f16: '{kernel.entry}' enables it"
+            )
         deepest = self.faults.get("nesting")
         if deepest is not None and kernel.nesting > deepest:
             raise DeviceError(

@@ -12,10 +12,22 @@ import numpy as np
 from .base.deadline import compiling_within
 from .base.errors import DeviceError, InputError
 from .ir.hercules import dynamic
+from .ir.hercules.inference import infer_types
 from .ir.hercules.layout import buffer_size
-from .ir.hercules.nodes import Array, DynamicConstant, DynamicLiteral, Product, Type
+from .ir.hercules.nodes import (
+    Array,
+    Bool,
+    Control,
+    DynamicConstant,
+    DynamicLiteral,
+    Float,
+    Integer,
+    Product,
+    Summation,
+    Type,
+)
 from .ir.hercules.program import Branch, Buffer, Clear, Copy, Dispatch, GridKernel, Loop, Program, Repeat, Step
-from .ir.hercules.types import U32, substitute
+from .ir.hercules.types import F16, U32, substitute
 from .pipeline import WORKGROUP_SIZE, GpuKernel, GpuOptions, compile_grid
 
 if TYPE_CHECKING:
@@ -69,6 +81,7 @@ class ProgramOnGpu:
 
         device = shared_device(adapter)
         _check_workgroup_size(device, workgroup_size)
+        _check_f16(device, self.program)
         faults = faults_of(device.adapter())
         seconds = DEFAULT_SECONDS if timeout is None else timeout
         compile_seconds = 0.0
@@ -78,6 +91,7 @@ class ProgramOnGpu:
                 loop_limit=faults.get("loop iterations"),
                 loop_effort=effort,
                 workgroup_size=workgroup_size,
+                hides_uniforms="uniform values" in faults,
             )
             start = time.perf_counter()
             with compiling_within(timeout):
@@ -108,6 +122,38 @@ def _check_workgroup_size(device: GpuDevice, size: int) -> None:
     most = min(limits["max-compute-workgroup-size-x"], limits["max-compute-invocations-per-workgroup"])
     if not 1 <= size <= most:
         raise InputError(f"a workgroup size of {size}; {device.adapter().name} allows 1 to {most}")
+
+
+def _check_f16(device: GpuDevice, program: Program) -> None:
+    user = None if "shader-f16" in device.adapter().features else next(_users_of_f16(program), None)
+    if user is not None:
+        raise DeviceError(f"not supported: f16 on {device.adapter().name}, which lacks shader-f16: {user} has it")
+
+
+def _users_of_f16(program: Program) -> Iterator[str]:
+    """What has a type with f16 in it, for a message: parameters, then nodes of kernels."""
+    for buffer in program.buffers:
+        if buffer.parameter is not None and _holds_f16(buffer.type):
+            yield f"the parameter '{buffer.name}' of '{program.name}'"
+    for kernel in program.kernels:
+        for node, type in infer_types(kernel.function).items():
+            if _holds_f16(type):
+                word = node.WORD
+                yield (
+                    f"the {word} '{node.label}' of '{program.name}'" if node.label else f"a {word} of '{program.name}'"
+                )
+
+
+def _holds_f16(type: Type) -> bool:
+    match type:
+        case Product(fields=parts) | Summation(variants=parts):
+            return any(map(_holds_f16, parts))
+        case Array(element=element):
+            return _holds_f16(element)
+        case Bool() | Integer() | Float() | Control():
+            return type == F16
+        case _:
+            assert_never(type)
 
 
 def _check_nesting(device: GpuDevice, kernels: Mapping[GridKernel, GpuKernel], deepest: int | None) -> None:
@@ -159,7 +205,7 @@ class _Maker:
         from .backend.gpu import GpuProgram, ProgramKernel
 
         kernels = tuple(ProgramKernel(it.wgsl, it.entry) for it in self.kernels.values())
-        return GpuProgram(kernels, tuple(self._buffers()), self._steps(self.program.steps))
+        return GpuProgram(kernels, tuple(self._buffers()), self._steps(self.program.steps), self.program.name)
 
     def _constants(self) -> Sequence[int]:
         for name, value in zip(self.program.dynamic_constants, self.program.constants, strict=True):

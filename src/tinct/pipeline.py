@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .backend.cpu.jit import MachineCode
     from .backend.cpu.options import CpuOptions
     from .ir.wgsl.ast import TranslationUnit
+    from .transforms.passes import Pass
 
 WORKGROUP_SIZE: Final = 64
 """The default number of invocations of a workgroup: two to four hardware vectors of common GPUs, one of the widest."""
@@ -73,7 +74,8 @@ class GpuOptions:
     `loop_limit` is the number of iterations after which a driver ends all loops early. A kernel that may reach it is
     watched, and `loop_effort` is the index of a workaround in `transforms.pipelines.LOOP_EFFORTS`. `via_hercules`: from
     Hercules IR, after its passes. `workgroup_size` is the number of invocations of a workgroup in the grids of
-    programs, which have none of their own.
+    programs, which have none of their own. `hides_uniforms`: for a driver that compiles again for the values of
+    uniforms (see `transforms.core.hide_uniforms`).
     """
 
     for_naga: bool = False
@@ -81,6 +83,7 @@ class GpuOptions:
     loop_effort: int = 0
     via_hercules: bool = False
     workgroup_size: int = WORKGROUP_SIZE
+    hides_uniforms: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +91,14 @@ class GpuKernel:
     """WGSL for a GPU, with this entry point. `watch` is the binding of the buffer that reports loops ended early, None
     without one.
 
-    `nesting` is the greatest nesting depth of conditions.
+    `nesting` is the greatest nesting depth of conditions. `has_f16`: whether the text enables f16.
     """
 
     wgsl: str
     entry: str
     watch: BindingPoint | None
     nesting: int
+    has_f16: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,7 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
     from .ir.core.runnable import check_resources
     from .transforms.core.condition_depth import deepest_nesting
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import CORE, GPU, NAGA, guard_loops, specialise
+    from .transforms.pipelines import CORE, GPU, guard_loops, specialise
     from .transforms.to_wgsl.unit import to_unit
 
     do(CHECK, job.origin.check, job.entry, job.constants)
@@ -149,10 +153,10 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
         module = _through_hercules(job, module, do)
     do(PREPARE, apply_passes, module, GPU.passes, CORE)
     watch = do(GUARD_LOOPS, guard_loops, module, job.entry, limit=options.loop_limit, effort=options.loop_effort)
-    do(DIALECT, apply_passes, module, NAGA.passes if options.for_naga else (), CORE)
+    do(DIALECT, apply_passes, module, _dialect(options), CORE)
     nesting = deepest_nesting(module, job.entry)
     unit = do(RAISE, to_unit, module)
-    return GpuKernel(do(PRINT, print_unit, unit), job.entry, watch, nesting)
+    return GpuKernel(do(PRINT, print_unit, unit), job.entry, watch, nesting, "f16" in module.enables)
 
 
 def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
@@ -197,7 +201,7 @@ def compile_grid(kernel: GridKernel, options: GpuOptions) -> GpuKernel:
     from .transforms.hercules.fold_zeros import fold_zeros
     from .transforms.hercules.lower_integers import lower_integers
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import CORE, GPU, NAGA, O1, guard_loops
+    from .transforms.pipelines import CORE, GPU, O1, guard_loops
     from .transforms.to_wgsl.unit import to_unit
 
     fold_zeros(kernel.function)  # an empty array has no member in a structure
@@ -206,5 +210,15 @@ def compile_grid(kernel: GridKernel, options: GpuOptions) -> GpuKernel:
     (entry,) = (it.name for it in module.functions if it.stage is not None)
     apply_passes(module, (*O1.passes, *GPU.passes), CORE)
     watch = guard_loops(module, entry, limit=options.loop_limit, effort=options.loop_effort)
-    apply_passes(module, NAGA.passes if options.for_naga else (), CORE)
-    return GpuKernel(print_unit(to_unit(module)), entry, watch, deepest_nesting(module, entry))
+    apply_passes(module, _dialect(options), CORE)
+    nesting, has_f16 = deepest_nesting(module, entry), "f16" in module.enables
+    return GpuKernel(print_unit(to_unit(module)), entry, watch, nesting, has_f16)
+
+
+def _dialect(options: GpuOptions) -> tuple[Pass[Module], ...]:
+    """The passes for one engine, and one driver."""
+    from .transforms.core.hide_uniforms import HideUniforms
+    from .transforms.pipelines import NAGA
+
+    for_driver = (HideUniforms(),) if options.hides_uniforms else ()
+    return (*for_driver, *(NAGA.passes if options.for_naga else ()))

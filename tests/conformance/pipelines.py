@@ -13,6 +13,7 @@ PIPELINES: Final = (
     "drop_filters",
     "flatten_loops",
     "fold_constants",
+    "hide_uniforms",
     "inline",
     "inline,flatten_loops,replicate_loops{n=2}",
     "licm",

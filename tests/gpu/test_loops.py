@@ -237,14 +237,18 @@ def adapter_info(name: str, vendor: str, description: str, backend: str) -> Adap
     return AdapterInfo(name, description, vendor, backend, "CPU", frozenset(), {})
 
 
+SINCE_25: set[FaultKind] = {"nesting"}
+BEFORE_25: set[FaultKind] = {"loop iterations", "nesting", "uniform values"}
+
+
 @pytest.mark.parametrize(
     ("name", "vendor", "description", "kinds"),
     [
-        ("llvmpipe (LLVM 15.0.6, 256 bits)", "llvmpipe", "Mesa 22.3.6 (LLVM 15.0.6)", {"loop iterations", "nesting"}),
-        ("llvmpipe (LLVM 19.1.0, 256 bits)", "llvmpipe", "Mesa 24.3.4 (LLVM 19.1.0)", {"loop iterations", "nesting"}),
-        ("llvmpipe (LLVM 19.1.0, 256 bits)", "llvmpipe", "Mesa 25.0.7-2 (LLVM 19.1.0)", {"nesting"}),
-        ("llvmpipe (LLVM 15.0.6, 256 bits)", "", "4.5 (Core Profile) Mesa 22.3.6", {"loop iterations", "nesting"}),
-        ("llvmpipe (LLVM 15.0.6, 256 bits)", "", "a build of my own", {"loop iterations", "nesting"}),
+        ("llvmpipe (LLVM 15.0.6, 256 bits)", "llvmpipe", "Mesa 22.3.6 (LLVM 15.0.6)", BEFORE_25),
+        ("llvmpipe (LLVM 19.1.0, 256 bits)", "llvmpipe", "Mesa 24.3.4 (LLVM 19.1.0)", BEFORE_25),
+        ("llvmpipe (LLVM 19.1.0, 256 bits)", "llvmpipe", "Mesa 25.0.7-2 (LLVM 19.1.0)", SINCE_25),
+        ("llvmpipe (LLVM 15.0.6, 256 bits)", "", "4.5 (Core Profile) Mesa 22.3.6", BEFORE_25),
+        ("llvmpipe (LLVM 15.0.6, 256 bits)", "", "a build of my own", BEFORE_25),
         ("AMD Radeon RX 7600", "radv", "Mesa 22.3.6", set()),
         ("NVIDIA H100", "NVIDIA", "550.54", set()),
     ],

@@ -160,9 +160,10 @@ def test_lengths_are_rounded_up_to_words(device: GpuDevice) -> None:
 
 def test_a_loop_without_end_is_stopped(device: GpuDevice) -> None:
     loop = LoopStep((dispatch("never_ends", 0, 1),), 1)
+    program = GpuProgram(KERNELS, (zeros(1), zeros(1)), (loop,), name="walk")
     with pytest.raises(GpuError) as caught:
-        run(device, [zeros(1), zeros(1)], loop, timeout=1.0)
-    assert (caught.value.kind, "did not finish 'program' in 1 s" in caught.value.message) == ("timeout", True)
+        device.run_program(program, timeout=1.0)
+    assert (caught.value.kind, "did not finish 'walk' in 1 s" in caught.value.message) == ("timeout", True)
     assert numbers(run(device, [words(4, output=True)]), 0) == [4]
 
 

@@ -10,7 +10,7 @@ from ...ir.core.names import NameScope
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.scalars import wrap_u32
-from ...ir.types import U32, IoAttributes, OverrideCount, Pointer, Struct
+from ...ir.types import U32, IoAttributes, OverrideCount, Pointer, Struct, Type
 from .regions import erase, remove
 
 
@@ -37,8 +37,8 @@ def _values(function: nodes.Function) -> Iterator[nodes.AnyValue]:
         yield from block.instructions
 
 
-def entry_builtin(builder: Builder, function: nodes.Function, builtin: str) -> Value:
-    """A u32 builtin input of an entry point: a parameter, a member of one, or a parameter that is added."""
+def entry_builtin(builder: Builder, function: nodes.Function, builtin: str, type: Type = U32) -> Value:
+    """A builtin input of an entry point: a parameter, a member of one, or a parameter of this type that is added."""
     for parameter in function.parameters:
         if parameter.io.builtin == builtin:
             return parameter
@@ -46,7 +46,7 @@ def entry_builtin(builder: Builder, function: nodes.Function, builtin: str) -> V
             if member.io.builtin == builtin:
                 return builder.access(parameter, [u32(index)])
     name = names_in(module_names(builder.module), function).unique(builtin)
-    added = nodes.FunctionParameter(IoAttributes(builtin=builtin), U32, name)
+    added = nodes.FunctionParameter(IoAttributes(builtin=builtin), type, name)
     function.parameters.append(added)
     return added
 

@@ -5,7 +5,7 @@ Blocks follow `shape`, values are kept by `values`, jumps that are not to the ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import assert_never
@@ -32,7 +32,8 @@ from .memory import Memory, is_zero
 from .names import Names
 from .places import Place, Places
 from .shape import Cycle, Shape
-from .types import is_empty
+from .switches import Switch, outputs_of, switches_of
+from .types import constant_value, is_empty, scalar_type
 from .values import Values
 
 
@@ -63,6 +64,7 @@ class Writer:
     memory: Memory = field(init=False)
     barriers: Barriers = field(init=False)
     jumps: Jumps = field(init=False)
+    switches: Mapping[h.Node, Switch] = field(init=False)
     users: dict[h.Node, tuple[h.Node, ...]] = field(init=False)
     _uniform: set[h.Node] = field(default_factory=set[h.Node])
     _waiting: dict[Target, Uses] = field(default_factory=dict[Target, Uses])
@@ -84,6 +86,7 @@ class Writer:
         self.memory = Memory(self.builder, self.places, self.values, context.dynamic)
         self.barriers = Barriers(self.builder, self.levels, self.places)
         self.jumps = Jumps(self.builder, self.names, start)
+        self.switches = switches_of(self.placed, self.shape, self.users, self._is_repeated)
 
     def write(self) -> None:
         """Write the function's code."""
@@ -118,7 +121,8 @@ class Writer:
             if node not in found and not is_control(node):
                 found.add(node)
                 pending.extend(node.inputs())
-        return {it for it in found if isinstance(it, h.Read) and it in self.placed.place}
+        places = self.placed.place
+        return {it for it in found if isinstance(it, h.Read) and it in places and not self.levels.is_lane(places[it])}
 
     # Blocks
 
@@ -147,7 +151,13 @@ class Writer:
         """The labels after all the code of a block, cycles included."""
         if self._is_loop(leader):
             return self.shape.followers[leader]
-        return self.shape.labels[leader] + self.shape.followers[leader]
+        return self._own_labels(leader) + self.shape.followers[leader]
+
+    def _own_labels(self, leader: h.Node) -> tuple[h.Node, ...]:
+        """The labels that follow the code of a block: those of its switch, then those that all arms may enter."""
+        switch = self.switches.get(leader)
+        labels = self.shape.labels[leader]
+        return labels if switch is None else switch.labels + labels
 
     def _is_loop(self, leader: h.Node) -> bool:
         return leader in self.shape.loops or (isinstance(leader, h.Fork) and self.levels.is_loop(leader))
@@ -164,7 +174,7 @@ class Writer:
 
     def _inside(self, leader: h.Node) -> None:
         """Write the body of a loop: the code of the block that begins it, and the labels in the loop."""
-        self._sequence(leader, self.shape.labels[leader], self._block)
+        self._sequence(leader, self._own_labels(leader), self._block)
 
     def _declare_merged(self, label: h.Node) -> None:
         """Declare the variables of a label's Phis, before the code that gives them values."""
@@ -333,6 +343,8 @@ class Writer:
         match end:
             case h.Return():
                 self.context.finish(end, self.values)
+            case h.If() if leader in self.switches:
+                self._switch(leader, self.switches[leader])
             case h.If():
                 self._if(leader, end)
             case h.Match():
@@ -344,7 +356,7 @@ class Writer:
 
     def _if(self, leader: h.Node, end: h.If) -> None:
         """An If whose arms end here, or whose one arm leaves, so that the other goes on after it."""
-        targets = dict(_outputs(self.users[end]))
+        targets = outputs_of(end, self.users)
         node = self.builder.enter_if(self.values(end.condition))
         merge = node.merge_target
         assert merge is not None
@@ -363,6 +375,24 @@ class Writer:
         self._arm(arms[not first], merge, leader, targets[not first])
         self.barriers.since |= after
         self.builder.block = merge
+
+    def _switch(self, leader: h.Node, switch: Switch) -> None:
+        """A switch whose arms end in it."""
+        for it in switch.early:
+            self._node(it, leader)
+        type = scalar_type(self.placed.types[switch.subject])
+        cases = [([constant_value(value, type) for value in arm.values], not arm.values) for arm in switch.arms]
+        node = self.builder.enter_switch(self.values(switch.subject), cases)
+        merge = node.merge_target
+        assert merge is not None
+        since = after = self.barriers.since
+        is_open = False
+        for case, arm in zip(node.cases, switch.arms, strict=True):
+            self.barriers.since = since
+            is_open |= self._arm(case.target, merge, arm.leader, arm.output)
+            after |= self.barriers.since
+        self.barriers.since = after
+        node.merge_target, self.builder.block = (merge, merge) if is_open else (None, None)
 
     def _size(self, leader: h.Node, output: h.Node) -> int:
         """How much code an arm has, roughly: none if it only leaves."""
@@ -502,16 +532,6 @@ def _begins(cycle: Cycle, at: h.Node, node: h.Node) -> bool:
     if isinstance(node, h.Phi):
         return isinstance(cycle, Loop) and cycle.header is at
     return isinstance(node, h.Reduce) and cycle is at
-
-
-def _outputs(users: Iterable[h.Node]) -> Iterator[tuple[bool, h.Node]]:
-    """The two outputs of an If."""
-    for it in users:
-        match it:
-            case h.Read(indices=[h.ControlIndex(output)]):
-                yield bool(output), it
-            case _:
-                pass
 
 
 def _first_of(chain: Sequence[h.Write]) -> h.Write:

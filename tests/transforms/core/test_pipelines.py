@@ -16,6 +16,7 @@ from tinct.ir.hercules.dispatch import run_entry_point
 from tinct.ir.hercules.nodes import Module as HerculesModule
 from tinct.ir.types import BindingPoint
 from tinct.transforms.core.dce import DeadCodeElimination
+from tinct.transforms.core.hide_uniforms import HideUniforms
 from tinct.transforms.core.unroll import Unroll
 from tinct.transforms.core.watch_loops import WatchLoops
 from tinct.transforms.hercules import CPU, HERCULES
@@ -40,6 +41,7 @@ RUN_BY_DEVICES = {
         *NAGA.passes,
         *(it for effort in LOOP_EFFORTS for it in effort),
         WatchLoops(0, 0),
+        HideUniforms(),
         *MINIFY.passes,
     )
 }
