@@ -24,6 +24,7 @@ class ResidentMemory:
         self._device = device
         self._pipeline_of = pipeline_of
         self._recorder = Recorder(device)
+        self._probe = new_buffer(wgpu, device, _WORD, None)
         self._buffers: dict[int, webgpu.Buffer] = {}
         self._textures: dict[int, DeviceTexture] = {}
         self._pipelines: dict[int, Pipeline] = {}
@@ -61,7 +62,7 @@ class ResidentMemory:
                 read.append(self._read(command))
             case "wait":
                 self._recorder.submit()
-                self._device.queue.on_submitted_work_done_sync()
+                self._device.queue.read_buffer(self._probe)  # comes back after all work that was submitted
             case "free":
                 self._free(command)
             case _:

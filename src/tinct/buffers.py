@@ -61,7 +61,7 @@ def values_by_name(
 
 
 def _key_text(key: object) -> str:
-    return f"named {shown(key)}" if isinstance(key, str) else f"at {shown(key)}"
+    return f"at {shown(cast('object', key))}" if isinstance(key, tuple) else f"named {shown(key)}"
 
 
 def pack_binding(info: BindingInfo, given: object) -> bytearray:
