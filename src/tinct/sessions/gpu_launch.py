@@ -49,6 +49,11 @@ class GpuLaunch(Launch):
         allows no such use of one buffer (WebGPU, "Usage Scopes").
         """
 
+    def start(self, timeout: float | None) -> None:
+        """See `Launch.start`. A process that has died is noticed first, with the memories that are lost."""
+        self._side.queue()
+        super().start(timeout)
+
     def run(self, timeout: float | None) -> None:
         """Upload what is stale, and record the dispatch."""
         for argument in self.plan.arguments:

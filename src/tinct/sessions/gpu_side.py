@@ -78,8 +78,6 @@ class GpuSide:
     def _mark(self, error: DeviceError) -> list[str]:
         """Mark the memories whose newest bytes are gone; their labels."""
         queue, self._queue = self._queue, None
-        if queue is not None:
-            queue.close()
         torn = {id(memory): entry for memories, entry in self.pending.items() for memory in memories}
         self.pending.clear()
         lost = [memory for place in self._places for memory in place.forget_all()]
@@ -91,6 +89,8 @@ class GpuSide:
                 if entry is None
                 else f"{memory.label} is torn: '{entry}', which writes it, was stopped, since {error}"
             )
+        if queue is not None:
+            queue.close()
         return labels
 
     def writes(self, memories: tuple[Memory, ...], entry: str) -> None:
