@@ -80,7 +80,8 @@ class GpuQueue:
         self._pipelines: WeakValueDictionary[object, Resident] = WeakValueDictionary()
 
     def __del__(self) -> None:
-        self.device.free_later(self._child, tuple(self._live))
+        if self._live:
+            self.device.free_later(self._child, tuple(self._live))
 
     @property
     def is_empty(self) -> bool:

@@ -217,19 +217,22 @@ class Session:
         with self._lock:
             key: Hashable | None
             try:
-                key = (kernel, threads, workgroups, device, extra, *bindings, *map(id, bindings.values()))
+                ids = map(id, bindings.values())
+                key = (kernel, threads, workgroups, constants, device, via, timeout, contract, extra, *bindings, *ids)
                 launch = self._launches.found.get(key)
             except (TypeError, AttributeError):  # no mapping, or what cannot be looked up: checked below
                 key = launch = None
-            is_plain = constants is None and via is None and contract is False
-            if launch is not None and is_plain and timeout is None and launch.epoch == self._ledger.epoch:
+            if launch is not None:
+                if launch.epoch != self._ledger.epoch:
+                    launch.start(None)
+                    return {}
                 try:
                     launch.go()
                 except BaseException as error:
                     raise launch.failure(error) from None
                 return {}
             options = Options(workgroups, threads, constants, device or self._device, via, contract, extra)
-            return self.run_with(kernel, bindings, options, timeout, fast_key=key if is_plain else None)
+            return self.run_with(kernel, bindings, options, timeout, fast_key=key if timeout is None else None)
 
     def wait(self, timeout: float | None = None) -> None:
         """Wait until all GPUs have done what is recorded, at most `timeout` seconds. Raises DeviceError."""
