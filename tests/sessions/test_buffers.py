@@ -314,7 +314,7 @@ def test_textures_that_do_not_fit(device: str) -> None:
     with tinct.Session(device) as session:
         picture = session.buffer(np.zeros((2, 2, 4), np.uint8), bindings["eight"])
         source = session.empty(bindings["drawn"], (2, 2, 4))
-        with pytest.raises(tinct.InputError, match="not supported: .* texels are rgba8unorm and rgba32float"):
+        with pytest.raises(tinct.InputError, match=r"not supported: .* texels are rgba8unorm and rgba32float"):
             session.run(FILTER["main"], {"source": picture, "drawn": source}, threads=1)
         with pytest.raises(tinct.InputError, match="overlap"):
             session.run(FILTER["main"], {"source": source, "drawn": source}, threads=1)

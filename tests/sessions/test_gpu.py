@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -193,13 +194,18 @@ def test_an_interrupt_while_the_gpu_is_asked(gpu: str, monkeypatch: pytest.Monke
 
 def test_the_end_of_a_session_after_a_death(gpu: str) -> None:
     array = np.zeros(4, np.uint32)
-    with pytest.raises(tinct.DeviceError, match="mine.* lost"), tinct.Session(gpu) as session:
-        session.run(ADD, {"a": session.adopt(array, label="mine")}, threads=4)
-        kill()
-    with pytest.raises(ZeroDivisionError), tinct.Session(gpu) as session:
-        session.run(ADD, {"a": session.adopt(array)}, threads=4)
-        kill()
-        _ = 1 // 0
+
+    def session_with(end: Callable[[], object]) -> None:
+        with tinct.Session(gpu) as session:
+            session.run(ADD, {"a": session.adopt(array, label="mine")}, threads=4)
+            session.wait()
+            kill()
+            end()
+
+    with pytest.raises(tinct.DeviceError, match=r"mine.* lost"):
+        session_with(lambda: None)
+    with pytest.raises(ZeroDivisionError):
+        session_with(lambda: 1 // 0)
     with tinct.Session(gpu) as session:
         session.run(ADD, {"a": session.buffer(array)}, threads=4)
         kill()

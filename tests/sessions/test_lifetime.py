@@ -206,6 +206,8 @@ def test_sessions_leave_nothing(device: str) -> None:
     if device == "hercules":
         pytest.skip("this interpreter remembers something of each run, also without a session")
 
+    assert ADD.compilation().cpu  # not in the middle of what is measured
+
     def one() -> None:
         with tinct.Session(device) as session:
             round_of(session, np.zeros(64, np.uint32))
