@@ -3,7 +3,8 @@
 On the CPU, `Session.run` is timed beside a kernel that is bound to its buffers by hand, and beside a call of the
 machine code through ctypes. On the GPU, a sequence of 1,000 dispatches that write two buffers in turn is timed from
 the first `Session.run` to the numbers of the last one, beside the same sequence by hand in wgpu-py: one pass, the
-pipeline set once, a bind group for each dispatch. Rounds are interleaved; what is shown are medians, and ratios of medians.
+pipeline set once, a bind group for each dispatch. Rounds are interleaved; what is shown are medians, and ratios of
+medians.
 """
 
 from __future__ import annotations

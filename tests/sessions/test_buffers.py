@@ -80,6 +80,14 @@ def test_an_adopted_array_changes_in_place(device: str) -> None:
     assert array[0] == 3
 
 
+def test_an_adopted_array_gets_its_bytes_though_its_buffer_is_dropped(device: str) -> None:
+    arrays = np.zeros((20, 8), np.float32)
+    with tinct.Session(device) as session:
+        for array in arrays:
+            run(session, "floats", session.adopt(array))
+    assert (arrays[:, 0] == 1).all()
+
+
 def test_adopted_arrays_of_any_alignment(device: str) -> None:
     room = np.zeros(1000, np.uint8)
     array = room[4 : 4 + 256].view(np.float32)

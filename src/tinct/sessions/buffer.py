@@ -37,11 +37,13 @@ class Buffer:
         self._form = form
         self._offset = offset
         self._size = size
+        memory.users += 1
 
     def __repr__(self) -> str:
         return f"<Buffer {self.label}: shape {self.shape} of {self.dtype}>"
 
     def __del__(self) -> None:
+        self._memory.users -= 1
         self._session.forget(self)
 
     @property

@@ -83,6 +83,7 @@ class Memory:
         "problem",
         "size",
         "texture",
+        "users",
     )
 
     def __init__(self, ledger: Ledger, label: str, size: int, texture: Texture | None = None) -> None:
@@ -97,6 +98,8 @@ class Memory:
         self.problem = ""
         self.is_adopted = False
         self.is_released = False
+        self.users = 0
+        """The number of buffers that are parts of it."""
 
     @classmethod
     def adopting(cls, ledger: Ledger, label: str, data: Bytes) -> Memory:
@@ -118,6 +121,11 @@ class Memory:
     def device(self) -> str:
         """The name of the device that has the newest bytes; the host where several have them."""
         return HOST.name if HOST in self.fresh or not self.fresh else next(iter(self.fresh)).name
+
+    @property
+    def is_owed(self) -> bool:
+        """Whether it is the caller's memory and lacks its newest bytes."""
+        return self.is_adopted and not self.is_released and HOST not in self.fresh
 
     def host(self) -> Bytes:
         """The bytes of the host, which may be stale."""

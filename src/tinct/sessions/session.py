@@ -56,6 +56,8 @@ class Session:
         self._launches = LaunchCache()
         self._resolver = Resolver(self, self._ledger)
         self._sides: dict[str, GpuSide] = {}
+        self._adopted: list[Memory] = []
+        """The adopted memories that are used, or lack their newest bytes, which they get in the end."""
         self._memories: weakref.WeakSet[Memory] = weakref.WeakSet()
         self._numbers = itertools.count(1)
         self._process = os.getpid()
@@ -120,6 +122,7 @@ class Session:
             data = plain.reshape(-1).view(np.uint8)
             self._check_adopts(data, name)
             memory = Memory.adopting(self._ledger, name, data)
+            self._adopted.append(memory)
             self._memories.add(memory)
             return Buffer(self, memory, ArrayForm(plain.dtype, plain.shape), 0, memory.size)
 
@@ -181,8 +184,9 @@ class Session:
         return label or f"buffer {next(self._numbers)}"
 
     def _check_adopts(self, data: Bytes, name: str) -> None:
-        for memory in self._memories:
-            if memory.is_adopted and not memory.is_released and np.may_share_memory(memory.host(), data):
+        self._adopted = [it for it in self._adopted if not it.is_released and (it.users or it.is_owed)]
+        for memory in self._adopted:
+            if np.may_share_memory(memory.host(), data):
                 raise InputError(f"{name} overlaps the array of {memory.label}, which the session has adopted")
 
     # Running
@@ -304,6 +308,7 @@ class Session:
             problems = [] if self._is_foreign else self._bring_all_home()
             self._launches.clear()
             self._resolver.clear()
+            self._adopted.clear()
             for memory in self._memories:
                 memory.release()
             for side in self._sides.values():
@@ -315,7 +320,7 @@ class Session:
     def _bring_all_home(self) -> list[DeviceError]:
         """The errors on the way."""
         problems: list[DeviceError] = []
-        for memory in self._memories:
+        for memory in self._adopted:
             try:
                 _bring_home(memory)
             except DeviceError as error:
@@ -362,7 +367,7 @@ def _binding_of(given: object) -> BindingInfo:
 
 def _bring_home(memory: Memory) -> None:
     """Have the newest bytes in an adopted array."""
-    if memory.is_adopted and not memory.is_released:
+    if memory.is_owed:
         memory.need(HOST, "the array is adopted")
 
 
