@@ -149,11 +149,13 @@ class Session:
         with self.entered():
             self.check_mine(buffer)
             memory = buffer.memory
-            _bring_home(memory)
-            memory.release()
-            self._launches.clear()
-            for side in self._sides.values():
-                side.forget(memory)
+            try:
+                _bring_home(memory)
+            finally:
+                memory.release()
+                self._launches.clear()
+                for side in self._sides.values():
+                    side.forget(memory)
 
     def _array_buffer(self, values: object, label: str) -> Buffer:
         name = self._label(label)
