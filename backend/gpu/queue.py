@@ -23,6 +23,8 @@ _MOST_BYTES: Final = 512 * _DISPATCH.size
 """The bytes of dispatches in a row that are sent: the device then works on them while others are recorded."""
 _MOST_WAITING: Final = 8192
 """From this number of dispatches on that nothing has waited for, all are waited for."""
+_MOST_CREATED: Final = 1 << 26
+"""The bytes of new buffers that are recorded before they are sent, and with them what is no longer used."""
 _COPIED: Final = 1 << 16
 """Data of at most so many bytes is copied until it is sent; more is sent at once."""
 
@@ -73,6 +75,8 @@ class GpuQueue:
         """The blobs of dispatches."""
         self._dispatches: bytearray | None = None
         """The blob of the last command, if that is one of dispatches."""
+        self._created = 0
+        """The bytes of the buffers that are recorded to be created."""
         self._waiting = 0
         """The number of dispatches that nothing has waited for."""
         self._live: set[int] = set()
@@ -100,6 +104,9 @@ class GpuQueue:
 
     def new_buffer(self, size: int, data: Blob | None = None) -> Resident:
         """A buffer with these bytes, or with zeros."""
+        if self._created + size > _MOST_CREATED:
+            self.submit()
+        self._created += size
         made = self._new(Resident(self._garbage))
         self._add({"do": "create", "id": made.id, "size": size, "has_data": data is not None}, data)
         return made
@@ -231,7 +238,7 @@ class GpuQueue:
             raise
 
     def _forget(self) -> None:
-        self._commands, self._blobs, self._runs, self._dispatches = [], [], [], None
+        self._commands, self._blobs, self._runs, self._dispatches, self._created = [], [], [], None, 0
 
     def _ask(self, commands: Sequence[Command], blobs: Sequence[Blob], timeout: float) -> list[bytearray]:
         try:

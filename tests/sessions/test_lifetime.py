@@ -7,6 +7,8 @@ import os
 import threading
 import time
 import tracemalloc
+import weakref
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -202,6 +204,23 @@ def test_buffers_that_are_dropped_leave_nothing(device: str) -> None:
     assert max(grown) < rounds * values.nbytes / 4
 
 
+def test_memory_is_freed_with_the_last_use_and_not_by_the_garbage_collector(device: str) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        with tinct.Session(device) as session:
+            a, b = session.buffer(np.zeros(64, np.uint32)), session.buffer(np.zeros(256, np.uint32))
+            memories = [weakref.ref(it.memory) for it in (a, b)]
+            for _ in range(3):
+                session.run(ADD, {"a": a}, threads=64)
+                session.run(ADD, {"a": b.view(256)}, threads=64)
+            del a, b
+            assert [it() for it in memories] == [None, None]
+            session.wait()
+    finally:
+        gc.enable()
+
+
 def test_sessions_leave_nothing(device: str) -> None:
     if device == "hercules":
         pytest.skip("this interpreter remembers something of each run, also without a session")
@@ -214,20 +233,27 @@ def test_sessions_leave_nothing(device: str) -> None:
         forgotten = tinct.Session(device)
         round_of(forgotten, np.zeros(64, np.uint32))
 
-    for _ in range(10):
-        one()
-    gc.collect()
+    repeat(one, 10)
     tracemalloc.start()
-    for _ in range(10):
-        one()
+    try:
+        repeat(one, 10)
+        first = traced_bytes()
+        repeat(one, 40)
+        assert traced_bytes() - first < 40 * 500
+    finally:
+        tracemalloc.stop()
+
+
+def repeat(call: Callable[[], object], rounds: int) -> None:
+    for _ in range(rounds):
+        call()
     gc.collect()
-    first = tracemalloc.get_traced_memory()[0]
-    for _ in range(40):
-        one()
-    gc.collect()
-    last = tracemalloc.get_traced_memory()[0]
-    tracemalloc.stop()
-    assert last - first < 40 * 500
+
+
+def traced_bytes() -> int:
+    """The bytes that the library has allocated and not freed."""
+    found = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(True, "*/tinct/*")])
+    return sum(it.size for it in found.statistics("filename"))
 
 
 def test_a_session_that_is_dropped_frees_its_buffers_on_the_gpu(gpu: str) -> None:

@@ -39,7 +39,7 @@ class GpuLaunch(Launch):
         super().__init__(plan, ledger)
         self._side = side
         self._via_hercules = via_hercules
-        self._written = plan.written
+        self._written = tuple(memory.number for memory in plan.written)
         self._kernel: GpuKernel | None = None
         self._queue: GpuQueue | None = None
         """The queue whose process has what follows."""
@@ -146,9 +146,8 @@ class GpuLaunch(Launch):
         return Part(info.group, info.binding, resident, argument.offset, size)
 
     def _make_scratch(self, queue: GpuQueue) -> None:
-        written = {id(memory) for memory in self._written}
         for number, argument in enumerate(self.plan.arguments):
-            if not argument.is_written and id(argument.memory) in written:
+            if not argument.is_written and argument.memory.number in self._written:
                 self._scratch[number] = queue.new_buffer(argument.size)
 
     def _fill_scratch(self, queue: GpuQueue) -> None:

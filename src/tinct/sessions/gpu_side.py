@@ -32,8 +32,8 @@ class GpuSide:
         warn_unless_webgpu(self.adapter)
         self._queue: GpuQueue | None = None
         self._places = GpuPlace(self, are_textures_memory=False), GpuPlace(self, are_textures_memory=True)
-        self.pending: dict[tuple[Memory, ...], str] = {}
-        """What dispatches write that were not waited for, with their entry points."""
+        self.pending: dict[tuple[int, ...], str] = {}
+        """The numbers of the memories that dispatches write that were not waited for, with their entry points."""
 
     def place_of(self, memory: Memory, *, via_hercules: bool) -> GpuPlace:
         """Where a memory is: kernels that come from Hercules IR have textures as memory of their own."""
@@ -78,12 +78,12 @@ class GpuSide:
     def _mark(self, error: DeviceError) -> list[str]:
         """Mark the memories whose newest bytes are gone; their labels."""
         queue, self._queue = self._queue, None
-        torn = {id(memory): entry for memories, entry in self.pending.items() for memory in memories}
+        torn = {number: entry for numbers, entry in self.pending.items() for number in numbers}
         self.pending.clear()
         lost = [memory for place in self._places for memory in place.forget_all()]
         labels = [memory.label for memory in lost]
         for memory in lost:
-            entry = torn.get(id(memory)) if _is_timeout(error) else None
+            entry = torn.get(memory.number) if _is_timeout(error) else None
             memory.fail(
                 f"{_listed(labels)} {_verb(labels)} lost: the newest bytes were on {self.name}, and {error}"
                 if entry is None
@@ -93,11 +93,11 @@ class GpuSide:
             queue.close()
         return labels
 
-    def writes(self, memories: tuple[Memory, ...], entry: str) -> None:
-        """A dispatch that writes these is recorded."""
+    def writes(self, numbers: tuple[int, ...], entry: str) -> None:
+        """A dispatch that writes the memories of these numbers is recorded."""
         if len(self.pending) >= _MOST_PENDING:
             self.wait()
-        self.pending[memories] = entry
+        self.pending[numbers] = entry
 
     def wait(self, timeout: float | None = None) -> None:
         """Wait until all that is recorded is done."""

@@ -16,23 +16,28 @@ class LaunchCache:
 
     def __init__(self) -> None:
         self.found: dict[Hashable, Launch] = {}
-        self._keys: dict[int, list[Hashable]] = {}
-        """The keys with an object's id in them."""
+        self._ids: dict[Hashable, tuple[int, ...]] = {}
+        """The ids in a key."""
+        self._keys: dict[int, set[Hashable]] = {}
+        """The keys with an id in them."""
 
     def keep(self, key: Hashable, launch: Launch, ids: Iterable[int]) -> None:
         """Remember a launch while the objects with these ids live: `forget` ends that."""
         if len(self.found) >= _MOST:
             self.clear()
-        self.found[key] = launch
-        for id in ids:
-            self._keys.setdefault(id, []).append(key)
+        self.found[key], self._ids[key] = launch, tuple(ids)
+        for id in self._ids[key]:
+            self._keys.setdefault(id, set()).add(key)
 
     def forget(self, id: int) -> None:
         """Forget what is bound to an object, which ends. Takes no lock, so that finalizers can call it."""
         for key in self._keys.pop(id, ()):
             self.found.pop(key, None)
+            for other in self._ids.pop(key, ()):
+                self._keys.get(other, set[Hashable]()).discard(key)
 
     def clear(self) -> None:
         """Forget all."""
         self.found.clear()
+        self._ids.clear()
         self._keys.clear()

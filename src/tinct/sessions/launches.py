@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import ref
 
 from ..base.errors import InputError
 from ..compilation import Compilation
@@ -43,8 +44,8 @@ class Launch(ABC):
         self.plan = plan
         self.ledger = ledger
         self.epoch = -1
-        self.go: Callable[[], None] = lambda: self.start(None)
-        """Runs on memories that `start` has checked. `failure` takes what it raises."""
+        self.go: Callable[[], None] = _not_started
+        """Runs on memories that `start` has checked, and refers to no launch. `failure` takes what it raises."""
 
     def start(self, timeout: float | None) -> None:
         """Check all memories, copy what is stale, and run. Raises InputError, ShaderError and DeviceError."""
@@ -114,11 +115,8 @@ class CpuLaunch(HostLaunch):
     def run(self, timeout: float | None) -> None:
         """Run, after which `go` is enough."""
         super().run(timeout)
-        self.go = self._bound.runner(self._expire)
+        self.go = self._bound.runner(_expiry(self))
         self.epoch = self.ledger.epoch
-
-    def _expire(self) -> None:
-        self.epoch = -1
 
     def run_on_host(self, timeout: float | None) -> None:
         """Run, and wait for the end."""
@@ -141,6 +139,22 @@ class InterpretedLaunch(HostLaunch):
         for argument in arguments:
             if argument.is_written:
                 argument.host().data[:] = copies[argument.info.point]
+
+
+def _not_started() -> None:
+    raise AssertionError("the launch was not started")
+
+
+def _expiry(launch: Launch) -> Callable[[], None]:
+    """A function after which `start` is needed again. A weak reference: memories are freed with their last launch."""
+    found = ref(launch)
+
+    def expire() -> None:
+        living = found()
+        if living is not None:
+            living.epoch = -1
+
+    return expire
 
 
 class _Torn:

@@ -10,6 +10,7 @@ A memory begins as bytes of the host, or as zeros that no device has yet. Then, 
 
 from __future__ import annotations
 
+import itertools
 from typing import Final, Protocol, TypeAlias
 
 import numpy as np
@@ -23,6 +24,8 @@ Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 ALIGNMENT: Final = 64
 """The alignment of host memory: a line of the cache, and a vector of AVX-512."""
+
+_numbers = itertools.count()
 
 
 class Place(Protocol):
@@ -80,6 +83,7 @@ class Memory:
         "is_adopted",
         "is_released",
         "label",
+        "number",
         "problem",
         "size",
         "texture",
@@ -90,6 +94,8 @@ class Memory:
         self._ledger = ledger
         self._host: Bytes | None = None
         self._is_zero = True
+        self.number = next(_numbers)
+        """Unlike all others."""
         self.label = label
         self.size = size
         self.texture = texture
