@@ -52,7 +52,7 @@ def pack(type: Type, value: object, counts: Counts = None, *, name: str = "the v
     type = resolve_counts(type, counts)
     given = _in_one_dimension(type, _given(value, START, name))
     count = _given_count(type, given, name)
-    size = _checked_size(type, count, name)
+    size = checked_size(type, count, name)
     parts = list(_Reader(name, count).read(type, given, START))
     data = bytearray(size)
     for part, numbers in parts:
@@ -111,7 +111,7 @@ def _given_count(type: Type, value: object, name: str) -> int:
     raise _misfit(at.text(name), f"{found[1]} takes an array or a list", tail)
 
 
-def _checked_size(type: Type, count: int, name: str) -> int:
+def checked_size(type: Type, count: int, name: str) -> int:
     """The size in bytes of a binding with this many elements in its runtime-sized array. Raises InputError."""
     size = whole_words(sized(type, count))
     check_size(type, size, name)
@@ -303,13 +303,22 @@ def unpack(type: Type, data: bytes | bytearray | memoryview, counts: Counts = No
     buffer = memoryview(data)
     if not holds_structures(type):
         return leaf(type, count).view(buffer).copy()
-    value: AnyArray = np.zeros(_outer_shape(type, count), _flat_dtype(type, count))
+    dtype, shape = value_form(type, count)
+    value: AnyArray = np.zeros(shape, dtype)
     for found in leaves(type, count):
         part: AnyArray = value
         for name in found.place.path:
             part = part[name]
         part[...] = found.view(buffer)
     return value
+
+
+def value_form(type: Type, count: int) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    """The dtype and shape of the array that `unpack` gives; a runtime-sized array has `count` elements."""
+    if holds_structures(type):
+        return _flat_dtype(type, count), _outer_shape(type, count)
+    place, number = leaf(type, count)
+    return number.dtype, place.shape
 
 
 def _flat_dtype(type: Type, count: int) -> np.dtype[Any]:

@@ -115,6 +115,10 @@ class BoundKernel:
     _copies: Sequence[tuple[Bytes, Bytes]]
     """Buffers that are not aligned or too small, each with the copy that the machine code works on."""
 
+    def runner(self) -> Callable[[], None]:
+        """`run` on all processors, as a function without a parameter, valid while this object lives."""
+        return self.run if self._copies else self.function.runner()
+
     def run(self, *, workers: int | None = None, timeout: float | None = None) -> None:
         """Dispatch on the given number of threads, else on all processors, and wait for the end.
 

@@ -66,6 +66,20 @@ class BoundFunction:
             with stop_after(timeout) as stop:
                 self._run(pool, stop)
 
+    def runner(self) -> Callable[[], None]:
+        """`run` on all processors, as a function without a parameter that costs as little as can be."""
+        pool, parameters = shared_pool(), self.parameters
+        if pool.workers > 1 and parameters.copied * pool.workers > _LARGEST_COPIES:
+            return self._shared().runner()
+        run, code, packed = pool.run, self.function.code, self._packed
+        address, numbers, threads = code.address, parameters.numbers, parameters.threads
+        scratch, privates = parameters.scratch, parameters.privates
+
+        def go() -> None:
+            parameters.each = run(address, packed, numbers, threads, scratch, privates, None, parameters.each)
+
+        return go
+
     def _run(self, pool: _pool.Pool, stop: _pool.Stop | None) -> None:
         parameters = self.parameters
         parameters.each = pool.run(

@@ -38,7 +38,7 @@ class CpuDispatch:
     `contract`: see `CpuOptions`. `is_trial`: whether baseline code may run it.
     """
 
-    buffers: Mapping[BindingPoint, bytearray]
+    buffers: Mapping[BindingPoint, bytearray | memoryview]
     written: Collection[BindingPoint]
     workgroups: tuple[int, int, int]
     timeout: float | None = None
@@ -74,7 +74,7 @@ class TieredKernel:
     seconds: dict[str, float]
     _codes: dict[CpuOptions, CompiledKernel] = field(default_factory=dict[CpuOptions, CompiledKernel])
     _from_disk: set[CpuOptions] = field(default_factory=set[CpuOptions])
-    _trial_seconds: float = field(default_factory=lambda: TRIAL_SECONDS)
+    trial_seconds: float = field(default_factory=lambda: TRIAL_SECONDS)
     """Seconds left for first runs."""
     _lock: CompileLock = field(default_factory=CompileLock)
 
@@ -89,7 +89,7 @@ class TieredKernel:
             with compiling_within(dispatch.timeout):
                 kernel = self.code(default_options(contract=dispatch.contract))
             ready = time.perf_counter()
-            kernel.run(_in_order(kernel, dispatch), dispatch.workgroups, timeout=dispatch.timeout)
+            kernel.run(in_order(kernel, dispatch), dispatch.workgroups, timeout=dispatch.timeout)
         new = self._codes.keys() - known
         is_cached = bool(new) and new <= self._from_disk
         return CpuTimes(ready - start, time.perf_counter() - ready, is_cached)
@@ -118,7 +118,7 @@ class TieredKernel:
     @property
     def is_on_trial(self) -> bool:
         """Whether the next small dispatch is a first run."""
-        return self._trial_seconds > 0 and not self.has_code(CpuOptions("gang"))
+        return self.trial_seconds > 0 and not self.has_code(CpuOptions("gang"))
 
     def _first_code(self, dispatch: CpuDispatch) -> CompiledKernel | None:
         """Baseline code if the dispatch is a first run; None if optimised code is on disk, which loads as fast."""
@@ -129,7 +129,7 @@ class TieredKernel:
 
     def _try(self, kernel: CompiledKernel, dispatch: CpuDispatch) -> bool:
         """Do a first run. False if the run was abandoned: buffers are restored; use optimised code from now on."""
-        buffers, seconds = _in_order(kernel, dispatch), self._trial_seconds
+        buffers, seconds = in_order(kernel, dispatch), self.trial_seconds
         if not seconds > 0:  # another thread has used what was left
             return False
         if dispatch.timeout is not None and not dispatch.timeout > seconds:
@@ -144,7 +144,7 @@ class TieredKernel:
                 dispatch.buffers[point][:] = data
             return False
         finally:
-            self._trial_seconds -= time.perf_counter() - start
+            self.trial_seconds -= time.perf_counter() - start
         return True
 
     def _restored(self, options: CpuOptions) -> CompiledKernel | None:
@@ -167,5 +167,6 @@ class TieredKernel:
         self.seconds["start LLVM"] = time.perf_counter() - start
 
 
-def _in_order(kernel: CompiledKernel, dispatch: CpuDispatch) -> list[bytearray]:
+def in_order(kernel: CompiledKernel, dispatch: CpuDispatch) -> list[bytearray | memoryview]:
+    """The buffers of a dispatch in the order of the kernel's bindings."""
     return [dispatch.buffers[slot.point] for slot in kernel.slots]

@@ -11,7 +11,9 @@ The child starts with the first call and lives on. Its crash, or a call that out
 that names the signal and naga's last words; the next call starts a new child.
 
 A request is one dispatch, or a program (program_model.py, program_checks.py, program_messages.py; in the child
-program_run.py): several dispatches on buffers that stay on the device.
+program_run.py): several dispatches on buffers that stay on the device until the program ends. In a session they stay
+until they are freed: a GpuQueue (queue.py) records commands and sends them together (resident_messages.py; in the child
+resident_memory.py). Programs and sessions are encoded by the same recorder (recorder.py).
 """
 
 from .device import DEFAULT_SECONDS, GpuDevice, shared_device
@@ -31,6 +33,7 @@ from .program_model import (
     ProgramStep,
     RepeatStep,
 )
+from .queue import GpuQueue, Part, Resident
 
 __all__ = [
     "DEFAULT_SECONDS",
@@ -47,13 +50,16 @@ __all__ = [
     "GpuError",
     "GpuErrorKind",
     "GpuProgram",
+    "GpuQueue",
     "GpuResult",
     "LoopStep",
+    "Part",
     "ProgramBuffer",
     "ProgramKernel",
     "ProgramResult",
     "ProgramStep",
     "RepeatStep",
+    "Resident",
     "TextureBinding",
     "faults_of",
     "shared_device",

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from ...base.errors import InputError
-from ...ir.textures import format_of, is_multisampled, read_extent
-from ...ir.types import Access
-from .messages import BindingHeader, Blob, Reply, Request, TextureHeader
+from .binding_headers import header_of
+from .messages import Blob, Reply, Request
 from .model import AdapterInfo, Binding, GpuError, GpuResult, TextureBinding
 from .process import WorkerProcess
 from .program_checks import check_program, check_program_limits
 from .program_messages import program_request
 from .program_model import GpuProgram, ProgramResult
+from .resident_messages import Command
 
 _PROBE_SECONDS = 60.0
 DEFAULT_SECONDS = 120.0
@@ -35,6 +36,7 @@ class GpuDevice:
     def __init__(self, adapter: str = "") -> None:
         self._worker = WorkerProcess(adapter)
         self._adapter: AdapterInfo | None = None
+        self._unused: deque[tuple[int, Sequence[int]]] = deque()
 
     @staticmethod
     def available(adapter: str = "") -> AdapterInfo | None:
@@ -118,7 +120,7 @@ class GpuDevice:
                 "seconds": timeout,
                 "wgsl": wgsl,
                 "entry": entry,
-                "bindings": [_header(binding) for binding in bindings],
+                "bindings": [header_of(binding) for binding in bindings],
                 "workgroups": workgroups,
                 "constants": {name: float(value) for name, value in (constants or {}).items()},
                 "repeat": repeat,
@@ -152,6 +154,40 @@ class GpuDevice:
             compile_seconds=reply["compile_seconds"],
             run_seconds=reply["run_seconds"],
         )
+
+    def start(self) -> int:
+        """The number of the child process that runs, started if there is none. Each child has another number."""
+        return self._worker.start()
+
+    def is_running(self, child: int) -> bool:
+        """Whether the child process of that number runs."""
+        return self._worker.is_running(child)
+
+    def epitaph(self, child: int) -> str:
+        """Why the child process of that number has ended."""
+        return self._worker.epitaph(child)
+
+    def run_resident(
+        self, commands: Sequence[Command], blobs: Sequence[Blob], *, child: int, timeout: float
+    ) -> list[bytearray]:
+        """Carries out commands on what stays in a child process, and returns what was read.
+
+        Raises GpuError, of kind "crash" where that child has ended.
+        """
+        freed = [id for of, ids in self._drained() if of == child for id in ids]
+        free: list[Command] = [{"do": "free", "ids": freed}] if freed else []
+        request: Request = {"operation": "session", "seconds": timeout, "commands": [*free, *commands]}
+        reply, read = self._worker.ask(request, blobs, child=child)
+        self._accept(reply)
+        return read
+
+    def free_later(self, child: int, ids: Sequence[int]) -> None:
+        """Frees what stays in a child process with the next request: takes no lock, so that finalizers can call it."""
+        self._unused.append((child, ids))
+
+    def _drained(self) -> Iterator[tuple[int, Sequence[int]]]:
+        while self._unused:
+            yield self._unused.popleft()
 
     def close(self) -> None:
         """Ends the child process; it also ends with this object and with the interpreter."""
@@ -225,34 +261,3 @@ def _check_limits(
             place = f"@group({binding.group}) @binding({binding.binding})"
             size = f"the {binding.kind} buffer at {place} has {len(blob)} bytes"
             raise GpuError("limit", f"{size}; this adapter allows {allowed}")
-
-
-def _header(binding: Binding) -> BindingHeader:
-    if not isinstance(binding, TextureBinding):
-        return {"group": binding.group, "binding": binding.binding, "kind": binding.kind}
-    is_storage = binding.type.format is not None
-    return {
-        "group": binding.group,
-        "binding": binding.binding,
-        "kind": "storage-texture" if is_storage else "texture",
-        "texture": _texture_header(binding),
-    }
-
-
-def _texture_header(binding: TextureBinding) -> TextureHeader:
-    """Raises GpuError for textures that WebGPU lets no program fill with bytes."""
-    type, extent, form = binding.type, read_extent(binding.data), format_of(binding.type)
-    if is_multisampled(type) or (type.format is None and type.sampled is None):
-        raise GpuError("invalid", f"not supported: a {type} on the GPU, since WebGPU copies no bytes into it")
-    return {
-        "format": form.name,
-        "view": type.dimension.replace("_", "-"),
-        "size": (extent.width, extent.height, extent.depth),
-        "levels": extent.count,
-        "texel_bytes": form.bytes,
-        "sampled": "" if type.sampled is None else str(type.sampled),
-        "access": _ACCESS[type.access],
-    }
-
-
-_ACCESS = {None: "", Access.READ: "read-only", Access.WRITE: "write-only", Access.READ_WRITE: "read-write"}

@@ -13,10 +13,14 @@ import numpy as np
 
 from . import webgpu
 from .adapters import ListedAdapter, choose
-from .messages import AdapterReply, BindingHeader, Blob, RunReply, RunRequest, interface_of, is_written
+from .binding_headers import BindingHeader
+from .messages import AdapterReply, Blob, RunReply, RunRequest, interface_of, is_written
 from .model import GpuError
 from .program_messages import ProgramReply, ProgramRequest
 from .program_run import ProgramRun
+from .recorder import BoundPipeline, Entry, bind
+from .resident_memory import ResidentMemory
+from .resident_messages import ResidentReply, ResidentRequest
 from .resources import Resource, layout_entry, upload
 
 _WANTED_FEATURES = (
@@ -53,6 +57,7 @@ class Executor:
         self._tick = webgpu.timestamp_period(self._device.queue) * 1e-9 if self._has_timestamps else 0.0
         self._word: webgpu.Buffer | None = None
         self._pipelines: OrderedDict[object, _Pipeline] = OrderedDict()
+        self._resident = ResidentMemory(self._wgpu, self._device, self._pipeline_of)
 
     def describe(self) -> AdapterReply:
         """The adapter, with the features and limits of the device on it."""
@@ -120,6 +125,11 @@ class Executor:
                 run.destroy()
         return {"status": "program", "compile_seconds": compile_seconds, "run_seconds": run_seconds}, outputs
 
+    def run_resident(self, request: ResidentRequest, blobs: Sequence[Blob]) -> tuple[ResidentReply, list[memoryview]]:
+        """Carries out commands on what stays on the device."""
+        with self._rejections():
+            return {"status": "resident"}, self._resident.perform(request["commands"], blobs)
+
     @contextmanager
     def _rejections(self) -> Generator[None, None, None]:
         """Turns wgpu's validation errors into a GpuError with the part of the message that is about the shader."""
@@ -129,6 +139,9 @@ class Executor:
             raise GpuError("invalid", _strip_frame(str(error))) from error
 
     # Pipelines
+
+    def _pipeline_of(self, wgsl: str, entry: str, bindings: Sequence[BindingHeader]) -> _Pipeline:
+        return self._pipeline(wgsl, entry, bindings, {})[0]
 
     def _pipeline(
         self, wgsl: str, entry: str, bindings: Sequence[BindingHeader], constants: Mapping[str, float]
@@ -169,9 +182,9 @@ class Executor:
 
     def _dispatch(self, pipeline: _Pipeline, bindings: Sequence[Resource], request: RunRequest) -> list[float]:
         """Runs every repeat; returns the seconds of each."""
-        groups = self._bind_groups(pipeline, bindings)
+        bound = bind(self._device, pipeline, map(_entry, bindings))
         if not self._has_timestamps:
-            return [self._timed_by_clock(pipeline, groups, bindings, request) for _ in range(request["repeat"])]
+            return [self._timed_by_clock(bound, bindings, request) for _ in range(request["repeat"])]
         repeat = request["repeat"]
         queries = self._device.create_query_set(type="timestamp", count=2 * repeat)
         usage = self._wgpu.BufferUsage
@@ -185,20 +198,14 @@ class Executor:
                 "beginning_of_pass_write_index": 2 * index,
                 "end_of_pass_write_index": 2 * index + 1,
             }
-            _encode(encoder.begin_compute_pass(timestamp_writes=writes), pipeline, groups, request["workgroups"])
+            _encode(encoder.begin_compute_pass(timestamp_writes=writes), bound, request["workgroups"])
         encoder.resolve_query_set(queries, 0, 2 * repeat, ticks, 0)
         self._device.queue.submit([encoder.finish()])
         stamps = np.frombuffer(self._device.queue.read_buffer(ticks), _TICK).reshape(repeat, 2)
         ticks.destroy()
         return [float(end - begin) * self._tick if end > begin else 0.0 for begin, end in stamps.tolist()]
 
-    def _timed_by_clock(
-        self,
-        pipeline: _Pipeline,
-        groups: Sequence[webgpu.Handle],
-        bindings: Sequence[Resource],
-        request: RunRequest,
-    ) -> float:
+    def _timed_by_clock(self, bound: BoundPipeline, bindings: Sequence[Resource], request: RunRequest) -> float:
         """The seconds until the host knows that a dispatch is done, with the copy of a word that shows it."""
         queue = self._device.queue
         prepare = self._device.create_command_encoder()
@@ -207,7 +214,7 @@ class Executor:
         queue.submit([prepare.finish()])
         self._wait()
         encoder = self._device.create_command_encoder()
-        _encode(encoder.begin_compute_pass(), pipeline, groups, request["workgroups"])
+        _encode(encoder.begin_compute_pass(), bound, request["workgroups"])
         commands = encoder.finish()
         start = time.perf_counter()
         queue.submit([commands])
@@ -222,16 +229,6 @@ class Executor:
             self._word = self._device.create_buffer(size=4, usage=self._wgpu.BufferUsage.COPY_SRC)
         self._device.queue.read_buffer(self._word)
 
-    def _bind_groups(self, pipeline: _Pipeline, bindings: Sequence[Resource]) -> list[webgpu.Handle]:
-        entries: list[list[webgpu.Descriptor]] = [[] for _ in pipeline.group_layouts]
-        for binding in bindings:
-            entry = {"binding": binding.header["binding"], "resource": binding.descriptor()}
-            entries[binding.header["group"]].append(entry)
-        return [
-            self._device.create_bind_group(layout=layout, entries=group)
-            for layout, group in zip(pipeline.group_layouts, entries, strict=True)
-        ]
-
 
 def _find_adapter(wgpu: webgpu.WebGpu, wanted: str) -> webgpu.Adapter:
     adapters = wgpu.gpu.enumerate_adapters_sync()
@@ -240,14 +237,13 @@ def _find_adapter(wgpu: webgpu.WebGpu, wanted: str) -> webgpu.Adapter:
     return adapters[choose(listed, wanted)]
 
 
-def _encode(
-    compute_pass: webgpu.ComputePass,
-    pipeline: _Pipeline,
-    groups: Sequence[webgpu.Handle],
-    workgroups: tuple[int, int, int],
-) -> None:
-    compute_pass.set_pipeline(pipeline.handle)
-    for index, group in enumerate(groups):
+def _entry(binding: Resource) -> Entry:
+    return Entry(binding.header["group"], binding.header["binding"], binding.descriptor())
+
+
+def _encode(compute_pass: webgpu.ComputePass, bound: BoundPipeline, workgroups: tuple[int, int, int]) -> None:
+    compute_pass.set_pipeline(bound.pipeline)
+    for index, group in enumerate(bound.groups):
         compute_pass.set_bind_group(index, group)
     compute_pass.dispatch_workgroups(*workgroups)
     compute_pass.end()

@@ -10,10 +10,12 @@ import json
 import struct
 from collections.abc import Sequence
 from io import BufferedReader
-from typing import IO, Literal, NotRequired, TypeAlias, TypedDict, cast
+from typing import IO, Literal, TypeAlias, TypedDict, cast
 
-from .model import BindingKind, GpuErrorKind
+from .binding_headers import BindingHeader
+from .model import GpuErrorKind
 from .program_messages import ProgramReply, ProgramRequest
+from .resident_messages import ResidentReply, ResidentRequest
 
 Blob: TypeAlias = bytes | bytearray | memoryview
 
@@ -33,30 +35,6 @@ class ValidateRequest(TypedDict):
     operation: Literal["validate"]
     seconds: float
     wgsl: str
-
-
-class TextureHeader(TypedDict):
-    """A texture: names are WebGPU's. Its bytes are those of its levels, without space between rows.
-
-    `size` is width, height, and depth or layers; `sampled` the shader's scalar type of a texture that is only read.
-    """
-
-    format: str
-    view: str
-    size: tuple[int, int, int]
-    levels: int
-    texel_bytes: int
-    sampled: str
-    access: str
-
-
-class BindingHeader(TypedDict):
-    """One binding; its bytes are the blob at the same index. A texture has a `texture`."""
-
-    group: int
-    binding: int
-    kind: BindingKind
-    texture: NotRequired[TextureHeader]
 
 
 def is_written(header: BindingHeader) -> bool:
@@ -85,7 +63,7 @@ class RunRequest(TypedDict):
     repeat: int
 
 
-Request: TypeAlias = ProbeRequest | ValidateRequest | RunRequest | ProgramRequest
+Request: TypeAlias = ProbeRequest | ValidateRequest | RunRequest | ProgramRequest | ResidentRequest
 
 
 class AdapterReply(TypedDict):
@@ -124,7 +102,7 @@ class FailureReply(TypedDict):
     message: str
 
 
-Reply: TypeAlias = AdapterReply | ValidReply | RunReply | ProgramReply | FailureReply
+Reply: TypeAlias = AdapterReply | ValidReply | RunReply | ProgramReply | ResidentReply | FailureReply
 
 
 def send(stream: IO[bytes], header: Request | Reply, blobs: Sequence[Blob] = ()) -> None:

@@ -36,26 +36,50 @@ class WorkerProcess:
         self._adapter = adapter
         self._lock = ForkLock()
         self._child: _Child | None = None
+        self._started = 0
+        self._last_death = 0, ""
 
     @property
     def pid(self) -> int | None:
         """The running child's process id; None before the first request and after a crash."""
         return self._child.popen.pid if self._child is not None else None
 
-    def ask(self, request: Request, blobs: Sequence[Blob] = ()) -> tuple[Reply, list[bytearray]]:
-        """Sends a request and waits for its reply, at most `request["seconds"]`.
+    def start(self) -> int:
+        """The number of the child that runs, started if there is none: 1, 2, …"""
+        with self._lock:
+            return self._running_child().number
 
-        GpuError when the child dies (kind "crash") or is killed for its silence (kind "timeout"); the next request
-        starts a new child.
+    def is_running(self, number: int) -> bool:
+        """Whether the child of that number runs."""
+        child = self._child
+        return child is not None and child.number == number and child.is_running
+
+    def ask(
+        self, request: Request, blobs: Sequence[Blob] = (), *, child: int | None = None
+    ) -> tuple[Reply, list[bytearray]]:
+        """Sends a request and waits for its reply, at most `request["seconds"]`. With a number, only to that `child`.
+
+        GpuError when the child dies or has died (kind "crash") or is killed for its silence (kind "timeout"); the next
+        request starts a new child.
         """
         with self._lock:
-            child = self._running_child()
+            if child is not None and not self.is_running(child):
+                raise GpuError("crash", self.epitaph(child))
+            running = self._running_child()
             try:
-                return child.ask(request, blobs)
-            except BaseException:
+                return running.ask(request, blobs)
+            except BaseException as error:
                 self._child = None
-                child.stop()
+                self._last_death = running.number, str(error)
+                running.stop()
                 raise
+
+    def epitaph(self, number: int) -> str:
+        """Why the child of that number has ended."""
+        child = self._child
+        if child is not None and child.number == number:
+            return child.epitaph()
+        return self._last_death[1] if self._last_death[0] == number else "the GPU process has ended"
 
     def close(self) -> None:
         """Ends the child, if one runs. A later request starts another."""
@@ -65,15 +89,17 @@ class WorkerProcess:
                 child.stop()
 
     def _running_child(self) -> _Child:
-        if self._child is None or self._child.owner != os.getpid() or self._child.popen.poll() is not None:
-            self._child = _Child(self._adapter)
+        if self._child is None or not self._child.is_running:
+            self._started += 1
+            self._child = _Child(self._adapter, self._started)
         return self._child
 
 
 class _Child:
     """One running worker."""
 
-    def __init__(self, adapter: str) -> None:
+    def __init__(self, adapter: str, number: int) -> None:
+        self.number = number
         self.owner = os.getpid()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the child)
         self.popen = subprocess.Popen(
@@ -84,6 +110,11 @@ class _Child:
             env=_environment(),
         )
         self.stop = weakref.finalize(self, _stop, self.popen, self.owner, self._log)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is a child of this process, and has not ended."""
+        return self.owner == os.getpid() and self.popen.poll() is None
 
     def ask(self, request: Request, blobs: Sequence[Blob]) -> tuple[Reply, list[bytearray]]:
         expired = threading.Event()
@@ -99,13 +130,18 @@ class _Child:
         self.popen.kill()
 
     def _obituary(self, request: Request, expired: bool) -> GpuError:
-        """The cause of the child's death, as far as its exit status and standard error show."""
-        status = self.popen.wait()
+        """The error of a child that has ended: it was killed for its silence, or died."""
         if expired:
+            self.popen.wait()
             name = request["name"] if request["operation"] == "program" else request["operation"]
             return GpuError("timeout", f"the GPU did not finish '{name}' in {request['seconds']:g} s")
+        return GpuError("crash", self.epitaph())
+
+    def epitaph(self) -> str:
+        """What ended it."""
+        status = self.popen.wait()
         words = _last_words(self._log)
-        return GpuError("crash", f"the GPU process {_describe_exit(status)}" + (f": {words}" if words else ""))
+        return f"the GPU process {_describe_exit(status)}" + (f": {words}" if words else "")
 
 
 def _stop(popen: subprocess.Popen[bytes], owner: int, log: IO[bytes]) -> None:

@@ -1,43 +1,29 @@
 """Runs a program on wgpu. Lives in the worker process only.
 
-Commands are recorded into one encoder, which is submitted when the host must read a flag, at the end, and from time to
-time, so that no command buffer grows without bounds.
+What is recorded is submitted when the host must read a flag, and at the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol, assert_never
+from typing import Final, assert_never
 
 import numpy as np
 
 from . import webgpu
-from .messages import BindingHeader, Blob
+from .binding_headers import BindingHeader
+from .messages import Blob
 from .model import BufferKind
 from .program_messages import BoundHeader, BufferHeader, DispatchHeader, ProgramRequest, StepHeader
-
-_COMMANDS: Final = 2048
-"""The commands after which an encoder is submitted."""
+from .recorder import BoundPipeline, Entry, PipelineOf, Recorder, bind
+from .resources import new_buffer, rounded
 
 _NUMBERS: Final = 1 << 16
 """The numbers that one buffer of counts holds."""
 
 _WORD: Final = 4
 _ROUNDING: Final = 16
-
-
-class Pipeline(Protocol):
-    """A compiled entry point with the layouts of its bind groups."""
-
-    @property
-    def handle(self) -> webgpu.Handle: ...  # noqa: D102
-    @property
-    def group_layouts(self) -> Sequence[webgpu.Handle]: ...  # noqa: D102
-
-
-PipelineOf = Callable[[str, str, Sequence[BindingHeader]], Pipeline]
-"""The pipeline of a WGSL text, an entry point and its bindings."""
 
 
 @dataclass(slots=True)
@@ -49,10 +35,11 @@ class ProgramRun:
     request: ProgramRequest
     _buffers: list[webgpu.Buffer] = field(default_factory=list[webgpu.Buffer])
     _numbers: dict[int, webgpu.Buffer] = field(default_factory=dict[int, webgpu.Buffer])
-    _prepared: dict[int, _Prepared] = field(default_factory=dict[int, "_Prepared"])
-    _encoder: webgpu.CommandEncoder | None = None
-    _pass: webgpu.ComputePass | None = None
-    _commands: int = 0
+    _prepared: dict[int, BoundPipeline] = field(default_factory=dict[int, BoundPipeline])
+    _recorder: Recorder = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._recorder = Recorder(self.device)
 
     def prepare(self, blobs: Sequence[Blob], pipeline_of: PipelineOf) -> None:
         """Create the buffers with what they start as, compile all kernels, and bind the buffers."""
@@ -63,36 +50,24 @@ class ProgramRun:
             self._prepared[id(step)] = self._prepare(step, pipeline_of)
 
     def _new_buffer(self, header: BufferHeader, blob: Blob) -> webgpu.Buffer:
-        usage = self.wgpu.BufferUsage
-        wanted = usage.STORAGE | usage.UNIFORM | usage.COPY_SRC | usage.COPY_DST
-        size = _rounded(header["size"], _ROUNDING)
-        if not header["has_data"]:
-            return self.device.create_buffer(size=size, usage=wanted)
-        return self.device.create_buffer_with_data(data=bytes(blob) + bytes(size - len(blob)), usage=wanted)
+        return new_buffer(self.wgpu, self.device, header["size"], blob if header["has_data"] else None)
 
-    def _prepare(self, step: DispatchHeader, pipeline_of: PipelineOf) -> _Prepared:
+    def _prepare(self, step: DispatchHeader, pipeline_of: PipelineOf) -> BoundPipeline:
         kernel, bindings = self.request["kernels"][step["kernel"]], step["bindings"]
         headers: list[BindingHeader] = [
             {"group": it["group"], "binding": it["binding"], "kind": it["kind"]} for it in bindings
         ]
-        pipeline = pipeline_of(kernel["wgsl"], kernel["entry"], headers)
-        groups = [
-            self.device.create_bind_group(
-                layout=layout, entries=[self._entry(it) for it in bindings if it["group"] == number]
-            )
-            for number, layout in enumerate(pipeline.group_layouts)
-        ]
-        return _Prepared(pipeline.handle, groups)
+        return bind(self.device, pipeline_of(kernel["wgsl"], kernel["entry"], headers), map(self._entry, bindings))
 
-    def _entry(self, bound: BoundHeader) -> webgpu.Descriptor:
+    def _entry(self, bound: BoundHeader) -> Entry:
         size = _bound_size(self.request["buffers"][bound["buffer"]]["size"], bound["kind"])
         resource = {"buffer": self._buffers[bound["buffer"]], "offset": 0, "size": size}
-        return {"binding": bound["binding"], "resource": resource}
+        return Entry(bound["group"], bound["binding"], resource)
 
     def run(self) -> None:
         """Run all steps, and wait for the last one."""
         self._run(self.request["steps"])
-        self._submit()
+        self._recorder.submit()
         if self._buffers:
             self.device.queue.read_buffer(self._buffers[0], 0, _WORD)  # waits for all work that was submitted
 
@@ -114,7 +89,7 @@ class ProgramRun:
     def _step(self, step: StepHeader) -> None:
         match step["step"]:
             case "dispatch":
-                self._dispatch(step)
+                self._recorder.dispatch(self._prepared[id(step)], step["workgroups"])
             case "repeat":
                 for number in range(step["count"]):
                     self._set_counter(step["counter"], number)
@@ -129,20 +104,11 @@ class ProgramRun:
             case "copy":
                 source, target = self._buffers[step["source"]], self._buffers[step["target"]]
                 size = min(source.size, target.size)
-                self._outside_passes().copy_buffer_to_buffer(source, 0, target, 0, size)
+                self._recorder.copy(source, 0, target, 0, size)
             case "clear":
-                self._outside_passes().clear_buffer(self._buffers[step["buffer"]])
+                self._recorder.clear(self._buffers[step["buffer"]])
             case _:
                 assert_never(step["step"])
-
-    def _dispatch(self, step: DispatchHeader) -> None:
-        if 0 in step["workgroups"]:
-            return
-        prepared, current = self._prepared[id(step)], self._inside_pass()
-        current.set_pipeline(prepared.pipeline)
-        for index, group in enumerate(prepared.groups):
-            current.set_bind_group(index, group)
-        current.dispatch_workgroups(*step["workgroups"])
 
     def _set_counter(self, counter: int, number: int) -> None:
         """Copy the number from a buffer of numbers, since writes by the queue would come before all commands."""
@@ -151,56 +117,11 @@ class ProgramRun:
             data = np.arange(chunk * _NUMBERS, (chunk + 1) * _NUMBERS, dtype=np.uint32)
             usage = self.wgpu.BufferUsage.COPY_SRC
             self._numbers[chunk] = self.device.create_buffer_with_data(data=data.data.cast("B"), usage=usage)
-        encoder = self._outside_passes()
-        encoder.copy_buffer_to_buffer(self._numbers[chunk], _WORD * place, self._buffers[counter], 0, _WORD)
+        self._recorder.copy(self._numbers[chunk], _WORD * place, self._buffers[counter], 0, _WORD)
 
     def _is_set(self, flag: int) -> bool:
-        self._submit()
+        self._recorder.submit()
         return any(self.device.queue.read_buffer(self._buffers[flag], 0, _WORD))
-
-    # The encoder
-
-    def _outside_passes(self) -> webgpu.CommandEncoder:
-        """The encoder, for a command that is no dispatch."""
-        self._count()
-        self._end_pass()
-        return self._encoder_now()
-
-    def _inside_pass(self) -> webgpu.ComputePass:
-        """The pass, for a dispatch. Each dispatch sees what those before it have written."""
-        self._count()
-        if self._pass is None:
-            self._pass = self._encoder_now().begin_compute_pass()
-        return self._pass
-
-    def _count(self) -> None:
-        if self._commands >= _COMMANDS:
-            self._submit()
-        self._commands += 1
-
-    def _encoder_now(self) -> webgpu.CommandEncoder:
-        if self._encoder is None:
-            self._encoder = self.device.create_command_encoder()
-        return self._encoder
-
-    def _end_pass(self) -> None:
-        if self._pass is not None:
-            self._pass.end()
-            self._pass = None
-
-    def _submit(self) -> None:
-        self._end_pass()
-        if self._encoder is not None:
-            self.device.queue.submit([self._encoder.finish()])
-        self._encoder, self._commands = None, 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """What a dispatch is recorded with."""
-
-    pipeline: webgpu.Handle
-    groups: Sequence[webgpu.Handle]
 
 
 def _dispatches(steps: Sequence[StepHeader]) -> list[DispatchHeader]:
@@ -222,11 +143,6 @@ def _dispatches(steps: Sequence[StepHeader]) -> list[DispatchHeader]:
     return found
 
 
-def _rounded(size: int, rounding: int) -> int:
-    """A multiple of the rounding that is not 0."""
-    return max(rounding, -(-size // rounding) * rounding)
-
-
 def _bound_size(size: int, kind: BufferKind) -> int:
     """The bytes of a buffer that a binding covers: whole rows for uniforms, whole words for storage."""
-    return _rounded(size, _ROUNDING if kind == "uniform" else _WORD)
+    return rounded(size, _ROUNDING if kind == "uniform" else _WORD)

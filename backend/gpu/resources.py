@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from . import webgpu
-from .messages import BindingHeader, Blob, TextureHeader
+from .binding_headers import BindingHeader, TextureHeader
+from .messages import Blob
 from .model import GpuError
 
 _UNIFORM_ROUNDING = 16
@@ -45,7 +46,7 @@ def upload(wgpu: webgpu.WebGpu, device: webgpu.Device, header: BindingHeader, bl
         return _Buffer(wgpu, device, header, blob, keeps_input=header["kind"] == "storage" and repeat > 1)
     if header["kind"] == "storage-texture" and texture["access"] != "read-only" and repeat > 1:
         raise GpuError("invalid", "not supported: repeated dispatches that write a texture")
-    return _Texture(wgpu, device, header, texture, blob)
+    return DeviceTexture(wgpu, device, header, texture, blob)
 
 
 def layout_entry(wgpu: webgpu.WebGpu, header: BindingHeader) -> webgpu.Descriptor:
@@ -59,6 +60,21 @@ def layout_entry(wgpu: webgpu.WebGpu, header: BindingHeader) -> webgpu.Descripto
         return {**entry, "storage_texture": storage}
     sampled = {"sample_type": _SAMPLE_TYPES[texture["sampled"]], "view_dimension": texture["view"]}
     return {**entry, "texture": sampled}
+
+
+def new_buffer(wgpu: webgpu.WebGpu, device: webgpu.Device, size: int, data: Blob | None) -> webgpu.Buffer:
+    """A buffer of at least `size` bytes for any use, with these bytes or with zeros. Uniforms are whole rows of 16."""
+    usage = wgpu.BufferUsage
+    wanted = usage.STORAGE | usage.UNIFORM | usage.COPY_SRC | usage.COPY_DST
+    size = rounded(size, _UNIFORM_ROUNDING)
+    if data is None:
+        return device.create_buffer(size=size, usage=wanted)
+    return device.create_buffer_with_data(data=bytes(data) + bytes(size - len(data)), usage=wanted)
+
+
+def rounded(size: int, rounding: int) -> int:
+    """A multiple of the rounding that is not 0."""
+    return max(rounding, -(-size // rounding) * rounding)
 
 
 class _Buffer:
@@ -95,21 +111,33 @@ class _Buffer:
 def _padded(header: BindingHeader, blob: Blob) -> Blob:
     """The bytes rounded up to what WebGPU can bind: a multiple of 4 above 0; for uniforms, whole rows of 16."""
     rounding = _UNIFORM_ROUNDING if header["kind"] == "uniform" else 4
-    missing = -len(blob) % rounding if len(blob) else rounding
+    missing = rounded(len(blob), rounding) - len(blob)
     return blob if missing == 0 else bytes(blob) + bytes(missing)
 
 
-class _Texture:
-    """A texture; its levels come one after another, without space between rows."""
+class DeviceTexture:
+    """A texture; its levels come one after another, without space between rows. Without a blob all its texels are zero.
+
+    One that `stays` on the device may be bound as a storage texture and as a sampled one.
+    """
 
     def __init__(
-        self, wgpu: webgpu.WebGpu, device: webgpu.Device, header: BindingHeader, texture: TextureHeader, blob: Blob
+        self,
+        wgpu: webgpu.WebGpu,
+        device: webgpu.Device,
+        header: BindingHeader,
+        texture: TextureHeader,
+        blob: Blob | None,
+        *,
+        stays: bool = False,
     ) -> None:
         self.header = header
         self.facts = texture
         self.queue = device.queue
         usage = wgpu.TextureUsage
         bound = usage.STORAGE_BINDING if header["kind"] == "storage-texture" else usage.TEXTURE_BINDING
+        if stays:
+            bound = usage.STORAGE_BINDING | usage.TEXTURE_BINDING
         self.texture = device.create_texture(
             size=texture["size"],
             mip_level_count=texture["levels"],
@@ -117,6 +145,11 @@ class _Texture:
             format=texture["format"],
             usage=bound | usage.COPY_SRC | usage.COPY_DST,
         )
+        if blob is not None:
+            self.fill(blob)
+
+    def fill(self, blob: Blob) -> None:
+        """Write all texels."""
         for level, size, data in self._levels(blob):
             self.queue.write_texture(self._place(level), data, self._rows(size), size)
 
@@ -138,14 +171,18 @@ class _Texture:
         return {"offset": 0, "bytes_per_row": size[0] * self.facts["texel_bytes"], "rows_per_image": size[1]}
 
     def descriptor(self) -> object:
+        """A view of all its texels."""
         return self.texture.create_view(dimension=self.facts["view"])
 
     def restore(self, encoder: webgpu.CommandEncoder) -> None:
+        """Do nothing: only textures that are read are bound repeatedly."""
         del encoder
 
     def read_back(self) -> memoryview:
+        """The texels of the first level."""
         size = self.facts["size"]
         return memoryview(self.queue.read_texture(self._place(0), self._rows(size), size)).cast("B")
 
     def destroy(self) -> None:
+        """Free its memory."""
         self.texture.destroy()

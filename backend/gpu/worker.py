@@ -58,6 +58,8 @@ class Worker:
                 return self._executor.run(request, blobs)
             case "program":
                 return self._executor.run_program(request, blobs)
+            case "session":
+                return self._executor.run_resident(request, blobs)
 
 
 def _failure(error: GpuError) -> FailureReply:

@@ -17,12 +17,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DEVICES",
+    "Buffer",
     "DeviceError",
     "Diagnostic",
     "HerculesFile",
     "HerculesFunction",
     "InputError",
     "Kernel",
+    "Session",
     "Shader",
     "ShaderError",
     "TinctError",
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from .devices import DEVICES
     from .functions import HerculesFile, HerculesFunction, load_hercules
     from .ir.diagnostics import Diagnostic, ShaderError
+    from .sessions import Buffer, Session
     from .shader import Kernel, Shader, load
 
 _HOMES = {
@@ -42,6 +45,7 @@ _HOMES = {
     "Kernel": "shader",
     "Shader": "shader",
     "load": "shader",
+    **dict.fromkeys(("Buffer", "Session"), "sessions"),
     **dict.fromkeys(("HerculesFile", "HerculesFunction", "load_hercules"), "functions"),
     **dict.fromkeys(("DeviceError", "InputError", "TinctError"), "base.errors"),
     **dict.fromkeys(("Diagnostic", "ShaderError"), "ir.diagnostics"),

@@ -17,11 +17,13 @@ import numpy.typing as npt
 from .base.errors import DeviceError, TinctError
 from .buffers import pack_buffers, unpack_buffers
 from .compare import EXACT, Comparison, Tolerance, compare
+from .dispatch import DispatchSize, dispatch_size
 from .ir.core.interp import run
 from .ir.core.nodes import Module
 from .ir.core.text import parse, print_module
 from .ir.core.verify import VerifyError, verify
-from .shader import Buffer, Constants, DispatchSize, Kernel, dispatch_size
+from .sessions.calls import Constants
+from .shader import BufferValue, Kernel
 from .transforms.passes import Pass
 
 _PATIENCE = 10.0
@@ -35,7 +37,7 @@ class Dispatch:
     """The dispatch to run. Exactly one of `workgroups` and `threads` is given."""
 
     kernel: Kernel
-    buffers: Mapping[str, Buffer]
+    buffers: Mapping[str, BufferValue]
     constants: Constants
     workgroups: DispatchSize | None = None
     threads: DispatchSize | None = None

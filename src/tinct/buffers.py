@@ -3,50 +3,130 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeGuard, cast
+from typing import Any, TypeAlias, TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from .arguments import mapping_of
+from .arguments import count_of, mapping_of
 from .base.errors import InputError
 from .ir import layout
 from .ir.hints import unknown_name
 from .ir.layout_numbers import shown
-from .ir.layout_packing import check_size, pack, unpack
+from .ir.layout_packing import check_size, checked_size, pack, unpack
+from .ir.textures import is_written
 from .ir.types import BindingPoint, Sampler, Struct, Texture
+from .ir.types import Buffer as RawBuffer
 from .reflection import BindingInfo
-from .textures import pack_texture, unpack_texture
+from .textures import pack_texture, shape_text, unpack_texture
 
 
 def pack_buffers(bindings: Sequence[BindingInfo], buffers: Mapping[str, Any]) -> dict[BindingPoint, bytearray]:
-    """Fresh bytes for each binding; samplers, which no device has, need none.
+    """Fresh bytes for each binding, of values by name; samplers, which no device has, need none.
 
     Raises InputError that says which name, type, shape or size was expected.
     """
+    return {info.point: pack_binding(info, buffers[info.name]) for info in bound_with_values(bindings)}
+
+
+def bound_with_values(bindings: Sequence[BindingInfo]) -> list[BindingInfo]:
+    """The bindings that take a value: all but samplers."""
+    return [info for info in bindings if not isinstance(info.type, Sampler)]
+
+
+def values_by_name(
+    bindings: Sequence[BindingInfo], given: Mapping[Any, Any], *, is_extra_ignored: bool = False
+) -> dict[str, Any]:
+    """The values of bindings by name, given by name or by `(group, binding)`.
+
+    Raises InputError for a key of no binding, unless `is_extra_ignored`, for a binding that is given twice, and for one
+    without a value.
+    """
     names = [info.name for info in bindings]
-    for name in mapping_of(buffers, "buffers", names):
-        if name not in names:
-            raise InputError(unknown_name(f"the entry point uses no buffer named {shown(name)}", name, names))
-    bound = [info for info in bindings if not isinstance(info.type, Sampler)]
-    missing = [f"{info.name}: {info.type}" for info in bound if info.name not in buffers]
+    by_key: dict[object, str] = {key: info.name for info in bindings for key in (info.name, (info.group, info.binding))}
+    values: dict[str, Any] = {}
+    for key, value in mapping_of(given, "buffers", names).items():
+        name = by_key.get(key)
+        if name is None and is_extra_ignored:
+            continue
+        if name is None:
+            raise InputError(unknown_name(f"the entry point uses no buffer {_key_text(key)}", key, names))
+        if name in values:
+            raise InputError(f"{name} is given twice, by its name and by {_key_text(key)}")
+        values[name] = value
+    missing = [f"{info.name}: {info.type}" for info in bound_with_values(bindings) if info.name not in values]
     if missing:
         raise InputError(f"no array is given for {', '.join(missing)}")
-    return {info.point: _pack(info, buffers[info.name]) for info in bound}
+    return values
 
 
-def _pack(info: BindingInfo, given: object) -> bytearray:
+def _key_text(key: object) -> str:
+    return f"at {shown(cast('object', key))}" if isinstance(key, tuple) else f"named {shown(key)}"
+
+
+def pack_binding(info: BindingInfo, given: object) -> bytearray:
+    """Fresh bytes of a value for a binding. None, or (None, elements), stands for zeros. Raises InputError."""
+    if is_output(given):
+        return zeros(info, count_of_output(given))
     if isinstance(info.type, Texture):
         try:
             return pack_texture(info.type, given)
         except InputError as error:
             raise InputError(f"{info.name}: {error}") from error
     packed = _copied(info, given) if _is_bytes(given) else pack(info.type, given, name=info.name)
-    if len(packed) < info.minimum_size:
-        raise InputError(
-            f"{info.name}: {info.type} needs at least {info.minimum_size} bytes, but {len(packed)} are given"
-        )
+    check_minimum(info, len(packed))
     return packed
+
+
+def check_minimum(info: BindingInfo, size: int) -> None:
+    """Raise InputError for fewer bytes than a binding must have."""
+    if size < info.minimum_size:
+        raise InputError(f"{info.name}: {info.type} needs at least {info.minimum_size} bytes, but {size} are given")
+
+
+Output: TypeAlias = "tuple[None, int | tuple[int, ...]] | None"
+"""A value for a binding that needs no upload: None, or for a runtime-sized array (None, elements), or for a texture
+(None, shape).
+"""
+
+
+def is_output(given: object) -> TypeGuard[Output]:
+    """Whether a value stands for zeros."""
+    return given is None or (
+        isinstance(given, tuple) and len(cast("tuple[object, ...]", given)) == 2 and given[0] is None
+    )
+
+
+def count_of_output(given: Output) -> int | tuple[int, ...] | None:
+    """The number of elements, or the shape of a texture, that was given with None."""
+    return None if given is None else given[1]
+
+
+def zeros(info: BindingInfo, count: int | tuple[int, ...] | None) -> bytearray:
+    """Zeros for a binding: `count` is the number of elements of a runtime-sized array, or the shape of a texture."""
+    if not isinstance(info.type, Texture):
+        return bytearray(zeros_size(info, count))
+    if not is_written(info.type):
+        raise InputError(f"{info.name}: {info.type} is not written, so it takes an array")
+    if not isinstance(count, tuple):
+        raise InputError(f"{info.name}: {info.type} takes a shape {shape_text(info.type)}, not {shown(count)}")
+    return pack_binding(info, np.zeros([count_of(it, f"each extent of {info.name}") for it in count], info.dtype))
+
+
+def zeros_size(info: BindingInfo, count: object) -> int:
+    """The bytes of a buffer with this number of elements in its runtime-sized array. Raises InputError."""
+    if info.size is not None:
+        if count is not None:
+            raise InputError(f"{info.name}: {info.type} has a fixed size, and takes no number of elements")
+        return layout.whole_words(info.size)
+    if count is None:
+        raise InputError(f"{info.name}: {info.type} needs a number of elements, as in (None, 1000)")
+    elements = count_of(count, f"the number of elements of {info.name}")
+    if elements < 0:
+        raise InputError(f"{info.name} cannot have {elements} elements")
+    if isinstance(info.type, RawBuffer):
+        return layout.whole_words(elements)
+    return checked_size(info.type, elements, info.name)
 
 
 def _is_bytes(value: object) -> TypeGuard[bytes | bytearray | memoryview]:
@@ -71,10 +151,13 @@ def unpack_buffers(
     An array that was given in the exact memory layout (`BindingInfo.dtype`) comes back in it, padding included; others
     come back without padding, in the shape in which they were given where that is possible.
     """
-    return {info.name: _unpack(info, packed[info.point], given[info.name]) for info in bindings if info.is_written}
+    return {
+        info.name: unpack_binding(info, packed[info.point], given[info.name]) for info in bindings if info.is_written
+    }
 
 
-def _unpack(info: BindingInfo, data: bytearray, original: object) -> npt.NDArray[Any]:
+def unpack_binding(info: BindingInfo, data: bytearray | memoryview, original: object) -> npt.NDArray[Any]:
+    """The bytes of a binding as an array of its own, in the form of what was given; see `unpack_buffers`."""
     if isinstance(info.type, Texture):
         return unpack_texture(info.type, data, original)
     given = cast("npt.NDArray[Any]", original) if isinstance(original, np.ndarray) else None

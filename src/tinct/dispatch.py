@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
+from .arguments import extent_of
+from .base.errors import InputError
 from .compilation import Compilation
+from .ir.layout_numbers import shown
 from .ir.types import BindingPoint
 from .reflection import BindingInfo
+
+DispatchSize: TypeAlias = "int | Sequence[int] | npt.NDArray[np.integer[Any]]"
+
+MAX_WORKGROUPS = 65535
+"""WebGPU's default limit `maxComputeWorkgroupsPerDimension`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +49,24 @@ class Dispatch:
     """Whether `a * b + c` may be rounded once; only for the CPU."""
     is_trial: bool = True
     """Whether the CPU may use baseline code for first runs (see `backend.cpu.tiered`)."""
+
+
+def dispatch_size(
+    workgroups: DispatchSize | None, threads: DispatchSize | None, compilation: Compilation
+) -> tuple[int, int, int]:
+    """The number of workgroups. Raises InputError."""
+    if (workgroups is None) == (threads is None):
+        raise InputError("give the size of the dispatch either as workgroups or as threads")
+    sizes = compilation.workgroup_size
+    if threads is None:
+        assert workgroups is not None
+        x, y, z = extent_of(workgroups, "workgroups")
+    else:
+        x, y, z = (-(-wanted // size) for wanted, size in zip(extent_of(threads, "threads"), sizes, strict=True))
+    if max(x, y, z) > MAX_WORKGROUPS:
+        size = " x ".join(map(str, sizes))
+        raise InputError(
+            f"a dispatch of {' x '.join(map(shown, (x, y, z)))} workgroups (of {size} threads) is over the limit: "
+            f"{MAX_WORKGROUPS} in each dimension"
+        )
+    return x, y, z

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from .base.deadline import compiling_within
 from .base.errors import DeviceError
+from .compilation import Compilation
 from .dispatch import Dispatch, Timing
 from .ir.layout_sizes import minimum_size
 from .ir.textures import storage_type
@@ -20,7 +21,7 @@ from .pipeline import GpuKernel, GpuOptions
 from .reflection import BindingInfo
 
 if TYPE_CHECKING:
-    from .backend.gpu import AdapterInfo, BufferBinding, BufferKind, FaultKind, GpuDevice, GpuResult, TextureBinding
+    from .backend.gpu import AdapterInfo, BufferBinding, BufferKind, GpuDevice, GpuResult, TextureBinding
 
 _LEAST_SECONDS = 0.001
 """The time limit of an attempt when the time has expired: too short to succeed, so that it raises the timeout error."""
@@ -35,15 +36,14 @@ def run_on_gpu(dispatch: Dispatch, adapter: str = "", *, via_hercules: bool = Fa
     cut, the dispatch runs again from its inputs, with loops that do several iterations in one, and later dispatches
     start with those. DeviceError if the driver would give a wrong answer all the same.
     """
-    from .backend.gpu import DEFAULT_SECONDS, faults_of, shared_device
+    from .backend.gpu import DEFAULT_SECONDS, shared_device
 
     device = shared_device(adapter)
-    info = device.adapter()
-    _warn_unless_webgpu(info)
+    warn_unless_webgpu(device.adapter())
     bind = memory_binding if via_hercules else gpu_binding
     given = [bind(it, bytes(dispatch.buffers[it.point])) for it in dispatch.bindings]
     seconds = DEFAULT_SECONDS if dispatch.timeout is None else dispatch.timeout
-    attempts = _Attempts(dispatch, device, faults_of(info), given, seconds, via_hercules)
+    attempts = _Attempts(dispatch, device, given, seconds, via_hercules)
     result = attempts.run()
     for (group, binding), data in result.outputs.items():
         point = BindingPoint(group, binding)
@@ -59,7 +59,6 @@ class _Attempts:
 
     dispatch: Dispatch
     device: GpuDevice
-    faults: Mapping[FaultKind, int]
     given: Sequence[BufferBinding | TextureBinding]
     seconds: float
     via_hercules: bool
@@ -69,43 +68,25 @@ class _Attempts:
         """The first result in which the driver cut no loop."""
         from .transforms.pipelines import LOOP_EFFORTS
 
-        compilation, limit = self.dispatch.compilation, self.faults.get("loop iterations")
+        compilation = self.dispatch.compilation
         for effort in range(compilation.loop_effort, len(LOOP_EFFORTS)):
-            kernel = self._made(limit, effort)
+            kernel = self._made(effort)
             result = self._run_once(kernel)
-            if kernel.watch is None or not _is_cut(result, kernel.watch):
+            if kernel.watch is None or not is_cut(result.outputs[kernel.watch.group, kernel.watch.binding]):
                 compilation.loop_effort = effort
                 return result
-        raise DeviceError(
-            f"{self.device.adapter().name} ends every loop of an invocation after {limit:,} iterations in all, without "
-            f"an error; '{compilation.entry}' needs more, even with several iterations written as one: run it on "
-            "another device, or spread its loops over several dispatches"
-        )
+        raise cut_error(self.device.adapter(), compilation.entry)
 
-    def _made(self, loop_limit: int | None, effort: int) -> GpuKernel:
+    def _made(self, effort: int) -> GpuKernel:
         start = time.perf_counter()
-        options = GpuOptions(
-            for_naga=True,
-            loop_limit=loop_limit,
-            loop_effort=effort,
+        kernel = kernel_for(
+            self.device.adapter(),
+            self.dispatch.compilation,
+            effort=effort,
             via_hercules=self.via_hercules,
-            hides_uniforms="uniform values" in self.faults,
+            timeout=self.dispatch.timeout,
         )
-        with compiling_within(self.dispatch.timeout):
-            kernel = self.dispatch.compilation.for_gpu(options)
         self.compile_seconds += time.perf_counter() - start
-        adapter = self.device.adapter()
-        if kernel.has_f16 and "shader-f16" not in adapter.features:
-            raise DeviceError(
-                f"not supported: f16 on {adapter.name}, which lacks shader-f16: '{kernel.entry}' enables it"
-            )
-        deepest = self.faults.get("nesting")
-        if deepest is not None and kernel.nesting > deepest:
-            raise DeviceError(
-                f"{self.device.adapter().name} gives wrong answers, without an error, where conditions nest in more "
-                f"than {deepest} levels; those of '{self.dispatch.compilation.entry}' may come to {kernel.nesting}: "
-                "run it on another device, or nest it less"
-            )
         return kernel
 
     def _run_once(self, kernel: GpuKernel) -> GpuResult:
@@ -121,23 +102,71 @@ class _Attempts:
         from .backend.gpu import BufferBinding
         from .transforms.core.watch_loops import WATCH_BEFORE
 
-        most = self.device.adapter().limits["max-storage-buffers-per-shader-stage"]
-        if sum(it.kind != "uniform" for it in self.given if isinstance(it, BufferBinding)) >= most:
-            raise DeviceError(
-                f"{self.device.adapter().name} may end loops early, and a kernel with {most} storage buffers leaves "
-                "none for the watch: run it on another device"
-            )
+        storages = sum(it.kind != "uniform" for it in self.given if isinstance(it, BufferBinding))
+        check_room_for_watch(self.device.adapter(), storages)
         return BufferBinding(point.group, point.binding, "storage", np.array(WATCH_BEFORE, np.uint32))
 
 
-def _is_cut(result: GpuResult, watch: BindingPoint) -> bool:
+def kernel_for(
+    adapter: AdapterInfo, compilation: Compilation, *, effort: int, via_hercules: bool, timeout: float | None
+) -> GpuKernel:
+    """WGSL for an adapter, with the workaround against cut loops of that `effort` (see `GpuOptions`), compiled within
+    `timeout` seconds. Raises ShaderError, and DeviceError if the driver would give wrong answers.
+    """
+    from .backend.gpu import faults_of
+
+    faults = faults_of(adapter)
+    options = GpuOptions(
+        for_naga=True,
+        loop_limit=faults.get("loop iterations"),
+        loop_effort=effort,
+        via_hercules=via_hercules,
+        hides_uniforms="uniform values" in faults,
+    )
+    with compiling_within(timeout):
+        kernel = compilation.for_gpu(options)
+    if kernel.has_f16 and "shader-f16" not in adapter.features:
+        raise DeviceError(f"not supported: f16 on {adapter.name}, which lacks shader-f16: '{kernel.entry}' enables it")
+    deepest = faults.get("nesting")
+    if deepest is not None and kernel.nesting > deepest:
+        raise DeviceError(
+            f"{adapter.name} gives wrong answers, without an error, where conditions nest in more "
+            f"than {deepest} levels; those of '{compilation.entry}' may come to {kernel.nesting}: "
+            "run it on another device, or nest it less"
+        )
+    return kernel
+
+
+def cut_error(adapter: AdapterInfo, entry: str) -> DeviceError:
+    """The error of a kernel whose loops an adapter's driver ends early whatever the effort."""
+    from .backend.gpu import faults_of
+
+    return DeviceError(
+        f"{adapter.name} ends every loop of an invocation after {faults_of(adapter)['loop iterations']:,} iterations "
+        f"in all, without an error; '{entry}' needs more, even with several iterations written as one: run it on "
+        "another device, or spread its loops over several dispatches"
+    )
+
+
+def check_room_for_watch(adapter: AdapterInfo, storages: int) -> None:
+    """Raise DeviceError if a kernel with so many storage buffers leaves none for the watch."""
+    most = adapter.limits["max-storage-buffers-per-shader-stage"]
+    if storages >= most:
+        raise DeviceError(
+            f"{adapter.name} may end loops early, and a kernel with {most} storage buffers leaves "
+            "none for the watch: run it on another device"
+        )
+
+
+def is_cut(watch: bytes | bytearray) -> bool:
+    """Whether the buffer of the watch says that the driver has cut a loop."""
     from .transforms.core.watch_loops import WATCH_CUT
 
-    words = np.frombuffer(result.outputs[watch.group, watch.binding], np.uint32)
-    return bool(words[WATCH_CUT])
+    return bool(np.frombuffer(watch, np.uint32)[WATCH_CUT])
 
 
-def _warn_unless_webgpu(adapter: AdapterInfo) -> None:
+def warn_unless_webgpu(adapter: AdapterInfo) -> None:
+    """Warn of a backend on which wgpu lacks parts of WebGPU."""
     if not adapter.is_webgpu:
         message = f"{adapter.name} runs by {adapter.backend}, which lacks parts of WebGPU: results may be wrong"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
@@ -149,7 +178,7 @@ def gpu_binding(info: BindingInfo, data: bytes) -> BufferBinding | TextureBindin
 
     if isinstance(info.type, Texture):
         return TextureBinding(info.group, info.binding, info.type, data)
-    return BufferBinding(info.group, info.binding, _kind(info), data)
+    return BufferBinding(info.group, info.binding, kind_of(info), data)
 
 
 def memory_binding(info: BindingInfo, data: bytes) -> BufferBinding:
@@ -158,10 +187,11 @@ def memory_binding(info: BindingInfo, data: bytes) -> BufferBinding:
 
     if isinstance(info.type, Texture):
         data = data.ljust(minimum_size(storage_type(info.type)), b"\0")
-    return BufferBinding(info.group, info.binding, _kind(info), data)
+    return BufferBinding(info.group, info.binding, kind_of(info), data)
 
 
-def _kind(info: BindingInfo) -> BufferKind:
+def kind_of(info: BindingInfo) -> BufferKind:
+    """How a kernel binds a buffer."""
     if info.space == "uniform":
         return "uniform"
     return "storage" if info.is_written else "read-only-storage"

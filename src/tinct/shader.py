@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from . import frontend
-from .arguments import extent_of, flag_of, mapping_of, name_of, path_of, seconds_of
+from .arguments import flag_of, mapping_of, name_of, path_of, seconds_of
 from .base.errors import InputError
 from .base.recent import Recent
-from .buffers import pack_buffers, unpack_buffers
+from .buffers import Output, pack_buffers, unpack_buffers, values_by_name
 from .compilation import Compilation
 from .devices import device_named, routed
-from .dispatch import Dispatch, Timing
+from .dispatch import Dispatch, DispatchSize, Timing, dispatch_size
 from .functions import is_hercules_path, load_hercules
 from .ir.diagnostics import Diagnostic, render_all
 from .ir.entry_points import compute_entry_point, missing_entry_point
@@ -45,13 +45,16 @@ from .reflection import (
     reflect_overrides,
     reflect_structs,
 )
+from .sessions import Buffer
+from .sessions.calls import Constants, Options
+from .sessions.mixed import run_with_buffers
 
-Buffer: TypeAlias = "npt.ArrayLike | Mapping[str, Any] | bytes | bytearray | memoryview"
-Constants: TypeAlias = Mapping[str, float | int | bool]
-DispatchSize: TypeAlias = "int | Sequence[int] | npt.NDArray[np.integer[Any]]"
-
-MAX_WORKGROUPS = 65535
-"""WebGPU's default limit `maxComputeWorkgroupsPerDimension`."""
+BufferValue: TypeAlias = "npt.ArrayLike | Mapping[str, Any] | bytes | bytearray | memoryview | Buffer | Output"
+"""What `Kernel.run` takes for a binding."""
+BufferValues: TypeAlias = (
+    "Mapping[str, BufferValue] | Mapping[tuple[int, int], BufferValue] | Mapping[str | tuple[int, int], BufferValue]"
+)
+"""Values of bindings, by name or by `(group, binding)`."""
 
 
 def load(shader: str | PathLike[str]) -> Shader:
@@ -106,6 +109,7 @@ class Shader:
         self.source = source
         self.seconds: dict[str, float] = {}
         self.program: Program = frontend.load_program(source, seconds=self.seconds)
+        self._kernels: dict[str, Kernel] = {}
         self._compilations: dict[tuple[str, tuple[tuple[str, float], ...]], Compilation] = {}
 
     def __reduce__(self) -> tuple[Callable[[Source], Shader], tuple[Source]]:
@@ -155,7 +159,10 @@ class Shader:
         compute = [info.name for info in self.entry_points.values() if info.stage == Stage.COMPUTE.value]
         if name is not None:
             compute_entry_point(self.program.entry_points, name_of(name, "an entry point", "main"))
-        return Kernel(self, self.entry_points[choose_entry(compute, name)])
+        chosen = choose_entry(compute, name)
+        if chosen not in self._kernels:
+            self._kernels[chosen] = Kernel(self, self.entry_points[chosen])
+        return self._kernels[chosen]
 
     def compilation(self, entry: str, constants: Constants) -> Compilation:
         """The compilation of an entry point, whose stages are made once. Raises InputError for unknown constants."""
@@ -231,13 +238,17 @@ class Kernel:
         """The bound variables it uses."""
         return tuple(self.shader.bindings[name] for name in self.info.bindings)
 
+    def compilation(self, constants: Constants | None = None) -> Compilation:
+        """Its compilation, whose stages are made once. Raises InputError for unknown constants."""
+        return self.shader.compilation(self.info.name, {} if constants is None else constants)
+
     def workgroup_size(self, constants: Constants | None = None) -> tuple[int, int, int]:
         """Invocations a workgroup along x, y and z."""
-        return self.shader.compilation(self.info.name, {} if constants is None else constants).workgroup_size
+        return self.compilation(constants).workgroup_size
 
     def run(
         self,
-        buffers: Mapping[str, Buffer],
+        buffers: BufferValues,
         *,
         workgroups: DispatchSize | None = None,
         threads: DispatchSize | None = None,
@@ -249,8 +260,10 @@ class Kernel:
     ) -> dict[str, npt.NDArray[Any]]:
         """Dispatch on a device and return the writable buffers; the arrays given stay as they are.
 
-        `buffers` has an array (or bytes) for each binding, by variable name: in the layout `BindingInfo.dtype`
-        describes, or without padding. The size of the dispatch is given as `workgroups`, or as `threads`, which is
+        `buffers` has an array (or bytes) for each binding, by variable name or by `(group, binding)`: in the layout
+        `BindingInfo.dtype` describes, or without padding. None, or (None, elements) for a runtime-sized array, or
+        (None, shape) for a texture, stands for zeros. A `Buffer` of a session among them is changed in place, and is
+        not in what is returned. The size of the dispatch is given as `workgroups`, or as `threads`, which is
         rounded up to whole workgroups; one to three numbers for x, y, z. A zero runs nothing. `constants` sets
         overrides. `device` is one of `tinct.DEVICES`, or `gpu:ADAPTER` for a certain GPU, where ADAPTER is a backend
         (`gpu:vulkan`) or a part of an adapter's name (`gpu:radeon`). With `via="hercules"`, the WGSL for a GPU is
@@ -276,7 +289,7 @@ class Kernel:
 
     def run_timed(
         self,
-        buffers: Mapping[str, Buffer],
+        buffers: BufferValues,
         *,
         workgroups: DispatchSize | None = None,
         threads: DispatchSize | None = None,
@@ -295,28 +308,32 @@ class Kernel:
         contract = flag_of(contract, "contract")
         if contract and device != "cpu":
             raise InputError(f"contract is for the device 'cpu', not {device!r}")
-        compilation, packed, count = self._prepared(buffers, workgroups, threads, constants, device)
+        if any(isinstance(value, Buffer) for value in mapping_of(buffers, "buffers", self.info.bindings).values()):
+            options = Options(workgroups, threads, constants, device, via, contract, is_trial=trial)
+            return Run(*run_with_buffers(self, buffers, options, timeout))
+        values = values_by_name(self.bindings, buffers)
+        compilation, packed, count = self._prepared(values, workgroups, threads, constants, device)
         seconds = seconds_of(timeout)
         timing = runner(Dispatch(compilation, self.bindings, packed, count, seconds, contract, trial))
-        return Run(unpack_buffers(self.bindings, packed, buffers), timing)
+        return Run(unpack_buffers(self.bindings, packed, values), timing)
 
     def _prepared(
         self,
-        buffers: Mapping[str, Buffer],
+        values: Mapping[str, Any],
         workgroups: DispatchSize | None,
         threads: DispatchSize | None,
         constants: Constants | None,
         device: str,
     ) -> tuple[Compilation, dict[BindingPoint, bytearray], tuple[int, int, int]]:
         """The inputs of a dispatch: the compilation, the bytes of each binding, and the number of workgroups."""
-        compilation = self.shader.compilation(self.info.name, {} if constants is None else constants)
+        compilation = self.compilation(constants)
         compilation.check_runnable_on(device)
-        packed = pack_buffers(self.bindings, buffers)
+        packed = pack_buffers(self.bindings, values)
         return compilation, packed, dispatch_size(workgroups, threads, compilation)
 
     def sanitize(
         self,
-        buffers: Mapping[str, Buffer],
+        buffers: BufferValues,
         *,
         workgroups: DispatchSize | None = None,
         threads: DispatchSize | None = None,
@@ -326,27 +343,7 @@ class Kernel:
         """`run` on the interpreter, which looks for races and misuse of memory (see `ir.core.sanitizer`)."""
         from .ir.core.sanitizer import sanitize
 
-        compilation, packed, count = self._prepared(buffers, workgroups, threads, constants, "interp")
+        values = values_by_name(self.bindings, buffers)
+        compilation, packed, count = self._prepared(values, workgroups, threads, constants, "interp")
         findings = sanitize(compilation.specialised, compilation.entry, packed, count, timeout=seconds_of(timeout))
-        return Sanitized(unpack_buffers(self.bindings, packed, buffers), findings, self.shader.source)
-
-
-def dispatch_size(
-    workgroups: DispatchSize | None, threads: DispatchSize | None, compilation: Compilation
-) -> tuple[int, int, int]:
-    """The number of workgroups. Raises InputError."""
-    if (workgroups is None) == (threads is None):
-        raise InputError("give the size of the dispatch either as workgroups or as threads")
-    sizes = compilation.workgroup_size
-    if threads is None:
-        assert workgroups is not None
-        x, y, z = extent_of(workgroups, "workgroups")
-    else:
-        x, y, z = (-(-wanted // size) for wanted, size in zip(extent_of(threads, "threads"), sizes, strict=True))
-    if max(x, y, z) > MAX_WORKGROUPS:
-        size = " x ".join(map(str, sizes))
-        raise InputError(
-            f"a dispatch of {' x '.join(map(shown, (x, y, z)))} workgroups (of {size} threads) is over the limit: "
-            f"{MAX_WORKGROUPS} in each dimension"
-        )
-    return x, y, z
+        return Sanitized(unpack_buffers(self.bindings, packed, values), findings, self.shader.source)

@@ -75,7 +75,7 @@ def pack_texture(texture: Texture, given: object) -> bytearray:
     return bytearray(pack_header(texture, extent) + b"".join(level.tobytes() for level in levels))
 
 
-def unpack_texture(texture: Texture, data: bytes | bytearray, given: object) -> AnyArray:
+def unpack_texture(texture: Texture, data: bytes | bytearray | memoryview, given: object) -> AnyArray:
     """A storage texture as an array of the shape in which it was given."""
     form, extent = format_of(texture), read_extent(data)
     depth, height, width = level_extent(texture, extent, 0)[::-1]

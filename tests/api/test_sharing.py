@@ -56,7 +56,7 @@ def test_first_runs_of_threads_share_their_time(monkeypatch: pytest.MonkeyPatch)
 
     def late(dispatch: object) -> object:
         found = decide(dispatch)  # type: ignore[arg-type]
-        machine_code._trial_seconds = -TRIAL_SECONDS
+        machine_code.trial_seconds = -TRIAL_SECONDS
         return found
 
     monkeypatch.setattr(type(machine_code), "_first_code", lambda _, dispatch: late(dispatch))

@@ -22,7 +22,7 @@ from benchmarks.runner import Effort, Measurement, measure  # noqa: E402
 
 from benchmarks import __main__ as kernels_command  # noqa: E402
 from benchmarks import compile as compile_command  # noqa: E402
-from benchmarks import first_use, frontend, grid_passes, machine  # noqa: E402
+from benchmarks import first_use, frontend, graphs, grid_passes, machine  # noqa: E402
 from tinct.cases import load_cases  # noqa: E402
 from tinct.frontend import check  # noqa: E402
 from tinct.ir.source import Source  # noqa: E402
@@ -196,3 +196,15 @@ def test_results_are_the_same_without_any_pass_for_grids(workload, device) -> No
 
 def _small(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(min(it, 100) if it > 16 else it for it in shape)
+
+
+def test_sessions_are_timed_beside_their_peers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graphs, "SEQUENCE", 10)
+    monkeypatch.setattr(graphs, "TURNS", 3)
+    file = tmp_path / "graphs.json"
+    result = CliRunner().invoke(graphs.main, ["--rounds", "2", "--json", str(file)])
+    assert result.exit_code == 0, result.output
+    found = json.loads(file.read_text())
+    assert found["seconds"]["cpu"].keys() == {"Session.run", "BoundKernel.run", "ctypes"}
+    assert all(seconds > 0 for ways in found["seconds"].values() for seconds in ways.values())
+    assert all(ways["Session.run"] == 1 for ways in found["ratios"].values())

@@ -12,7 +12,7 @@ import pytest
 from tinct.buffers import pack_buffers
 from tinct.cases import Case, load_cases
 from tinct.devices import device_named
-from tinct.dispatch import Dispatch
+from tinct.dispatch import Dispatch, dispatch_size
 from tinct.frontend import load_program
 from tinct.ir.core import run
 from tinct.ir.diagnostics import ShaderError
@@ -20,7 +20,7 @@ from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint, Pointer
 from tinct.ir.wgsl.program import Program
 from tinct.minifying import minify
-from tinct.shader import Shader, dispatch_size
+from tinct.shader import Shader
 from tinct.transforms.from_wgsl import build
 
 ROOT = Path(__file__).parents[2]

@@ -19,14 +19,14 @@ from ..functions import HerculesFunction, ParameterInfo
 from ..ir.hints import unknown_name
 from ..ir.types import Array, Struct, Texture, Type, Vector
 from ..reflection import BindingInfo
-from ..shader import Buffer, Kernel
+from ..shader import BufferValue, Kernel
 from ..textures import shape_text, texel_dtype
 from .options import map_parts, parse_shape
 
 _SPECIAL_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
-def make_buffers(kernel: Kernel, specs: tuple[str, ...], seed: int) -> dict[str, Buffer]:
+def make_buffers(kernel: Kernel, specs: tuple[str, ...], seed: int) -> dict[str, BufferValue]:
     """The buffers that `--buffer NAME=SPEC` describes. Raises InputError, or OSError for a file."""
     known = {info.name: info for info in kernel.bindings}
     return _made(_Option("--buffer", "the entry point uses no buffer named", known), specs, seed, _buffer)
@@ -88,7 +88,7 @@ def _argument(info: ParameterInfo, text: str, random: np.random.Generator) -> ob
     return _filled(info.dtype, (*shape, *map(int, left)), generator, random)
 
 
-def _buffer(info: BindingInfo, text: str, random: np.random.Generator) -> Buffer:
+def _buffer(info: BindingInfo, text: str, random: np.random.Generator) -> BufferValue:
     path = Path(text)
     if path.suffix == ".npy":
         return _load(path)
@@ -137,7 +137,7 @@ def _generator(text: str) -> tuple[tuple[int, ...], Generator] | None:
             return shape, Integers(*limits)
 
 
-def _fill(info: BindingInfo, shape: tuple[int, ...], generator: Generator, random: np.random.Generator) -> Buffer:
+def _fill(info: BindingInfo, shape: tuple[int, ...], generator: Generator, random: np.random.Generator) -> BufferValue:
     assert info.dtype is not None
     dtype = info.dtype
     if isinstance(info.type, Struct) and info.size is None:
@@ -154,7 +154,9 @@ def _fill(info: BindingInfo, shape: tuple[int, ...], generator: Generator, rando
     return array[..., :3] if _is_padded(info.type) else array
 
 
-def _fill_texture(type: Texture, shape: tuple[int, ...], generator: Generator, random: np.random.Generator) -> Buffer:
+def _fill_texture(
+    type: Texture, shape: tuple[int, ...], generator: Generator, random: np.random.Generator
+) -> BufferValue:
     if not shape:
         raise InputError(f"a {type} needs the shape {shape_text(type)}, as in zeros:16x16x4")
     return generator.fill(Request(shape, texel_dtype(type), {}, random))
@@ -180,9 +182,9 @@ def _is_padded(type: Type) -> bool:
     return isinstance(type, Array) and isinstance(type.element, Vector) and type.element.width == 3
 
 
-def _literal(text: str) -> Buffer:
+def _literal(text: str) -> BufferValue:
     try:
-        buffer: Buffer = _json(text)
+        buffer: BufferValue = _json(text)
     except (json.JSONDecodeError, RecursionError):
         raise InputError("neither a file (.npy, .bin), a generator nor JSON; see tinct run --help") from None
     return buffer

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InputError
-from ..shader import Constants, Kernel
+from ..sessions.calls import Constants
+from ..shader import Kernel
 
 Array: TypeAlias = npt.NDArray[Any]
 Size: TypeAlias = "int | Sequence[int]"

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from ..base.errors import InputError
-from ..shader import Constants, Kernel
+from ..sessions.calls import Constants
+from ..shader import Kernel
 from .arrays import DaskArray, Delayed, dask_arrays, delayed
 from .blocks import Array, SizeOfBlock, element_dtype
 from .plan import Options, Plan, plan_of, written_names

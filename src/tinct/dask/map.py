@@ -9,7 +9,8 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..ir.hints import unknown_name
-from ..shader import Constants, Kernel
+from ..sessions.calls import Constants
+from ..shader import Kernel
 from .arrays import DaskArray, dask_arrays
 from .blocks import Array, SizeOfBlock, element_dtype
 from .plan import Boundary, Depth, Options, Plan, plan_of, written_names

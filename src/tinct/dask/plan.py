@@ -10,7 +10,8 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..ir.hints import unknown_name
-from ..shader import Constants, Kernel
+from ..sessions.calls import Constants
+from ..shader import Kernel
 from .arrays import DaskArray, dask_arrays, is_dask_array
 from .blocks import BlockRun, Grid, SizeOfBlock, element_dtype
 

@@ -1,0 +1,248 @@
+"""A queue of commands on what stays in the GPU's process: recorded here, sent together, carried out there in order."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import struct
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from weakref import WeakValueDictionary
+
+from ...ir.types import Texture
+from .binding_headers import BindingHeader, header_of
+from .device import DEFAULT_SECONDS, GpuDevice
+from .messages import Blob, interface_of
+from .model import GpuError, TextureBinding
+from .resident_messages import Command, EntryHeader
+
+_DISPATCH: Final = struct.Struct("<4I")
+_MOST_BYTES: Final = 512 * _DISPATCH.size
+"""The bytes of dispatches in a row that are sent: the device then works on them while others are recorded."""
+_MOST_WAITING: Final = 8192
+"""From this number of dispatches on that nothing has waited for, all are waited for."""
+_MOST_CREATED: Final = 1 << 26
+"""The bytes of new buffers that are recorded before they are sent, and with them what is no longer used."""
+_COPIED: Final = 1 << 16
+"""Data of at most so many bytes is copied until it is sent; more is sent at once."""
+
+_ids = itertools.count(1)
+
+
+class Resident:
+    """What stays in the GPU's process: a buffer, a texture, a pipeline, or a bound pipeline. Freed with this object."""
+
+    __slots__ = ("__weakref__", "_garbage", "id", "kept", "texture")
+
+    def __init__(self, garbage: deque[int], texture: TextureBinding | None = None, kept: object = None) -> None:
+        self.id = next(_ids)
+        self.texture = texture
+        self.kept = kept
+        """What must stay as long as this does."""
+        self._garbage = garbage
+
+    def __del__(self) -> None:
+        self._garbage.append(self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is bound at `@group(group) @binding(binding)`: `size` bytes of a buffer from `offset` on, or a texture."""
+
+    group: int
+    binding: int
+    resident: Resident
+    offset: int
+    size: int
+
+
+class GpuQueue:
+    """Commands for the child process that a device has now. After a GpuError what was recorded is forgotten.
+
+    Not safe to share between threads. Raises GpuError wherever the child is asked.
+    """
+
+    def __init__(self, device: GpuDevice) -> None:
+        self.device = device
+        self._child = device.start()
+        self.is_broken = False
+        """Whether commands were lost, and with them the state of all that stays."""
+        self._commands: list[Command] = []
+        self._blobs: list[Blob] = []
+        self._runs: list[bytearray] = []
+        """The blobs of dispatches."""
+        self._dispatches: bytearray | None = None
+        """The blob of the last command, if that is one of dispatches."""
+        self._created = 0
+        """The bytes of the buffers that are recorded to be created."""
+        self._waiting = 0
+        """The number of dispatches that nothing has waited for."""
+        self._live: set[int] = set()
+        self._garbage: deque[int] = deque()
+        self._pipelines: WeakValueDictionary[object, Resident] = WeakValueDictionary()
+
+    def __del__(self) -> None:
+        if self._live:
+            self.device.free_later(self._child, tuple(self._live))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is recorded that is not sent."""
+        return not self._commands
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the child process runs, and has all that was made."""
+        return self.device.is_running(self._child)
+
+    @property
+    def epitaph(self) -> str:
+        """Why the child process has ended."""
+        return self.device.epitaph(self._child)
+
+    def new_buffer(self, size: int, data: Blob | None = None) -> Resident:
+        """A buffer with these bytes, or with zeros."""
+        if self._created + size > _MOST_CREATED:
+            self.submit()
+        self._created += size
+        made = self._new(Resident(self._garbage))
+        self._add({"do": "create", "id": made.id, "size": size, "has_data": data is not None}, data)
+        return made
+
+    def new_texture(self, type: Texture, data: bytes) -> Resident:
+        """A texture; `data` is as `ir.textures` describes it."""
+        binding = TextureBinding(0, 0, type, data)
+        header = header_of(binding)
+        made = self._new(Resident(self._garbage, binding))
+        self._add({"do": "create", "id": made.id, "size": 0, "has_data": True, "texture": header}, binding.raw())
+        return made
+
+    def write(self, target: Resident, data: Blob) -> None:
+        """Write a buffer from its start, or a texture."""
+        raw = data if target.texture is None else TextureBinding(0, 0, target.texture.type, bytes(data)).raw()
+        self._add({"do": "write", "id": target.id}, raw)
+
+    def copy(self, source: Resident, target: Resident, size: int, *, start: int = 0, target_start: int = 0) -> None:
+        """Copy bytes between buffers."""
+        self._add(
+            {
+                "do": "copy",
+                "source": source.id,
+                "source_offset": start,
+                "target": target.id,
+                "target_offset": target_start,
+                "size": size,
+            }
+        )
+
+    def pipeline(self, wgsl: str, entry: str, bindings: Sequence[BindingHeader], *, timeout: float) -> Resident:
+        """The pipeline of an entry point, compiled now if it is new."""
+        key = wgsl, entry, tuple(map(interface_of, bindings))
+        found = self._pipelines.get(key)
+        if found is None:
+            found = self._new(Resident(self._garbage))
+            self._ask(
+                [{"do": "pipeline", "id": found.id, "wgsl": wgsl, "entry": entry, "bindings": list(bindings)}],
+                (),
+                timeout,
+            )
+            self._pipelines[key] = found
+        return found
+
+    def bind(self, pipeline: Resident, parts: Sequence[Part]) -> Resident:
+        """A pipeline with what is bound for it."""
+        made = self._new(Resident(self._garbage, kept=(pipeline, *(it.resident for it in parts))))
+        entries: list[EntryHeader] = [
+            {"group": it.group, "binding": it.binding, "id": it.resident.id, "offset": it.offset, "size": it.size}
+            for it in parts
+        ]
+        self._add({"do": "bind", "id": made.id, "pipeline": pipeline.id, "entries": entries})
+        return made
+
+    @staticmethod
+    def packed(bound: Resident, workgroups: tuple[int, int, int]) -> bytes:
+        """A dispatch, as `dispatch` takes it."""
+        return _DISPATCH.pack(bound.id, *workgroups)
+
+    def dispatch(self, packed: bytes) -> None:
+        """Record a dispatch."""
+        dispatches = self._dispatches
+        if dispatches is None:
+            dispatches = bytearray()
+            self._add({"do": "dispatches"}, None)
+            self._blobs.append(dispatches)
+            self._runs.append(dispatches)
+            self._dispatches = dispatches
+        dispatches += packed
+        if len(dispatches) >= _MOST_BYTES:
+            self.submit()
+
+    def read(self, source: Resident, size: int, *, timeout: float | None = None) -> bytearray:
+        """The first bytes of a buffer, or a texture as `ir.textures` describes it, after all that is recorded."""
+        self._add({"do": "read", "id": source.id, "size": size})
+        (raw,) = self._send(timeout)
+        self._waiting = 0
+        return raw if source.texture is None else source.texture.restored(raw)
+
+    def wait(self, *, timeout: float | None = None) -> None:
+        """Wait until all that is recorded is done."""
+        self._add({"do": "wait"})
+        self._send(timeout)
+        self._waiting = 0
+
+    def submit(self) -> None:
+        """Send what is recorded, so that the device begins; wait for it if too much was sent already."""
+        if self._waiting >= _MOST_WAITING:
+            self.wait()
+        elif self._commands:
+            self._send(None)
+
+    def close(self) -> None:
+        """Forget what is recorded, and free all that stays."""
+        self._forget()
+        live, self._live = tuple(self._live), set()
+        if live and self.is_running:
+            with contextlib.suppress(GpuError):
+                self._ask([{"do": "free", "ids": list(live)}], (), DEFAULT_SECONDS)
+
+    def _new(self, made: Resident) -> Resident:
+        self._live.add(made.id)
+        return made
+
+    def _add(self, command: Command, data: Blob | None = None) -> None:
+        self._dispatches = None
+        self._commands.append(command)
+        if data is None:
+            return
+        is_large = len(data) > _COPIED
+        self._blobs.append(data if is_large else bytes(data))
+        if is_large:
+            self.submit()
+
+    def _send(self, timeout: float | None) -> list[bytearray]:
+        """Send what is recorded, then free what is no longer used. Each dispatch may take `DEFAULT_SECONDS`."""
+        unused = [self._garbage.popleft() for _ in range(len(self._garbage))]
+        if unused:
+            self._commands.append({"do": "free", "ids": unused})
+            self._live.difference_update(unused)
+        commands, blobs = self._commands, self._blobs
+        self._waiting += sum(map(len, self._runs)) // _DISPATCH.size
+        self._forget()
+        limit = DEFAULT_SECONDS * max(1, self._waiting) if timeout is None else timeout
+        try:
+            return self._ask(commands, blobs, limit)
+        except BaseException:
+            self.is_broken = True
+            raise
+
+    def _forget(self) -> None:
+        self._commands, self._blobs, self._runs, self._dispatches, self._created = [], [], [], None, 0
+
+    def _ask(self, commands: Sequence[Command], blobs: Sequence[Blob], timeout: float) -> list[bytearray]:
+        try:
+            return self.device.run_resident(commands, blobs, child=self._child, timeout=timeout)
+        except BaseException:
+            self.is_broken = self.is_broken or not self.is_running
+            raise

@@ -1,0 +1,137 @@
+"""Records dispatches and copies for wgpu. Lives in the worker process only.
+
+Commands are recorded into one encoder, which is submitted on demand and from time to time, so that no command buffer
+grows without bounds. Dispatches in a row share a pass: wgpu makes each see what those before it have written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from . import webgpu
+from .binding_headers import BindingHeader
+
+_COMMANDS: Final = 2048
+"""The commands after which an encoder is submitted."""
+
+
+class Pipeline(Protocol):
+    """A compiled entry point with the layouts of its bind groups."""
+
+    @property
+    def handle(self) -> webgpu.Handle: ...  # noqa: D102
+    @property
+    def group_layouts(self) -> Sequence[webgpu.Handle]: ...  # noqa: D102
+
+
+class PipelineOf(Protocol):
+    """Compiles a WGSL text, or finds what was made of it."""
+
+    def __call__(self, wgsl: str, entry: str, bindings: Sequence[BindingHeader], /) -> Pipeline:
+        """The pipeline of an entry point with these bindings."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is bound at `@group(group) @binding(binding)`, as WebGPU describes a resource."""
+
+    group: int
+    binding: int
+    resource: object
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPipeline:
+    """A pipeline with its bind groups 0, 1, …"""
+
+    pipeline: webgpu.Handle
+    groups: Sequence[webgpu.Handle]
+
+
+def bind(device: webgpu.Device, pipeline: Pipeline, entries: Iterable[Entry]) -> BoundPipeline:
+    """The pipeline with what is bound for it."""
+    groups: list[list[webgpu.Descriptor]] = [[] for _ in pipeline.group_layouts]
+    for entry in entries:
+        groups[entry.group].append({"binding": entry.binding, "resource": entry.resource})
+    pairs = zip(pipeline.group_layouts, groups, strict=True)
+    return BoundPipeline(
+        pipeline.handle, [device.create_bind_group(layout=layout, entries=group) for layout, group in pairs]
+    )
+
+
+class Recorder:
+    """The encoder of a device, and the pass that is open in it."""
+
+    def __init__(self, device: webgpu.Device) -> None:
+        self._device = device
+        self._encoder: webgpu.CommandEncoder | None = None
+        self._pass: webgpu.ComputePass | None = None
+        self._set: BoundPipeline | None = None
+        self._commands = 0
+
+    def dispatch(self, bound: BoundPipeline, workgroups: tuple[int, int, int]) -> None:
+        """Record a dispatch; none if one of the numbers is 0."""
+        if 0 in workgroups:
+            return
+        compute_pass = self._inside_pass()
+        if bound is not self._set:
+            self._change(compute_pass, bound)
+        compute_pass.dispatch_workgroups(*workgroups)
+
+    def _change(self, compute_pass: webgpu.ComputePass, bound: BoundPipeline) -> None:
+        """Set the pipeline and the bind groups, where another was set."""
+        if self._set is None or bound.pipeline is not self._set.pipeline:
+            compute_pass.set_pipeline(bound.pipeline)
+        for index, group in enumerate(bound.groups):
+            compute_pass.set_bind_group(index, group)
+        self._set = bound
+
+    def copy(self, source: webgpu.Buffer, start: int, target: webgpu.Buffer, target_start: int, size: int) -> None:
+        """Record a copy of `size` bytes between buffers; `start` and `target_start` are the first ones."""
+        self._outside_passes().copy_buffer_to_buffer(source, start, target, target_start, size)
+
+    def clear(self, buffer: webgpu.Buffer) -> None:
+        """Record that a buffer is filled with zeros."""
+        self._outside_passes().clear_buffer(buffer)
+
+    def submit(self) -> None:
+        """Hand what is recorded to the queue."""
+        self._end_pass()
+        if self._encoder is not None:
+            self._device.queue.submit([self._encoder.finish()])
+        self._encoder, self._commands = None, 0
+
+    def abandon(self) -> None:
+        """Forget what is recorded, after an error."""
+        self._encoder, self._pass, self._set, self._commands = None, None, None, 0
+
+    def _outside_passes(self) -> webgpu.CommandEncoder:
+        """The encoder, for a command that is no dispatch."""
+        self._count()
+        self._end_pass()
+        return self._encoder_now()
+
+    def _inside_pass(self) -> webgpu.ComputePass:
+        """The pass, for a dispatch. Each dispatch sees what those before it have written."""
+        self._count()
+        if self._pass is None:
+            self._pass = self._encoder_now().begin_compute_pass()
+        return self._pass
+
+    def _count(self) -> None:
+        if self._commands >= _COMMANDS:
+            self.submit()
+        self._commands += 1
+
+    def _encoder_now(self) -> webgpu.CommandEncoder:
+        if self._encoder is None:
+            self._encoder = self._device.create_command_encoder()
+        return self._encoder
+
+    def _end_pass(self) -> None:
+        if self._pass is not None:
+            self._pass.end()
+        self._pass = self._set = None

@@ -1,0 +1,123 @@
+"""What stays on the device between requests, by id, and the commands on it. Lives in the worker process only."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Final, assert_never
+
+from . import webgpu
+from .messages import Blob
+from .recorder import BoundPipeline, Entry, Pipeline, PipelineOf, Recorder, bind
+from .resident_messages import BindHeader, Command, CopyHeader, CreateHeader, EntryHeader, FreeHeader, ReadHeader
+from .resources import DeviceTexture, new_buffer
+
+_DISPATCH: Final = struct.Struct("<4I")
+_WORD: Final = 4
+
+
+class ResidentMemory:
+    """Buffers, textures, pipelines and bound pipelines of a device."""
+
+    def __init__(self, wgpu: webgpu.WebGpu, device: webgpu.Device, pipeline_of: PipelineOf) -> None:
+        self._wgpu = wgpu
+        self._device = device
+        self._pipeline_of = pipeline_of
+        self._recorder = Recorder(device)
+        self._probe = new_buffer(wgpu, device, _WORD, None)
+        self._buffers: dict[int, webgpu.Buffer] = {}
+        self._textures: dict[int, DeviceTexture] = {}
+        self._pipelines: dict[int, Pipeline] = {}
+        self._bound: dict[int, BoundPipeline] = {}
+
+    def perform(self, commands: Sequence[Command], blobs: Sequence[Blob]) -> list[memoryview]:
+        """Carry out the commands, and return what was read. After an error the rest of the commands is forgotten."""
+        remaining, read = iter(blobs), list[memoryview]()
+        try:
+            for command in commands:
+                self._perform(command, remaining, read)
+            self._recorder.submit()
+        except BaseException:
+            self._recorder.abandon()
+            raise
+        return read
+
+    def _perform(self, command: Command, blobs: Iterator[Blob], read: list[memoryview]) -> None:
+        match command["do"]:
+            case "create":
+                self._create(command, next(blobs) if command["has_data"] else None)
+            case "write":
+                self._write(command["id"], next(blobs))
+            case "pipeline":
+                made = self._pipeline_of(command["wgsl"], command["entry"], command["bindings"])
+                self._pipelines[command["id"]] = made
+            case "bind":
+                self._bind(command)
+            case "dispatches":
+                for id, x, y, z in _DISPATCH.iter_unpack(next(blobs)):
+                    self._recorder.dispatch(self._bound[id], (x, y, z))
+            case "copy":
+                self._copy(command)
+            case "read":
+                read.append(self._read(command))
+            case "wait":
+                self._recorder.submit()
+                self._device.queue.read_buffer(self._probe)  # comes back after all work that was submitted
+            case "free":
+                self._free(command)
+            case _:
+                assert_never(command["do"])
+
+    def _create(self, command: CreateHeader, data: Blob | None) -> None:
+        binding = command.get("texture")
+        if binding is None:
+            self._buffers[command["id"]] = new_buffer(self._wgpu, self._device, command["size"], data)
+            return
+        texture = binding.get("texture")
+        assert texture is not None
+        made = DeviceTexture(self._wgpu, self._device, binding, texture, data, stays=True)
+        self._textures[command["id"]] = made
+
+    def _write(self, id: int, data: Blob) -> None:
+        """Write by the queue, which comes before all that is not submitted."""
+        self._recorder.submit()
+        if id in self._textures:
+            self._textures[id].fill(data)
+        else:
+            self._device.queue.write_buffer(self._buffers[id], 0, bytes(data) + bytes(-len(data) % _WORD))
+
+    def _bind(self, command: BindHeader) -> None:
+        entries = map(self._entry, command["entries"])
+        self._bound[command["id"]] = bind(self._device, self._pipelines[command["pipeline"]], entries)
+
+    def _entry(self, header: EntryHeader) -> Entry:
+        id = header["id"]
+        if id in self._textures:
+            return Entry(header["group"], header["binding"], self._textures[id].descriptor())
+        resource = {"buffer": self._buffers[id], "offset": header["offset"], "size": header["size"]}
+        return Entry(header["group"], header["binding"], resource)
+
+    def _copy(self, command: CopyHeader) -> None:
+        source, target = self._buffers[command["source"]], self._buffers[command["target"]]
+        self._recorder.copy(source, command["source_offset"], target, command["target_offset"], command["size"])
+
+    def _read(self, command: ReadHeader) -> memoryview:
+        self._recorder.submit()
+        id, size = command["id"], command["size"]
+        if id in self._textures:
+            return self._textures[id].read_back()
+        whole = max(_WORD, size + -size % _WORD)
+        return self._device.queue.read_buffer(self._buffers[id], 0, whole)[:size]
+
+    def _free(self, command: FreeHeader) -> None:
+        """Free after what uses them is submitted."""
+        self._recorder.submit()
+        for id in command["ids"]:
+            self._pipelines.pop(id, None)
+            self._bound.pop(id, None)
+            texture = self._textures.pop(id, None)
+            if texture is not None:
+                texture.destroy()
+            buffer = self._buffers.pop(id, None)
+            if buffer is not None:
+                buffer.destroy()

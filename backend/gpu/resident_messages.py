@@ -1,0 +1,121 @@
+"""Messages about what stays on the device from one request to the next: buffers, textures, bound pipelines.
+
+All of them have ids, which the parent chooses. A request is a list of commands, carried out in order.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypeAlias, TypedDict
+
+from .binding_headers import BindingHeader
+
+
+class CreateHeader(TypedDict):
+    """A new buffer of `size` bytes, or a texture; its bytes are the next blob if it `has_data`, else zeros."""
+
+    do: Literal["create"]
+    id: int
+    size: int
+    has_data: bool
+    texture: NotRequired[BindingHeader]
+
+
+class WriteHeader(TypedDict):
+    """The next blob becomes the bytes of a buffer, from its start, or of a texture."""
+
+    do: Literal["write"]
+    id: int
+
+
+class PipelineHeader(TypedDict):
+    """A pipeline for an entry point with these bindings."""
+
+    do: Literal["pipeline"]
+    id: int
+    wgsl: str
+    entry: str
+    bindings: list[BindingHeader]
+
+
+class EntryHeader(TypedDict):
+    """A range of a buffer, or a texture, at a binding."""
+
+    group: int
+    binding: int
+    id: int
+    offset: int
+    size: int
+
+
+class BindHeader(TypedDict):
+    """A pipeline with what is bound for it."""
+
+    do: Literal["bind"]
+    id: int
+    pipeline: int
+    entries: list[EntryHeader]
+
+
+class DispatchesHeader(TypedDict):
+    """Dispatches: the next blob has four little-endian u32 for each, a bound pipeline and its numbers of workgroups."""
+
+    do: Literal["dispatches"]
+
+
+class CopyHeader(TypedDict):
+    """A copy of `size` bytes from one buffer to another."""
+
+    do: Literal["copy"]
+    source: int
+    source_offset: int
+    target: int
+    target_offset: int
+    size: int
+
+
+class ReadHeader(TypedDict):
+    """The first `size` bytes of a buffer, or a texture, as a blob of the reply, after all commands before."""
+
+    do: Literal["read"]
+    id: int
+    size: int
+
+
+class WaitHeader(TypedDict):
+    """Waits until the device has done all commands before."""
+
+    do: Literal["wait"]
+
+
+class FreeHeader(TypedDict):
+    """These are no longer needed. Ids that are unknown, since an earlier request failed, are passed over."""
+
+    do: Literal["free"]
+    ids: list[int]
+
+
+Command: TypeAlias = (
+    CreateHeader
+    | WriteHeader
+    | PipelineHeader
+    | BindHeader
+    | DispatchesHeader
+    | CopyHeader
+    | ReadHeader
+    | WaitHeader
+    | FreeHeader
+)
+
+
+class ResidentRequest(TypedDict):
+    """Asks for commands to be carried out; answered by a `ResidentReply`, whose blobs are what was read, in order."""
+
+    operation: Literal["session"]
+    seconds: float
+    commands: list[Command]
+
+
+class ResidentReply(TypedDict):
+    """The commands were handed to the device, and it has done those that something waits for."""
+
+    status: Literal["resident"]
