@@ -47,7 +47,7 @@ GRID: Pipeline[Module] = pipeline(
     (ContractArrays(), "after fusion, when arrays between neighbours are used in one thread only"),
     (GridInterchange(), "on what fusion left: the nests have their final depth"),
     (GridFission(), "after fusion, which would undo it where all parts are parallel"),
-    (ReduceToTree(), "after fission, of folds that are alone in their fork"),
+    (ReduceToTree(counts=COUNTS_OF_GRIDS), "after fission, of folds that are alone in their fork"),
     (GlobalValueNumbering(), "on what was made: the same numbers and bounds several times"),
     (DeadCodeElimination(), "last: what the others left without a use goes"),
 )
