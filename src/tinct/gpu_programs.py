@@ -226,7 +226,7 @@ class _Maker:
 
     def _dispatch(self, step: Dispatch) -> ProgramStep:
         from .backend.gpu import BoundBuffer, DispatchStep
-        from .transforms.from_hercules import grid_size
+        from .transforms.from_hercules import workgroups_of
 
         kernel, made = step.kernel, self.kernels[step.kernel]
         bound = [
@@ -239,8 +239,8 @@ class _Maker:
             bound.append(BoundBuffer(made.watch.group, made.watch.binding, "storage", watch))
         if made.watch is None or made.watch.binding != len(step.buffers):
             bound.append(BoundBuffer(0, len(step.buffers), "uniform", constants))
-        factors = [dynamic.evaluate(it, self.program.constants) for it in kernel.factors]
-        return DispatchStep([*self.kernels].index(kernel), tuple(bound), grid_size(factors, self.workgroup_size))
+        size = workgroups_of(kernel, self.program.constants, self.workgroup_size)
+        return DispatchStep([*self.kernels].index(kernel), tuple(bound), size)
 
 
 def _not_empty(type: Type) -> Type:

@@ -32,10 +32,11 @@ def list_wgsl(program: Program, workgroup_size: int) -> str:
 
 def grid_text(program: Program, kernel: GridKernel, workgroup_size: int) -> str:
     """How a dispatch of a kernel is divided, such as `1000 threads in 16 workgroups of 64`. Raises InputError."""
-    from .transforms.from_hercules import grid_size, threads_of_workgroup
+    from .transforms.from_hercules import threads_of_workgroup, workgroups_of
 
     factors = [dynamic.evaluate(it, program.constants) for it in kernel.factors]
-    size, groups = threads_of_workgroup(kernel, workgroup_size), grid_size(factors, workgroup_size)
+    size = threads_of_workgroup(kernel, workgroup_size)
+    groups = workgroups_of(kernel, program.constants, workgroup_size)
     rows = f"{groups[0]} x {groups[1]}" if groups[1] > 1 else str(groups[0])
     return f"{_counted(str(prod(factors)), 'thread')} in {_counted(rows, 'workgroup')} of {size}"
 

@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, assert_never
 
-from ...ir.hercules import dynamic
 from ...ir.hercules.arithmetic import integer_range
 from ...ir.hercules.cache import Analyses
 from ...ir.hercules.graph import replace_predecessor
@@ -71,9 +70,22 @@ class OperationFold:
 
     def starts(self) -> list[Node]:
         """What a part starts from: the value that changes no other."""
-        if isinstance(self.type, Float) and isinstance(self.operation, str):
-            return [self.reduce.init]  # the minimum of NaNs is a NaN, so no number is neutral; twice is as good as once
+        if self._starts_from_init:
+            return [self.reduce.init]
         return [ConstantNode(_identity(self.operation, self.type))]
+
+    @property
+    def _starts_from_init(self) -> bool:
+        """Whether each part starts as the fold does: the minimum of NaNs is a NaN, so that no number is neutral, and
+        twice is as good as once.
+        """
+        return isinstance(self.type, Float) and isinstance(self.operation, str)
+
+    def after_start(self, values: Sequence[Node], add: Add) -> list[Node]:
+        """The results of the fold, given those of all parts as one. `add` is told of all nodes that are made."""
+        if self._starts_from_init:
+            return [*values]
+        return self.combined([self.reduce.init], values, add)
 
     def combined(self, current: Sequence[Node], other: Sequence[Node], add: Add) -> list[Node]:
         """The results of two parts as those of one. `add` is told of all nodes that are made."""
@@ -106,6 +118,11 @@ class Selection:
     def starts(self) -> list[Node]:
         """What a part starts from: what the fold starts from, since a value may be offered several times."""
         return [it.init for it in self.reduces]
+
+    def after_start(self, values: Sequence[Node], add: Add) -> list[Node]:
+        """The results of the fold, given those of all parts as one."""
+        del add
+        return [*values]
 
     def combined(self, current: Sequence[Node], other: Sequence[Node], add: Add) -> list[Node]:
         """The results of two parts as those of one. `add` is told of all nodes that are made."""
@@ -180,13 +197,13 @@ def folds_of(body: ForkBody, *, reassociate: bool) -> list[Group]:
     return [*found, *selections]
 
 
-def with_thread(body: ForkBody, group: Group, counts: int) -> Group:
+def with_thread(body: ForkBody, group: Group, most: int) -> Group:
     """The fold, which also carries the number of the thread that it has kept if it needs that: the fork gets one more
-    Reduce. `counts` are the bits of dynamic constants.
+    Reduce. `most` is a number of threads that the fork does not exceed.
     """
     if isinstance(group, OperationFold) or {it.reduce for it in group.order} == {*group.members}:
         return group
-    fits = dynamic.greatest(body.fork.factor, (1 << counts) - 1) < 1 << U32.bits
+    fits = most < 1 << U32.bits
     type = U32 if fits else U64
     thread = body.threads[0] if body.threads else ThreadID(body.fork)
     none, one = (ConstantNode(IntegerConstant(type, it)) for it in (0, 1))
@@ -201,7 +218,9 @@ def with_thread(body: ForkBody, group: Group, counts: int) -> Group:
     return replace(group, thread=carried)
 
 
-def divide(known: Analyses, fork: Fork, folds: Sequence[Group], takers: Mapping[Node, Node], tiles: Tiles | None) -> None:
+def divide(
+    known: Analyses, fork: Fork, folds: Sequence[Group], takers: Mapping[Node, Node], tiles: Tiles | None
+) -> None:
     """Let each thread of a fork make a part of the folds that the fork carries, which it carries no longer.
 
     `takers` has a node for each Reduce of the folds, which uses the Reduce's update and gets the part instead. With

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...ir.hercules import dynamic
 from ...ir.hercules.cache import Analyses
 from ...ir.hercules.graph import replace_predecessor
 from ...ir.hercules.nodes import (
@@ -35,8 +36,8 @@ class ReduceToTree:
 
     The values are integers and bools, minima and maxima, which may be folded in any order (see `independence`), and
     values that are selected together, such as the greatest one and its position (see `folds`); with `reassociate`,
-    sums and products of floats too, which then round differently. Thread t of b folds the values t, t + b, t + 2b …, so that neighbouring
-    threads read neighbouring elements. Where a thread runs a loop or a fork of its own, or the fork makes more than
+    sums and products of floats too, which then round differently. Thread t of b folds the values t, t + b, t + 2b …, so
+    that neighbouring threads read neighbouring elements. Where a thread runs a loop or a fork of its own, or the fork makes more than
     folds, each thread gives one value, and only the second fork is divided further. The partial results are a Collect.
 
     A fork of at most `size` threads stays, if that is known; so does one with calls that say where they are. `counts`
@@ -102,7 +103,8 @@ def _is_light(body: ForkBody) -> bool:
 def _divide(known: Analyses, body: ForkBody, options: ReduceToTree) -> Fork:
     """Divide a fork; the fork that folds the partial results."""
     nodes = known.function.nodes
-    folds = [with_thread(body, it, options.counts) for it in folds_of(body, reassociate=options.reassociate)]
+    most = dynamic.greatest(body.fork.factor, (1 << options.counts) - 1)
+    folds = [with_thread(body, it, most) for it in folds_of(body, reassociate=options.reassociate)]
     members = {it for fold in folds for it in fold.reduces}
     is_tiled = members.issuperset(body.reduces) and not body.collects and _is_light(body)
     tiles = Tiles.of(body.fork.factor, options.size) if is_tiled else None
