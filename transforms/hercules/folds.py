@@ -129,25 +129,28 @@ class Selection:
         at = {reduce: number for number, reduce in enumerate(self.reduces)}
         order = [Key(it.reduce, _STRICT[it.accepts]) for it in self.order]
         if self.thread is not None:
-            is_first = self.order[-1].accepts in _STRICT.values()
-            order.append(Key(self.thread, BinaryOp.LESS if is_first else BinaryOp.GREATER))
+            keeps_first = self.order[-1].accepts in _STRICT.values()
+            order.append(Key(self.thread, BinaryOp.LESS if keeps_first else BinaryOp.GREATER))
         pairs = [(it.accepts, other[at[it.reduce]], current[at[it.reduce]]) for it in order]
-        accepted: Node | None = None
-        for op, new, old in reversed(pairs):
-            better: Node = Binary(op, new, old)
-            add(better)
-            if accepted is not None:
-                equal = Binary(BinaryOp.EQUAL, new, old)
-                tied = Binary(BinaryOp.AND, equal, accepted)
-                better = Binary(BinaryOp.OR, better, tied)
-                for node in (equal, tied, better):
-                    add(node)
-            accepted = better
-        assert accepted is not None
-        made = [Select(accepted, new, old) for new, old in zip(other, current, strict=True)]
-        for node in made:
+        accepted = _is_before(pairs, add)
+        chosen: list[Node] = [Select(accepted, new, old) for new, old in zip(other, current, strict=True)]
+        for node in chosen:
             add(node)
-        return [*made]
+        return chosen
+
+
+def _is_before(pairs: Sequence[tuple[BinaryOp, Node, Node]], add: Add) -> Node:
+    """Whether the second values of pairs, compared one after another by a strict comparison each, accept the first."""
+    (op, new, old), *others = pairs
+    better = Binary(op, new, old)
+    add(better)
+    if not others:
+        return better
+    tied = Binary(BinaryOp.AND, equal := Binary(BinaryOp.EQUAL, new, old), _is_before(others, add))
+    either = Binary(BinaryOp.OR, better, tied)
+    for node in (equal, tied, either):
+        add(node)
+    return either
 
 
 Group: TypeAlias = OperationFold | Selection
@@ -162,7 +165,7 @@ def _identity(fold: Fold, type: Type) -> Constant:
         case Integer():
             return IntegerConstant(type, _integer_identity(fold, type))
         case Float():
-            return FloatConstant(type, {BinaryOp.ADD: -0.0, BinaryOp.MUL: 1.0}[fold])
+            return FloatConstant(type, 1.0 if fold is BinaryOp.MUL else -0.0)
         case _:
             assert_never(type)
 
@@ -219,7 +222,7 @@ def with_thread(body: ForkBody, group: Group, most: int) -> Group:
 
 
 def divide(
-    known: Analyses, fork: Fork, folds: Sequence[Group], takers: Mapping[Node, Node], tiles: Tiles | None
+    known: Analyses, fork: Fork, folds: Sequence[Group], takers: Mapping[Reduce, Node], tiles: Tiles | None
 ) -> None:
     """Let each thread of a fork make a part of the folds that the fork carries, which it carries no longer.
 

@@ -37,8 +37,9 @@ class ReduceToTree:
     The values are integers and bools, minima and maxima, which may be folded in any order (see `independence`), and
     values that are selected together, such as the greatest one and its position (see `folds`); with `reassociate`,
     sums and products of floats too, which then round differently. Thread t of b folds the values t, t + b, t + 2b …, so
-    that neighbouring threads read neighbouring elements. Where a thread runs a loop or a fork of its own, or the fork makes more than
-    folds, each thread gives one value, and only the second fork is divided further. The partial results are a Collect.
+    that neighbouring threads read neighbouring elements. Where a thread runs a loop or a fork of its own, or the fork
+    makes more than folds, each thread gives one value, and only the second fork is divided further. The partial results
+    are a Collect.
 
     A fork of at most `size` threads stays, if that is known; so does one with calls that say where they are. `counts`
     are the bits that dynamic constants have at most; whoever runs the result checks that.
@@ -112,7 +113,7 @@ def _divide(known: Analyses, body: ForkBody, options: ReduceToTree) -> Fork:
     fork = Fork(body.join, tiles.count if tiles else body.fork.factor, span=body.fork.span)
     join, thread = Join(fork, span=body.join.span), ThreadID(fork)
     nodes += [fork, thread, join]
-    takers: dict[Node, Node] = {}
+    takers: dict[Reduce, Node] = {}
     for fold in folds:
         parts = [Collect(body.join, it.update, span=it.span) for it in fold.reduces]
         values = [Read(it, [PositionIndex(thread)]) for it in parts]

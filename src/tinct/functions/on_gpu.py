@@ -15,6 +15,7 @@ from .results import DeviceResult
 
 if TYPE_CHECKING:
     from ..gpu_programs import ProgramOnGpu
+    from ..transforms.hercules.programs import WorkgroupTrees
 
 _MOST_KEPT: Final = 16
 """Most sets of dynamic constants for which programs are kept."""
@@ -25,7 +26,7 @@ class OnGpu:
 
     def __init__(self, function: h.Function) -> None:
         self._given = function
-        self._programs: dict[tuple[int, ...], ProgramOnGpu] = {}
+        self._programs: dict[tuple[tuple[int, ...], WorkgroupTrees], ProgramOnGpu] = {}
 
     def run(
         self,
@@ -41,9 +42,13 @@ class OnGpu:
         Raises ShaderError for what has no place in WGSL, InputError for sizes that a GPU cannot number and workgroup
         sizes that the adapter does not allow, DeviceError.
         """
+        from ..backend.gpu import shared_device
+        from ..gpu_programs import trees_for
+
+        trees = trees_for(shared_device(adapter).adapter())
         start = time.perf_counter()
         with compiling_within(timeout):
-            program = self.program(constants)
+            program = self.program(constants, trees)
         seconds = time.perf_counter() - start
         size = WORKGROUP_SIZE if workgroup_size is None else workgroup_size
         outcome = program.run(buffers, adapter=adapter, timeout=timeout, workgroup_size=size)
@@ -51,14 +56,14 @@ class OnGpu:
         timing = Timing(seconds + outcome.compile_seconds, outcome.run_seconds)
         return DeviceResult(results, program.program.is_product, timing)
 
-    def program(self, constants: Sequence[int]) -> ProgramOnGpu:
-        """The program for these values of the dynamic constants."""
+    def program(self, constants: Sequence[int], trees: WorkgroupTrees) -> ProgramOnGpu:
+        """The program for these values of the dynamic constants, and for the adapters of `trees`."""
         from ..gpu_programs import ProgramOnGpu
         from ..pipeline import program_of
 
-        key = tuple(constants)
+        key = tuple(constants), trees
         if key not in self._programs:
             if len(self._programs) == _MOST_KEPT:
                 del self._programs[next(iter(self._programs))]
-            self._programs[key] = ProgramOnGpu(program_of(copied_function(self._given), constants))
+            self._programs[key] = ProgramOnGpu(program_of(copied_function(self._given), constants, trees))
         return self._programs[key]

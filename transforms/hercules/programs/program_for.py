@@ -18,11 +18,9 @@ from .unchanged import remove_unchanged
 from .workgroups import WorkgroupTrees
 
 
-def program_for(
-    function: Function, constants: Sequence[int], workgroups: WorkgroupTrees | None = None
-) -> Program:
+def program_for(function: Function, constants: Sequence[int], trees: WorkgroupTrees | None = None) -> Program:
     """The program of a verified function, which may be changed, for these values of its dynamic constants. With
-    `workgroups`, its kernels are run by workgroups where that is of use.
+    `trees`, workgroups run the threads of its kernels where that is of use.
     """
     known = [dynamic.literal(it) for it in constants]
     parameter_types = tuple(substitute(it, known) for it in function.parameter_types)
@@ -36,8 +34,8 @@ def program_for(
     splitter.add_parameters()
     steps = splitter.steps(parts)
     splitter.finish_state()
-    if workgroups is not None:
-        steps = with_kernels(steps, lambda it: workgroups.run(it, constants))
+    if trees is not None:
+        steps = with_kernels(steps, lambda it: trees.run(it, constants))
     return Program(
         name=function.name,
         dynamic_constants=tuple(function.dynamic_constants),

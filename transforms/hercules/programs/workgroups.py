@@ -60,24 +60,27 @@ from ..fork_tiling import Tiles
 from ..forks import PLACED_CALLS, ForkBody, Forks
 from .grids import Grids
 
-_MEMORY: Final = 16_384
-"""Bytes of workgroup memory: WebGPU's default limit `maxComputeWorkgroupStorageSize`."""
 _LARGEST: Final = 8
 """Bytes of the largest scalar."""
 _STEP: Final = 4
-"""What a step of a tree with its barrier takes, in iterations of a fold."""
+"""The time of a tree's step with its barrier, in iterations of a fold."""
 
 
 @dataclass(frozen=True)
 class WorkgroupTrees:
-    """Has a workgroup run each thread of a kernel's grid, where that is possible and expected to take less time.
+    """Has a workgroup run each thread of a kernel's grid, where that is possible and, by a rough estimate, `gain` times
+    as fast.
 
-    `size` is the greatest number of invocations of a workgroup, a power of two. `lanes` is how many invocations a
-    device is expected to run at once. With `reassociate`, floats are added and multiplied in another order, too.
+    `size` is the greatest number of invocations of a workgroup, `memory` the bytes of its memory. `lanes` is how many
+    invocations a device is expected to run at once, `subgroup` how many of these do so in step. With `reassociate`,
+    floats are added and multiplied in another order, too.
     """
 
     size: int = 256
+    memory: int = 16_384
     lanes: int = 16_384
+    subgroup: int = 32
+    gain: float = 2
     reassociate: bool = False
     name = "workgroup_trees"
 
@@ -85,8 +88,7 @@ class WorkgroupTrees:
         """The kernel for these values of the dynamic constants, whose function is changed, or the kernel as it is."""
         if self.obstacle(kernel, constants) is not None:
             return kernel
-        placed = place_nodes(kernel.function)
-        forks = _stages(placed, kernel)
+        forks = _stages(place_nodes(kernel.function), kernel)
         assert forks is not None
         size = self.invocations(kernel, forks, constants)
         for fork in forks:
@@ -115,22 +117,29 @@ class WorkgroupTrees:
             if found is not None:
                 return found
             memory += size * sum(map(_bytes_of_fold, folds_of(body, reassociate=self.reassociate)))
-        if memory > _MEMORY:
+        if memory > self.memory:
             return "what a thread makes does not fit workgroup memory"
         return _obstacle_between(kernel, placed)
 
     def invocations(self, kernel: GridKernel, forks: Sequence[Fork], constants: Sequence[int]) -> int:
-        """How many invocations run a thread in the least time: 1, or a power of two."""
+        """How many invocations run a thread: 1, or the power of two that takes the least time."""
         threads = prod(dynamic.evaluate(it, constants) for it in kernel.factors)
         extents = [dynamic.evaluate(it.factor, constants) for it in forks]
-        sizes = [1 << it for it in range(self.size.bit_length())]
-        return min(sizes, key=lambda size: (self._cost(threads, extents, size), size))
+        alone = self._rounds(-(-threads // self.subgroup)) * sum(extents)
+        sizes = [1 << it for it in range(1, self.size.bit_length())]
+        costs = {size: self._cost(threads, extents, size) for size in sizes}
+        best = min(sizes, key=costs.__getitem__, default=1)
+        return best if best > 1 and costs[best] * self.gain <= alone else 1
 
     def _cost(self, threads: int, extents: Sequence[int], size: int) -> float:
         """The time of a kernel in iterations, where so many invocations run a thread."""
-        rounds = max(1.0, threads * size / self.lanes)
         steps = _STEP * (size.bit_length() - 1)
+        rounds = self._rounds(threads * -(-size // self.subgroup))
         return rounds * sum(-(-it // size) + steps for it in extents)
+
+    def _rounds(self, subgroups: int) -> float:
+        """How often a device is full of a number of subgroups."""
+        return max(1.0, subgroups * self.subgroup / self.lanes)
 
 
 def _memory(placed: Placement, constants: Sequence[int]) -> int:
@@ -209,7 +218,7 @@ def _share(function: Function, fork: Fork, size: int, *, extent: int, reassociat
     folds = [with_thread(body, it, extent) for it in folds_of(body, reassociate=reassociate)]
     (after,) = body.forks.placed.graph.successors[body.join]
     tree = _Tree(function, size, body.join)
-    takers: dict[Node, Node] = {}
+    takers: dict[Reduce, Node] = {}
     types = {reduce: _type_of(reduce, body) for fold in folds for reduce in fold.reduces}
     for fold in folds:
         parts = [Collect(body.join, it.update, span=it.span) for it in fold.reduces]
@@ -244,14 +253,14 @@ class _Tree:
     size: int
     end: Node
 
-    def fold(self, folds: Sequence[Group], parts: Mapping[Node, Node]) -> dict[Node, Node]:
+    def fold(self, folds: Sequence[Group], parts: Mapping[Reduce, Node]) -> dict[Reduce, Node]:
         """The results of folds, by their Reduces. `parts` are arrays of what the invocations have."""
         arrays = dict(parts)
         half = self.size // 2
         while half and folds:
             arrays = self._step(folds, arrays, half)
             half //= 2
-        totals: dict[Node, Node] = {}
+        totals: dict[Reduce, Node] = {}
         for fold in folds:
             first = PositionIndex(self._add(ConstantNode(IntegerConstant(U64, 0))))
             values = [self._add(Read(arrays[it], [first])) for it in fold.reduces]
@@ -262,13 +271,13 @@ class _Tree:
         self.function.nodes.append(node)
         return node
 
-    def _step(self, folds: Sequence[Group], arrays: Mapping[Node, Node], half: int) -> dict[Node, Node]:
+    def _step(self, folds: Sequence[Group], arrays: Mapping[Reduce, Node], half: int) -> dict[Reduce, Node]:
         """The arrays after the element `half` further has been combined with each of the first `half` elements."""
         first = _FirstThreads(self.function, self.end, self.size, half)
         self.end = first.join
         further = self._add(Binary(BinaryOp.ADD, first.thread, first.count))
         here, there = PositionIndex(first.thread), PositionIndex(further)
-        changed: dict[Node, Node] = {}
+        changed: dict[Reduce, Node] = {}
         for fold in folds:
             carried = [first.carry(arrays[it]) for it in fold.reduces]
             current = [self._add(Read(it, [here])) for it in carried]
