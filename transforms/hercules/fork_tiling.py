@@ -141,7 +141,7 @@ def tile(body: ForkBody, tiles: Tiles, numbering: Numbering) -> None:
     users = {reduce: body.inside_users(reduce) for reduce in body.reduces}
     inside, number, made = _numbered(body, tiles, numbering)
     end = Join(inside if first is join else join.control, span=join.span)
-    carried = {reduce: Reduce(end, reduce, reduce.update, span=reduce.span) for reduce in body.reduces}
+    carried = {it: Reduce(end, it, it.update, label=it.label, span=it.span) for it in body.reduces}
     for reduce, inner in carried.items():
         inner.update = carried.get(reduce.update, reduce.update) if isinstance(reduce.update, Reduce) else reduce.update
         for user in users[reduce]:

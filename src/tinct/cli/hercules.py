@@ -100,6 +100,7 @@ words "NaN", "Infinity" and "-Infinity" for what JSON lacks.
     metavar="NUMBER",
     help=f"For a GPU: the threads of a workgroup.  [default: {WORKGROUP_SIZE}]",
 )
+@click.option("--reassociate", is_flag=True, help="For a GPU: floats may be added and multiplied in another order.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random arguments.")
 def command(
     file: str,
@@ -115,6 +116,7 @@ def command(
     device: str,
     timeout: float | None,
     workgroup_size: int | None,
+    reassociate: bool,
     seed: int,
 ) -> None:
     """Check a file of Hercules IR, run passes on it, and print or run it."""
@@ -140,12 +142,19 @@ def command(
     function = _function(module, name)
     if not is_run:
         size = WORKGROUP_SIZE if workgroup_size is None else workgroup_size
-        _print_program(function, settings, size, as_wgsl=emit is not None)
+        _print_program(function, settings, size, as_wgsl=emit is not None, reassociate=reassociate)
         return
     runnable = HerculesFunction(function)
     given = _arguments(runnable, arguments, specs, seed)
     constants = parse_constants(settings)
-    outputs = runnable.run(given, constants=constants, device=device, timeout=timeout, workgroup_size=workgroup_size)
+    outputs = runnable.run(
+        given,
+        constants=constants,
+        device=device,
+        timeout=timeout,
+        workgroup_size=workgroup_size,
+        reassociate=reassociate,
+    )
     click.echo(json.dumps(for_json(_as_json(runnable.value_of(outputs)))))
 
 
@@ -170,13 +179,17 @@ def _print(module: Module, format: str, name: str) -> None:
         print_text(picture(draw(_function(module, name))))
 
 
-def _print_program(function: Function, settings: tuple[str, ...], workgroup_size: int, *, as_wgsl: bool) -> None:
+def _print_program(
+    function: Function, settings: tuple[str, ...], workgroup_size: int, *, as_wgsl: bool, reassociate: bool
+) -> None:
     """Print the program that a GPU runs, or its kernels as WGSL. The function may be changed."""
     from ..functions.extents import given_constants
     from ..pipeline import program_of
     from ..program_listing import list_program, list_wgsl
+    from ..transforms.hercules.programs import WorkgroupTrees
 
-    program = program_of(function, given_constants(function.dynamic_constants, parse_constants(settings)))
+    constants = given_constants(function.dynamic_constants, parse_constants(settings))
+    program = program_of(function, constants, WorkgroupTrees(reassociate=reassociate))
     print_text((list_wgsl if as_wgsl else list_program)(program, workgroup_size))
 
 

@@ -156,6 +156,7 @@ class HerculesFunction:
         device: str = "cpu",
         timeout: float | None = None,
         workgroup_size: int | None = None,
+        reassociate: bool = False,
     ) -> Arrays:
         """Run on a device; a new array for each part of the result, by name. The arguments stay as they are.
 
@@ -164,13 +165,19 @@ class HerculesFunction:
         the shapes of arguments; `constants` gives those that do not. `device` is one of `DEVICES`, or `gpu:ADAPTER`.
         Compiling that takes longer than `timeout` seconds is stopped, and so is a run that then takes longer.
         `workgroup_size` is for a GPU: how many threads of a grid are a workgroup, 64 by default, at most what the
-        adapter allows.
+        adapter allows; a kernel whose threads are run by a workgroup each has a size of its own. `reassociate` allows a
+        device to add and multiply floats in another order, so that results are rounded differently.
 
         Raises InputError for arguments, shapes or names that do not fit, ShaderError for what the device cannot
         compile, DeviceError when the device fails or the time is over.
         """
         return self.run_timed(
-            arguments, constants=constants, device=device, timeout=timeout, workgroup_size=workgroup_size
+            arguments,
+            constants=constants,
+            device=device,
+            timeout=timeout,
+            workgroup_size=workgroup_size,
+            reassociate=reassociate,
         ).outputs
 
     def run_timed(
@@ -181,6 +188,7 @@ class HerculesFunction:
         device: str = "cpu",
         timeout: float | None = None,
         workgroup_size: int | None = None,
+        reassociate: bool = False,
     ) -> FunctionRun:
         """`run` with the seconds that compiling and running took."""
         adapter = self._adapter(name_of(device, "a device", "cpu"))
@@ -204,7 +212,14 @@ class HerculesFunction:
             if adapter is None:
                 result = self._machine_code.run(known, buffers, seconds)
             else:
-                result = self._on_gpu.run(known, buffers, adapter=adapter, timeout=seconds, workgroup_size=threads)
+                result = self._on_gpu.run(
+                    known,
+                    buffers,
+                    adapter=adapter,
+                    timeout=seconds,
+                    workgroup_size=threads,
+                    reassociate=reassociate,
+                )
             found, timing = self._unpacked(result, returned), result.timing
         return FunctionRun(dict(zip(self._parts.names, found, strict=True)), timing)
 

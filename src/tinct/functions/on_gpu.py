@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ..base.deadline import compiling_within
@@ -36,8 +37,10 @@ class OnGpu:
         adapter: str,
         timeout: float | None,
         workgroup_size: int | None,
+        reassociate: bool,
     ) -> DeviceResult:
-        """The result for these bytes of the parameters. `adapter` is "" for any.
+        """The result for these bytes of the parameters. `adapter` is "" for any. `reassociate`: floats may be added and
+        multiplied in another order.
 
         Raises ShaderError for what has no place in WGSL, InputError for sizes that a GPU cannot number and workgroup
         sizes that the adapter does not allow, DeviceError.
@@ -45,7 +48,7 @@ class OnGpu:
         from ..backend.gpu import shared_device
         from ..gpu_programs import trees_for
 
-        trees = trees_for(shared_device(adapter).adapter())
+        trees = replace(trees_for(shared_device(adapter).adapter()), reassociate=reassociate)
         start = time.perf_counter()
         with compiling_within(timeout):
             program = self.program(constants, trees)

@@ -62,8 +62,6 @@ from .grids import Grids
 
 _LARGEST: Final = 8
 """Bytes of the largest scalar."""
-_STEP: Final = 4
-"""The time of a tree's step with its barrier, in iterations of a fold."""
 
 
 @dataclass(frozen=True)
@@ -72,14 +70,16 @@ class WorkgroupTrees:
     as fast.
 
     `size` is the greatest number of invocations of a workgroup, `memory` the bytes of its memory. `lanes` is how many
-    invocations a device is expected to run at once, `subgroup` how many of these do so in step. With `reassociate`,
-    floats are added and multiplied in another order, too.
+    invocations a device is expected to run at once, `subgroup` how many of these do so in step. A step of a tree with
+    its barrier is expected to take as long as `step` iterations of a fold. With `reassociate`, floats are added and
+    multiplied in another order, too.
     """
 
     size: int = 256
     memory: int = 16_384
     lanes: int = 16_384
     subgroup: int = 32
+    step: float = 4
     gain: float = 2
     reassociate: bool = False
     name = "workgroup_trees"
@@ -133,7 +133,7 @@ class WorkgroupTrees:
 
     def _cost(self, threads: int, extents: Sequence[int], size: int) -> float:
         """The time of a kernel in iterations, where so many invocations run a thread."""
-        steps = _STEP * (size.bit_length() - 1)
+        steps = self.step * (size.bit_length() - 1)
         rounds = self._rounds(threads * -(-size // self.subgroup))
         return rounds * sum(-(-it // size) + steps for it in extents)
 
@@ -221,7 +221,7 @@ def _share(function: Function, fork: Fork, size: int, *, extent: int, reassociat
     takers: dict[Reduce, Node] = {}
     types = {reduce: _type_of(reduce, body) for fold in folds for reduce in fold.reduces}
     for fold in folds:
-        parts = [Collect(body.join, it.update, span=it.span) for it in fold.reduces]
+        parts = [Collect(body.join, it.update, label=it.label, span=it.span) for it in fold.reduces]
         function.nodes += parts
         takers |= zip(fold.reduces, parts, strict=True)
     totals = tree.fold(folds, takers)
@@ -297,7 +297,7 @@ class _FirstThreads:
     def __init__(self, function: Function, after: Node, size: int, most: int) -> None:
         self._function = function
         self._fork = Fork(after, dynamic.literal(size))
-        self.thread = ThreadID(self._fork)
+        self.thread = ThreadID(self._fork, label="lane")
         self.count = ConstantNode(IntegerConstant(U64, most))
         below = Binary(BinaryOp.LESS, self.thread, self.count)
         test = If(self._fork, below)
@@ -308,7 +308,7 @@ class _FirstThreads:
 
     def carry(self, before: Node) -> Reduce:
         """A version of a collection in each thread, and after all of them."""
-        made = Reduce(self.join, before, before)
+        made = Reduce(self.join, before, before, label=before.label)
         self._function.nodes.append(made)
         return made
 
@@ -320,8 +320,8 @@ class _FirstThreads:
 
 def _make_in_place(function: Function, part: Collect, type: Type, fork: Fork) -> None:
     """Replace a Collect by writes of an array, which later forks change."""
-    zero, thread = ConstantNode(ZeroConstant(type)), ThreadID(fork)
-    carried = Reduce(part.join, zero, zero, span=part.span)
+    zero, thread = ConstantNode(ZeroConstant(type)), ThreadID(fork, label="lane")
+    carried = Reduce(part.join, zero, zero, label=f"{part.label or 'fold'}_parts", span=part.span)
     carried.update = Write(carried, part.value, [PositionIndex(thread)])
     function.nodes = [it for it in function.nodes if it is not part]
     function.nodes += [zero, thread, carried, carried.update]
