@@ -212,7 +212,7 @@ def with_thread(body: ForkBody, group: Group, most: int) -> Group:
     none, one = (ConstantNode(IntegerConstant(type, it)) for it in (0, 1))
     number = Cast(type, thread) if fits else thread
     following = Binary(BinaryOp.ADD, number, one)
-    carried = Reduce(body.join, none, none)
+    carried = Reduce(body.join, none, none, label="kept_thread")
     chosen = (carried, following) if group.is_negated else (following, carried)
     carried.update = Select(group.condition, *chosen)
     made = (none, one, thread, number, following, carried, carried.update)
