@@ -41,7 +41,7 @@ from ...ir.hercules.nodes import (
     Type,
 )
 from ...ir.hercules.types import U32, U64, is_scalar
-from .fork_tiling import Tiles, strided, tile
+from .fork_tiling import Numbering, Tiles, tile
 from .forks import ForkBody, Forks
 from .independence import Fold
 from .selections import Key, selected
@@ -222,17 +222,21 @@ def with_thread(body: ForkBody, group: Group, most: int) -> Group:
 
 
 def divide(
-    known: Analyses, fork: Fork, folds: Sequence[Group], takers: Mapping[Reduce, Node], tiles: Tiles | None
+    known: Analyses,
+    fork: Fork,
+    folds: Sequence[Group],
+    takers: Mapping[Reduce, Node],
+    tiling: tuple[Tiles, Numbering] | None,
 ) -> None:
     """Let each thread of a fork make a part of the folds that the fork carries, which it carries no longer.
 
     `takers` has a node for each Reduce of the folds, which uses the Reduce's update and gets the part instead. With
-    `tiles`, the fork is divided into these, in strides; then a tile is a thread.
+    `tiling`, the fork is divided into tiles; then a tile is a thread.
     """
     body = Forks.of(known).body(fork)
     updates = {it: it.update for fold in folds for it in fold.reduces}
-    if tiles is not None:
-        tile(body, tiles, strided)
+    if tiling is not None:
+        tile(body, *tiling)
         body = Forks.of(known).body(fork)
     function = known.function
     for fold in folds:

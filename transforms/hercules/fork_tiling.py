@@ -115,6 +115,12 @@ class Tiles:
         """As many tiles of a size as hold all threads."""
         return Tiles(_tiles(factor, size), dynamic.literal(size), _is_multiple(factor, size))
 
+    @staticmethod
+    def in_blocks(factor: DynamicConstant, size: int) -> Tiles:
+        """Tiles for `interleaved`: as many blocks of `size` tiles as hold all threads."""
+        width, area = dynamic.literal(size), size * size
+        return Tiles(dynamic.mul(_tiles(factor, area), width), width, _is_multiple(factor, area))
+
 
 Numbering = Callable[[ThreadID, ThreadID, Tiles], list[Node]]
 """Makes the number that a thread had before, which comes last, of the number of its tile and its number in the tile."""
@@ -132,6 +138,18 @@ def strided(outer: ThreadID, inner: ThreadID, tiles: Tiles) -> list[Node]:
     count = DynamicConstantNode(tiles.count)
     start = Binary(BinaryOp.MUL, inner, count)
     return [count, start, Binary(BinaryOp.ADD, start, outer)]
+
+
+def interleaved(outer: ThreadID, inner: ThreadID, tiles: Tiles) -> list[Node]:
+    """As many neighbouring tiles as have threads share a block, of which neighbouring threads are in neighbouring
+    tiles: with tiles of s threads, `outer / s * s * s + inner * s + outer % s`.
+    """
+    width = DynamicConstantNode(tiles.size)
+    block, lane = Binary(BinaryOp.DIV, outer, width), Binary(BinaryOp.REM, outer, width)
+    rows = Binary(BinaryOp.MUL, block, width)
+    row = Binary(BinaryOp.ADD, rows, inner)
+    start = Binary(BinaryOp.MUL, row, width)
+    return [width, block, lane, rows, row, start, Binary(BinaryOp.ADD, start, lane)]
 
 
 def tile(body: ForkBody, tiles: Tiles, numbering: Numbering) -> None:

@@ -25,7 +25,7 @@ from ...ir.hercules.nodes import (
 )
 from .cleanup import remove_dead
 from .folds import divide, folds_of, with_thread
-from .fork_tiling import Tiles
+from .fork_tiling import Tiles, interleaved
 from .forks import PLACED_CALLS, ForkBody, Forks
 
 
@@ -36,10 +36,10 @@ class ReduceToTree:
 
     The values are integers and bools, minima and maxima, which may be folded in any order (see `independence`), and
     values that are selected together, such as the greatest one and its position (see `folds`); with `reassociate`,
-    sums and products of floats too, which then round differently. Thread t of b folds the values t, t + b, t + 2b …, so
-    that neighbouring threads read neighbouring elements. Where a thread runs a loop or a fork of its own, or the fork
-    makes more than folds, each thread gives one value, and only the second fork is divided further. The partial results
-    are a Collect.
+    sums and products of floats too, which then round differently. So many neighbouring threads as a thread folds values
+    share a block of values, in which they read neighbouring elements at a time. Where a thread runs a loop or a fork of
+    its own, or the fork makes more than folds, each thread gives one value, and only the second fork is divided
+    further. The partial results are a Collect.
 
     A fork of at most `size` threads stays, if that is known; so does one with calls that say where they are. `counts`
     are the bits that dynamic constants have at most; whoever runs the result checks that.
@@ -108,7 +108,7 @@ def _divide(known: Analyses, body: ForkBody, options: ReduceToTree) -> Fork:
     folds = [with_thread(body, it, most) for it in folds_of(body, reassociate=options.reassociate)]
     members = {it for fold in folds for it in fold.reduces}
     is_tiled = members.issuperset(body.reduces) and not body.collects and _is_light(body)
-    tiles = Tiles.of(body.fork.factor, options.size) if is_tiled else None
+    tiles = Tiles.in_blocks(body.fork.factor, options.size) if is_tiled else None
     (after,) = body.forks.placed.graph.successors[body.join]
     fork = Fork(body.join, tiles.count if tiles else body.fork.factor, span=body.fork.span)
     join, thread = Join(fork, span=body.join.span), ThreadID(fork)
@@ -127,5 +127,5 @@ def _divide(known: Analyses, body: ForkBody, options: ReduceToTree) -> Fork:
                 if not body.is_inside(user):
                     replace_predecessor(user, reduce, total)
     replace_predecessor(after, body.join, join)
-    divide(known, body.fork, folds, takers, tiles)
+    divide(known, body.fork, folds, takers, None if tiles is None else (tiles, interleaved))
     return fork

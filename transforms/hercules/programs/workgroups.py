@@ -56,7 +56,7 @@ from ....ir.hercules.program import GridKernel
 from ....ir.hercules.types import U64, array, constant_type, is_collection, substitute
 from ....ir.hercules.versions import version_of
 from ..folds import Group, divide, folds_of, with_thread
-from ..fork_tiling import Tiles
+from ..fork_tiling import Tiles, strided
 from ..forks import PLACED_CALLS, ForkBody, Forks
 from .grids import Grids
 
@@ -232,7 +232,7 @@ def _share(function: Function, fork: Fork, size: int, *, extent: int, reassociat
     if folds:
         replace_predecessor(after, body.join, tree.end)
     tiles = Tiles(dynamic.literal(size), dynamic.ceil_div(fork.factor, size), extent % size == 0)
-    divide(known, fork, folds, takers, tiles)
+    divide(known, fork, folds, takers, (tiles, strided))
     for reduce, part in takers.items():
         assert isinstance(part, Collect)
         _make_in_place(function, part, array(types[reduce], size), fork)
