@@ -189,8 +189,9 @@ def _print_program(
     from ..transforms.hercules.programs import WorkgroupTrees
 
     constants = given_constants(function.dynamic_constants, parse_constants(settings))
-    program = program_of(function, constants, WorkgroupTrees(reassociate=reassociate))
-    print_text((list_wgsl if as_wgsl else list_program)(program, workgroup_size))
+    trees = WorkgroupTrees(reassociate=reassociate)
+    program = program_of(function, constants, trees)
+    print_text(list_wgsl(program, workgroup_size) if as_wgsl else list_program(program, workgroup_size, trees))
 
 
 def _arguments(function: HerculesFunction, text: str | None, specs: tuple[str, ...], seed: int) -> dict[str, object]:

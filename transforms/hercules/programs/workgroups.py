@@ -34,9 +34,11 @@ from ....ir.hercules.nodes import (
     Collect,
     ConstantNode,
     ControlIndex,
+    Float,
     Fork,
     Function,
     If,
+    Integer,
     IntegerConstant,
     Join,
     Node,
@@ -55,13 +57,13 @@ from ....ir.hercules.placement import Placement, place_nodes
 from ....ir.hercules.program import GridKernel
 from ....ir.hercules.types import U64, array, constant_type, is_collection, substitute
 from ....ir.hercules.versions import version_of
-from ..folds import Group, divide, folds_of, with_thread
+from ..folds import Group, Selection, divide, folds_of, with_thread
 from ..fork_tiling import Tiles, strided
 from ..forks import PLACED_CALLS, ForkBody, Forks
 from .grids import Grids
 
-_LARGEST: Final = 8
-"""Bytes of the largest scalar."""
+_WORD: Final = 4
+"""Bytes of the least part of workgroup memory, and of the number of a fork's thread."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,8 @@ class WorkgroupTrees:
             found = _obstacle_of_fork(body, grids, reassociate=self.reassociate)
             if found is not None:
                 return found
-            memory += size * sum(map(_bytes_of_fold, folds_of(body, reassociate=self.reassociate)))
+            folds = folds_of(body, reassociate=self.reassociate)
+            memory += size * sum(_bytes_of_fold(it, placed.types) for it in folds)
         if memory > self.memory:
             return "what a thread makes does not fit workgroup memory"
         return _obstacle_between(kernel, placed)
@@ -175,6 +178,8 @@ def _obstacle_of_fork(body: ForkBody, grids: Grids, *, reassociate: bool) -> str
         return "a fork collects"
     for reduce in body.reduces:
         if reduce not in folded and not grids.has_own_elements(reduce, body.fork):
+            if body.iterations.fold(reduce, reduce.update, reassociate=True) is not None:
+                return "floats are added or multiplied, whose order shows (see `reassociate`)"
             return "a thread runs a fork whose threads depend on each other"
     return None
 
@@ -199,9 +204,11 @@ def _bytes(type: Type, constants: Sequence[int]) -> int:
     return dynamic.evaluate(buffer_size(literal), ())
 
 
-def _bytes_of_fold(fold: Group) -> int:
-    """At most how many bytes each invocation puts into arrays."""
-    return _LARGEST * (1 + len(fold.reduces))
+def _bytes_of_fold(fold: Group, types: Mapping[Node, Type]) -> int:
+    """At most how many bytes each invocation puts into arrays of scalars, of which a bool takes a word."""
+    known = [types[it] for it in fold.reduces]
+    values = sum(max(_WORD, it.bits // 8) if isinstance(it, (Integer, Float)) else _WORD for it in known)
+    return values + (_WORD if isinstance(fold, Selection) else 0)
 
 
 def _between(kernel: GridKernel, placed: Placement) -> Iterator[Node]:
