@@ -279,6 +279,28 @@ def test_sums_of_floats_if_asked() -> None:
     agree_everywhere(text, [3, 40], [rows], program)
 
 
+@pytest.mark.parametrize(
+    ("type", "lowest", "limits"),
+    [("i8", -128, (-128, 127)), ("u16", 0, (0, 65535)), ("i64", -(2**63), (-(10**12), 10**12)), ("u64", 0, (0, 2**63))],
+)
+@pytest.mark.parametrize("name", ["sum", "and", "greatest by a select", "the last greatest", "kept if not less"])
+def test_integers_that_a_gpu_lacks(name: str, type: str, lowest: int, limits: tuple[int, int]) -> None:
+    text = KERNELS[name].replace("i32", type).replace("-2147483648", str(lowest))
+    program = program_of(text, [3, 21])
+    assert sizes(program) == [8]
+    agree_everywhere(text, [3, 21], [rows_of((3, 21), 4, low=limits[0], high=limits[1])], program)
+
+
+@pytest.mark.parametrize("op", ["and", "or", "xor"])
+def test_bools(op: str) -> None:
+    text = KERNELS["and"].replace("and(a, value)", f"{op}(a, value)").replace("array<i32", "array<bool")
+    text = text.replace("(columns_end, seven, a2)", "(columns_end, yes, a2)\n  yes = constant(bool true)")
+    program = program_of(text, [3, 21])
+    assert sizes(program) == [8]
+    rows: list[Value] = [[it % 5 > 0 for it in range(21)], [True] * 21, [False] * 21]
+    agree_everywhere(text, [3, 21], [rows], program)
+
+
 STAGES = """fn f<m, n>(
   x: array<array<i32, n>, m>, total: array<i32, m>
 ) -> product<array<array<i32, n>, m>, array<i32, m>> {

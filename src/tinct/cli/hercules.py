@@ -136,6 +136,8 @@ def command(
     shows_program = emit is not None or format == "program"
     if workgroup_size is not None and not is_run and not shows_program:
         raise InputError("--workgroup-size is for --run, --format program and --emit wgsl")
+    if reassociate and not is_run and not shows_program:
+        raise InputError("--reassociate is for --run, --format program and --emit wgsl")
     if not is_run and not shows_program:
         _print(module, format, name)
         return
