@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import inf, nan
 from pathlib import Path
 
@@ -191,6 +192,84 @@ def test_selections_of_a_whole_array(name: str, count: int) -> None:
     agree_everywhere(text, [count], rows_of((1, count), count), program)
 
 
+LOOPS = {
+    "a loop that counts up, with a branch": """
+      header = region(rows, next)
+      j = phi(header, none, next_j)
+      best = phi(header, low, next_best)
+      at = phi(header, first, next_at)
+      is_left = less(j, length)
+      test = if(header, is_left)
+      out = read(test, control(0))
+      body = read(test, control(1))
+      value = read(x, position(i), position(j))
+      number = cast(i32, j)
+      is_better = greater(value, best)
+      branch = if(body, is_better)
+      stays = read(branch, control(0))
+      changes = read(branch, control(1))
+      next = region(stays, changes)
+      next_best = phi(next, best, value)
+      next_at = phi(next, at, number)
+      next_j = add(j, one)""",
+    "a loop of an i32 counter, with selects the other way round": """
+      header = region(rows, body)
+      j = phi(header, first, next_j)
+      best = phi(header, low, next_best)
+      at = phi(header, first, next_at)
+      count = cast(i32, length)
+      is_done = greater_equal(j, count)
+      test = if(header, is_done)
+      out = read(test, control(1))
+      body = read(test, control(0))
+      place = cast(u64, j)
+      value = read(x, position(i), position(place))
+      stays = less_equal(value, best)
+      next_best = select(stays, best, value)
+      next_at = select(stays, at, j)
+      more = constant(i32 1)
+      next_j = add(j, more)""",
+    "max, and a branch for the position": """
+      columns = fork(rows, n)
+      j = thread_id(columns)
+      best = reduce(out, low, next_best)
+      at = reduce(out, first, next_at)
+      value = read(x, position(i), position(j))
+      number = cast(i32, j)
+      next_best = intrinsic(max, i32, value, best)
+      is_better = less(best, value)
+      branch = if(columns, is_better)
+      stays = read(branch, control(0))
+      changes = read(branch, control(1))
+      next = region(changes, stays)
+      next_at = phi(next, number, at)
+      out = join(next)""",
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_other_spellings_of_the_greatest_of_rows(name: str) -> None:
+    text = f"""fn f<m, n>(x: array<array<i32, n>, m>) -> product<array<i32, m>, array<i32, m>> {{
+      low = constant(i32 -2147483648)
+      first = constant(i32 0)
+      none = constant(u64 0)
+      one = constant(u64 1)
+      length = dynamic(n)
+      rows = fork(start, m)
+      i = thread_id(rows){LOOPS[name]}
+      rows_end = join(out)
+      greatest = collect(rows_end, best)
+      positions = collect(rows_end, at)
+      both = product(greatest, positions)
+      done = return(rows_end, both)
+    }}"""
+    check(Module([function_of(text)]))
+    for constants in EXTENTS:
+        program = program_of(text, constants)
+        assert constants[0] == 0 or max(sizes(program)) >= 2
+        agree_everywhere(text, constants, [rows_of(constants, 8)], program)
+
+
 TIE_BREAKS = """fn f<m, n>(x: array<array<f32, n>, m>) -> product<array<f32, m>, array<i32, m>> {
   start_value = constant(f32 START)
   none = constant(i32 -1)
@@ -356,6 +435,74 @@ def test_forks_one_after_another(constants: tuple[int, int]) -> None:
     agree_everywhere(STAGES, constants, [rows, totals], program)
     if constants[0] and constants[1] > 1:
         assert sizes(program) != [0]
+
+
+def random_thread(seed: int) -> str:
+    """A function whose threads run forks of all kinds, each of which uses what those before it have made."""
+    source = random.Random(seed)
+    lines: list[str] = []
+    table, end, scalars = "table", "rows", ["zero", "seven"]
+    for stage in range(source.randint(1, 4)):
+        name, control = f"s{stage}", end
+        end = f"{name}_end"
+        lines += [f"{name} = fork({control}, n)", f"{name}_t = thread_id({name})"]
+        other = source.choice(scalars)
+        if source.random() < 0.6:
+            lines += [
+                f"{name}_table = reduce({end}, {table}, {name}_new)",
+                f"{name}_old = read({name}_table, position(i), position({name}_t))",
+                f"{name}_x = {source.choice(('add', 'xor', 'sub'))}({name}_old, {other})",
+                f"{name}_new = write({name}_table, {name}_x, position(i), position({name}_t))",
+            ]
+            table = f"{name}_table"
+        else:
+            lines += [
+                f"{name}_at = read({table}, position(i), position({name}_t))",
+                f"{name}_x = add({name}_at, {other})",
+            ]
+        if source.random() < 0.6:
+            start, op = source.choice(scalars), source.choice(("add", "mul", "xor", "and"))
+            lines += [f"{name}_a = reduce({end}, {start}, {name}_a2)", f"{name}_a2 = {op}({name}_a, {name}_x)"]
+            scalars.append(f"{name}_a")
+        if source.random() < 0.6:
+            op = source.choice(("less", "less_equal", "greater", "greater_equal"))
+            lines += [
+                f"{name}_c = {op}({name}_x, {name}_b)",
+                f"{name}_i = cast(i32, {name}_t)",
+                f"{name}_b = reduce({end}, {source.choice(scalars[:2])}, {name}_b2)",
+                f"{name}_b2 = select({name}_c, {name}_x, {name}_b)",
+                f"{name}_d = reduce({end}, zero, {name}_d2)",
+                f"{name}_d2 = select({name}_c, {name}_i, {name}_d)",
+            ]
+            scalars += [f"{name}_b", f"{name}_d"]
+        lines.append(f"{end} = join({name})")
+    body = "\n  ".join(lines)
+    return f"""fn f<m, n>(
+  x: array<array<i32, n>, m>, y: array<i32, m>
+) -> product<array<array<i32, n>, m>, array<i32, m>> {{
+  zero = constant(i32 0)
+  seven = constant(i32 7)
+  rows = fork(start, m)
+  i = thread_id(rows)
+  table = reduce(rows_end, x, {table})
+  totals = reduce(rows_end, y, changed)
+  {body}
+  old = read(totals, position(i))
+  new = add(old, {scalars[-1]})
+  changed = write(totals, new, position(i))
+  rows_end = join({end})
+  both = product(table, totals)
+  done = return(rows_end, both)
+}}"""
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_threads(seed: int) -> None:
+    text = random_thread(seed)
+    for constants in ((2, 1), (3, 5), (2, 29)):
+        program = program_of(text, constants, replace(FORCED, size=2 << seed % 4), passes=seed % 2 > 0)
+        assert constants[1] == 1 or max(sizes(program)) >= 2
+        agree_everywhere(text, constants, [rows_of(constants, seed), list(range(constants[0]))], program)
 
 
 LOCAL = """fn f<m, n>(x: array<array<i32, n>, m>) -> array<i32, m> {
