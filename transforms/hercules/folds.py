@@ -1,14 +1,13 @@
 """Folds that may be done in parts: what a fork carries, and how the results of two parts are combined.
 
-A fork's threads can be divided into parts, each of which starts from a neutral value. The results of the parts are
-combined in any grouping, but in an order that is known only to a `Selection`:
+A fork's threads can be divided into parts, each of which starts from a neutral value. The results of the parts can be
+combined in any order:
 
 - An `OperationFold` is one scalar that is folded by an associative and commutative operation (see `independence`).
 - A `Selection` is several scalars that are replaced together where a comparison says so, as in the search for the
-  greatest value and its position. Its `order` compares keys one after another, as tuples are compared, so it is a
-  strict or a weak order of the threads' values, without a place for NaNs, which no comparison accepts. Of equal ones
-  the first thread's, or the last thread's if equal keys are accepted, is kept. So a part also says which thread it
-  has kept, by a number from 1; 0 is the value with which the fold started.
+  greatest value and its position (see `selections`). Of equal ones the first thread's is kept, or the last thread's if
+  equal keys are accepted. So a part also says which thread it has kept, by a number from 1; 0 is the value with which
+  the fold started.
 """
 
 from __future__ import annotations
@@ -132,21 +131,21 @@ class Selection:
             keeps_first = self.order[-1].accepts in _STRICT.values()
             order.append(Key(self.thread, BinaryOp.LESS if keeps_first else BinaryOp.GREATER))
         pairs = [(it.accepts, other[at[it.reduce]], current[at[it.reduce]]) for it in order]
-        accepted = _is_before(pairs, add)
+        accepted = _is_accepted(pairs, add)
         chosen: list[Node] = [Select(accepted, new, old) for new, old in zip(other, current, strict=True)]
         for node in chosen:
             add(node)
         return chosen
 
 
-def _is_before(pairs: Sequence[tuple[BinaryOp, Node, Node]], add: Add) -> Node:
-    """Whether the second values of pairs, compared one after another by a strict comparison each, accept the first."""
+def _is_accepted(pairs: Sequence[tuple[BinaryOp, Node, Node]], add: Add) -> Node:
+    """Whether new values replace old ones; each pair has the strict comparison by which, if those before are equal."""
     (op, new, old), *others = pairs
     better = Binary(op, new, old)
     add(better)
     if not others:
         return better
-    tied = Binary(BinaryOp.AND, equal := Binary(BinaryOp.EQUAL, new, old), _is_before(others, add))
+    tied = Binary(BinaryOp.AND, equal := Binary(BinaryOp.EQUAL, new, old), _is_accepted(others, add))
     either = Binary(BinaryOp.OR, better, tied)
     for node in (equal, tied, either):
         add(node)

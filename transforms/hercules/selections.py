@@ -5,9 +5,10 @@
     next_index = select(is_greater, i, index)
 
 The condition compares keys as tuples are compared: by one comparison of a value with a carried key, or by a strict one
-`or` both keys being equal `and` a condition on the next keys. Nothing else in a thread uses the carried values, the
-condition or the values that are kept. So a thread offers values that do not depend on other threads, and of all that
-are offered the greatest in the order of keys is kept.
+`or` both keys being equal `and` a condition on the next keys. Only the first key may be a float: a NaN there is never
+accepted, but one behind an accepted first key would have no place in an order. Nothing else in a thread uses the
+carried values, the condition or the values that are kept. So a thread offers values that do not depend on other
+threads, and of all that are offered the greatest in the order of keys is kept.
 """
 
 from __future__ import annotations
@@ -16,21 +17,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ...ir.hercules.conditions import MIRRORED, OPPOSITE
 from ...ir.hercules.nodes import Binary, BinaryOp, Float, Intrinsic, Node, Reduce, Select, Unary, UnaryOp
 from .forks import ForkBody
 
-_MIRRORED: Final = {
-    BinaryOp.LESS: BinaryOp.GREATER,
-    BinaryOp.LESS_EQUAL: BinaryOp.GREATER_EQUAL,
-    BinaryOp.GREATER: BinaryOp.LESS,
-    BinaryOp.GREATER_EQUAL: BinaryOp.LESS_EQUAL,
-}
-_NEGATED: Final = {
-    BinaryOp.LESS: BinaryOp.GREATER_EQUAL,
-    BinaryOp.LESS_EQUAL: BinaryOp.GREATER,
-    BinaryOp.GREATER: BinaryOp.LESS_EQUAL,
-    BinaryOp.GREATER_EQUAL: BinaryOp.LESS,
-}
+_ORDERS: Final = frozenset({BinaryOp.LESS, BinaryOp.LESS_EQUAL, BinaryOp.GREATER, BinaryOp.GREATER_EQUAL})
 _STRICT: Final = frozenset({BinaryOp.LESS, BinaryOp.GREATER})
 _EXTREMES: Final = {"max": (BinaryOp.GREATER, BinaryOp.GREATER_EQUAL), "min": (BinaryOp.LESS, BinaryOp.LESS_EQUAL)}
 """The comparisons by which an intrinsic replaces a first key."""
@@ -112,9 +103,8 @@ class _Parser:
         """Whether an integer becomes the greater or lesser of itself and what is offered: as if it were selected."""
         match term.key.update:
             case Intrinsic(str() as name, arguments=arguments) if name in _EXTREMES:
-                is_whole = not isinstance(self.body.forks.placed.types[term.key], Float)
                 both = {*arguments} == {term.key, term.offered}
-                return is_whole and both and term.accepts in _EXTREMES[name]
+                return both and not self._is_float(term.key) and term.accepts in _EXTREMES[name]
             case _:
                 return False
 
@@ -126,7 +116,7 @@ class _Parser:
                 return self._order(operand, nodes, is_negated=not is_negated)
             case Binary(BinaryOp.OR, lhs, rhs) if not is_negated:
                 return self._either(lhs, rhs, nodes) or self._either(rhs, lhs, nodes)
-            case Binary(op, lhs, rhs) if op in _MIRRORED:
+            case Binary(op, lhs, rhs) if op in _ORDERS:
                 term = self._term(op, lhs, rhs, is_negated=is_negated)
                 return None if term is None else [term]
             case _:
@@ -146,7 +136,9 @@ class _Parser:
             if self._is_equality(equal, before[0]):
                 after = self._order(rest, nodes, is_negated=False)
                 nodes += [second, equal]
-                return None if after is None else before + after
+                if after is None or any(self._is_float(it.key) for it in after):
+                    return None
+                return before + after
         return None
 
     def _is_equality(self, node: Node, term: _Term) -> bool:
@@ -161,12 +153,15 @@ class _Parser:
         order.
         """
         if lhs in self.reduces:
-            lhs, rhs, op = rhs, lhs, _MIRRORED[op]
+            lhs, rhs, op = rhs, lhs, MIRRORED[op]
         if not isinstance(rhs, Reduce) or rhs not in self.reduces or lhs in self.reduces:
             return None
-        if is_negated and isinstance(self.body.forks.placed.types[rhs], Float):
+        if is_negated and self._is_float(rhs):
             return None
-        return _Term(rhs, _NEGATED[op] if is_negated else op, lhs)
+        return _Term(rhs, OPPOSITE[op] if is_negated else op, lhs)
+
+    def _is_float(self, node: Node) -> bool:
+        return isinstance(self.body.forks.placed.types[node], Float)
 
     def _are_private(self, members: Sequence[Reduce], nodes: Sequence[Node]) -> bool:
         """Whether a thread uses the carried values and the condition for nothing but the selection."""

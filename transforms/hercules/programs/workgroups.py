@@ -219,7 +219,7 @@ def _between(kernel: GridKernel, placed: Placement) -> Iterator[Node]:
 
 
 def _share(function: Function, fork: Fork, size: int, *, extent: int, reassociate: bool) -> None:
-    """Share the threads of a fork among the invocations of a workgroup, which `size` says how many there are."""
+    """Share the `extent` threads of a fork among the `size` invocations of a workgroup."""
     known = Analyses(function)
     body = Forks.of(known).body(fork)
     folds = [with_thread(body, it, extent) for it in folds_of(body, reassociate=reassociate)]
