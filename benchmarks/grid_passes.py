@@ -1,8 +1,9 @@
 """`python -m benchmarks.grid_passes`: what each pass of the pipeline `grid` gains for `.hir` functions on a GPU.
 
 A program is timed on the device after the whole pipeline, after the pipeline without each of its passes, and without
-any. Times are those of the run on the device, without compilation, in interleaved rounds. A ratio is relative to the
-whole pipeline: above 1, the pass gains. Before it is timed, a program's result is compared with the whole pipeline's.
+any. `workgroup_trees`, which works on kernels, counts as a pass. Times are those of the run on the device, without
+compilation, in interleaved rounds. A ratio is relative to the whole pipeline: above 1, the pass gains. A dash is a pass
+without which the program is the same. Before it is timed, a program's result is compared with the whole pipeline's.
 """
 
 from __future__ import annotations
@@ -27,19 +28,20 @@ from tinct.backend.gpu import shared_device
 from tinct.functions.copies import copied_function
 from tinct.functions.extents import dynamic_constants
 from tinct.functions.values import as_argument, to_bytes
-from tinct.gpu_programs import ProgramOnGpu
+from tinct.gpu_programs import ProgramOnGpu, trees_for
 from tinct.ir.hercules import dynamic
 from tinct.ir.hercules.nodes import Module
+from tinct.ir.hercules.program_text import print_program
 from tinct.ir.hercules.types import substitute
 from tinct.transforms.hercules import GRID, HERCULES
 from tinct.transforms.hercules.for_machine import with_own_control
-from tinct.transforms.hercules.programs import program_for
-from tinct.transforms.passes import Pass, apply_passes
+from tinct.transforms.hercules.programs import WorkgroupTrees, program_for
+from tinct.transforms.passes import apply_passes
 
 from . import machine
 
 ROOT: Final = Path(__file__).parents[1]
-PASSES: Final = tuple(dict.fromkeys(it.name for it in GRID.passes))
+PASSES: Final = tuple(dict.fromkeys([*(it.name for it in GRID.passes), WorkgroupTrees.name]))
 NONE: Final = "none"
 GAIN: Final = 1.5
 """From this ratio on a pass is named."""
@@ -92,8 +94,11 @@ WORKLOADS: Final = (
     Workload("programs/prefix_sum/prefix_sum.hir", {"values": (50_000,)}),
     Workload("programs/softmax/softmax.hir", {"x": (1024, 512)}),
     Workload("benchmarks/grid_programs/decay.hir", {"initial": (50_000,), "rate": ()}, constants={"steps": 100}),
+    Workload("benchmarks/grid_programs/argmax.hir", {"values": (2_000_000,)}),
+    Workload("benchmarks/grid_programs/argmax_of_rows.hir", {"x": (2, 2_000_000)}),
     Workload("benchmarks/grid_programs/dot_of_integers.hir", {"a": (1_000_000,), "b": (1_000_000,)}, below=100),
     Workload("benchmarks/grid_programs/greatest.hir", {"values": (1_000_000,)}, below=1 << 30),
+    Workload("benchmarks/grid_programs/row_sums.hir", {"x": (2, 4_000_000)}, below=100),
     Workload("benchmarks/grid_programs/running_sum.hir", {"x": (60_000,)}),
     Workload("benchmarks/grid_programs/scaled.hir", {"x": (1_000_000,), "y": (1_000_000,), "a": ()}),
     Workload("benchmarks/grid_programs/two_steps.hir", {"x": (1024, 1024)}),
@@ -104,6 +109,7 @@ WORKLOADS: Final = (
 class Variant:
     """A workload's program after some of the passes, and the seconds of its runs; `problem` says why it has none."""
 
+    text: str
     program: ProgramOnGpu
     arguments: Sequence[bytes | bytearray]
     seconds: list[float] = field(default_factory=list[float])
@@ -122,7 +128,9 @@ class Variant:
 
 
 def variants_of(workload: Workload) -> dict[str, Variant]:
-    """The program after the whole pipeline (the name is empty), without each pass of it, and without all."""
+    """The program after the whole pipeline (the name is empty), without each pass of it, and without all, where that
+    makes it another one.
+    """
     function = tinct.load_hercules(ROOT / workload.file)[workload.name]
     given = workload.arguments(function)
     constants = dynamic_constants(function.function, given, workload.constants)
@@ -131,14 +139,19 @@ def variants_of(workload: Workload) -> dict[str, Variant]:
     triples = zip(types, given, function.parameters, strict=True)
     data = [to_bytes(type, as_argument(type, value, name)) for type, value, name in triples]
 
-    def variant(passes: Sequence[Pass[Module]]) -> Variant:
+    trees = trees_for(shared_device("").adapter())
+
+    def variant(without: str) -> Variant:
         changed = copied_function(function.function)
         with_own_control(changed)
+        passes = [it for it in GRID.passes if without not in (it.name, NONE)]
         apply_passes(Module([changed]), passes, HERCULES)
-        return Variant(ProgramOnGpu(program_for(changed, constants)), data)
+        known = None if without in (WorkgroupTrees.name, NONE) else trees
+        program = program_for(changed, constants, known)
+        return Variant(print_program(program), ProgramOnGpu(program), data)
 
-    kept = {name: [it for it in GRID.passes if it.name != name] for name in PASSES}
-    return {name: variant(passes) for name, passes in {"": list(GRID.passes), **kept, NONE: []}.items()}
+    all_of_them = {name: variant(name) for name in ("", *PASSES, NONE)}
+    return {name: it for name, it in all_of_them.items() if not name or it.text != all_of_them[""].text}
 
 
 def measure(variants: dict[str, Variant], rounds: int) -> None:
@@ -157,13 +170,16 @@ def measure(variants: dict[str, Variant], rounds: int) -> None:
 
 
 def ratio(variants: dict[str, Variant], name: str) -> float | None:
-    """How many times longer the program takes without a pass; None if it does not run so."""
-    return None if variants[name].problem else variants[name].median / variants[""].median
+    """How many times longer the program takes without a pass; None if it does not run so, or is the same."""
+    if name not in variants or variants[name].problem:
+        return None
+    return variants[name].median / variants[""].median
 
 
-def _cell(value: float | None) -> str:
+def _cell(variants: dict[str, Variant], name: str) -> str:
+    value = ratio(variants, name)
     if value is None:
-        return "fails"
+        return "fails" if name in variants else "–"
     return f"[bold]{value:.2f}[/bold]" if value >= GAIN else f"{value:.2f}"
 
 
@@ -188,10 +204,11 @@ def main(programs: tuple[str, ...], rounds: int, json_path: Path | None) -> None
             console.print(f"{workload.name}: {error}", highlight=False)
             continue
         console.print(f"{workload.name} is measured", highlight=False)
-        ratios = {name: ratio(variants, name) for name in (*PASSES, NONE)}
+        columns = (*PASSES, NONE)
+        ratios = {name: ratio(variants, name) for name in columns}
         problems = {name: it.problem for name, it in variants.items() if it.problem}
         found[workload.name] = {"seconds": variants[""].median, "ratios": ratios, "problems": problems}
-        table.add_row(workload.name, f"{variants[''].median * 1e3:.1f}", *map(_cell, ratios.values()))
+        table.add_row(workload.name, f"{variants[''].median * 1e3:.1f}", *(_cell(variants, it) for it in columns))
         for name, problem in problems.items():
             console.print(f"{workload.name} without {name}: {problem}")
     console.print(table)

@@ -15,8 +15,8 @@ function's interface is an array of one element. Example, of the product of two 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from .nodes import DynamicConstant, Fork, Function, Node, Type
@@ -32,11 +32,16 @@ class GridKernel:
     collections; the function returns the product of the final versions of those that it writes, which `written` lists
     in order. Each fork of the grid carries every written parameter by one Reduce. With `depth` 0 the function runs
     once.
+
+    With `workgroup`, a thread of the grid is run by so many invocations, which share the collections that it makes. Its
+    body then consists of forks of this factor, one after another, whose threads are the invocations; the code between
+    them has one result for all.
     """
 
     function: Function
     depth: int
     written: tuple[int, ...]
+    workgroup: int = 0
 
     @property
     def factors(self) -> tuple[DynamicConstant, ...]:
@@ -165,3 +170,24 @@ def walk(steps: Iterable[Step]) -> Iterator[Step]:
                 pass
             case _:
                 assert_never(step)
+
+
+def with_kernels(steps: Iterable[Step], change: Callable[[GridKernel], GridKernel]) -> tuple[Step, ...]:
+    """The steps with other kernels."""
+    return tuple(_with_kernels(it, change) for it in steps)
+
+
+def _with_kernels(step: Step, change: Callable[[GridKernel], GridKernel]) -> Step:
+    match step:
+        case Dispatch(kernel=kernel):
+            return replace(step, kernel=change(kernel))
+        case Repeat(steps=inner):
+            return replace(step, steps=with_kernels(inner, change))
+        case Loop(steps=inner, then=others):
+            return replace(step, steps=with_kernels(inner, change), then=with_kernels(others, change))
+        case Branch(if_false=inner, if_true=others):
+            return replace(step, if_false=with_kernels(inner, change), if_true=with_kernels(others, change))
+        case Copy() | Clear():
+            return step
+        case _:
+            assert_never(step)

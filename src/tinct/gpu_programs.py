@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,10 +32,29 @@ from .ir.hercules.types import F16, U32, substitute
 from .pipeline import WORKGROUP_SIZE, GpuKernel, GpuOptions, compile_grid
 
 if TYPE_CHECKING:
-    from .backend.gpu import GpuDevice, GpuProgram, ProgramBuffer, ProgramResult, ProgramStep
+    from .backend.gpu import AdapterInfo, GpuDevice, GpuProgram, ProgramBuffer, ProgramResult, ProgramStep
+    from .transforms.hercules.programs import WorkgroupTrees
 
+_SIZE_LIMITS: Final = ("max-compute-workgroup-size-x", "max-compute-invocations-per-workgroup")
 _MOST: Final = 2**32 - 1
 """The greatest dynamic constant: a GPU's indices have 32 bits."""
+
+
+_LANES_OF_CORE: Final = 8
+"""The invocations that a core of a processor runs at once, as the vectors of Mesa's llvmpipe are 256 bits wide."""
+
+
+def trees_for(adapter: AdapterInfo) -> WorkgroupTrees:
+    """How workgroups run long threads on an adapter."""
+    from .transforms.hercules.programs import WorkgroupTrees
+
+    size = min(adapter.limits[it] for it in _SIZE_LIMITS)
+    memory = adapter.limits["max-compute-workgroup-storage-size"]
+    if adapter.kind == "CPU":
+        cores = os.cpu_count() or 1
+        size = min(size, _LANES_OF_CORE)
+        return WorkgroupTrees(size, memory, lanes=cores * _LANES_OF_CORE, subgroup=_LANES_OF_CORE)
+    return WorkgroupTrees(min(size, WorkgroupTrees.size), memory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +139,7 @@ class ProgramOnGpu:
 
 def _check_workgroup_size(device: GpuDevice, size: int) -> None:
     limits = device.adapter().limits
-    most = min(limits["max-compute-workgroup-size-x"], limits["max-compute-invocations-per-workgroup"])
+    most = min(limits[it] for it in _SIZE_LIMITS)
     if not 1 <= size <= most:
         raise InputError(f"a workgroup size of {size}; {device.adapter().name} allows 1 to {most}")
 
@@ -265,7 +285,7 @@ class _Maker:
 
     def _dispatch(self, step: Dispatch) -> ProgramStep:
         from .backend.gpu import BoundBuffer, DispatchStep
-        from .transforms.from_hercules import grid_size
+        from .transforms.from_hercules import workgroups_of
 
         kernel, made = step.kernel, self.kernels[step.kernel]
         bound = [
@@ -278,8 +298,8 @@ class _Maker:
             bound.append(BoundBuffer(made.watch.group, made.watch.binding, "storage", watch))
         if made.watch is None or made.watch.binding != len(step.buffers):
             bound.append(BoundBuffer(0, len(step.buffers), "uniform", constants))
-        factors = [dynamic.evaluate(it, self.program.constants) for it in kernel.factors]
-        return DispatchStep([*self.kernels].index(kernel), tuple(bound), grid_size(factors, self.workgroup_size))
+        size = workgroups_of(kernel, self.program.constants, self.workgroup_size)
+        return DispatchStep([*self.kernels].index(kernel), tuple(bound), size)
 
 
 def _not_empty(type: Type) -> Type:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .backend.cpu.jit import MachineCode
     from .backend.cpu.options import CpuOptions
     from .ir.wgsl.ast import TranslationUnit
+    from .transforms.hercules.programs import WorkgroupTrees
     from .transforms.passes import Pass
 
 WORKGROUP_SIZE: Final = 64
@@ -176,19 +177,21 @@ def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
     return lowered
 
 
-def program_of(function: Function, constants: Sequence[int]) -> Program:
+def program_of(function: Function, constants: Sequence[int], trees: WorkgroupTrees | None = None) -> Program:
     """The program of a function that verifies, for these values of its dynamic constants: its loops and folds are made
-    grids where that is proved. The function may be changed.
+    grids where that is proved, and workgroups run long threads as `trees` say, or as on any GPU. Where `trees` may
+    reassociate floats, all passes may. The function may be changed.
     """
-    from .transforms.hercules import COUNTS_OF_GRIDS, GRID, HERCULES
+    from .transforms.hercules import COUNTS_OF_GRIDS, HERCULES, grid_passes
     from .transforms.hercules.for_machine import with_own_control
-    from .transforms.hercules.programs import program_for
+    from .transforms.hercules.programs import WorkgroupTrees, program_for
     from .transforms.passes import apply_passes
 
+    trees = WorkgroupTrees() if trees is None else trees
     with_own_control(function)
     if all(it < 1 << COUNTS_OF_GRIDS for it in constants):  # which the passes rely on
-        apply_passes(HerculesModule([function]), GRID.passes, HERCULES)
-    return program_for(function, constants)
+        apply_passes(HerculesModule([function]), grid_passes(reassociate=trees.reassociate), HERCULES)
+    return program_for(function, constants, trees)
 
 
 def compile_grid(kernel: GridKernel, options: GpuOptions) -> GpuKernel:

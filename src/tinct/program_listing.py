@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from math import prod
+from typing import TYPE_CHECKING
 
 from .ir.hercules import dynamic
+from .ir.hercules.nodes import Fork
 from .ir.hercules.program import Dispatch, GridKernel, Program, walk
 from .ir.hercules.program_text import dispatch_text, print_program
 from .pipeline import GpuOptions, compile_grid
 
+if TYPE_CHECKING:
+    from .transforms.hercules.programs import WorkgroupTrees
 
-def list_program(program: Program, workgroup_size: int) -> str:
-    """The text of the program, with the workgroups of each dispatch. Raises InputError for grids that are too large."""
-    return print_program(program, note=lambda kernel: grid_text(program, kernel, workgroup_size))
+
+def list_program(program: Program, workgroup_size: int, trees: WorkgroupTrees) -> str:
+    """The text of the program, with the workgroups of each dispatch, and why an invocation runs the forks of a thread
+    alone where it does; `trees` made the program. Raises InputError for grids that are too large.
+    """
+
+    def note(kernel: GridKernel) -> str:
+        text = grid_text(program, kernel, workgroup_size)
+        forks = sum(isinstance(it, Fork) for it in kernel.function.nodes)
+        if kernel.workgroup or forks == kernel.depth:
+            return text
+        return f"{text}, one invocation each: {trees.obstacle(kernel, program.constants)}"
+
+    return print_program(program, note=note)
 
 
 def list_wgsl(program: Program, workgroup_size: int) -> str:
@@ -32,10 +47,11 @@ def list_wgsl(program: Program, workgroup_size: int) -> str:
 
 def grid_text(program: Program, kernel: GridKernel, workgroup_size: int) -> str:
     """How a dispatch of a kernel is divided, such as `1000 threads in 16 workgroups of 64`. Raises InputError."""
-    from .transforms.from_hercules import grid_size, threads_of_workgroup
+    from .transforms.from_hercules import threads_of_workgroup, workgroups_of
 
     factors = [dynamic.evaluate(it, program.constants) for it in kernel.factors]
-    size, groups = threads_of_workgroup(kernel, workgroup_size), grid_size(factors, workgroup_size)
+    size = threads_of_workgroup(kernel, workgroup_size)
+    groups = workgroups_of(kernel, program.constants, workgroup_size)
     rows = f"{groups[0]} x {groups[1]}" if groups[1] > 1 else str(groups[0])
     return f"{_counted(str(prod(factors)), 'thread')} in {_counted(rows, 'workgroup')} of {size}"
 

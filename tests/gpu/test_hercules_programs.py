@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import pytest
 
 from tinct.backend.gpu import GpuDevice
 from tinct.base.errors import InputError
-from tinct.functions.values import as_argument, from_bytes, to_bytes, to_value
 from tinct.gpu_programs import ProgramOnGpu
 from tinct.ir.hercules import interp
-from tinct.ir.hercules.nodes import Function, Product
-from tinct.ir.hercules.program import Program
+from tinct.ir.hercules.nodes import Function
 from tinct.ir.hercules.storage import Value
 from tinct.ir.hercules.text import parse
 from tinct.transforms.hercules.programs import program_for
 
 from ..hercules.support import GOLDENS, function_of, load, same_value
+from ..hercules.support import run_on_gpu as run
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -26,16 +24,6 @@ def _device() -> None:
     reason = GpuDevice.unavailable_reason()
     if reason is not None:
         pytest.skip(f"no GPU: {reason}")
-
-
-def run(program: Program, values: Sequence[Value]) -> Value:
-    """What a program without sums returns on the GPU."""
-    pairs = zip(program.parameter_types, values, strict=True)
-    outcome = ProgramOnGpu(program).run([to_bytes(type, as_argument(type, value, "")) for type, value in pairs])
-    returned = program.return_type
-    types = returned.fields if program.is_product and isinstance(returned, Product) else (returned,)
-    parts = [to_value(type, from_bytes(type, data)) for type, data in zip(types, outcome.results, strict=True)]
-    return parts if program.is_product else parts[0]
 
 
 def golden(name: str) -> Function:

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tinct.functions import HerculesFunction
-from tinct.ir.hercules.nodes import Function, Module, Node
+from tinct.functions.values import as_argument, from_bytes, to_bytes, to_value
+from tinct.gpu_programs import ProgramOnGpu
+from tinct.ir.hercules.nodes import Function, Module, Node, Product
+from tinct.ir.hercules.program import Program
 from tinct.ir.hercules.storage import Value, Variant
 from tinct.ir.hercules.text import parse, print_module
 
@@ -55,3 +58,13 @@ def same_value(left: Value, right: Value) -> bool:
 def body(text: str, head: str = "fn f() -> i32") -> Module:
     """A module of one function with these lines."""
     return parse(f"{head} {{\n{text}\n}}\n")
+
+
+def run_on_gpu(program: Program, values: Sequence[Value]) -> Value:
+    """What a program without sums returns on the GPU."""
+    pairs = zip(program.parameter_types, values, strict=True)
+    outcome = ProgramOnGpu(program).run([to_bytes(type, as_argument(type, value, "")) for type, value in pairs])
+    returned = program.return_type
+    types = returned.fields if program.is_product and isinstance(returned, Product) else (returned,)
+    parts = [to_value(type, from_bytes(type, data)) for type, data in zip(types, outcome.results, strict=True)]
+    return parts if program.is_product else parts[0]

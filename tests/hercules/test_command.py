@@ -185,6 +185,18 @@ def test_workgroups_are_shown(given: list[str], head: str, size: int) -> None:
     assert (code, head.rsplit(": ", maxsplit=1)[-1] in output) == (0, True)
 
 
+def test_the_listing_says_why_an_invocation_runs_a_thread_alone() -> None:
+    softmax = str(PROGRAMS / "softmax" / "softmax.hir")
+    given = ("--format", "program", "--set=n=3000")
+    code, output = call(softmax, *given, "--set=m=8")
+    assert code == 0
+    assert "in 1 workgroup of 64, one invocation each: floats are added or multiplied, whose order shows" in output
+    code, output = call(softmax, *given, "--set=m=8", "--reassociate")
+    assert (code, "8 threads in 8 workgroups of 256\n" in output) == (0, True)
+    code, output = call(softmax, *given, "--set=m=100000", "--reassociate")
+    assert (code, "one invocation each: there are enough threads, or they are short" in output) == (0, True)
+
+
 def test_each_kernel_of_a_program_is_printed() -> None:
     kmeans = str(PROGRAMS / "kmeans" / "kmeans.hir")
     code, output = call(kmeans, "--emit", "wgsl", "--set=n=100", "--set=k=5")
@@ -203,6 +215,8 @@ def test_each_kernel_of_a_program_is_printed() -> None:
         (["--run", "--emit", "wgsl"], "--run prints the result"),
         (["--workgroup-size=8"], "--workgroup-size is for --run, --format program and --emit wgsl"),
         (["--emit", "wgsl", "--workgroup-size=0"], "0 is not in the range"),
+        (["--reassociate"], "--reassociate is for --run, --format program and --emit wgsl"),
+        (["--run", "--device", "interp", "--reassociate"], "reassociate is for a GPU, not for interp"),
         (["--emit", "wgsl"], "nothing determines the dynamic constant 'm'"),
     ],
 )

@@ -1,9 +1,9 @@
 """A kernel of a program (`ir.hercules.program`) as a module of core IR.
 
-An invocation runs one thread of the grid. Invocations are numbered with the fastest axis x, and threads with the
-innermost fork's index fastest, so that neighbours in a workgroup are neighbours in memory. As there may be more
-workgroups than fit the limit along x, `grid_size` folds them into rows; the invocations past the last thread do
-nothing.
+An invocation runs one thread of the grid, or a workgroup does if the kernel says so. Invocations are numbered with the
+fastest axis x, and threads with the innermost fork's index fastest, so that neighbours in a workgroup are neighbours in
+memory. As there may be more workgroups than fit the limit along x, `grid_size` folds them into rows; the invocations
+past the last thread do nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ...ir import types as w
 from ...ir.core import nodes as c
 from ...ir.core.builder import u32
 from ...ir.core.values import Value
+from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from ...ir.hercules.layout import WORD
 from ...ir.hercules.program import GridKernel
@@ -39,21 +40,33 @@ def grid_module(kernel: GridKernel, workgroup_size: int) -> c.Module:
     """Core IR with one entry point, named like the function as far as WGSL allows.
 
     Parameter i is the storage buffer at `@group(0) @binding(i)`. If the kernel uses dynamic constants, a uniform
-    structure of all of them, each a u32, follows at the next binding. A kernel without a grid has workgroups of one
-    invocation. Raises ShaderError for what has no place in WGSL.
+    structure of all of them, each a u32, follows at the next binding. See `threads_of_workgroup` for the workgroups.
+    Raises ShaderError for what has no place in WGSL.
     """
     function = kernel.function
     frame = _GridFrame(kernel, threads_of_workgroup(kernel, workgroup_size))
-    return KernelModule(frame, function.name, Levels(placed(function), kernel.depth, 0)).build()
+    return KernelModule(frame, function.name, Levels(placed(function), kernel.depth, min(kernel.workgroup, 1))).build()
 
 
 def threads_of_workgroup(kernel: GridKernel, workgroup_size: int) -> int:
-    """The invocations of a workgroup: those that are asked for, or one if the kernel has no grid."""
-    return workgroup_size if kernel.depth else 1
+    """The invocations of a workgroup: those that the kernel says, or else that are asked for, or one if the kernel has
+    no grid.
+    """
+    return kernel.workgroup or (workgroup_size if kernel.depth else 1)
+
+
+def workgroups_of(kernel: GridKernel, constants: Sequence[int], workgroup_size: int) -> tuple[int, int, int]:
+    """The number of workgroups along x, y and z of a kernel, with these values of the dynamic constants.
+
+    Raises InputError for more threads than WebGPU can number.
+    """
+    factors = [dynamic.evaluate(it, constants) for it in kernel.factors]
+    return grid_size(factors, 1 if kernel.workgroup else workgroup_size)
 
 
 def grid_size(factors: Sequence[int], workgroup_size: int) -> tuple[int, int, int]:
-    """The number of workgroups along x, y and z for a grid of these factors; without factors, one.
+    """The number of workgroups along x, y and z for a grid of these factors, of which a workgroup runs so many threads;
+    without factors, one.
 
     Raises InputError for more threads than WebGPU can number.
     """
@@ -104,11 +117,14 @@ class _GridFrame:
         row = builder.binary(
             BinaryOp.MULTIPLY, module.component("workgroup_id", 1), module.component("num_workgroups", 0)
         )
-        group = builder.binary(BinaryOp.ADD, row, module.component("workgroup_id", 0))
-        first = builder.binary(BinaryOp.MULTIPLY, group, u32(self.size))
-        self._thread = builder.binary(
-            BinaryOp.ADD, first, module.input("local_invocation_index"), name=module.names.unique("thread")
-        )
+        name = module.names.unique("thread")
+        first = module.component("workgroup_id", 0)
+        if self.kernel.workgroup:
+            self._thread = builder.binary(BinaryOp.ADD, row, first, name=name)
+        else:
+            group = builder.binary(BinaryOp.ADD, row, first)
+            before = builder.binary(BinaryOp.MULTIPLY, group, u32(self.size))
+            self._thread = builder.binary(BinaryOp.ADD, before, module.input("local_invocation_index"), name=name)
         factors = self.kernel.factors
         strides: list[Value] = [u32(1)]
         for factor in reversed(factors):
@@ -123,7 +139,9 @@ class _GridFrame:
         builder.block = outside.merge_target
 
     def thread(self, module: KernelModule, fork: h.Fork) -> Value:
-        """See `Frame`: the digit of the thread's number for a fork."""
+        """See `Frame`: the digit of the thread's number for a fork of the grid, or the number of the invocation."""
+        if not module.levels.is_grid(fork):
+            return module.input("local_invocation_index")
         assert self._thread is not None
         axis, builder = module.levels.axis(fork), module.builder
         value: Value = self._thread

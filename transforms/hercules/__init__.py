@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...ir.hercules.nodes import Module
 from ...ir.hercules.text import print_module
 from ...ir.hercules.verify import check
-from ..passes import Pipeline, Stage, pipeline
+from ..passes import Pass, Pipeline, Stage, pipeline
 from .ccp import ConditionalConstantPropagation
 from .contract_arrays import ContractArrays
 from .dce import DeadCodeElimination
@@ -47,10 +49,18 @@ GRID: Pipeline[Module] = pipeline(
     (ContractArrays(), "after fusion, when arrays between neighbours are used in one thread only"),
     (GridInterchange(), "on what fusion left: the nests have their final depth"),
     (GridFission(), "after fusion, which would undo it where all parts are parallel"),
-    (ReduceToTree(), "after fission, of folds that are alone in their fork"),
+    (ReduceToTree(counts=COUNTS_OF_GRIDS), "after fission, of folds that are alone in their fork"),
     (GlobalValueNumbering(), "on what was made: the same numbers and bounds several times"),
     (DeadCodeElimination(), "last: what the others left without a use goes"),
 )
+
+
+def grid_passes(*, reassociate: bool) -> tuple[Pass[Module], ...]:
+    """The passes of GRID, which may add and multiply floats in another order if `reassociate`."""
+    if not reassociate:
+        return GRID.passes
+    return tuple(replace(it, reassociate=True) if isinstance(it, (Forkify, ReduceToTree)) else it for it in GRID.passes)
+
 
 HERCULES: Stage[Module] = Stage(
     name="hercules",
@@ -126,4 +136,5 @@ __all__ = [
     "Predication",
     "RangeSimplification",
     "ReduceToTree",
+    "grid_passes",
 ]

@@ -66,7 +66,7 @@ def _tile_all(function: Function, size: int, label: str) -> bool:
     for fork in wanted:
         body = Forks.of(known).body(fork)
         if obstacle(body, size) is None:
-            tile(body, size, blocked)
+            tile(body, Tiles.of(fork.factor, size), blocked)
             changed = True
     return changed
 
@@ -102,56 +102,84 @@ def _tiles(factor: DynamicConstant, size: int) -> DynamicConstant:
     return dynamic.ceil_div(factor, size)
 
 
-Numbering = Callable[[ThreadID, ThreadID, int, DynamicConstant], list[Node]]
-"""Makes the number that a thread had before, which comes last, of the number of its tile, its number in the tile, the
-size of a tile, and how many tiles there are.
-"""
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """How a fork is divided: how many tiles there are, how many threads each has, and whether none has a rest."""
+
+    count: DynamicConstant
+    size: DynamicConstant
+    is_exact: bool
+
+    @staticmethod
+    def of(factor: DynamicConstant, size: int) -> Tiles:
+        """As many tiles of a size as hold all threads."""
+        return Tiles(_tiles(factor, size), dynamic.literal(size), _is_multiple(factor, size))
+
+    @staticmethod
+    def in_blocks(factor: DynamicConstant, size: int) -> Tiles:
+        """Tiles for `interleaved`: as many blocks of `size` tiles as hold all threads."""
+        width, area = dynamic.literal(size), size * size
+        return Tiles(dynamic.mul(_tiles(factor, area), width), width, _is_multiple(factor, area))
 
 
-def blocked(outer: ThreadID, inner: ThreadID, size: int, tiles: DynamicConstant) -> list[Node]:
+Numbering = Callable[[ThreadID, ThreadID, Tiles], list[Node]]
+"""Makes the number that a thread had before, which comes last, of the number of its tile and its number in the tile."""
+
+
+def blocked(outer: ThreadID, inner: ThreadID, tiles: Tiles) -> list[Node]:
     """Neighbouring threads are in one tile: `outer * size + inner`."""
-    del tiles
-    width = DynamicConstantNode(dynamic.literal(size))
+    width = DynamicConstantNode(tiles.size)
     start = Binary(BinaryOp.MUL, outer, width)
     return [width, start, Binary(BinaryOp.ADD, start, inner)]
 
 
-def strided(outer: ThreadID, inner: ThreadID, size: int, tiles: DynamicConstant) -> list[Node]:
-    """Neighbouring threads are in neighbouring tiles: `inner * tiles + outer`."""
-    del size
-    count = DynamicConstantNode(tiles)
+def strided(outer: ThreadID, inner: ThreadID, tiles: Tiles) -> list[Node]:
+    """Neighbouring threads are in neighbouring tiles: `inner * count + outer`."""
+    count = DynamicConstantNode(tiles.count)
     start = Binary(BinaryOp.MUL, inner, count)
     return [count, start, Binary(BinaryOp.ADD, start, outer)]
 
 
-def tile(body: ForkBody, size: int, numbering: Numbering) -> None:
+def interleaved(outer: ThreadID, inner: ThreadID, tiles: Tiles) -> list[Node]:
+    """As many neighbouring tiles as have threads share a block, of which neighbouring threads are in neighbouring
+    tiles: with tiles of s threads, `outer / s * s * s + inner * s + outer % s`.
+    """
+    width = DynamicConstantNode(tiles.size)
+    block, lane = Binary(BinaryOp.DIV, outer, width), Binary(BinaryOp.REM, outer, width)
+    rows = Binary(BinaryOp.MUL, block, width)
+    row = Binary(BinaryOp.ADD, rows, inner)
+    start = Binary(BinaryOp.MUL, row, width)
+    return [width, block, lane, rows, row, start, Binary(BinaryOp.ADD, start, lane)]
+
+
+def tile(body: ForkBody, tiles: Tiles, numbering: Numbering) -> None:
     """Replace a fork by one of tiles around one of the threads of a tile."""
     function, fork, join, factor = body.forks.placed.function, body.fork, body.join, body.fork.factor
     (first,) = body.forks.placed.graph.successors[fork]
     users = {reduce: body.inside_users(reduce) for reduce in body.reduces}
-    inside, number, made = _numbered(body, size, numbering)
+    inside, number, made = _numbered(body, tiles, numbering)
     end = Join(inside if first is join else join.control, span=join.span)
-    carried = {reduce: Reduce(end, reduce, reduce.update, span=reduce.span) for reduce in body.reduces}
+    carried = {it: Reduce(end, it, it.update, label=it.label, span=it.span) for it in body.reduces}
     for reduce, inner in carried.items():
         inner.update = carried.get(reduce.update, reduce.update) if isinstance(reduce.update, Reduce) else reduce.update
         for user in users[reduce]:
             replace_predecessor(user, reduce, inner)
         reduce.update = inner
-    if _is_multiple(factor, size):
+    if tiles.is_exact:
         if first is not join:
             replace_predecessor(first, fork, inside)
     else:
         made += _guard(inside, end, None if first is join else first, number, factor, fork, list(carried.values()))
-    join.control, fork.factor = end, _tiles(factor, size)
+    join.control, fork.factor = end, tiles.count
     function.nodes = [it for it in [*function.nodes, *made, *carried.values(), end] if it not in body.threads]
     replace_all(function, dict.fromkeys(body.threads, number))
 
 
-def _numbered(body: ForkBody, size: int, numbering: Numbering) -> tuple[Fork, Node, list[Node]]:
+def _numbered(body: ForkBody, tiles: Tiles, numbering: Numbering) -> tuple[Fork, Node, list[Node]]:
     """The fork of a tile's threads, the number that a thread had before, and all nodes made for them."""
-    inside = Fork(body.fork, dynamic.literal(size), span=body.fork.span)
+    inside = Fork(body.fork, tiles.size, span=body.fork.span)
     outer, inner = ThreadID(body.fork), ThreadID(inside)
-    made = numbering(outer, inner, size, _tiles(body.fork.factor, size))
+    made = numbering(outer, inner, tiles)
     made[-1].label = next((it.label for it in body.threads), "")
     return inside, made[-1], [inside, outer, inner, *made]
 

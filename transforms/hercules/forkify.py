@@ -43,6 +43,7 @@ from ...ir.hercules.placement import Placement, place_nodes
 from ...ir.hercules.types import U64
 from .cleanup import Snapshot, remove_dead
 from .counting import Bound, Bounds, Count
+from .folds import folds_of
 from .forks import Forks
 
 
@@ -56,9 +57,11 @@ class Forkify:
     i32 counter that is compared with a dynamic constant needs `counts=31`, which whoever runs the function checks.
 
     What the loop carries besides its counter must be folds by an operation that takes its operands in any order (sums
-    and differences, products, bits, `min` and `max`), or collections that each iteration reads and writes only at its
-    own number, which is in range: see `independence`. They become Reduces. Folds of floats stay loops, because their
-    order shows, unless `reassociate` is set. So do loops with calls that say where they are.
+    and differences, products, bits, `min` and `max`), values that are selected together (see `folds`), or collections
+    that each iteration reads and writes only at its own number, which is in range: see `independence`. They become
+    Reduces; the threads of the fork have the loop's order, which decides between equal values that are selected. Sums
+    and products of floats stay loops, because their order shows, unless `reassociate` is set. So do loops with calls
+    that say where they are.
     """
 
     counts: int = 64
@@ -90,14 +93,13 @@ def _forkify_one(function: Function, options: Forkify) -> bool:
 
 
 def _is_parallel(function: Function, fork: Fork, options: Forkify) -> bool:
-    """Whether the threads of a fork, which had an order so far, may run in any."""
+    """Whether the threads of a fork, which had an order so far, may run in any, or only make folds in parts."""
     forks = Forks.of(Analyses(function), options.counts)
     body = forks.body(fork)
     own = body.iterations
+    folds = {it for fold in folds_of(body, reassociate=options.reassociate) for it in fold.reduces}
     return not forks.placed.problems and all(
-        own.fold(it, it.update, reassociate=options.reassociate) is not None
-        or own.has_own_slots(it, it.update, body.threads)
-        for it in body.reduces
+        it in folds or own.has_own_slots(it, it.update, body.threads) for it in body.reduces
     )
 
 

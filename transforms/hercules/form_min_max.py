@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from ...ir.hercules.graph import replace_all
 from ...ir.hercules.inference import infer_types
-from ...ir.hercules.nodes import Binary, BinaryOp, Integer, Intrinsic, Module, Node, Select, Type
+from ...ir.hercules.nodes import Binary, BinaryOp, Intrinsic, Module, Node, Select, Type
+from ...ir.hercules.types import I32, U32
 
 _LESS = (BinaryOp.LESS, BinaryOp.LESS_EQUAL)
 _GREATER = (BinaryOp.GREATER, BinaryOp.GREATER_EQUAL)
@@ -18,9 +19,11 @@ _GREATER = (BinaryOp.GREATER, BinaryOp.GREATER_EQUAL)
 
 @dataclass(frozen=True)
 class FormMinMax:
-    """Makes an intrinsic of each select `a < b ? a : b` of integers, with any ordering comparison, either way round.
+    """Makes an intrinsic of each select `a < b ? a : b` of 32-bit integers, by any ordering comparison, either way
+    round.
 
-    Floats stay: a select of a NaN, or of zeros of two signs, tells which operand came first.
+    Floats stay: a select of a NaN, or of zeros of two signs, tells which operand came first. So do integers of other
+    widths than 32 bits, for which there are no such intrinsics.
     """
 
     name = "form_min_max"
@@ -43,7 +46,7 @@ class FormMinMax:
 
 def _formed(node: Select, types: Mapping[Node, Type]) -> Node | None:
     type, test = types.get(node), node.condition
-    if not isinstance(type, Integer) or not isinstance(test, Binary) or test.op not in _LESS + _GREATER:
+    if type not in (I32, U32) or not isinstance(test, Binary) or test.op not in _LESS + _GREATER:
         return None
     is_lower_first = test.op in _LESS
     if (test.lhs, test.rhs) == (node.if_false, node.if_true):
@@ -51,4 +54,5 @@ def _formed(node: Select, types: Mapping[Node, Type]) -> Node | None:
     elif (test.lhs, test.rhs) != (node.if_true, node.if_false):
         return None
     function = "min" if is_lower_first else "max"
+    assert type is not None
     return Intrinsic(function, type, [node.if_true, node.if_false], label=node.label, span=node.span)

@@ -4,8 +4,8 @@ A carried value (a Phi of a header, or a Reduce) has a *chain* of values in each
 from it, and finally its update. Iterations may run in any order if each chain is
 
 - a *fold*: the chain is an integer or a bool that each iteration combines with a value of its own by one associative
-  and commutative operation, and nothing else uses the intermediate values; also a float where folds may be
-  reassociated;
+  and commutative operation, and nothing else uses the intermediate values; also the minimum or maximum of floats,
+  and any fold of floats where those may be reassociated;
 - in its *own slots*: the chain is the versions of an array, and each iteration reads and writes only elements with
   its own number, or one linear function of it (see `own_positions`), among the positions, proved to be in range (a
   clamped position would belong to another iteration).
@@ -64,15 +64,20 @@ class Iterations:
     is_inside: Callable[[Node], bool]
 
     def fold(self, carried: Node, update: Node, *, reassociate: bool = False) -> Fold | None:
-        """The operation that a carried scalar is folded by, if it is. With `reassociate`, floats are folded too."""
+        """The operation that a carried scalar is folded by, if it is. With `reassociate`, floats are added and
+        multiplied, too; `min` and `max` of floats give the same in any order, but for the sign of a zero, which WGSL
+        leaves open ("Differences from IEEE-754").
+        """
         type = self.placed.types[carried]
-        if not isinstance(type, (Bool, Integer)) and not (reassociate and isinstance(type, Float)):
+        if not isinstance(type, (Bool, Integer, Float)):
             return None
         chain = self._chain(carried, update, _folds)
         if chain is None:
             return None
         found = {_operation(it) for it in chain} - {None}
-        return found.pop() if len(found) == 1 else None
+        fold = found.pop() if len(found) == 1 else None
+        is_exact = not isinstance(type, Float) or fold in _FOLDING_FUNCTIONS
+        return fold if is_exact or reassociate else None
 
     def has_own_slots(self, carried: Node, update: Node, numbers: Collection[Node]) -> bool:
         """Whether each iteration accesses only elements with one of its numbers at the same level of their path."""

@@ -100,6 +100,7 @@ words "NaN", "Infinity" and "-Infinity" for what JSON lacks.
     metavar="NUMBER",
     help=f"For a GPU: the threads of a workgroup.  [default: {WORKGROUP_SIZE}]",
 )
+@click.option("--reassociate", is_flag=True, help="For a GPU: floats may be added and multiplied in another order.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random arguments.")
 def command(
     file: str,
@@ -115,6 +116,7 @@ def command(
     device: str,
     timeout: float | None,
     workgroup_size: int | None,
+    reassociate: bool,
     seed: int,
 ) -> None:
     """Check a file of Hercules IR, run passes on it, and print or run it."""
@@ -134,18 +136,27 @@ def command(
     shows_program = emit is not None or format == "program"
     if workgroup_size is not None and not is_run and not shows_program:
         raise InputError("--workgroup-size is for --run, --format program and --emit wgsl")
+    if reassociate and not is_run and not shows_program:
+        raise InputError("--reassociate is for --run, --format program and --emit wgsl")
     if not is_run and not shows_program:
         _print(module, format, name)
         return
     function = _function(module, name)
     if not is_run:
         size = WORKGROUP_SIZE if workgroup_size is None else workgroup_size
-        _print_program(function, settings, size, as_wgsl=emit is not None)
+        _print_program(function, settings, size, as_wgsl=emit is not None, reassociate=reassociate)
         return
     runnable = HerculesFunction(function)
     given = _arguments(runnable, arguments, specs, seed)
     constants = parse_constants(settings)
-    outputs = runnable.run(given, constants=constants, device=device, timeout=timeout, workgroup_size=workgroup_size)
+    outputs = runnable.run(
+        given,
+        constants=constants,
+        device=device,
+        timeout=timeout,
+        workgroup_size=workgroup_size,
+        reassociate=reassociate,
+    )
     click.echo(json.dumps(for_json(_as_json(runnable.value_of(outputs)))))
 
 
@@ -170,14 +181,19 @@ def _print(module: Module, format: str, name: str) -> None:
         print_text(picture(draw(_function(module, name))))
 
 
-def _print_program(function: Function, settings: tuple[str, ...], workgroup_size: int, *, as_wgsl: bool) -> None:
+def _print_program(
+    function: Function, settings: tuple[str, ...], workgroup_size: int, *, as_wgsl: bool, reassociate: bool
+) -> None:
     """Print the program that a GPU runs, or its kernels as WGSL. The function may be changed."""
     from ..functions.extents import given_constants
     from ..pipeline import program_of
     from ..program_listing import list_program, list_wgsl
+    from ..transforms.hercules.programs import WorkgroupTrees
 
-    program = program_of(function, given_constants(function.dynamic_constants, parse_constants(settings)))
-    print_text((list_wgsl if as_wgsl else list_program)(program, workgroup_size))
+    constants = given_constants(function.dynamic_constants, parse_constants(settings))
+    trees = WorkgroupTrees(reassociate=reassociate)
+    program = program_of(function, constants, trees)
+    print_text(list_wgsl(program, workgroup_size) if as_wgsl else list_program(program, workgroup_size, trees))
 
 
 def _arguments(function: HerculesFunction, text: str | None, specs: tuple[str, ...], seed: int) -> dict[str, object]:

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import count_of, mapping_of, name_of, seconds_of
+from ..arguments import count_of, flag_of, mapping_of, name_of, seconds_of
 from ..base.deadline import Deadline
 from ..base.errors import InputError
 from ..devices import adapter_named
@@ -156,6 +156,7 @@ class HerculesFunction:
         device: str = "cpu",
         timeout: float | None = None,
         workgroup_size: int | None = None,
+        reassociate: bool = False,
     ) -> Arrays:
         """Run on a device; a new array for each part of the result, by name. The arguments stay as they are.
 
@@ -164,13 +165,19 @@ class HerculesFunction:
         the shapes of arguments; `constants` gives those that do not. `device` is one of `DEVICES`, or `gpu:ADAPTER`.
         Compiling that takes longer than `timeout` seconds is stopped, and so is a run that then takes longer.
         `workgroup_size` is for a GPU: how many threads of a grid are a workgroup, 64 by default, at most what the
-        adapter allows.
+        adapter allows; where a workgroup runs one thread, it has a size of its own. With `reassociate`, a GPU may add
+        and multiply floats in another order, so that results are rounded differently.
 
         Raises InputError for arguments, shapes or names that do not fit, ShaderError for what the device cannot
         compile, DeviceError when the device fails or the time is over.
         """
         return self.run_timed(
-            arguments, constants=constants, device=device, timeout=timeout, workgroup_size=workgroup_size
+            arguments,
+            constants=constants,
+            device=device,
+            timeout=timeout,
+            workgroup_size=workgroup_size,
+            reassociate=reassociate,
         ).outputs
 
     def run_timed(
@@ -181,6 +188,7 @@ class HerculesFunction:
         device: str = "cpu",
         timeout: float | None = None,
         workgroup_size: int | None = None,
+        reassociate: bool = False,
     ) -> FunctionRun:
         """`run` with the seconds that compiling and running took."""
         adapter = self._adapter(name_of(device, "a device", "cpu"))
@@ -188,6 +196,9 @@ class HerculesFunction:
         threads = None if workgroup_size is None else count_of(workgroup_size, "the workgroup size")
         if threads is not None and adapter is None:
             raise InputError(f"a workgroup size is for a GPU, not for {device}")
+        reassociate = flag_of(reassociate, "reassociate")
+        if reassociate and adapter is None:
+            raise InputError(f"reassociate is for a GPU, not for {device}")
         given = self._ordered(arguments)
         known = dynamic_constants(self.function, given, {} if constants is None else constants)
         literals = [dynamic.literal(it) for it in known]
@@ -204,7 +215,14 @@ class HerculesFunction:
             if adapter is None:
                 result = self._machine_code.run(known, buffers, seconds)
             else:
-                result = self._on_gpu.run(known, buffers, adapter=adapter, timeout=seconds, workgroup_size=threads)
+                result = self._on_gpu.run(
+                    known,
+                    buffers,
+                    adapter=adapter,
+                    timeout=seconds,
+                    workgroup_size=threads,
+                    reassociate=reassociate,
+                )
             found, timing = self._unpacked(result, returned), result.timing
         return FunctionRun(dict(zip(self._parts.names, found, strict=True)), timing)
 

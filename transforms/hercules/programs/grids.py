@@ -150,6 +150,11 @@ class Grids:
         ordered = [it for it in known if not it.commutes()]
         return not ordered or (len(known) == 1 and ordered[0].is_single())
 
+    def has_own_elements(self, carried: Reduce, fork: Fork) -> bool:
+        """Whether the threads of a fork access different elements of what a Reduce carries, or none writes."""
+        chain = _Chain.of(self, carried, fork)
+        return chain is not None and chain.has_own_elements()
+
     def is_inside(self, user: Node, fork: Fork) -> bool:
         """Whether a node uses its operands between a fork and its join."""
         at = user if is_control(user) else self.placed.place.get(user)

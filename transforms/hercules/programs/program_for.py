@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ....ir.hercules import dynamic
 from ....ir.hercules.nodes import Fork, Function
 from ....ir.hercules.placement import Placement, place_nodes
-from ....ir.hercules.program import Program
+from ....ir.hercules.program import Program, with_kernels
 from ....ir.hercules.types import substitute
 from ..collects_in_place import collects_in_place
 from ..for_machine import prepare
@@ -15,10 +15,13 @@ from .grids import Grids
 from .parts import counted_forks, parts_of
 from .split import Splitter
 from .unchanged import remove_unchanged
+from .workgroups import WorkgroupTrees
 
 
-def program_for(function: Function, constants: Sequence[int]) -> Program:
-    """The program of a verified function, which may be changed, for these values of its dynamic constants."""
+def program_for(function: Function, constants: Sequence[int], trees: WorkgroupTrees | None = None) -> Program:
+    """The program of a verified function, which may be changed, for these values of its dynamic constants. With
+    `trees`, workgroups run the threads of its kernels where that is of use.
+    """
     known = [dynamic.literal(it) for it in constants]
     parameter_types = tuple(substitute(it, known) for it in function.parameter_types)
     return_type = substitute(function.return_type, known)
@@ -31,6 +34,8 @@ def program_for(function: Function, constants: Sequence[int]) -> Program:
     splitter.add_parameters()
     steps = splitter.steps(parts)
     splitter.finish_state()
+    if trees is not None:
+        steps = with_kernels(steps, lambda it: trees.run(it, constants))
     return Program(
         name=function.name,
         dynamic_constants=tuple(function.dynamic_constants),
