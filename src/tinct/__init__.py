@@ -19,6 +19,8 @@ __all__ = [
     "DEVICES",
     "DeviceError",
     "Diagnostic",
+    "Graph",
+    "GraphProgram",
     "HerculesFile",
     "HerculesFunction",
     "InputError",
@@ -26,7 +28,9 @@ __all__ = [
     "Shader",
     "ShaderError",
     "TinctError",
+    "graph",
     "load",
+    "load_graph",
     "load_hercules",
 ]
 
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from .base.errors import DeviceError, InputError, TinctError
     from .devices import DEVICES
     from .functions import HerculesFile, HerculesFunction, load_hercules
+    from .graphs import Graph, GraphProgram, graph, load_graph
     from .ir.diagnostics import Diagnostic, ShaderError
     from .shader import Kernel, Shader, load
 
@@ -42,6 +47,7 @@ _HOMES = {
     "Kernel": "shader",
     "Shader": "shader",
     "load": "shader",
+    **dict.fromkeys(("Graph", "GraphProgram", "graph", "load_graph"), "graphs"),
     **dict.fromkeys(("HerculesFile", "HerculesFunction", "load_hercules"), "functions"),
     **dict.fromkeys(("DeviceError", "InputError", "TinctError"), "base.errors"),
     **dict.fromkeys(("Diagnostic", "ShaderError"), "ir.diagnostics"),

@@ -32,10 +32,11 @@ def pack_buffers(bindings: Sequence[BindingInfo], buffers: Mapping[str, Any]) ->
     missing = [f"{info.name}: {info.type}" for info in bound if info.name not in buffers]
     if missing:
         raise InputError(f"no array is given for {', '.join(missing)}")
-    return {info.point: _pack(info, buffers[info.name]) for info in bound}
+    return {info.point: pack_buffer(info, buffers[info.name]) for info in bound}
 
 
-def _pack(info: BindingInfo, given: object) -> bytearray:
+def pack_buffer(info: BindingInfo, given: object) -> bytearray:
+    """Fresh bytes for a binding. Raises InputError that says which name, type, shape or size was expected."""
     if isinstance(info.type, Texture):
         try:
             return pack_texture(info.type, given)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import Any, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -209,6 +209,21 @@ class Kernel:
         """Invocations a workgroup along x, y and z."""
         return self.shader.compilation(self.info.name, {} if constants is None else constants).workgroup_size
 
+    def __call__(
+        self,
+        buffers: Mapping[str, object],
+        *,
+        threads: object = None,
+        workgroups: object = None,
+        constants: Constants | None = None,
+    ) -> dict[str, Any]:
+        """Add a node that executes the kernel to the graph whose inputs and ports are among `buffers`.
+
+        For functions under `tinct.graph`; `run` takes arrays. Returns the ports of the written bindings by name. Raises
+        InputError.
+        """
+        return call_on_ports(self, buffers, threads=threads, workgroups=workgroups, constants=constants)
+
     def run(
         self,
         buffers: Mapping[str, Buffer],
@@ -303,6 +318,30 @@ class Kernel:
         compilation, packed, count = self._prepared(buffers, workgroups, threads, constants, "interp")
         findings = sanitize(compilation.specialised, compilation.entry, packed, count, timeout=seconds_of(timeout))
         return Sanitized(unpack_buffers(self.bindings, packed, buffers), findings, self.shader.source)
+
+
+@runtime_checkable
+class GraphValue(Protocol):
+    """An input or a port of a graph that a function under `tinct.graph` describes."""
+
+    def call(self, callee: object, buffers: Mapping[str, object], /, **options: object) -> dict[str, Any]:
+        """Add a node that executes `callee`."""
+        ...
+
+
+def call_on_ports(callee: object, buffers: Mapping[str, object], **options: object) -> dict[str, Any]:
+    """Call a kernel or a graph in the graph whose values are among `buffers`. Raises InputError if there are none."""
+    given = mapping_of(buffers, "buffers", ("src",))
+    members = [
+        part for it in given.values() if isinstance(it, Mapping) for part in cast("Mapping[str, Any]", it).values()
+    ]
+    for value in (*given.values(), *members):
+        if isinstance(value, GraphValue):
+            return value.call(callee, given, **options)
+    raise InputError(
+        "a kernel or a graph is called with inputs or ports among its buffers, in a function under @tinct.graph; run() "
+        "takes arrays"
+    )
 
 
 def dispatch_size(
