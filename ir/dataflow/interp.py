@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from ...base.errors import InputError
+from ..source import Span
 from .expressions import evaluate
 from .hierarchy import origins
 from .nodes import (
@@ -38,6 +39,7 @@ from .nodes import (
     Replication,
     Selector,
     Split,
+    Statement,
 )
 from .scope import SPLIT_INPUT, Scope, in_order, inputs_of, scope_of, split_outputs
 from .text import expression_text
@@ -78,6 +80,25 @@ class Machine(Protocol[V]):
         ...
 
 
+class NodeError(InputError):
+    """What does not fit at a statement of a graph: the message names the node, and `span` is its place in the text."""
+
+    def __init__(self, message: str, span: Span | None) -> None:
+        super().__init__(message)
+        self.span = span
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where something may not fit, in words and in the text."""
+
+    words: str
+    statement: Statement
+
+    def error(self, message: str) -> NodeError:
+        return NodeError(f"{self.words}: {message}", self.statement.span)
+
+
 @dataclass(frozen=True, slots=True)
 class _Level:
     """A node of the hierarchy at the time when one of its instances runs."""
@@ -89,7 +110,7 @@ class _Level:
 def run(module: Module, inputs: Mapping[str, V], machine: Machine[V]) -> dict[str, V]:
     """The outputs of a verified module for the inputs of its root graph.
 
-    Raises InputError for a missing input, or for numbers that do not fit, with the name of the node.
+    Raises NodeError for extents, numbers and buffers that do not fit, and what the machine raises.
     """
     return _Interpreter(module, machine).run(inputs)
 
@@ -141,7 +162,7 @@ class _Execution(Generic[V]):
             value = self._given(Endpoint(name, SPLIT_INPUT), ())
             self.values.update({Endpoint(name, it): value for it in split_outputs(child)})
             return
-        extents = tuple(self._extent(it, f"node {self._named(name)}") for it in child.extents)
+        extents = tuple(self._extent(it, _Place(f"node {self._named(name)}", child)) for it in child.extents)
         self.grids[name] = extents
         self._check_grids(name)
         function = self.interpreter.functions[child.function]
@@ -152,7 +173,10 @@ class _Execution(Generic[V]):
     def _run(self, node: CreateNode, function: Function, extents: tuple[int, ...], given: dict[str, V]) -> dict[str, V]:
         interpreter, path = self.interpreter, (*self.path, node.name)
         if isinstance(function, Leaf):
-            return interpreter.machine.run(function, extents, given, path)
+            try:
+                return interpreter.machine.run(function, extents, given, path)
+            except InputError as error:
+                raise NodeError(f"node {self._named(node.name)}: {error}", node.span) from error
         if not extents:
             return interpreter.run_graph(function, given, (*self.levels, _Level((), ())), path)
         versions = {output: it for output, it in interpreter.origins[function.name].items() if it is not None}
@@ -170,7 +194,7 @@ class _Execution(Generic[V]):
                 continue
             source = self.scope.grid_source(edge.source)
             if source is not None and self.grids[source.name] != self.grids[name]:
-                raise InputError(self._unequal_grids(edge, source.name))
+                raise NodeError(self._unequal_grids(edge, source.name), edge.span)
 
     def _unequal_grids(self, edge: CreateEdge, source: str) -> str:
         sink = edge.destination.node
@@ -197,23 +221,24 @@ class _Execution(Generic[V]):
             return self.interpreter.machine.number(value.value)
         end = bind.destination
         facts = _Asking(self, _Level(extents, ()))
-        return self.interpreter.machine.number(facts.value(value, f"node {self._named(end.node)}, input {end.port!r}"))
+        place = _Place(f"node {self._named(end.node)}, input {end.port!r}", bind)
+        return self.interpreter.machine.number(facts.value(value, place))
 
     def _transient(self, name: str) -> V:
         if name not in self._zeros:
             malloc: Malloc = self.scope.transients[name]
-            place = f"transient buffer {self._named(name)}"
+            place = _Place(f"transient buffer {self._named(name)}", malloc)
             extents = tuple(self._extent(it, place) for it in malloc.extents)
             try:
                 self._zeros[name] = self.interpreter.machine.zeros(self.graph, malloc, extents)
             except InputError as error:
-                raise InputError(f"{place}: {error}") from error
+                raise place.error(str(error)) from error
         return self._zeros[name]
 
-    def _extent(self, expression: Expression, place: str) -> int:
+    def _extent(self, expression: Expression, place: _Place) -> int:
         value = _Asking(self, None).value(expression, place)
         if value < 0:
-            raise InputError(f"{place}: the extent {expression_text(expression)} is {value}")
+            raise place.error(f"the extent {expression_text(expression)} is {value}")
         return value
 
     def value_of(self, reference: Reference) -> tuple[V, tuple[Selector, ...]]:
@@ -233,14 +258,14 @@ class _Asking(Generic[V]):
     execution: _Execution[V]
     own: _Level | None
 
-    def value(self, expression: Expression, place: str) -> int:
-        """The value of an expression. Raises InputError that begins with the place."""
+    def value(self, expression: Expression, place: _Place) -> int:
+        """The value of an expression. Raises NodeError."""
         try:
             return evaluate(expression, self)
         except InputError as error:
-            raise InputError(f"{place}: {expression_text(expression)}: {error}") from error
+            raise place.error(f"{expression_text(expression)}: {error}") from error
         except ZeroDivisionError:
-            raise InputError(f"{place}: {expression_text(expression)} divides by zero") from None
+            raise place.error(f"{expression_text(expression)} divides by zero") from None
 
     def number(self, reference: Reference) -> int:
         return self.execution.interpreter.machine.element(*self.execution.value_of(reference))

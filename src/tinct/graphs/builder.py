@@ -31,7 +31,7 @@ from ..ir.dataflow.verify import verify, verify_parts
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import is_flag, is_number, shown
 from ..reflection import BindingInfo
-from ..shader import Buffer, Constants, Kernel
+from ..shader import Buffer, Constants, Kernel, call_on_ports
 from .linking import link
 from .operands import Input, Number, Operand, Part, Port, Zeros, expression_of, numbers_of
 from .program import GraphProgram, GraphRun
@@ -100,6 +100,13 @@ class Graph:
     def __str__(self) -> str:
         """Its text, as in a `.hpvm` file. Raises InputError while it is not whole."""
         return str(self.program)
+
+    def __call__(self, buffers: Mapping[str, object], *, instances: Extents = ()) -> dict[str, Any]:
+        """Add a node that executes this graph to the graph whose inputs and ports are among `buffers`.
+
+        For functions under `tinct.graph`; `run` takes arrays. Returns the outputs by name. Raises InputError.
+        """
+        return call_on_ports(self, buffers, instances=instances)
 
     # Building
 

@@ -39,7 +39,7 @@ def read_graph(source: Source) -> GraphProgram:
     shaders = {it.name: _shader(it, source) for it in module.shaders}
     links, mistakes = link(module, shaders)
     _raise_if_any(mistakes, source)
-    return GraphProgram(module, shaders, links)
+    return GraphProgram(module, shaders, links, source)
 
 
 def _module(source: Source) -> Module:

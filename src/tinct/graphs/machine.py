@@ -106,8 +106,6 @@ class KernelMachine:
                 device=self.device,
                 timeout=None if self.deadline is None else max(self.deadline - time.monotonic(), 1e-3),
             )
-        except InputError as error:
-            raise InputError(f"node {node!r}: {error}") from error
         except DeviceError as error:
             raise DeviceError(f"node {node!r}: {error}") from error
         timing = self.timings.setdefault(path, NodeTiming())

@@ -25,8 +25,9 @@ from ..ir.dataflow.scope import inputs_of, outputs_of
 from ..ir.dataflow.text import print_module, type_text
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import is_array, shown
+from ..ir.source import Source, Span
 from ..reflection import BindingInfo, Place, describe_binding
-from ..shader import Buffer, Kernel, Shader
+from ..shader import Buffer, Kernel, Shader, call_on_ports
 from .linking import Links
 from .machine import KernelMachine, NodeTiming, Value, canonical
 
@@ -42,11 +43,15 @@ class GraphRun:
 class GraphProgram:
     """A graph of kernels that is whole. `load_graph` and `Graph.program` give one.
 
-    `module` is its IR, `shaders` are the shaders of its leaves by their names in the IR.
+    `module` is its IR, `shaders` are the shaders of its leaves by their names in the IR, and `source` is the text that
+    it was parsed from, if there is one.
     """
 
-    def __init__(self, module: Module, shaders: Mapping[str, Shader], links: Links) -> None:
+    def __init__(
+        self, module: Module, shaders: Mapping[str, Shader], links: Links, source: Source | None = None
+    ) -> None:
         self.module = module
+        self.source = source
         self.shaders = dict(shaders)
         self._links = links
 
@@ -56,6 +61,10 @@ class GraphProgram:
     def __str__(self) -> str:
         """Its text, as in a `.hpvm` file."""
         return print_module(self.module)
+
+    def __call__(self, buffers: Mapping[str, object], *, instances: object = ()) -> dict[str, Any]:
+        """Add a node that executes this graph to another; see `Graph`."""
+        return call_on_ports(self, buffers, instances=instances)
 
     @property
     def name(self) -> str:
@@ -108,8 +117,18 @@ class GraphProgram:
         seconds = seconds_of(timeout)
         machine = KernelMachine(self._links, device, None if seconds is None else time.monotonic() + seconds)
         values = self._values(inputs)
-        outputs = interp.run(self.module, values, machine)
+        try:
+            outputs = interp.run(self.module, values, machine)
+        except interp.NodeError as error:
+            raise InputError(self._place(error.span) + str(error)) from error
         return GraphRun(_own_arrays(outputs, values), machine.timings)
+
+    def _place(self, span: Span | None) -> str:
+        """File, line and column of a statement, for the beginning of a message."""
+        if self.source is None or span is None:
+            return ""
+        at = self.source.position(span.start)
+        return f"{self.source.name}:{at.line}:{at.column}: "
 
     def _values(self, given: Mapping[str, Buffer]) -> dict[str, Value]:
         """The inputs with their types, checked."""
