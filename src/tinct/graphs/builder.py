@@ -20,6 +20,7 @@ from ..ir.dataflow.nodes import (
     Endpoint,
     Expression,
     FloatLiteral,
+    IntegerLiteral,
     Malloc,
     Reference,
     Replication,
@@ -231,7 +232,7 @@ class Graph:
         groups = [Operand(it) for it in self._expressions(workgroups)]
         if not groups:
             raise InputError("workgroups are one to three numbers")
-        return tuple((it * size).expression for it, size in zip(groups, sizes, strict=False))
+        return tuple(_product(it, size) for it, size in zip(groups, sizes, strict=False))
 
     def _expressions(self, given: object) -> tuple[Expression, ...]:
         numbers = numbers_of(given)
@@ -336,6 +337,12 @@ class Graph:
 def _check_executable(function: object) -> None:
     if not isinstance(function, (Kernel, Graph, GraphProgram)):
         raise InputError(f"a node executes a kernel or a graph, not {shown(function)}")
+
+
+def _product(groups: Operand, size: int) -> Expression:
+    if isinstance(groups.expression, IntegerLiteral):
+        return IntegerLiteral(groups.expression.value * size)
+    return (groups * size).expression if size > 1 else groups.expression
 
 
 def _replication(word: object) -> Replication:
