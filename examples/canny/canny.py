@@ -49,8 +49,8 @@ GRAPH = build()
 
 def inputs(random: np.random.Generator) -> dict[str, Any]:
     """A bright disc and a slope, with noise; whole numbers, so that all sums are exact."""
-    y, x = np.mgrid[:40, :56]
-    picture = 80 * ((x - 30) ** 2 + (y - 18) ** 2 < 150) + 2 * x + random.integers(0, 20, x.shape)
+    y, x = np.mgrid[:24, :40]
+    picture = 80 * ((x - 20) ** 2 + (y - 11) ** 2 < 70) + 2 * x + random.integers(0, 20, x.shape)
     size = {"width": picture.shape[1], "height": picture.shape[0]}
     return {"picture": picture.astype(np.float32), "size": size, "limits": {"low": 60, "high": 160}}
 

@@ -23,22 +23,22 @@ def build() -> tinct.Graph:
         graph.bind_input("width", step["board.width"])
         graph.bind_input("height", step["board.height"])
         graph.bind_input(zeros("len(cells)"), step["next_cells"])
-        connect(graph, "cells" if cells is None else cells, step["cells"])
+        if cells is None:
+            graph.bind_input("cells", step["cells"])
+        else:
+            graph.edge(cells, step["cells"])
         cells, living = graph.split(step["next_cells"])
         count = graph.node(SHADER["count"], threads="len(cells)", name=f"count_{generation}")
         graph.edge(living, count["cells"])
         graph.bind_input(generation, count["generation"])
-        connect(graph, zeros(GENERATIONS) if totals is None else totals, count["totals"])
+        if totals is None:
+            graph.bind_input(zeros(GENERATIONS), count["totals"])
+        else:
+            graph.edge(totals, count["totals"])
         totals = count["totals"]
     graph.bind_output(cells, "cells")
     graph.bind_output(totals, "totals")
     return graph
-
-
-def connect(graph: tinct.Graph, source: Any, destination: Any) -> None:
-    """An edge from a port, or a bind of anything else."""
-    join = graph.edge if hasattr(source, "node") else graph.bind_input
-    join(source, destination)
 
 
 GRAPH = build()

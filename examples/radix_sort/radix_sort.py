@@ -39,7 +39,7 @@ GRAPH = radix_sort
 
 
 def inputs(random: np.random.Generator) -> dict[str, npt.NDArray[np.uint32]]:
-    return {"keys": random.integers(0, 1 << 32, 1000, np.uint32)}
+    return {"keys": random.integers(0, 1 << 32, 600, np.uint32)}
 
 
 def reference(given: dict[str, npt.NDArray[np.uint32]]) -> dict[str, npt.NDArray[np.uint32]]:

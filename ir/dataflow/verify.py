@@ -42,20 +42,19 @@ def check(module: Module) -> None:
 
 def verify(module: Module) -> list[Mistake]:
     """Everything that is wrong with a module, as far as the first group of rules that it breaks."""
-    return (
-        _too_deep(module)
-        or _by_module(module, (*NAMES, *ROOT))
-        or verify_parts(module)
-        or _by_module(module, ANCESTORS)
-    )
+    return verify_heads(module) or _by_module(module, ROOT) or verify_parts(module) or _by_module(module, ANCESTORS)
+
+
+def verify_heads(module: Module) -> list[Mistake]:
+    """What is wrong with shaders, leaves and the heads of graphs."""
+    return _too_deep(module) or _by_module(module, NAMES)
 
 
 def verify_parts(module: Module) -> list[Mistake]:
     """What is wrong with the module but for its root: also for graphs that are to be parts of others."""
     functions = {it.name: it for it in module.functions}
     return (
-        _too_deep(module)
-        or _by_module(module, NAMES)
+        verify_heads(module)
         or [it for graph in module.functions if isinstance(graph, Graph) for it in verify_graph(graph, functions)]
         or _by_module(module, STRUCTURE)
         or _by_module(module, HIERARCHY)
@@ -108,4 +107,4 @@ def broken(rules: Iterable[StatementRule], statement: Statement, scope: Scope) -
             yield rule.name, message
 
 
-__all__ = ["Mistake", "VerifyError", "broken", "check", "verify", "verify_graph", "verify_parts"]
+__all__ = ["Mistake", "VerifyError", "broken", "check", "verify", "verify_graph", "verify_heads", "verify_parts"]

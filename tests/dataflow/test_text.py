@@ -66,7 +66,9 @@ def test_spans_are_bytes_of_the_text() -> None:
     assert text.encode()[span.start : span.end].decode() == "in é: u32"
 
 
-@pytest.mark.parametrize("source", ["fn f() {}\n", 'quotes " inside', 'ends with "', 'three """ quotes', "", "\r\n é\\n"])
+@pytest.mark.parametrize(
+    "source", ["fn f() {}\n", 'quotes " inside', 'ends with "', 'three """ quotes', "", "\r\n é\\n"]
+)
 def test_embedded_shaders(source: str) -> None:
     module = parse("graph g() {}\nroot = createNode(g)")
     from tinct.ir.dataflow.nodes import Shader

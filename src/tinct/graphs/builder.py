@@ -33,7 +33,7 @@ from ..ir.hints import unknown_name
 from ..ir.layout_numbers import is_flag, is_number, shown
 from ..reflection import BindingInfo
 from ..shader import Buffer, Constants, Kernel, call_on_ports
-from .linking import link
+from .linking import Links, link_graphs, link_leaves
 from .operands import Input, Number, Operand, Part, Port, Zeros, expression_of, numbers_of
 from .program import GraphProgram, GraphRun
 from .state import GraphState, KernelUse, kernel_name
@@ -304,7 +304,8 @@ class Graph:
         if mistakes:
             raise InputError("; ".join(it.message for it in mistakes))
         shaders = {it.name: self.state.shaders[it.name] for it in module.shaders}
-        links, wrong = link(module, shaders)
+        links = Links()
+        wrong = link_leaves(module, shaders, links) or link_graphs(module, links)
         if wrong:
             raise InputError("; ".join(it.message for it in wrong))
         return GraphProgram(module, shaders, links)

@@ -11,12 +11,12 @@ from ..ir.dataflow.nodes import EmbeddedShader, Module, ShaderFile
 from ..ir.dataflow.nodes import Shader as ShaderDeclaration
 from ..ir.dataflow.rules.table import Mistake
 from ..ir.dataflow.text import TextError, parse
-from ..ir.dataflow.verify import verify
+from ..ir.dataflow.verify import verify, verify_heads
 from ..ir.diagnostics import Diagnostic, Severity, ShaderError
 from ..ir.schema.codec import CodecError
 from ..ir.source import Source, Span
 from ..shader import Shader, load_source
-from .linking import link
+from .linking import Links, link_graphs, link_leaves
 from .program import GraphProgram
 
 
@@ -34,11 +34,12 @@ def load_graph(graph: str | PathLike[str]) -> GraphProgram:
 
 def read_graph(source: Source) -> GraphProgram:
     """The graph of a source. Raises ShaderError, and OSError for the file of a shader."""
-    module = _module(source)
-    _raise_if_any(verify(module), source)
+    module, links = _module(source), Links()
+    _raise_if_any(verify_heads(module), source)
     shaders = {it.name: _shader(it, source) for it in module.shaders}
-    links, mistakes = link(module, shaders)
-    _raise_if_any(mistakes, source)
+    _raise_if_any(link_leaves(module, shaders, links), source)
+    _raise_if_any(verify(module), source)
+    _raise_if_any(link_graphs(module, links), source)
     return GraphProgram(module, shaders, links, source)
 
 

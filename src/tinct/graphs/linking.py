@@ -41,18 +41,17 @@ class Links:
     types: dict[tuple[str, str], wgsl.Type] = field(default_factory=dict[tuple[str, str], wgsl.Type])
 
 
-def link(module: Module, shaders: Mapping[str, Shader]) -> tuple[Links, list[Mistake]]:
-    """The links of a verified module with these shaders, and what does not fit them; then the links are incomplete."""
-    links = Links()
-    mistakes: list[Mistake] = []
-    for leaf in (it for it in module.functions if isinstance(it, Leaf)):
-        mistakes += _link_leaf(leaf, shaders[leaf.shader], links)
-    if mistakes:
-        return links, mistakes
+def link_leaves(module: Module, shaders: Mapping[str, Shader], links: Links) -> list[Mistake]:
+    """Add the leaves of a module, whose heads are verified, to the links; returns what does not fit their shaders."""
+    leaves = [it for it in module.functions if isinstance(it, Leaf)]
+    return [mistake for leaf in leaves for mistake in _link_leaf(leaf, shaders[leaf.shader], links)]
+
+
+def link_graphs(module: Module, links: Links) -> list[Mistake]:
+    """Add the graphs of a verified module to the links, which have its leaves; returns where types do not fit."""
     functions = {it.name: it for it in module.functions}
-    for graph in innermost_first(module):
-        mistakes += _GraphLinker(graph, functions, links).mistakes()
-    return links, mistakes
+    graphs = innermost_first(module)
+    return [mistake for graph in graphs for mistake in _GraphLinker(graph, functions, links).mistakes()]
 
 
 # Leaves

@@ -242,7 +242,9 @@ def kernel_name(kernel: Kernel) -> str:
 
 
 def _shader_stem(shader: Shader) -> str:
-    """The name of a shader's file without its folder and ending, as an identifier."""
+    """The name of a shader's file without its folder and ending, as an identifier; "shader" for a text."""
+    if shader.source.name.startswith("<"):
+        return "shader"
     file = shader.source.name.replace("\\", "/").rpartition("/")[2]
     stem = re.sub(r"\W", "_", file.partition(".")[0])
     return stem if IDENTIFIER.match(stem) else "shader"
