@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Final
+from typing import Final, assert_never
 
 from ...base.errors import InputError
 from .hierarchy import walk_hierarchy
@@ -87,6 +87,8 @@ class _Drawing:
                     yield f'  {_id(path, "child", name)} [label="split", {_SPLIT}];'
                 case CreateEdge() | BindInput() | BindOutput():
                     yield from self._connection(statement, graph, path)
+                case _:
+                    assert_never(statement)
 
     def _node(self, node: CreateNode, path: Path) -> Iterator[str]:
         function, inner = self.functions[node.function], (*path, node.name)
@@ -118,6 +120,8 @@ class _Drawing:
             case BindOutput(source, output):
                 ends = self._source(source, graph, path), _id(path, "out", output)
                 labels = _labels(source.port, "")
+            case _:
+                assert_never(statement)
         yield f"  {ends[0]} -> {ends[1]} [{', '.join([*style, *labels])}];"
 
     def _source(self, end: Endpoint, graph: Graph, path: Path) -> str:

@@ -41,6 +41,14 @@ def is_integer(type: Type) -> bool:
     return without_atomics(type).name in INTEGERS
 
 
+def holds(type: Type, value: int) -> bool:
+    """Whether a whole number is one of an integer type; true for all other types."""
+    name = without_atomics(type).name
+    limits = {"i32": (-(1 << 31), (1 << 31) - 1), "u32": (0, (1 << 32) - 1)}
+    low, high = limits.get(name, (value, value))
+    return low <= value <= high
+
+
 def is_runtime_sized(type: Type) -> bool:
     """Whether it is an array without a count. (A structure may end in one, which its name does not say.)"""
     return type.name == "array" and len(type.arguments) == 1

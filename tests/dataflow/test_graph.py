@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -299,9 +300,82 @@ def test_ports_are_connected_once() -> None:
         graph.bind_input("params", b["params"])
 
 
+def test_a_call_that_fails_leaves_nothing_behind() -> None:
+    graph, a, b = graph_of_two()
+    scope = graph.state.scope
+    before = list(graph.state.body), list(scope.inputs), list(scope.outputs), dict(scope.children)
+    graph.edge(a["dst"], b["src"])
+    for call in (
+        lambda: graph.split(a["dst"]),
+        lambda: graph.bind_output(a["dst"], "x"),
+        lambda: graph.bind_input("fresh", b["src"]),
+        lambda: graph.bind_input(zeros("other"), b["src"]),
+        lambda: graph.bind_input("wide", b["params.width"], streaming=True),
+        lambda: graph.edge(a["dst"], b["params"]),
+        lambda: graph.node(shift, threads=("good", "len(good) +")),
+    ):
+        with pytest.raises(tinct.InputError):
+            call()
+    assert (graph.state.body[:-1], list(scope.inputs), list(scope.outputs), dict(scope.children)) == before
+
+
+BAD_VALUES: tuple[object, ...] = (
+    None,
+    2.5,
+    -1,
+    True,
+    "",
+    "1 +",
+    b"x",
+    [[1]],
+    {},
+    np.zeros((2, 2)),
+    object(),
+    "x" * 100000,
+)
+
+
+@pytest.mark.parametrize("value", BAD_VALUES, ids=lambda it: repr(it)[:20])
+def test_any_argument_is_taken_or_refused(value: object) -> None:
+    calls: list[Callable[..., object]] = [
+        lambda graph, a, b: graph.node(shift, threads=value),
+        lambda graph, a, b: graph.node(shift, workgroups=value),
+        lambda graph, a, b: graph.node(shift, threads=1, constants={"SCALE": value}),
+        lambda graph, a, b: graph.node(shift, threads=1, constants=value),
+        lambda graph, a, b: graph.node(shift, threads=1, name=value),
+        lambda graph, a, b: graph.node(value),
+        lambda graph, a, b: graph.input(value),
+        lambda graph, a, b: graph.split(a["dst"], value),
+        lambda graph, a, b: graph.split(value),
+        lambda graph, a, b: graph.edge(a["dst"], b["src"], value),
+        lambda graph, a, b: graph.edge(a["dst"], b["src"], streaming=value),
+        lambda graph, a, b: graph.edge(value, b["src"]),
+        lambda graph, a, b: graph.edge(a["dst"], value),
+        lambda graph, a, b: graph.bind_input(value, a["src"]),
+        lambda graph, a, b: graph.bind_input(value, a["params.width"]),
+        lambda graph, a, b: graph.bind_input(zeros(value, name=value), a["dst"]),
+        lambda graph, a, b: graph.bind_output(a["dst"], value),
+        lambda graph, a, b: a[value],
+        lambda graph, a, b: a["dst"][value],
+        lambda graph, a, b: graph.input("n") * value,
+        lambda graph, a, b: instance_id(value, level=value),
+        lambda graph, a, b: tinct.Graph(value),
+        lambda graph, a, b: tinct.graph(value),
+        lambda graph, a, b: tinct.load_graph(value),
+        lambda graph, a, b: more().run(value),
+        lambda graph, a, b: more().run({"n": value}, timeout=60),
+        lambda graph, a, b: more().run({"n": 1}, device=value),
+        lambda graph, a, b: more().save(value, shaders="memory"),
+        lambda graph, a, b: shift(value),
+    ]
+    for call in calls:
+        with contextlib.suppress(tinct.InputError, tinct.ShaderError, OSError):
+            call(*graph_of_two())
+
+
 def test_a_graph_that_is_not_whole() -> None:
     graph, _, _ = graph_of_two()
-    with pytest.raises(tinct.InputError, match="node 'a': nothing gives its input 'src'; .*node 'b'"):
+    with pytest.raises(tinct.InputError, match=r"node 'a': nothing gives its input 'src'; .*node 'b'"):
         graph.run({})
 
 
@@ -326,7 +400,7 @@ def test_inputs_are_checked_by_name() -> None:
         more().run({})
     with pytest.raises(tinct.InputError, match="n: -1 is out of range for u32"):
         more().run({"n": -1})
-    with pytest.raises(tinct.InputError, match="node 'fill': .* workgroups .* is over the limit"):
+    with pytest.raises(tinct.InputError, match=r"node 'fill': .* workgroups .* is over the limit"):
         more().run({"n": 65536})
     with pytest.raises(
         tinct.InputError, match="transient buffer 'fill_dst': 16000000000 bytes are more than a binding"

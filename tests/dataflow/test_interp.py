@@ -1,4 +1,4 @@
-"""The meaning of graphs, on a machine whose values are tuples of whole numbers and whose leaves are Python functions."""
+"""The meaning of graphs, on a machine whose values are tuples of numbers and whose leaves are Python functions."""
 
 from __future__ import annotations
 
@@ -127,8 +127,8 @@ INSTANCES = """
 graph inner(inout state: array<u32>, in base: u32) {
   node = createNode2D(set, getNumNodeInstances.x(getParentNode(getNode())), 3)
   bind.input(node, state, b)
-  bind.input(node, getNodeInstanceID.x(getParentNode(getNode())) * 2 + getNodeInstanceID.y(getParentNode(getNode())), at)
-  bind.input(node, base + getNumNodeInstances.y(getNode()) * 10 + getNumDims(getParentNode(getParentNode(getNode()))), to)
+  bind.input(node, ID.x(getParentNode(getNode())) * 2 + ID.y(getParentNode(getNode())), at)
+  bind.input(node, base + EXTENT.y(getNode()) * 10 + getNumDims(getParentNode(getParentNode(getNode()))), to)
   bind.output(node, b, state)
 }
 graph g(inout x: array<u32>, in count: array<u32>) {
@@ -136,7 +136,7 @@ graph g(inout x: array<u32>, in count: array<u32>) {
   bind.input(many, x, state)
   bind.input(many, 100, base)
   bind.output(many, state, x)
-}"""
+}""".replace("ID", "getNodeInstanceID").replace("EXTENT", "getNumNodeInstances")
 
 
 def test_instances_write_one_output_and_ask_for_their_index() -> None:

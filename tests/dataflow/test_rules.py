@@ -70,6 +70,7 @@ CYCLE = """
   createEdge(early, late, all_to_all, total, total)
   createEdge(late, early, all_to_all, total, total)
 """
+INNER = "graph inner(in x: array<f32>, inout z: array<f32>) {\n"
 EDGE = "createEdge(sum, two, all_to_all, total, n)"
 
 BROKEN = [
@@ -132,6 +133,12 @@ BROKEN = [
         "bind.input(sum, x, a)",
         "bind.input(sum, 3, a)",
         "sum.a is of type array<f32>, and takes no number",
+    ),
+    (
+        "input-types",
+        "bind.input(two, n, n)",
+        "bind.input(two, -1, n)",
+        "two.n is of type u32, which does not have the number -1",
     ),
     ("output-types", "out y: array<f32>", "out y: array<u32>", "but the output 'y' of array<u32>"),
     ("edge-source", "copy1, z)", "copy0, z)", "pair.copy0 is the source of an edge already: a split"),
@@ -208,7 +215,7 @@ BROKEN = [
     (
         "instance-outputs",
         "graph inner(in x: array<f32>, inout z: array<f32>) {",
-        "graph inner(in x: array<f32>, inout z: array<f32>) {\n  other = createNode(fresh)\n  extra = createNode1D(last, 2)\n bind.input(extra, x, x)\n",
+        INNER + "  extra = createNode1D(last, 2)\n bind.input(extra, x, x)\n",
         "its output 'y' is no version of one of its inputs",
     ),
     (

@@ -16,6 +16,7 @@ from ..nodes import (
     Endpoint,
     FloatLiteral,
     Graph,
+    IntegerLiteral,
     Reference,
     Replication,
     Split,
@@ -105,6 +106,8 @@ def _input_types(bind: BindInput, scope: Scope) -> Iterator[str]:
         yield f"{place}, and takes no number"
     elif types.is_integer(wanted) and isinstance(bind.source, FloatLiteral):
         yield f"{place}, and {expression_text(bind.source)} is no whole number"
+    elif isinstance(bind.source, IntegerLiteral) and not types.holds(wanted, bind.source.value):
+        yield f"{place}, which does not have the number {bind.source.value}"
 
 
 def _given_type(end: Endpoint, scope: Scope) -> Type | None:

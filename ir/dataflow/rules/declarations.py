@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, assert_never
 
 from ...hints import unknown_name
 from .. import types
@@ -112,6 +112,8 @@ def expressions_of(statement: Statement) -> tuple[Expression, ...]:
             return (statement.source,)
         case Split() | CreateEdge() | BindOutput():
             return ()
+        case _:
+            assert_never(statement)
 
 
 def _expression_depth(statement: Statement, scope: Scope) -> Iterator[str]:

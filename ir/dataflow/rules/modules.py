@@ -58,10 +58,16 @@ def _port_names(module: Module) -> Found:
         for port in function.ports:
             if port.name in seen:
                 yield function, port, f"{function.name!r} has a port {port.name!r} already"
-            parts = port.name.split(".") if isinstance(function, Leaf) else [port.name]
-            if len(parts) > 2 or not all(IDENTIFIER.match(part) for part in parts):
+            if not _is_port_name(port.name, function):
                 yield function, port, f"{port.name!r} is no name of a port"
             seen.add(port.name)
+
+
+def _is_port_name(name: str, function: Function) -> bool:
+    """Whether a port may have that name. Those of a leaf are compared with its shader; WGSL has more identifiers."""
+    if isinstance(function, Leaf):
+        return name.count(".") < 2 and all(name.split("."))
+    return IDENTIFIER.match(name) is not None
 
 
 def _port_types(module: Module) -> Found:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import extent_of, mapping_of, name_of
+from ..arguments import count_of, extent_of, flag_of, mapping_of, name_of
 from ..base.errors import InputError
 from ..ir.dataflow.nodes import (
     BindInput,
@@ -93,7 +93,7 @@ class Graph:
         self.name = name
         self.state = GraphState(name)
         self._kernels: dict[str, Kernel] = {}
-        self._finished: tuple[int, GraphProgram] | None = None
+        self._finished: tuple[tuple[int, int], GraphProgram] | None = None
 
     def __repr__(self) -> str:
         return f"<Graph {self.name}: {', '.join(self.state.scope.children) or 'no node'}>"
@@ -146,7 +146,8 @@ class Graph:
             executed, extents = self._graph_use(function), self._expressions(instances)
         stem = kernel_name(function) if isinstance(function, Kernel) else function.name
         own = self.state.fresh(stem) if name is None else name_of(name, "the name of a node", "blur")
-        self.state.declare(CreateNode(own, executed, extents))
+        with self.state.whole_or_not():
+            self.state.declare(CreateNode(own, executed, extents))
         if isinstance(function, Kernel):
             self._kernels[own] = function
         return Node(self, own)
@@ -159,10 +160,12 @@ class Graph:
         type = self.state.scope.outputs_of(end.node).get(end.port)
         if type is None:
             raise InputError(f"{end.node}.{end.port} is no output: a split is of an output of a node")
-        split = Split(self.state.fresh(f"{end.node}_{end.port}"), type, count)
-        self.state.declare(split)
+        split = Split(self.state.fresh(f"{end.node}_{end.port}"), type, count_of(count, "the number of copies"))
         into = Endpoint(split.name, SPLIT_INPUT)
-        self.state.connect(CreateEdge(end, into, _replication(replication), streaming=streaming))
+        edge = CreateEdge(end, into, _replication(replication), streaming=flag_of(streaming, "streaming"))
+        with self.state.whole_or_not():
+            self.state.declare(split)
+            self.state.connect(edge)
         return tuple(Port(split.name, name, self.state) for name in split_outputs(split))
 
     def edge(
@@ -176,26 +179,30 @@ class Graph:
 
         Raises InputError.
         """
-        ends = self._end(source, "the source of an edge"), self._destination(destination)
-        self.state.connect(CreateEdge(*ends, _replication(replication), streaming=streaming))
+        way, streams = _replication(replication), flag_of(streaming, "streaming")
+        with self.state.whole_or_not():
+            ends = self._end(source, "the source of an edge"), self._destination(destination)
+            self.state.connect(CreateEdge(*ends, way, streaming=streams))
 
     def bind_input(self, source: Source, destination: Port, *, streaming: bool = False) -> None:
         """Bind an input of a node to an input of the graph, by name, to a number, an expression, or a transient buffer.
 
         Raises InputError.
         """
-        end = self._destination(destination)
-        expression = self._bound(source, end)
-        self.state.connect(BindInput(expression, end, streaming=streaming))
+        streams = flag_of(streaming, "streaming")
+        with self.state.whole_or_not():
+            end = self._destination(destination)
+            self.state.connect(BindInput(self._bound(source, end), end, streaming=streams))
 
     def bind_output(self, source: Port, output: str, *, streaming: bool = False) -> None:
         """Make an output of a node an output of the graph. Raises InputError."""
         end = self._end(source, "the source of an output")
         type = self.state.scope.outputs_of(end.node).get(end.port)
-        name = name_of(output, "an output", "edges")
-        if type is not None:
-            self.state.add_output(name, type)
-        self.state.connect(BindOutput(end, name, streaming=streaming))
+        name, streams = name_of(output, "an output", "edges"), flag_of(streaming, "streaming")
+        with self.state.whole_or_not():
+            if type is not None:
+                self.state.add_output(name, type)
+            self.state.connect(BindOutput(end, name, streaming=streams))
 
     # Parts of building
 
@@ -281,7 +288,8 @@ class Graph:
         if type is None:
             raise InputError(f"node {end.node!r} has no input {end.port!r}")
         extents = tuple(self._expression(it) for it in made.extents)
-        name = made.name or self.state.fresh(f"{end.node}_{end.port.replace('.', '_')}")
+        given = None if made.name is None else name_of(made.name, "the name of a transient buffer", "room")
+        name = given or self.state.fresh(f"{end.node}_{end.port.replace('.', '_')}")
         known = scope.transients.get(name)
         if known is not None and known.extents == extents:
             return name
@@ -293,7 +301,7 @@ class Graph:
     @property
     def program(self) -> GraphProgram:
         """The graph as it is now, verified and linked. Raises InputError if it is not whole."""
-        size = len(self.state.body)
+        size = len(self.state.body), len(self.state.scope.inputs)
         if self._finished is None or self._finished[0] != size:
             self._finished = size, self._finish()
         return self._finished[1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -29,12 +30,17 @@ _LARGEST = 1 << 32
 """The size in bytes that every binding stays below."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Value:
     """What a port holds. `type` is None for a number, which takes the type of the port that it goes to."""
 
     data: Buffer
     type: wgsl.Type | None
+
+    @cached_property
+    def size(self) -> int:
+        """The number of bytes that it takes in a buffer."""
+        return len(packed(self))
 
 
 @dataclass(slots=True)
@@ -77,7 +83,7 @@ class KernelMachine:
             return type.count
         if type is None or isinstance(type, (wgsl.Texture, wgsl.Sampler)) or runtime_array(type) is None:
             raise InputError("the value has no runtime-sized array")
-        return runtime_count(type, len(packed(value)))
+        return runtime_count(type, value.size)
 
     def element(self, value: Value, selectors: tuple[Selector, ...]) -> int:
         """The whole number in a value that selectors lead to."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, SupportsIndex, TypeAlias, TypeGuard, cast
 
@@ -25,7 +25,7 @@ from ..ir.dataflow.nodes import (
 )
 from ..ir.dataflow.text import TextError, expression_text, parse_expression
 from ..ir.hints import unknown_name
-from ..ir.layout_numbers import is_flag, shown
+from ..ir.layout_numbers import is_array, is_flag, is_row, shown
 
 if TYPE_CHECKING:
     from .state import GraphState
@@ -181,9 +181,11 @@ def expression_of(number: object) -> tuple[Expression, GraphState | None]:
 
 
 def numbers_of(given: object) -> tuple[object, ...]:
-    """One number, or several in a list or tuple."""
-    if isinstance(given, (list, tuple)):
-        return tuple(cast("Sequence[object]", given))
+    """One number, or several in a list, a tuple or an array."""
+    if is_row(given):
+        return tuple(given)
+    if is_array(given) and given.ndim == 1:
+        return tuple(given)
     return (given,)
 
 

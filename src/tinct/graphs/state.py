@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from ..base.errors import InputError
@@ -100,6 +101,18 @@ class GraphState:
 
     # Statements
 
+    @contextmanager
+    def whole_or_not(self) -> Generator[None]:
+        """What an error ends leaves nothing behind: no name, and no statement."""
+        scope, body = self.scope, list(self.body)
+        names = dict(scope.inputs), dict(scope.outputs), dict(scope.children), dict(scope.transients)
+        try:
+            yield
+        except BaseException:
+            scope.inputs, scope.outputs, scope.children, scope.transients = names
+            self.body = body
+            raise
+
     def declare(self, statement: Declaration) -> None:
         """Add a node, a split or a transient buffer."""
         self._check((*DEPTHS, *DECLARATIONS), statement)
@@ -123,6 +136,10 @@ class GraphState:
                     self._check_acyclic(statement.destination.node, reference.name)
         self.scope.connect(statement)
         self.body.append(statement)
+
+    def check_edge(self, edge: CreateEdge) -> None:
+        """Raise InputError for an edge that cannot be added."""
+        self._check(CONNECTIONS, edge)
 
     def _check(self, rules: Iterable[StatementRule], statement: Statement) -> None:
         for _, message in broken(rules, statement, self.scope):
@@ -238,7 +255,8 @@ class GraphState:
 
 def kernel_name(kernel: Kernel) -> str:
     """A name for nodes that execute a kernel: that of the entry point, or of the shader's file for `main`."""
-    return _shader_stem(kernel.shader) if kernel.info.name == "main" else kernel.info.name
+    name = _shader_stem(kernel.shader) if kernel.info.name == "main" else kernel.info.name
+    return re.sub(r"\W", "_", name)
 
 
 def _shader_stem(shader: Shader) -> str:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from ..arguments import mapping_of
 from ..base.errors import InputError
+from ..ir.dataflow.nodes import CreateEdge, Endpoint, Replication
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import shown
 from ..shader import Kernel
@@ -108,6 +109,8 @@ class _Trace:
 
     def _give(self, value: object, port: Port) -> None:
         if isinstance(value, Port) and not isinstance(value, Part):
+            ends = Endpoint(value.node, value.name), Endpoint(port.node, port.name)
+            self._graph.state.check_edge(CreateEdge(*ends, Replication.ALL_TO_ALL))
             self._uses.setdefault((value.node, value.name), []).append(port)
         else:
             self._graph.bind_input(cast("Source", value), port)
