@@ -18,7 +18,7 @@ from typing import Generic, Protocol, TypeVar
 
 from ...base.errors import InputError
 from ..source import Span
-from .expressions import evaluate
+from .expressions import evaluate, references
 from .hierarchy import origins
 from .nodes import (
     BindInput,
@@ -41,6 +41,7 @@ from .nodes import (
     Split,
     Statement,
 )
+from .rules.declarations import expressions_of
 from .scope import SPLIT_INPUT, Scope, in_order, inputs_of, scope_of, split_outputs
 from .text import expression_text
 
@@ -115,13 +116,31 @@ def run(module: Module, inputs: Mapping[str, V], machine: Machine[V]) -> dict[st
     return _Interpreter(module, machine).run(inputs)
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What all executions of a graph share: the order of the children, and the outputs that expressions read, whose
+    values are kept when an edge has taken them to its destination.
+    """
+
+    scope: Scope
+    order: list[str]
+    kept: frozenset[Endpoint]
+
+
+def _plan(graph: Graph, functions: Mapping[str, Function]) -> _Plan:
+    scope = scope_of(graph, functions)
+    read = (it for statement in graph.body for part in expressions_of(statement) for it in references(part))
+    ends = (scope.endpoint_of(it) for it in read)
+    return _Plan(scope, in_order(scope), frozenset(it for it in ends if it is not None))
+
+
 class _Interpreter(Generic[V]):
     def __init__(self, module: Module, machine: Machine[V]) -> None:
         self.machine = machine
         self.functions: dict[str, Function] = {it.name: it for it in module.functions}
         self.root = module.root
         self.origins = origins(module)
-        self._plans: dict[str, tuple[Scope, list[str]]] = {}
+        self._plans: dict[str, _Plan] = {}
 
     def run(self, inputs: Mapping[str, V]) -> dict[str, V]:
         graph = self.functions[self.root.function]
@@ -133,13 +152,12 @@ class _Interpreter(Generic[V]):
     ) -> dict[str, V]:
         """One instance of a graph; the last of `levels` is its node."""
         if graph.name not in self._plans:
-            scope = scope_of(graph, self.functions)
-            self._plans[graph.name] = scope, in_order(scope)
-        scope, order = self._plans[graph.name]
-        execution = _Execution(self, graph.name, scope, dict(inputs), levels, path)
-        for name in order:
+            self._plans[graph.name] = _plan(graph, self.functions)
+        plan = self._plans[graph.name]
+        execution = _Execution(self, graph.name, plan.scope, dict(inputs), levels, path, plan.kept)
+        for name in plan.order:
             execution.run_child(name)
-        return {name: execution.values[bind.source] for name, bind in scope.output_sources.items()}
+        return {name: execution.values[bind.source] for name, bind in plan.scope.output_sources.items()}
 
 
 @dataclass(slots=True)
@@ -152,6 +170,7 @@ class _Execution(Generic[V]):
     inputs: dict[str, V]
     levels: tuple[_Level, ...]
     path: tuple[str, ...]
+    kept: frozenset[Endpoint]
     values: dict[Endpoint, V] = field(default_factory=dict[Endpoint, V])
     grids: dict[str, tuple[int, ...]] = field(default_factory=dict[str, "tuple[int, ...]"])
     _zeros: dict[str, V] = field(default_factory=dict[str, V])
@@ -210,7 +229,8 @@ class _Execution(Generic[V]):
     def _given(self, end: Endpoint, extents: tuple[int, ...]) -> V:
         """The value of an input of a child that has these extents."""
         if end in self.scope.edges_to:
-            return self.values[self.scope.edges_to[end].source]
+            source = self.scope.edges_to[end].source
+            return self.values[source] if source in self.kept else self.values.pop(source)
         return self._bound(self.scope.input_binds[end], extents)
 
     def _bound(self, bind: BindInput, extents: tuple[int, ...]) -> V:

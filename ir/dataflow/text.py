@@ -199,7 +199,8 @@ def _streaming(streaming: bool) -> str:
 def type_text(type: Type) -> str:
     """The text of a type."""
     arguments = f"<{', '.join(map(type_text, type.arguments))}>" if type.arguments else ""
-    return (type.name if _COUNT.match(type.name) else _name(type.name)) + arguments
+    is_count = _COUNT.match(type.name) is not None and not type.arguments
+    return (type.name if is_count else _name(type.name)) + arguments
 
 
 def expression_text(expression: Expression) -> str:

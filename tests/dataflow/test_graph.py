@@ -379,6 +379,27 @@ def test_a_graph_that_is_not_whole() -> None:
         graph.run({})
 
 
+def test_the_type_of_an_input() -> None:
+    """Where no port says it, and an expression asks for elements, the caller must."""
+    graph = tinct.Graph()
+    node = graph.node(fill, threads="len(data) + sizes[1]")
+    graph.bind_input(zeros("len(data)"), node["dst"])
+    graph.bind_input("n * 2", node["value"])
+    graph.bind_output(node["dst"], "dst")
+    with pytest.raises(tinct.InputError, match=r"len\(data\): nothing says what type the input 'data' of"):
+        graph.run({})
+    graph.input("data", "array<vec2<f32>>")
+    with pytest.raises(tinct.InputError, match=r"sizes\[1\]: nothing says what type the input 'sizes'"):
+        graph.run({})
+    graph.input("sizes", "array<u32, 2>")
+    out = graph.run({"data": np.zeros((3, 2), np.float32), "sizes": [0, 1], "n": 21})
+    np.testing.assert_array_equal(out["dst"], [42, 42, 42])
+    with pytest.raises(tinct.InputError, match="input 'data' is of type array<vec2<f32>>"):
+        graph.input("data", "array<f32>")
+    with pytest.raises(tinct.InputError, match="'array<' is no type: 1:7: expected a type"):
+        graph.input("data", "array<")
+
+
 def test_one_to_one_needs_equal_grids() -> None:
     graph = tinct.Graph()
     n = graph.input("n")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import pytest
 from hypothesis import given, settings
 
+import tinct.ir.dataflow as package
 from tinct.ir.dataflow import text as text_module
 from tinct.ir.dataflow.codec import CODEC
 from tinct.ir.dataflow.nodes import EmbeddedShader, Leaf, Module
@@ -47,9 +50,10 @@ def test_the_verifier_takes_any_module(module: Module) -> None:
     assert sum(1 for _ in walk(module)) >= 2
 
 
-def test_the_example_of_the_documentation() -> None:
-    assert text_module.__doc__ is not None
-    example = text_module.__doc__.split("\n\n", 1)[1].split("\n\nThe intrinsics")[0]
+@pytest.mark.parametrize(("documented", "end"), [(text_module, "The intrinsics"), (package, "Ports:")])
+def test_the_examples_in_docstrings(documented: ModuleType, end: str) -> None:
+    assert documented.__doc__ is not None
+    example = documented.__doc__[documented.__doc__.index("    shader ") :].split(f"\n\n{end}")[0]
     module = parse(example)
     check(module)
     again = print_module(module)

@@ -25,9 +25,12 @@ from ..ir.dataflow.nodes import (
     Reference,
     Replication,
     Split,
+    Type,
 )
 from ..ir.dataflow.rules.declarations import IDENTIFIER
 from ..ir.dataflow.scope import SPLIT_INPUT, split_outputs
+from ..ir.dataflow.text import TextError, parse_type, type_text
+from ..ir.dataflow.types import without_atomics
 from ..ir.dataflow.verify import verify, verify_parts
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import is_flag, is_number, shown
@@ -111,9 +114,19 @@ class Graph:
 
     # Building
 
-    def input(self, name: str) -> Input:
-        """The input of the graph with that name, which takes the type of the port that it is bound to."""
+    def input(self, name: str, type: str | None = None) -> Input:
+        """The input of the graph with that name.
+
+        Its type, such as "array<f32>", is that of the port that it is bound to; one that is only part of expressions
+        is a whole number, unless `type` says otherwise. Raises InputError.
+        """
+        wanted = None if type is None else _type(name_of(type, "a type", "array<f32>"))
         self.state.add_input(name_of(name, "an input", "picture"))
+        if wanted is not None:
+            self.state.set_type(name, wanted)
+            known = self.state.scope.inputs[name].type
+            if known != without_atomics(wanted):
+                raise InputError(f"input {name!r} is of type {type_text(known)}")
         return Input(Reference(name, ()), self.state)
 
     def node(
@@ -352,6 +365,13 @@ def _product(groups: Operand, size: int) -> Expression:
     if isinstance(groups.expression, IntegerLiteral):
         return IntegerLiteral(groups.expression.value * size)
     return (groups * size).expression if size > 1 else groups.expression
+
+
+def _type(text: str) -> Type:
+    try:
+        return parse_type(text)
+    except TextError as error:
+        raise InputError(f"{shown(text)} is no type: {error}") from None
 
 
 def _replication(word: object) -> Replication:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from ..base.errors import InputError
-from ..ir.dataflow.expressions import references
+from ..ir.dataflow.expressions import leaves, references
 from ..ir.dataflow.hierarchy import innermost_first
 from ..ir.dataflow.nodes import (
     Access,
@@ -23,9 +23,11 @@ from ..ir.dataflow.nodes import (
     Graph,
     IntegerLiteral,
     Leaf,
+    Length,
     Module,
     Number,
     Port,
+    Reference,
     Statement,
     Type,
 )
@@ -34,6 +36,7 @@ from ..ir.dataflow.rules.connections import CONNECTIONS, EDGES
 from ..ir.dataflow.rules.declarations import DECLARATIONS, DEPTHS, EXPRESSIONS, IDENTIFIER, expressions_of
 from ..ir.dataflow.rules.table import StatementRule
 from ..ir.dataflow.scope import Connection, Declaration, Scope, reaches
+from ..ir.dataflow.text import expression_text
 from ..ir.dataflow.types import U32, without_atomics
 from ..ir.dataflow.verify import broken
 from ..ir.layout_numbers import shown
@@ -228,6 +231,7 @@ class GraphState:
 
     def module(self) -> Module:
         """The module so far. Inputs without a type are whole numbers."""
+        self._check_untyped()
         names = list(dict.fromkeys((*self.scope.inputs, *self.scope.outputs)))
         graph = Graph(self.name, tuple(map(self._port, names)), tuple(self.body))
         used = _used(graph, self.functions)
@@ -239,6 +243,18 @@ class GraphState:
             if name in shaders
         )
         return Module(declared, functions, CreateNode("root", graph.name, ()))
+
+    def _check_untyped(self) -> None:
+        """An input without a type is a whole number: no expression may ask for its elements."""
+        expressions = [it for statement in self.body for it in expressions_of(statement)]
+        for part in (leaf for expression in expressions for leaf in leaves(expression)):
+            name = part.value.name if isinstance(part, Length) else part.name if isinstance(part, Reference) else ""
+            has_parts = isinstance(part, Length) or (isinstance(part, Reference) and part.selectors)
+            if has_parts and name in self.scope.inputs and not self.is_typed(name):
+                raise InputError(
+                    f"{expression_text(part)}: nothing says what type the input {name!r} of graph {self.name!r} has; "
+                    f"input({name!r}, TYPE) does"
+                )
 
     def _port(self, name: str) -> Port:
         given, made = self.scope.inputs.get(name), self.scope.outputs.get(name)
