@@ -257,6 +257,7 @@ CALLS: list[tuple[str, Callable[..., object]]] = [
     ("a split makes 2 to 1024", lambda graph, a, b: graph.split(a["dst"], 1)),
     ("the number of an element, not -1", lambda graph, a, b: a["dst"][-1]),
     ("is for a function, not 3", lambda graph, a, b: tinct.graph(3)),
+    ("is for a function with parameters that have names", lambda graph, a, b: tinct.graph(dict)),
     (
         "parameter 'x': the inputs of a graph are parameters with a name and no default",
         lambda graph, a, b: tinct.graph(with_default),
@@ -377,6 +378,19 @@ def test_a_graph_that_is_not_whole() -> None:
     graph, _, _ = graph_of_two()
     with pytest.raises(tinct.InputError, match=r"node 'a': nothing gives its input 'src'; .*node 'b'"):
         graph.run({})
+
+
+def test_names_that_only_wgsl_has() -> None:
+    """WGSL's identifiers may have characters that those of `.hpvm` files lack: there they stand in quotes."""
+    shader = tinct.load(
+        "@group(0) @binding(0) var<storage, read_write> é·b: array<u32>;\n"
+        "@compute @workgroup_size(1) fn f·x() { é·b[0] = 5; }"
+    )
+    graph = tinct.Graph()
+    node = graph.node(shader["f·x"], threads=1)
+    graph.bind_input(zeros(2), node["é·b"])
+    graph.bind_output(node["é·b"], "b")
+    np.testing.assert_array_equal(tinct.load_graph(str(graph)).run({})["b"], [5, 0])
 
 
 def test_the_type_of_an_input() -> None:

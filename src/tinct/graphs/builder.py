@@ -302,7 +302,7 @@ class Graph:
             raise InputError(f"node {end.node!r} has no input {end.port!r}")
         extents = tuple(self._expression(it) for it in made.extents)
         given = None if made.name is None else name_of(made.name, "the name of a transient buffer", "room")
-        name = given or self.state.fresh(f"{end.node}_{end.port.replace('.', '_')}")
+        name = given or self.state.fresh(f"{end.node}_{end.port}")
         known = scope.transients.get(name)
         if known is not None and known.extents == extents:
             return name

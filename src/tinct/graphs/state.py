@@ -72,13 +72,15 @@ class GraphState:
         self.scope = Scope(self.functions)
         self.body: list[Statement] = []
         self._uses: dict[str, KernelUse] = {}
+        self._needed: set[str] = set()
+        """The nodes whose results some statement takes."""
 
     # Names
 
     def fresh(self, stem: str) -> str:
-        """A name for a node or a transient buffer that is not taken."""
+        """An identifier like `stem` that no node, transient buffer or input has."""
         taken = {*self.scope.inputs, *self.scope.children, *self.scope.transients}
-        return _fresh(stem, taken)
+        return _fresh(re.sub(r"\W", "_", stem), taken)
 
     def add_input(self, name: str) -> None:
         """Make sure that the graph has an input of that name."""
@@ -122,7 +124,7 @@ class GraphState:
         self._name_inputs(statement)
         self._check_expressions(statement)
         self.scope.declare(statement)
-        self.body.append(statement)
+        self._add(statement)
 
     def connect(self, statement: Connection) -> None:
         """Add an edge or a bind."""
@@ -138,7 +140,14 @@ class GraphState:
                 if reference.name in self.scope.children:
                     self._check_acyclic(statement.destination.node, reference.name)
         self.scope.connect(statement)
+        self._add(statement)
+
+    def _add(self, statement: Statement) -> None:
         self.body.append(statement)
+        if isinstance(statement, CreateEdge):
+            self._needed.add(statement.source.node)
+        for expression in expressions_of(statement):
+            self._needed.update(it.name for it in references(expression))
 
     def check_edge(self, edge: CreateEdge) -> None:
         """Raise InputError for an edge that cannot be added."""
@@ -162,6 +171,8 @@ class GraphState:
                     self.add_input(reference.name)
 
     def _check_acyclic(self, sink: str, source: str) -> None:
+        if sink not in self._needed and sink != source:  # true for most, and saves a walk over the graph
+            return
         if reaches(self.scope, source, sink):
             raise InputError(f"node {source!r} needs the results of node {sink!r}, so that one needs its own: a cycle")
 

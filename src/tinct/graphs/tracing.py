@@ -38,7 +38,10 @@ def graph(function: Callable[..., object]) -> Graph:
 
 def _parameters(function: Callable[..., object]) -> list[str]:
     fixed = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    parameters = inspect.signature(function).parameters.values()
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError) as error:
+        raise InputError(f"@tinct.graph is for a function with parameters that have names: {error}") from None
     for it in parameters:
         if it.kind not in fixed or it.default is not it.empty:
             raise InputError(f"parameter {it.name!r}: the inputs of a graph are parameters with a name and no default")
