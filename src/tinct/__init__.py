@@ -20,6 +20,8 @@ __all__ = [
     "Buffer",
     "DeviceError",
     "Diagnostic",
+    "Graph",
+    "GraphProgram",
     "HerculesFile",
     "HerculesFunction",
     "InputError",
@@ -28,7 +30,9 @@ __all__ = [
     "Shader",
     "ShaderError",
     "TinctError",
+    "graph",
     "load",
+    "load_graph",
     "load_hercules",
 ]
 
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from .base.errors import DeviceError, InputError, TinctError
     from .devices import DEVICES
     from .functions import HerculesFile, HerculesFunction, load_hercules
+    from .graphs import Graph, GraphProgram, graph, load_graph
     from .ir.diagnostics import Diagnostic, ShaderError
     from .sessions import Buffer, Session
     from .shader import Kernel, Shader, load
@@ -46,6 +51,7 @@ _HOMES = {
     "Shader": "shader",
     "load": "shader",
     **dict.fromkeys(("Buffer", "Session"), "sessions"),
+    **dict.fromkeys(("Graph", "GraphProgram", "graph", "load_graph"), "graphs"),
     **dict.fromkeys(("HerculesFile", "HerculesFunction", "load_hercules"), "functions"),
     **dict.fromkeys(("DeviceError", "InputError", "TinctError"), "base.errors"),
     **dict.fromkeys(("Diagnostic", "ShaderError"), "ir.diagnostics"),

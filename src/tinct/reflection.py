@@ -132,15 +132,29 @@ def reflect_bindings(program: Program) -> tuple[BindingInfo, ...]:
 def _binding(variable: Variable) -> BindingInfo:
     assert variable.binding is not None
     assert variable.space is not None
-    type = variable.type
-    in_memory = variable.space is not AddressSpace.HANDLE
+    place = Place(variable.binding, variable.space, _access(variable))
+    return describe_binding(variable.name, variable.type, place)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where and how a variable is bound."""
+
+    point: BindingPoint
+    space: AddressSpace
+    access: Access
+
+
+def describe_binding(name: str, type: Type, at: Place) -> BindingInfo:
+    """What is known of a variable of a type at a place."""
+    in_memory = at.space is not AddressSpace.HANDLE
     place = partial(
         BindingInfo,
-        name=variable.name,
-        group=variable.binding.group,
-        binding=variable.binding.binding,
-        space=variable.space.value,
-        access=_access(variable).value,
+        name=name,
+        group=at.point.group,
+        binding=at.point.binding,
+        space=at.space.value,
+        access=at.access.value,
         type=type,
     )
     if isinstance(type, Buffer):  # just bytes

@@ -25,6 +25,7 @@ from .compilation import Compilation
 from .devices import device_named, routed
 from .dispatch import Dispatch, DispatchSize, Timing, dispatch_size
 from .functions import is_hercules_path, load_hercules
+from .graph_calls import call_on_ports
 from .ir.diagnostics import Diagnostic, render_all
 from .ir.entry_points import compute_entry_point, missing_entry_point
 from .ir.hints import unknown_name
@@ -245,6 +246,21 @@ class Kernel:
     def workgroup_size(self, constants: Constants | None = None) -> tuple[int, int, int]:
         """Invocations a workgroup along x, y and z."""
         return self.compilation(constants).workgroup_size
+
+    def __call__(
+        self,
+        buffers: Mapping[str, object],
+        *,
+        threads: object = None,
+        workgroups: object = None,
+        constants: Constants | None = None,
+    ) -> dict[str, Any]:
+        """Add a node that executes the kernel to the graph whose inputs and ports are among `buffers`.
+
+        For functions under `tinct.graph`; `run` takes arrays. Returns the ports of the written bindings by name. Raises
+        InputError.
+        """
+        return call_on_ports(self, buffers, threads=threads, workgroups=workgroups, constants=constants)
 
     def run(
         self,

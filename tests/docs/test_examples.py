@@ -21,7 +21,7 @@ SHELL = f"tinct() {{ '{sys.executable}' -c 'from tinct.cli import main; main()' 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
 def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bless: bool) -> None:
-    for folder in ("shaders", "programs"):
+    for folder in ("shaders", "programs", "examples"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     monkeypatch.chdir(tmp_path)
     document = path.read_text(encoding="utf-8")

@@ -35,6 +35,7 @@ _COMMANDS = {
     "minify": "write shaders as short as they can be",
     "opt": "run passes on core IR and print the result",
     "hercules": "check, print and run files of Hercules IR",
+    "graph": "check, print, draw and run graphs of kernels",
     "bisect": "find the pass, and the function, that changes an answer",
     "cache": "show or clear what is kept of compiled kernels",
 }

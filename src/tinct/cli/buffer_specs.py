@@ -16,6 +16,7 @@ from ..base.errors import InputError
 from ..cases.expressions import ExpressionError
 from ..cases.generators import Arange, Generator, Integers, Request, Uniform, Value
 from ..functions import HerculesFunction, ParameterInfo
+from ..graphs import GraphProgram
 from ..ir.hints import unknown_name
 from ..ir.types import Array, Struct, Texture, Type, Vector
 from ..reflection import BindingInfo
@@ -30,6 +31,12 @@ def make_buffers(kernel: Kernel, specs: tuple[str, ...], seed: int) -> dict[str,
     """The buffers that `--buffer NAME=SPEC` describes. Raises InputError, or OSError for a file."""
     known = {info.name: info for info in kernel.bindings}
     return _made(_Option("--buffer", "the entry point uses no buffer named", known), specs, seed, _buffer)
+
+
+def make_inputs(graph: GraphProgram, specs: tuple[str, ...], seed: int) -> dict[str, BufferValue]:
+    """The inputs of a graph that `--buffer NAME=SPEC` describes. Raises InputError, or OSError for a file."""
+    option = _Option("--buffer", f"graph {graph.name!r} has no input named", graph.inputs)
+    return _made(option, specs, seed, _buffer)
 
 
 def make_arguments(function: HerculesFunction, specs: tuple[str, ...], seed: int) -> dict[str, object]:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from pathlib import Path
-from typing import Any, BinaryIO, cast
 
 import click
-import numpy as np
-import numpy.typing as npt
 
 from ..base.errors import InputError
 from ..devices import routed
@@ -19,17 +15,16 @@ from .buffer_specs import make_buffers
 from .check import as_json
 from .colours import paint
 from .device_names import ADAPTER_HELP, DEVICE, device_name
-from .files import writing
 from .options import (
     constants_option,
     file_argument,
-    for_json,
     format_option,
     parse_constants,
     parse_extent,
     read_source,
     via_option,
 )
+from .outputs import show_outputs
 
 
 @click.command(
@@ -126,7 +121,7 @@ def command(
         timeout=timeout,
         contract=contract,
     )
-    _show(result.outputs, output, form)
+    show_outputs(result.outputs, output, form)
     timing = result.timing
     how = "loaded from the cache" if timing.is_cached else "compiled"
     click.echo(
@@ -149,48 +144,6 @@ def _report(watched: Sanitized, output: Path | None, form: str) -> None:
         text = render_all(findings, watched.source, paint)
         click.echo(f"{text}\n" if findings else "sanitize: nothing found", err=True)
     if form != "json" or output is not None:
-        _show(watched.outputs, output, form)
+        show_outputs(watched.outputs, output, form)
     if any(finding.is_error for finding in findings):
         raise click.exceptions.Exit(1)
-
-
-def _show(outputs: dict[str, npt.NDArray[Any]], output: Path | None, form: str) -> None:
-    if output is None:
-        _print(outputs, form)
-        return
-    _save(output, outputs)
-    click.echo(f"wrote {output}", err=True)
-
-
-def _save(file: Path, arrays: dict[str, npt.NDArray[Any]]) -> None:
-    """An .npz file; unlike np.savez, it takes any name that WGSL does."""
-    with writing(file) as target, zipfile.ZipFile(cast("BinaryIO", _Stream(target)), "w") as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, array, allow_pickle=False)
-
-
-class _Stream:
-    """A file that is only written forwards: devices tell wrong positions."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self.write = file.write
-        self.flush = file.flush
-
-
-def _print(outputs: dict[str, npt.NDArray[Any]], form: str) -> None:
-    if form == "json":
-        click.echo(json.dumps({name: _as_json(array) for name, array in outputs.items()}))
-        return
-    for name, array in outputs.items():
-        kind = "structures" if array.dtype.names else str(array.dtype)
-        click.echo(f"{name}: {kind} {array.shape}\n{np.array2string(array, threshold=64)}")
-
-
-def _as_json(array: npt.NDArray[Any]) -> object:
-    names = array.dtype.names
-    if names is None:
-        return for_json(array.tolist())
-    if array.ndim:
-        return [_as_json(part) for part in array]
-    return {name: _as_json(np.asarray(array[name])) for name in names}

@@ -1,0 +1,180 @@
+"""Expressions of numbers: their parts, their values, and whether two of them are equal for all values.
+
+Two expressions are compared by their normal forms, which are polynomials with integer coefficients. The variables are
+references, lengths and queries, and the operations that are no ring operations, with normalised operands.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from typing import Final, Protocol, TypeAlias, assert_never
+
+from .nodes import (
+    Binary,
+    BinaryOp,
+    Expression,
+    FloatLiteral,
+    IntegerLiteral,
+    Length,
+    Query,
+    Reference,
+)
+
+Monomial: TypeAlias = frozenset[tuple[Hashable, int]]
+"""Variables with their powers; the empty one is 1."""
+Polynomial: TypeAlias = frozenset[tuple[Monomial, int]]
+"""Monomials with their coefficients, none of which is zero."""
+
+_ONE: Final[Monomial] = frozenset()
+_MOST_TERMS: Final = 64
+"""A product with more terms than this is a variable, so that comparing stays fast; two equal ones may then seem to be
+different.
+"""
+
+
+class Facts(Protocol):
+    """The values of an expression's leaves."""
+
+    def number(self, reference: Reference) -> int:
+        """The number that a reference leads to."""
+        ...
+
+    def length(self, reference: Reference) -> int:
+        """The number of elements of the array that a reference names."""
+        ...
+
+    def answer(self, query: Query) -> int:
+        """The answer to a query."""
+        ...
+
+
+def depth(expression: Expression) -> int:
+    """How deep the expression's operations nest; 1 for one without any."""
+    deepest, level = 0, [expression]
+    while level:
+        deepest += 1
+        level = [part for it in level if isinstance(it, Binary) for part in (it.lhs, it.rhs)]
+    return deepest
+
+
+def leaves(expression: Expression) -> Iterator[Expression]:
+    """The parts of an expression that are no operations, from left to right."""
+    pending = [expression]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Binary):
+            pending += [part.rhs, part.lhs]
+        else:
+            yield part
+
+
+def references(expression: Expression) -> Iterator[Reference]:
+    """The references in an expression, those whose length it takes included."""
+    for part in leaves(expression):
+        if isinstance(part, Reference):
+            yield part
+        elif isinstance(part, Length):
+            yield part.value
+
+
+def evaluate(expression: Expression, facts: Facts) -> int:
+    """The value of an expression without float literals. Raises ZeroDivisionError."""
+    match expression:
+        case IntegerLiteral(value):
+            return value
+        case Reference():
+            return facts.number(expression)
+        case Length(value):
+            return facts.length(value)
+        case Query():
+            return facts.answer(expression)
+        case Binary(op, lhs, rhs):
+            return OPERATIONS[op](evaluate(lhs, facts), evaluate(rhs, facts))
+        case FloatLiteral():
+            raise TypeError("arithmetic is on whole numbers")
+        case _:
+            assert_never(expression)
+
+
+OPERATIONS: Final[dict[BinaryOp, Callable[[int, int], int]]] = {
+    BinaryOp.ADD: lambda lhs, rhs: lhs + rhs,
+    BinaryOp.SUB: lambda lhs, rhs: lhs - rhs,
+    BinaryOp.MUL: lambda lhs, rhs: lhs * rhs,
+    BinaryOp.DIV: lambda lhs, rhs: lhs // rhs,
+    BinaryOp.REM: lambda lhs, rhs: lhs % rhs,
+    BinaryOp.MIN: min,
+    BinaryOp.MAX: max,
+    BinaryOp.CEIL_DIV: lambda lhs, rhs: -(-lhs // rhs),
+}
+
+
+def difference(lhs: Expression, rhs: Expression) -> int | None:
+    """`lhs - rhs` where it is the same number for all values of the variables; None where that is not known."""
+    rest = _sum(normal_form(lhs), normal_form(rhs), -1)
+    if not rest:
+        return 0
+    (monomial, coefficient), *others = rest
+    return None if monomial or others else coefficient
+
+
+def normal_form(expression: Expression) -> Polynomial:
+    """The expression as a polynomial."""
+    match expression:
+        case IntegerLiteral(value):
+            return _constant(value)
+        case Binary(BinaryOp.ADD, lhs, rhs):
+            return _sum(normal_form(lhs), normal_form(rhs), 1)
+        case Binary(BinaryOp.SUB, lhs, rhs):
+            return _sum(normal_form(lhs), normal_form(rhs), -1)
+        case Binary(op, lhs, rhs):
+            return _combined(op, normal_form(lhs), normal_form(rhs))
+        case FloatLiteral() | Reference() | Length() | Query():
+            return _variable(expression)
+        case _:
+            assert_never(expression)
+
+
+def _combined(op: BinaryOp, lhs: Polynomial, rhs: Polynomial) -> Polynomial:
+    """The product, the value of an operation on two constants, or a variable for any other operation."""
+    left, right = _as_constant(lhs), _as_constant(rhs)
+    if op is BinaryOp.MUL and len(lhs) * len(rhs) <= _MOST_TERMS:
+        return _product(lhs, rhs)
+    if left is not None and right is not None and (right or op in (BinaryOp.MIN, BinaryOp.MAX)):
+        return _constant(OPERATIONS[op](left, right))
+    if right == 1 and op in (BinaryOp.DIV, BinaryOp.CEIL_DIV):
+        return lhs
+    is_commutative = op in (BinaryOp.MUL, BinaryOp.MIN, BinaryOp.MAX)
+    return _variable((op, frozenset((lhs, rhs)) if is_commutative and lhs != rhs else (lhs, rhs)))
+
+
+def _constant(value: int) -> Polynomial:
+    return frozenset({(_ONE, value)}) if value else frozenset()
+
+
+def _as_constant(polynomial: Polynomial) -> int | None:
+    if not polynomial:
+        return 0
+    (monomial, coefficient), *others = polynomial
+    return None if monomial or others else coefficient
+
+
+def _variable(variable: Hashable) -> Polynomial:
+    return frozenset({(frozenset({(variable, 1)}), 1)})
+
+
+def _sum(lhs: Polynomial, rhs: Polynomial, sign: int) -> Polynomial:
+    terms = Counter[Monomial](dict(lhs))
+    for monomial, coefficient in rhs:
+        terms[monomial] += sign * coefficient
+    return frozenset((it, coefficient) for it, coefficient in terms.items() if coefficient)
+
+
+def _product(lhs: Polynomial, rhs: Polynomial) -> Polynomial:
+    terms = Counter[Monomial]()
+    for left, factor in lhs:
+        for right, other in rhs:
+            powers = Counter[Hashable](dict(left))
+            powers.update(dict(right))
+            terms[frozenset(powers.items())] += factor * other
+    return frozenset((it, coefficient) for it, coefficient in terms.items() if coefficient)

@@ -1,0 +1,315 @@
+"""The interpreter of dataflow graphs: what a graph means.
+
+Nodes run one after another, each when all its inputs are there. A connection hands over a value: what a node writes is
+a new value, and whoever else has the old one keeps it. A transient buffer is zero for each node that it is bound to.
+
+The instances of an internal node run one after another. An output of such a node is a version of one of its inputs,
+which the next instance finds changed; instances that race for an element do so as in WGSL.
+
+Values and leaves are the business of a `Machine`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from ...base.errors import InputError
+from ..source import Span
+from .expressions import evaluate, references
+from .hierarchy import origins
+from .nodes import (
+    BindInput,
+    CreateEdge,
+    CreateNode,
+    Dimension,
+    Endpoint,
+    Expression,
+    FloatLiteral,
+    Function,
+    Graph,
+    Leaf,
+    Malloc,
+    Module,
+    Query,
+    Question,
+    Reference,
+    Replication,
+    Selector,
+    Split,
+    Statement,
+)
+from .rules.declarations import expressions_of
+from .scope import SPLIT_INPUT, Scope, in_order, inputs_of, scope_of, split_outputs
+from .text import expression_text
+
+V = TypeVar("V")
+
+
+class Machine(Protocol[V]):
+    """Keeps the values of ports and runs leaves. No value that was handed over ever changes."""
+
+    def zeros(self, graph: str, malloc: Malloc, extents: tuple[int, ...], /) -> V:
+        """The value of a transient buffer of a graph. Raises InputError for extents that do not fit."""
+        ...
+
+    def number(self, value: float, /) -> V:
+        """A number as a value."""
+        ...
+
+    def length(self, value: V, /) -> int:
+        """The number of elements of an array. Raises InputError."""
+        ...
+
+    def element(self, value: V, selectors: tuple[Selector, ...], /) -> int:
+        """The whole number that selectors lead to. Raises InputError."""
+        ...
+
+    def run(
+        self, leaf: Leaf, extents: tuple[int, ...], inputs: Mapping[str, V], path: tuple[str, ...], /
+    ) -> dict[str, V]:
+        """The outputs of a leaf with that many invocations. `path` has the names of the node and its ancestors.
+
+        Raises InputError, ShaderError or DeviceError.
+        """
+        ...
+
+    def check_time(self) -> None:
+        """Raise DeviceError when the time is over."""
+        ...
+
+
+class NodeError(InputError):
+    """What does not fit at a statement of a graph: the message names the node, and `span` is its place in the text."""
+
+    def __init__(self, message: str, span: Span | None) -> None:
+        super().__init__(message)
+        self.span = span
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where something may not fit, in words and in the text."""
+
+    words: str
+    statement: Statement
+
+    def error(self, message: str) -> NodeError:
+        return NodeError(f"{self.words}: {message}", self.statement.span)
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """A node of the hierarchy at the time when one of its instances runs."""
+
+    extents: tuple[int, ...]
+    instance: tuple[int, ...]
+
+
+def run(module: Module, inputs: Mapping[str, V], machine: Machine[V]) -> dict[str, V]:
+    """The outputs of a verified module for the inputs of its root graph.
+
+    Raises NodeError for extents, numbers and buffers that do not fit, and what the machine raises.
+    """
+    return _Interpreter(module, machine).run(inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What all executions of a graph share: the order of the children, and the outputs that expressions read, whose
+    values are kept when an edge has taken them to its destination.
+    """
+
+    scope: Scope
+    order: list[str]
+    kept: frozenset[Endpoint]
+
+
+def _plan(graph: Graph, functions: Mapping[str, Function]) -> _Plan:
+    scope = scope_of(graph, functions)
+    read = (it for statement in graph.body for part in expressions_of(statement) for it in references(part))
+    ends = (scope.endpoint_of(it) for it in read)
+    return _Plan(scope, in_order(scope), frozenset(it for it in ends if it is not None))
+
+
+class _Interpreter(Generic[V]):
+    def __init__(self, module: Module, machine: Machine[V]) -> None:
+        self.machine = machine
+        self.functions: dict[str, Function] = {it.name: it for it in module.functions}
+        self.root = module.root
+        self.origins = origins(module)
+        self._plans: dict[str, _Plan] = {}
+
+    def run(self, inputs: Mapping[str, V]) -> dict[str, V]:
+        graph = self.functions[self.root.function]
+        assert isinstance(graph, Graph)
+        return self.run_graph(graph, inputs, (_Level((), ()),), ())
+
+    def run_graph(
+        self, graph: Graph, inputs: Mapping[str, V], levels: tuple[_Level, ...], path: tuple[str, ...]
+    ) -> dict[str, V]:
+        """One instance of a graph; the last of `levels` is its node."""
+        if graph.name not in self._plans:
+            self._plans[graph.name] = _plan(graph, self.functions)
+        plan = self._plans[graph.name]
+        execution = _Execution(self, graph.name, plan.scope, dict(inputs), levels, path, plan.kept)
+        for name in plan.order:
+            execution.run_child(name)
+        return {name: execution.values[bind.source] for name, bind in plan.scope.output_sources.items()}
+
+
+@dataclass(slots=True)
+class _Execution(Generic[V]):
+    """One execution of a child graph, and the `Facts` of its expressions."""
+
+    interpreter: _Interpreter[V]
+    graph: str
+    scope: Scope
+    inputs: dict[str, V]
+    levels: tuple[_Level, ...]
+    path: tuple[str, ...]
+    kept: frozenset[Endpoint]
+    values: dict[Endpoint, V] = field(default_factory=dict[Endpoint, V])
+    grids: dict[str, tuple[int, ...]] = field(default_factory=dict[str, "tuple[int, ...]"])
+    _zeros: dict[str, V] = field(default_factory=dict[str, V])
+
+    def run_child(self, name: str) -> None:
+        child = self.scope.children[name]
+        if isinstance(child, Split):
+            value = self._given(Endpoint(name, SPLIT_INPUT), ())
+            self.values.update({Endpoint(name, it): value for it in split_outputs(child)})
+            return
+        extents = tuple(self._extent(it, _Place(f"node {self._named(name)}", child)) for it in child.extents)
+        self.grids[name] = extents
+        self._check_grids(name)
+        function = self.interpreter.functions[child.function]
+        given = {port: self._given(Endpoint(name, port), extents) for port in inputs_of(function)}
+        outputs = self._run(child, function, extents, given)
+        self.values.update({Endpoint(name, port): value for port, value in outputs.items()})
+
+    def _run(self, node: CreateNode, function: Function, extents: tuple[int, ...], given: dict[str, V]) -> dict[str, V]:
+        interpreter, path = self.interpreter, (*self.path, node.name)
+        if isinstance(function, Leaf):
+            try:
+                return interpreter.machine.run(function, extents, given, path)
+            except InputError as error:
+                raise NodeError(f"node {self._named(node.name)}: {error}", node.span) from error
+        if not extents:
+            return interpreter.run_graph(function, given, (*self.levels, _Level((), ())), path)
+        versions = {output: it for output, it in interpreter.origins[function.name].items() if it is not None}
+        for instance in _instances(extents):
+            interpreter.machine.check_time()
+            outputs = interpreter.run_graph(function, given, (*self.levels, _Level(extents, instance)), path)
+            given.update({versions[output]: value for output, value in outputs.items()})
+        return {output: given[origin] for output, origin in versions.items()}
+
+    def _check_grids(self, name: str) -> None:
+        """Compare the extents of the two ends of one-to-one edges: equal expressions need not have been given."""
+        for port in self.scope.inputs_of(name):
+            edge = self.scope.edges_to.get(Endpoint(name, port))
+            if edge is None or edge.replication is Replication.ALL_TO_ALL:
+                continue
+            source = self.scope.grid_source(edge.source)
+            if source is not None and self.grids[source.name] != self.grids[name]:
+                raise NodeError(self._unequal_grids(edge, source.name), edge.span)
+
+    def _unequal_grids(self, edge: CreateEdge, source: str) -> str:
+        sink = edge.destination.node
+        return (
+            f"one-to-one from {source}.{edge.source.port} to {sink}.{edge.destination.port}: node "
+            f"{self._named(source)} has the extents {_shown(self.grids[source])}, but {self._named(sink)} "
+            f"{_shown(self.grids[sink])}"
+        )
+
+    def _named(self, name: str) -> str:
+        return repr("/".join((*self.path, name)))
+
+    def _given(self, end: Endpoint, extents: tuple[int, ...]) -> V:
+        """The value of an input of a child that has these extents."""
+        if end in self.scope.edges_to:
+            source = self.scope.edges_to[end].source
+            return self.values[source] if source in self.kept else self.values.pop(source)
+        return self._bound(self.scope.input_binds[end], extents)
+
+    def _bound(self, bind: BindInput, extents: tuple[int, ...]) -> V:
+        value = bind.source
+        if isinstance(value, Reference) and not value.selectors:
+            return self.inputs[value.name] if value.name in self.inputs else self._transient(value.name)
+        if isinstance(value, FloatLiteral):
+            return self.interpreter.machine.number(value.value)
+        end = bind.destination
+        facts = _Asking(self, _Level(extents, ()))
+        place = _Place(f"node {self._named(end.node)}, input {end.port!r}", bind)
+        return self.interpreter.machine.number(facts.value(value, place))
+
+    def _transient(self, name: str) -> V:
+        if name not in self._zeros:
+            malloc: Malloc = self.scope.transients[name]
+            place = _Place(f"transient buffer {self._named(name)}", malloc)
+            extents = tuple(self._extent(it, place) for it in malloc.extents)
+            try:
+                self._zeros[name] = self.interpreter.machine.zeros(self.graph, malloc, extents)
+            except InputError as error:
+                raise place.error(str(error)) from error
+        return self._zeros[name]
+
+    def _extent(self, expression: Expression, place: _Place) -> int:
+        value = _Asking(self, None).value(expression, place)
+        if value < 0:
+            raise place.error(f"the extent {expression_text(expression)} is {value}")
+        return value
+
+    def value_of(self, reference: Reference) -> tuple[V, tuple[Selector, ...]]:
+        """The value that a reference begins with, and the selectors that are left."""
+        end = self.scope.endpoint_of(reference)
+        if end is not None:
+            return self.values[end], reference.selectors[1:]
+        if reference.name in self.inputs:
+            return self.inputs[reference.name], reference.selectors
+        return self._transient(reference.name), reference.selectors
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking(Generic[V]):
+    """The facts for an expression; `own` is the node that it is for, if a query may be about that."""
+
+    execution: _Execution[V]
+    own: _Level | None
+
+    def value(self, expression: Expression, place: _Place) -> int:
+        """The value of an expression. Raises NodeError."""
+        try:
+            return evaluate(expression, self)
+        except InputError as error:
+            raise place.error(f"{expression_text(expression)}: {error}") from error
+        except ZeroDivisionError:
+            raise place.error(f"{expression_text(expression)} divides by zero") from None
+
+    def number(self, reference: Reference) -> int:
+        return self.execution.interpreter.machine.element(*self.execution.value_of(reference))
+
+    def length(self, reference: Reference) -> int:
+        value, selectors = self.execution.value_of(reference)
+        if selectors:
+            raise InputError(f"{expression_text(reference)} is a part of a value, which has no length of its own")
+        return self.execution.interpreter.machine.length(value)
+
+    def answer(self, query: Query) -> int:
+        level = self.own if query.level == 0 else self.execution.levels[-query.level]
+        assert level is not None
+        if query.question is Question.NUM_DIMS or query.dimension is None:
+            return len(level.extents)
+        number = list(Dimension).index(query.dimension)
+        return (level.instance if query.question is Question.NODE_INSTANCE_ID else level.extents)[number]
+
+
+def _instances(extents: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """The indices of all instances, the first dimension running fastest."""
+    for reversed_instance in itertools.product(*map(range, reversed(extents))):
+        yield reversed_instance[::-1]
+
+
+def _shown(extents: tuple[int, ...]) -> str:
+    return " x ".join(map(str, extents)) or "1"

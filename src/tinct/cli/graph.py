@@ -1,0 +1,136 @@
+"""`tinct graph`: graphs of kernels in files of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from ..base.errors import InputError
+from ..graphs import GraphProgram, NodeTiming
+from ..graphs.files import read_graph
+from .buffer_specs import make_inputs
+from .device_names import ADAPTER_HELP, DEVICE, device_name
+from .files import write_text
+from .graphviz import picture
+from .options import file_argument, print_text, read_source
+from .outputs import show_outputs
+
+
+@click.command(
+    name="graph",
+    epilog=f"""\b
+Without options, the graph is checked, with the shaders that it names, and printed.
+
+\b
+Inputs, one --buffer for each input of the root graph; see tinct run --help for all forms:
+  NAME=FILE.npy              an array saved by numpy
+  NAME=zeros:1024            zeros; also arange:, uniform: and integers:
+  NAME=12                    JSON: numbers, lists, objects of a structure's members
+
+\b
+Examples:
+  tinct graph edges.hpvm
+  tinct graph edges.hpvm --svg edges.svg
+  tinct graph edges.hpvm --format json > edges.json
+  tinct graph edges.hpvm --run -b picture=in.npy -b width=512 -b height=512 -o out.npz
+  tinct graph sort.hpvm --run -b keys=integers:100000:0:1000000 --device interp --format json
+  tinct graph edges.hpvm --run -b picture=in.npy -b width=512 -b height=512 --times --svg edges.svg
+
+\b
+A file is text (.hpvm) or the JSON that --format json prints; - is standard input. With --run, --format json prints the
+outputs as tinct run does, and --svg draws the times of the nodes.
+
+{ADAPTER_HELP}
+""",
+)
+@file_argument
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "dot", "svg"]),
+    default="text",
+    show_default=True,
+    help="How to print the graph: as text, as JSON, as a graph for Graphviz, or as the picture that Graphviz draws.",
+)
+@click.option("--svg", "drawing", type=click.Path(dir_okay=False, path_type=Path), help="Save a picture of the graph.")
+@click.option("--run", "is_run", is_flag=True, help="Run the graph once, and print or save its outputs.")
+@click.option("-b", "--buffer", "buffers", multiple=True, metavar="NAME=SPEC", help="What an input holds; see below.")
+@click.option("--device", type=device_name, metavar=DEVICE, default="cpu", show_default=True, help="Where to run.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Stop compiling, or a run, that takes longer.",
+)
+@click.option("--times", is_flag=True, help="After a run, print what each node took.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random buffers.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Save the outputs (.npz).")
+def command(
+    file: str,
+    form: str,
+    drawing: Path | None,
+    is_run: bool,
+    buffers: tuple[str, ...],
+    device: str,
+    timeout: float | None,
+    times: bool,
+    seed: int,
+    output: Path | None,
+) -> None:
+    """Check a graph of kernels, and print, draw or run it."""
+    _check_options(form, is_run=is_run, runs_only={"--buffer": buffers, "--times": times, "--output": output})
+    graph = read_graph(read_source(file))
+    if not is_run:
+        if drawing is None or form != "text":
+            _print(graph, form)
+        _draw(graph, drawing, {})
+        return
+    result = graph.run_timed(make_inputs(graph, buffers, seed), device=device, timeout=timeout)
+    show_outputs(result.outputs, output, form)
+    if times:
+        _print_times(result.timings)
+    _draw(graph, drawing, result.timings)
+
+
+def _check_options(form: str, *, is_run: bool, runs_only: Mapping[str, object]) -> None:
+    for option, given in runs_only.items():
+        if given and not is_run:
+            raise InputError(f"{option} is for --run")
+    if is_run and form not in ("text", "json"):
+        raise InputError(f"--run prints outputs as text or json, not as {form}; --svg FILE draws the graph")
+
+
+def _print(graph: GraphProgram, form: str) -> None:
+    match form:
+        case "json":
+            print_text(graph.to_json())
+        case "dot":
+            print_text(_drawn(graph, {}))
+        case "svg":
+            print_text(picture(_drawn(graph, {})))
+        case _:
+            print_text(str(graph))
+
+
+def _draw(graph: GraphProgram, file: Path | None, timings: Mapping[tuple[str, ...], NodeTiming]) -> None:
+    if file is not None:
+        write_text(file, picture(_drawn(graph, timings)))
+        click.echo(f"wrote {file}", err=True)
+
+
+def _drawn(graph: GraphProgram, timings: Mapping[tuple[str, ...], NodeTiming]) -> str:
+    from ..ir.dataflow.dot import draw
+
+    return draw(graph.module, {path: _time_text(it) for path, it in timings.items()})
+
+
+def _print_times(timings: Mapping[tuple[str, ...], NodeTiming]) -> None:
+    for path, timing in timings.items():
+        click.echo(f"{'/'.join(path)}: {_time_text(timing)}", err=True)
+
+
+def _time_text(timing: NodeTiming) -> str:
+    often = f" in {timing.dispatches} dispatches" if timing.dispatches > 1 else ""
+    return f"compiled in {timing.compile * 1e3:.1f} ms, ran in {timing.run * 1e3:.3f} ms{often}"

@@ -1,0 +1,33 @@
+"""Graphs of kernels, built in Python, loaded from files, and run.
+
+- `builder`: `Graph`, which is built node by node. `tracing`: `@graph`, which builds one from a function. `operands`:
+  what they
+  compute with, such as `zeros` and `instance_id`. `state`: statements and node functions, checked as they are added.
+- `program`: `GraphProgram`, a graph that is whole. `files`: reads one. `linking`: kernels and WGSL types for its names,
+  with `wgsl_types`. `machine`: runs its leaves.
+
+`ir.dataflow` has the language and its rules.
+"""
+
+from .builder import Graph, Node
+from .files import load_graph
+from .machine import NodeTiming
+from .operands import instance_id, maximum, minimum, num_dims, num_instances, zeros
+from .program import GraphProgram, GraphRun
+from .tracing import graph
+
+__all__ = [
+    "Graph",
+    "GraphProgram",
+    "GraphRun",
+    "Node",
+    "NodeTiming",
+    "graph",
+    "instance_id",
+    "load_graph",
+    "maximum",
+    "minimum",
+    "num_dims",
+    "num_instances",
+    "zeros",
+]

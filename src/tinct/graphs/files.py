@@ -1,0 +1,86 @@
+"""Graphs in files (`.hpvm`, or JSON): read, verified and linked, with every mistake at its place in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+
+from ..ir.dataflow.codec import CODEC
+from ..ir.dataflow.nodes import EmbeddedShader, Module, ShaderFile
+from ..ir.dataflow.nodes import Shader as ShaderDeclaration
+from ..ir.dataflow.rules.table import Mistake
+from ..ir.dataflow.text import TextError, parse
+from ..ir.dataflow.verify import verify, verify_heads
+from ..ir.diagnostics import Diagnostic, Severity, ShaderError
+from ..ir.schema.codec import CodecError
+from ..ir.source import Source, Span
+from ..shader import Shader, load_source
+from .linking import Links, link_graphs, link_leaves
+from .program import GraphProgram
+
+
+def load_graph(graph: str | PathLike[str]) -> GraphProgram:
+    """A graph from a `.hpvm` file, from its text, or from the JSON of one (a str with a line break, `;` or `{` is
+    text).
+
+    Shaders in files are looked up relative to the folder of the graph's file.
+
+    Raises ShaderError, which shows each mistake in its line, InputError for what is neither text nor a path, and
+    OSError for a file that cannot be read.
+    """
+    return read_graph(load_source(graph))
+
+
+def read_graph(source: Source) -> GraphProgram:
+    """The graph of a source. Raises ShaderError, and OSError for the file of a shader."""
+    module, links = _module(source), Links()
+    _raise_if_any(verify_heads(module), source)
+    shaders = {it.name: _shader(it, source) for it in module.shaders}
+    _raise_if_any(link_leaves(module, shaders, links), source)
+    _raise_if_any(verify(module), source)
+    _raise_if_any(link_graphs(module, links), source)
+    return GraphProgram(module, shaders, links, source)
+
+
+def _module(source: Source) -> Module:
+    try:
+        text = source.data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _error("invalid-utf-8", "the text is not UTF-8", Span(error.start, error.end), source) from None
+    try:
+        return CODEC.from_json(text, Module) if text.lstrip().startswith("{") else parse(text)
+    except TextError as error:
+        raise _error("syntax", error.message, error.span, source) from None
+    except (CodecError, ValueError, RecursionError) as error:
+        raise _error("json", f"this is no graph in JSON: {error}", None, source) from None
+
+
+def _shader(declared: ShaderDeclaration, source: Source) -> Shader:
+    match declared.source:
+        case EmbeddedShader(text):
+            return Shader(Source.from_text(text, f"{source.name}, shader {declared.name}"))
+        case ShaderFile(path):
+            try:
+                return Shader(Source.from_file(Path(source.name).parent / path))
+            except (OSError, ValueError) as error:
+                reason = error.strerror if isinstance(error, OSError) else str(error)
+                message = f"shader {declared.name!r}: cannot read {path!r}: {reason}"
+                raise _error("shader-file", message, declared.span, source) from None
+
+
+def _raise_if_any(mistakes: Iterable[Mistake], source: Source) -> None:
+    diagnostics = [_diagnostic(it) for it in mistakes]
+    if diagnostics:
+        raise ShaderError(diagnostics, source)
+
+
+def _diagnostic(mistake: Mistake) -> Diagnostic:
+    """The mistake at its place; without one, as in JSON, it names the function."""
+    span = mistake.part.span
+    where = f"{mistake.function.name}: " if span is None and mistake.function is not None else ""
+    return Diagnostic(Severity.ERROR, mistake.rule, where + mistake.message, span)
+
+
+def _error(code: str, message: str, span: Span | None, source: Source) -> ShaderError:
+    return ShaderError([Diagnostic(Severity.ERROR, code, message, span)], source)
