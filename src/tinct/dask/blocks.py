@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InputError
+from ..sessions import Buffer, Session
 from ..sessions.calls import Constants
 from ..shader import Kernel
 
@@ -84,25 +85,43 @@ class BlockRun:
         """Run the kernel on chunks, one for each name, followed by the block's number along each axis."""
         arrays, numbers = chunks[: len(self.names)], chunks[len(self.names) :]
         block = self.grid.block(tuple(int(it.item()) for it in numbers))
-        buffers: dict[str, Any] = {name: _of_block(value, block) for name, value in self.values.items()}
-        buffers |= {name: np.zeros(block.shape, dtype) for name, dtype in self.made.items()}
-        buffers |= {name: np.ascontiguousarray(array) for name, array in zip(self.names, arrays, strict=True)}
+        given: dict[str, Any] = {name: _of_block(value, block) for name, value in self.values.items()}
+        given |= {name: np.zeros(block.shape, dtype) for name, dtype in self.made.items()}
+        given |= dict(zip(self.names, arrays, strict=True))
         if 0 in block.shape:  # WebGPU binds no empty buffer
-            return {name: np.asarray(buffers[name]) for name in self.outputs}
+            return {name: np.asarray(given[name]) for name in self.outputs}
         workgroups = None if self.workgroups is None else cast("Size", _of_block(self.workgroups, block))
         threads = None
         if workgroups is None:
             threads = block.shape[::-1] if self.threads is None else cast("Size", _of_block(self.threads, block))
-        found = self.kernel.run(
-            buffers,
-            workgroups=workgroups,
-            threads=threads,
-            constants=self.constants,
-            device=self.device,
-            via=self.via,
-            timeout=self.timeout,
-        )
-        return {name: found[name] for name in self.outputs}
+        adopted = self._arrays(given)
+        with Session(self.device) as session:
+            buffers: dict[str, Buffer] = {}
+            for name, value in given.items():
+                info = self.kernel.shader.bindings[name]
+                buffers[name] = session.adopt(adopted[name]) if name in adopted else session.buffer(value, info)
+            session.run(
+                self.kernel,
+                buffers,
+                workgroups=workgroups,
+                threads=threads,
+                constants=self.constants,
+                via=self.via,
+                timeout=self.timeout,
+            )
+            others = {name: buffers[name].numpy() for name in self.outputs if name not in adopted}
+        return {name: adopted[name] if name in adopted else others[name] for name in self.outputs}
+
+    def _arrays(self, given: Mapping[str, Any]) -> dict[str, Array]:
+        """Arrays in the layout of their bindings, which the kernel may work in; a written one belongs to this run."""
+        found: dict[str, Array] = {}
+        for name, value in given.items():
+            info = self.kernel.shader.bindings[name]
+            if name in self.made:
+                found[name] = value
+            elif isinstance(value, np.ndarray) and (array := cast("Array", value)).dtype == info.dtype:
+                found[name] = np.array(array, order="C", copy=True if info.is_written else None)
+        return found
 
 
 def _of_block(value: object, block: Block) -> object:
