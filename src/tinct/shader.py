@@ -202,14 +202,23 @@ class Kernel:
 
     def __init__(self, shader: Shader, info: EntryPointInfo) -> None:
         self.shader = shader
-        self.info = info
+        self._info = info
 
     def __repr__(self) -> str:
         return f"<Kernel {self.info.name} of {self.shader.source.name}>"
 
     @property
+    def info(self) -> EntryPointInfo:
+        """The entry point."""
+        return self._info
+
+    @property
     def bindings(self) -> tuple[BindingInfo, ...]:
         """The bound variables it uses."""
+        return self._bindings
+
+    @cached_property
+    def _bindings(self) -> tuple[BindingInfo, ...]:
         return tuple(self.shader.bindings[name] for name in self.info.bindings)
 
     def compilation(self, constants: Constants | None = None) -> Compilation:
@@ -236,11 +245,11 @@ class Kernel:
 
         `buffers` has an array (or bytes) for each binding, by variable name or by `(group, binding)`: in the layout
         `BindingInfo.dtype` describes, or without padding. None, or (None, elements) for a runtime-sized array, or
-        (None, shape) for a texture, stands for zeros. A `Buffer` of a session among them is changed in place, and is
-        not in what is returned. The size of the dispatch is given as `workgroups`, or as `threads`, which is
-        rounded up to whole workgroups; one to three numbers for x, y, z. A zero runs nothing. `constants` sets
-        overrides. `device` is one of `tinct.DEVICES`, or `gpu:ADAPTER` for a certain GPU, where ADAPTER is a backend
-        (`gpu:vulkan`) or a part of an adapter's name (`gpu:radeon`). With `via="hercules"`, the WGSL for a GPU is
+        (None, shape) for a texture, stands for zeros in a binding that is written. A `Buffer` of a session among them
+        is changed in place, and is not in what is returned. The size of the dispatch is given as `workgroups`, or as
+        `threads`, which is rounded up to whole workgroups; one to three numbers for x, y, z. A zero runs nothing.
+        `constants` sets overrides. `device` is one of `tinct.DEVICES`, or `gpu:ADAPTER` for a certain GPU, where
+        ADAPTER is a backend (`gpu:vulkan`) or a part of an adapter's name (`gpu:radeon`). With `via="hercules"`, the WGSL for a GPU is
         written from Hercules IR, after its passes, as code for the CPU always is. Compiling that takes longer than
         `timeout` seconds is stopped, and so is a dispatch that then takes longer; `math.inf` is no limit, and so is
         None, except that a GPU then has 120 seconds. With `contract`, the CPU may round `a * b + c` once, as WGSL

@@ -253,6 +253,7 @@ def repeat(call: Callable[[], object], rounds: int) -> None:
 def traced_bytes() -> int:
     """The bytes that the library has allocated and not freed."""
     found = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(True, "*/tinct/*")])
+    print(*found.statistics("lineno")[:6], sep="\n")
     return sum(it.size for it in found.statistics("filename"))
 
 
