@@ -249,12 +249,12 @@ class Kernel:
         is changed in place, and is not in what is returned. The size of the dispatch is given as `workgroups`, or as
         `threads`, which is rounded up to whole workgroups; one to three numbers for x, y, z. A zero runs nothing.
         `constants` sets overrides. `device` is one of `tinct.DEVICES`, or `gpu:ADAPTER` for a certain GPU, where
-        ADAPTER is a backend (`gpu:vulkan`) or a part of an adapter's name (`gpu:radeon`). With `via="hercules"`, the WGSL for a GPU is
-        written from Hercules IR, after its passes, as code for the CPU always is. Compiling that takes longer than
-        `timeout` seconds is stopped, and so is a dispatch that then takes longer; `math.inf` is no limit, and so is
-        None, except that a GPU then has 120 seconds. With `contract`, the CPU may round `a * b + c` once, as WGSL
-        allows and GPUs do: that is faster and often more exact, but the results are no longer the interpreter's, bit
-        for bit.
+        ADAPTER is a backend (`gpu:vulkan`) or a part of an adapter's name (`gpu:radeon`). With
+        `via="hercules"`, the WGSL for a GPU is written from Hercules IR, after its passes, as code for the CPU
+        always is. Compiling that takes longer than `timeout` seconds is stopped, and so is a dispatch that then
+        takes longer; `math.inf` is no limit, and so is None, except that a GPU then has 120 seconds. With
+        `contract`, the CPU may round `a * b + c` once, as WGSL allows and GPUs do: that is faster and often
+        more exact, but the results are no longer the interpreter's, bit for bit.
 
         Raises InputError for buffers, sizes or names that do not fit, ShaderError for what the device cannot compile,
         DeviceError when the device fails or the time is over.
