@@ -65,8 +65,10 @@ def _key_text(key: object) -> str:
 
 
 def pack_binding(info: BindingInfo, given: object) -> bytearray:
-    """Fresh bytes of a value for a binding. None, or (None, elements), stands for zeros. Raises InputError."""
-    if is_output(given):
+    """Fresh bytes of a value for a binding. None, or (None, elements), stands for zeros in one that is written. Raises
+    InputError.
+    """
+    if info.is_written and is_output(given):
         return zeros(info, count_of_output(given))
     if isinstance(info.type, Texture):
         try:

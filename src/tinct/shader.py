@@ -223,7 +223,7 @@ class Kernel:
 
     def __init__(self, shader: Shader, info: EntryPointInfo) -> None:
         self.shader = shader
-        self.info = info
+        self._info = info
 
     def __reduce__(self) -> tuple[Callable[[Shader, str], Kernel], tuple[Shader, str]]:
         return _unpickled_kernel, (self.shader, self.info.name)
@@ -235,8 +235,17 @@ class Kernel:
         return f"<Kernel {self.info.name} of {self.shader.source.name}>"
 
     @property
+    def info(self) -> EntryPointInfo:
+        """The entry point."""
+        return self._info
+
+    @property
     def bindings(self) -> tuple[BindingInfo, ...]:
         """The bound variables it uses."""
+        return self._bindings
+
+    @cached_property
+    def _bindings(self) -> tuple[BindingInfo, ...]:
         return tuple(self.shader.bindings[name] for name in self.info.bindings)
 
     def compilation(self, constants: Constants | None = None) -> Compilation:
@@ -278,16 +287,16 @@ class Kernel:
 
         `buffers` has an array (or bytes) for each binding, by variable name or by `(group, binding)`: in the layout
         `BindingInfo.dtype` describes, or without padding. None, or (None, elements) for a runtime-sized array, or
-        (None, shape) for a texture, stands for zeros. A `Buffer` of a session among them is changed in place, and is
-        not in what is returned. The size of the dispatch is given as `workgroups`, or as `threads`, which is
-        rounded up to whole workgroups; one to three numbers for x, y, z. A zero runs nothing. `constants` sets
-        overrides. `device` is one of `tinct.DEVICES`, or `gpu:ADAPTER` for a certain GPU, where ADAPTER is a backend
-        (`gpu:vulkan`) or a part of an adapter's name (`gpu:radeon`). With `via="hercules"`, the WGSL for a GPU is
-        written from Hercules IR, after its passes, as code for the CPU always is. Compiling that takes longer than
-        `timeout` seconds is stopped, and so is a dispatch that then takes longer; `math.inf` is no limit, and so is
-        None, except that a GPU then has 120 seconds. With `contract`, the CPU may round `a * b + c` once, as WGSL
-        allows and GPUs do: that is faster and often more exact, but the results are no longer the interpreter's, bit
-        for bit.
+        (None, shape) for a texture, stands for zeros in a binding that is written. A `Buffer` of a session among them
+        is changed in place, and is not in what is returned. The size of the dispatch is given as `workgroups`, or as
+        `threads`, which is rounded up to whole workgroups; one to three numbers for x, y, z. A zero runs nothing.
+        `constants` sets overrides. `device` is one of `tinct.DEVICES`, or `gpu:ADAPTER` for a certain GPU, where
+        ADAPTER is a backend (`gpu:vulkan`) or a part of an adapter's name (`gpu:radeon`). With
+        `via="hercules"`, the WGSL for a GPU is written from Hercules IR, after its passes, as code for the CPU
+        always is. Compiling that takes longer than `timeout` seconds is stopped, and so is a dispatch that then
+        takes longer; `math.inf` is no limit, and so is None, except that a GPU then has 120 seconds. With
+        `contract`, the CPU may round `a * b + c` once, as WGSL allows and GPUs do: that is faster and often
+        more exact, but the results are no longer the interpreter's, bit for bit.
 
         Raises InputError for buffers, sizes or names that do not fit, ShaderError for what the device cannot compile,
         DeviceError when the device fails or the time is over.

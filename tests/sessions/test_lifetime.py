@@ -237,9 +237,11 @@ def test_sessions_leave_nothing(device: str) -> None:
     tracemalloc.start()
     try:
         repeat(one, 10)
-        first = traced_bytes()
-        repeat(one, 40)
-        assert traced_bytes() - first < 40 * 500
+        sizes = [traced_bytes()]
+        for _ in range(2):  # a table of the interpreter may grow in one of the two
+            repeat(one, 40)
+            sizes.append(traced_bytes())
+        assert min(sizes[1] - sizes[0], sizes[2] - sizes[1]) < 40 * 500
     finally:
         tracemalloc.stop()
 

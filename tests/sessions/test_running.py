@@ -268,8 +268,11 @@ def test_kernel_run_takes_outputs_without_an_array(device: str) -> None:
     np.testing.assert_allclose(out["b"], by_hand(1))
     with pytest.raises(tinct.InputError, match="needs a number of elements"):
         STEP.run({"a": START, "b": None, "params": PARAMS}, threads=N)
-    with pytest.raises(tinct.InputError, match="has a fixed size"):
-        STEP.run({"a": START, "b": (None, N), "params": (None, 3)}, threads=N)
+    for nothing in (None, (None, 3)):
+        with pytest.raises(tinct.InputError, match="params"):
+            STEP.run({"a": START, "b": (None, N), "params": nothing}, threads=N)
+        with pytest.raises(tinct.InputError, match="params"), tinct.Session(device) as session:
+            session.run(STEP, {"a": START, "b": (None, N), "params": nothing}, threads=N)
 
 
 def test_kernel_run_takes_buffers_of_one_session() -> None:
@@ -330,10 +333,13 @@ def test_options_that_do_not_fit(options: dict[str, object], message: str) -> No
         session.run(ADD, {"a": a}, threads=1)
         with pytest.raises(tinct.InputError, match=message):
             session.run(ADD, {"a": a}, **options)
-        with pytest.raises(tinct.InputError):
-            session.run("main", {"a": a}, threads=1)
-        with pytest.raises(tinct.InputError):
+        for no_kernel in ("main", None, ADD.shader, ADD.bindings):
+            with pytest.raises(tinct.InputError, match="runs a kernel"):
+                session.run(no_kernel, {"a": a}, threads=1)
+        with pytest.raises(tinct.InputError, match="no device is named"):
             tinct.Session("tpu")
+        with pytest.raises(tinct.InputError, match="a label is a name"):
+            session.buffer(START, label=3)
 
 
 def test_a_buffer_of_another_session() -> None:

@@ -15,6 +15,7 @@ from .forms import ArrayForm, Form, as_plain_array
 from .memory import HOST, Memory
 
 if TYPE_CHECKING:
+    from ..reflection import BindingInfo
     from .session import Session
 
 VIEW_ALIGNMENT: Final = 256
@@ -37,6 +38,8 @@ class Buffer:
         self._form = form
         self._offset = offset
         self._size = size
+        self.fitting: dict[int, BindingInfo] = {}
+        """The bindings that it was found to fit, by their ids, for the session."""
         memory.users += 1
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from ..arguments import flag_of, name_of
 from ..base.errors import InputError
@@ -12,16 +12,24 @@ from ..compilation import Compilation
 from ..devices import adapter_named, device_named, routed
 from ..dispatch import DispatchSize, dispatch_size
 from ..ir.hints import unknown_name
-from ..reflection import BindingInfo
+from ..ir.layout_numbers import shown
+from ..reflection import BindingInfo, EntryPointInfo
 
 Constants: TypeAlias = Mapping[str, float | int | bool]
 
 _EXTRA = ("refuse", "ignore")
+_MOST: Final = 256
+"""The number of calls that a session remembers."""
 
 
 @runtime_checkable
 class KernelLike(Protocol):
     """A kernel, as a session runs it: `tinct.Kernel` is one."""
+
+    @property
+    def info(self) -> EntryPointInfo:
+        """Its entry point."""
+        ...
 
     @property
     def bindings(self) -> Sequence[BindingInfo]:
@@ -31,11 +39,6 @@ class KernelLike(Protocol):
     def compilation(self, constants: Constants | None = None) -> Compilation:
         """Its compilation with values for overrides."""
         ...
-
-
-def is_kernel(value: object) -> bool:
-    """Whether a session can run it."""
-    return isinstance(value, KernelLike)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,30 @@ class Call:
         return adapter_named(self.device)
 
 
+class Calls:
+    """The calls that options describe, each checked once."""
+
+    def __init__(self) -> None:
+        self._found: dict[object, Call] = {}
+
+    def of(self, kernel: KernelLike, options: Options) -> Call:
+        """The call of a kernel. Raises InputError and ShaderError."""
+        key = kernel, options
+        try:
+            found = self._found.get(key)
+        except TypeError:  # constants, or sizes that are lists
+            return checked_call(kernel, options)
+        if found is None:
+            if len(self._found) >= _MOST:
+                self._found.clear()
+            found = self._found[key] = checked_call(kernel, options)
+        return found
+
+
 def checked_call(kernel: KernelLike, options: Options) -> Call:
     """The call that the options describe. Raises InputError and ShaderError."""
+    if not _is_kernel(kernel):
+        raise InputError(f"a session runs a kernel, such as tinct.load(path)['main'], not {shown(kernel)}")
     device = name_of(options.device, "a device", "cpu")
     way = None if options.via is None else name_of(options.via, "a way", "hercules")
     route = routed(device, way)
@@ -87,3 +112,7 @@ def checked_call(kernel: KernelLike, options: Options) -> Call:
     compilation.check_runnable_on(device)
     count = dispatch_size(options.workgroups, options.threads, compilation)
     return Call(compilation, route, count, contract, options.is_trial, device, route != device)
+
+
+def _is_kernel(value: object) -> bool:
+    return isinstance(value, KernelLike)

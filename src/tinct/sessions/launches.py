@@ -57,6 +57,16 @@ class Launch(ABC):
     def run(self, timeout: float | None) -> None:
         """Copy what is stale, and run."""
 
+    def again(self) -> None:
+        """Run without a limit, as cheaply as can be. Raises what `start` raises."""
+        if self.epoch != self.ledger.epoch:
+            self.start(None)
+            return
+        try:
+            self.go()
+        except BaseException as error:
+            raise self.failure(error) from None
+
     def failure(self, error: BaseException) -> BaseException:
         """The error to raise for one that `go` has raised: what is torn or lost is marked."""
         _tear(self, error)

@@ -210,8 +210,9 @@ class Memory:
         self._become({*self.fresh, target})
 
     def _become(self, fresh: set[AnyPlace]) -> None:
+        if self.fresh:  # else nothing was checked that could change
+            self._ledger.epoch += 1
         self.fresh = fresh
-        self._ledger.epoch += 1
 
 
 def _aligned_zeros(size: int) -> Bytes:

@@ -67,7 +67,7 @@ class Resolver:
             to.arguments.append(self._bound(info, value))
             return
         to.are_buffers = False
-        if is_output(value):
+        if info.is_written and is_output(value):
             buffer = self._session.empty(info, count_of_output(value), label=info.name)
             to.is_lasting, to.made[info.name] = False, buffer
             to.arguments.append(self._bound(info, buffer))
@@ -81,7 +81,9 @@ class Resolver:
 
     def _bound(self, info: BindingInfo, buffer: Buffer) -> Argument:
         self._session.check_mine(buffer)
-        check_fits(buffer.form, info, buffer.nbytes, buffer.label)
+        if id(info) not in buffer.fitting:
+            check_fits(buffer.form, info, buffer.nbytes, buffer.label)
+            buffer.fitting[id(info)] = info
         return Argument(info, buffer.memory, buffer.offset, buffer.nbytes)
 
     def _constant(self, info: BindingInfo, data: bytearray, to: Resolved) -> Memory:

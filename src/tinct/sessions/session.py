@@ -24,7 +24,7 @@ from ..ir.types import Texture
 from ..reflection import BindingInfo
 from .arguments import check_apart
 from .buffer import Buffer, dtype_of, shape_of
-from .calls import Call, Constants, KernelLike, Options, checked_call, is_kernel
+from .calls import Call, Calls, Constants, KernelLike, Options
 from .copies import Copies
 from .forms import ArrayForm, BindingForm, Form, as_plain_array
 from .forms import like as without_memory
@@ -54,6 +54,7 @@ class Session:
         self._lock = threading.RLock()
         self._ledger = Ledger()
         self._launches = LaunchCache()
+        self._calls = Calls()
         self._resolver = Resolver(self, self._ledger)
         self._sides: dict[str, GpuSide] = {}
         self._adopted: list[Memory] = []
@@ -183,7 +184,7 @@ class Session:
         return Buffer(self, memory, form, 0, size)
 
     def _label(self, label: str) -> str:
-        return label or f"buffer {next(self._numbers)}"
+        return name_of(label, "a label", "positions") or f"buffer {next(self._numbers)}"
 
     def _check_adopts(self, data: Bytes, name: str) -> None:
         self._adopted = [it for it in self._adopted if not it.is_released and (it.users or it.is_owed)]
@@ -258,13 +259,14 @@ class Session:
     ) -> dict[str, Buffer]:
         """`run`, with its options as one object. By `fast_key`, `run` finds the prepared dispatch the next time."""
         with self.entered():
-            if not is_kernel(kernel):
-                raise InputError(f"a session runs a kernel, such as tinct.load(path)['main'], not {shown(kernel)}")
-            call, seconds = checked_call(kernel, options), seconds_of(timeout)
+            call, seconds = self._calls.of(kernel, options), seconds_of(timeout)
             resolved = self._resolver.resolved(kernel.bindings, bindings, is_extra_ignored=options.extra == "ignore")
             check_apart(resolved.arguments)
             launch = self._launch(call, resolved)
-            launch.start(seconds)
+            if seconds is None:
+                launch.again()
+            else:
+                launch.start(seconds)
             if resolved.are_buffers and fast_key is not None:
                 self._launches.keep(fast_key, launch, map(id, bindings.values()))
             return resolved.made
