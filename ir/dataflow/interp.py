@@ -20,7 +20,7 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from ...base.errors import InputError
 from ..source import Span
-from .expressions import evaluate, references
+from .expressions import evaluate, leaves
 from .hierarchy import origins
 from .nodes import (
     BindInput,
@@ -33,6 +33,7 @@ from .nodes import (
     Function,
     Graph,
     Leaf,
+    Length,
     Malloc,
     Module,
     Query,
@@ -43,6 +44,7 @@ from .nodes import (
     Split,
     Statement,
 )
+from .rules.declarations import expressions_of
 from .scope import SPLIT_INPUT, Scope, in_order, inputs_of, scope_of, split_outputs
 from .text import expression_text
 
@@ -140,6 +142,8 @@ class _Plan:
     scope: Scope
     order: list[str]
     last_uses: dict[str, list[_Key]]
+    measured: frozenset[_Key]
+    """Those whose length an expression needs."""
 
 
 def _plan(graph: Graph, functions: Mapping[str, Function]) -> _Plan:
@@ -153,11 +157,17 @@ def _plan(graph: Graph, functions: Mapping[str, Function]) -> _Plan:
     last_uses: dict[str, list[_Key]] = {name: [] for name in order}
     for key, name in last.items():
         last_uses[name].append(key)
-    return _Plan(scope, order, last_uses)
+    expressions = (it for statement in graph.body for it in expressions_of(statement))
+    lengths = (part for it in expressions for part in leaves(it) if isinstance(part, Length))
+    keys = (_key(it.value, scope) for it in lengths)
+    return _Plan(scope, order, last_uses, frozenset(it for it in keys if it is not None))
 
 
 def _used_by(name: str, scope: Scope) -> Iterator[_Key]:
-    """What a child reads: by its extents, its edges, its binds, and the extents of transient buffers among these."""
+    """What a child reads: by its extents, its edges, its binds, and the extents of transient buffers among these.
+
+    An expression of a length does not count: that is kept when the value is given up.
+    """
     child = scope.children[name]
     expressions: list[Expression] = [] if isinstance(child, Split) else list(child.extents)
     for port in scope.inputs_of(name):
@@ -168,13 +178,22 @@ def _used_by(name: str, scope: Scope) -> Iterator[_Key]:
             expressions.append(scope.input_binds[end].source)
     seen: set[str] = set()
     for expression in expressions:  # grows while it is walked
-        for reference in references(expression):
-            source = scope.endpoint_of(reference)
-            if source is not None or reference.name in scope.inputs:
-                yield reference.name if source is None else source
-            elif reference.name not in seen:
+        for part in leaves(expression):
+            reference = part.value if isinstance(part, Length) else part
+            if not isinstance(reference, Reference):
+                continue
+            key = _key(reference, scope)
+            if key is None and reference.name not in seen:
                 seen.add(reference.name)
                 expressions += scope.transients[reference.name].extents
+            elif key is not None and part is reference:
+                yield key
+
+
+def _key(reference: Reference, scope: Scope) -> _Key | None:
+    """What a reference begins with; None for a transient buffer."""
+    end = scope.endpoint_of(reference)
+    return reference.name if end is None and reference.name in scope.inputs else end
 
 
 class _Interpreter(Generic[V]):
@@ -219,6 +238,9 @@ class _Execution(Generic[V]):
     grids: dict[str, tuple[int, ...]] = field(default_factory=dict[str, "tuple[int, ...]"])
     _zeros: dict[str, V] = field(default_factory=dict[str, V])
 
+    _lengths: dict[_Key, int] = field(default_factory=dict[_Key, int])
+    """Those of values that were given up."""
+
     @property
     def scope(self) -> Scope:
         """The names of the graph."""
@@ -233,6 +255,8 @@ class _Execution(Generic[V]):
         """Give up what is not used after the child that has got its inputs."""
         for key in self.plan.last_uses[name]:
             value = self.inputs.pop(key) if isinstance(key, str) else self.values.pop(key)
+            if key in self.plan.measured:
+                self._lengths[key] = self.interpreter.machine.length(value)
             self.interpreter.machine.drop(value)
 
     def run_child(self, name: str) -> None:
@@ -330,6 +354,11 @@ class _Execution(Generic[V]):
             raise place.error(f"the extent {expression_text(expression)} is {value}")
         return value
 
+    def known_length(self, reference: Reference) -> int | None:
+        """The length of a value that was given up."""
+        key = _key(reference, self.scope)
+        return None if key is None else self._lengths.get(key)
+
     def value_of(self, reference: Reference) -> tuple[V, tuple[Selector, ...]]:
         """The value that a reference begins with, and the selectors that are left."""
         end = self.scope.endpoint_of(reference)
@@ -360,6 +389,9 @@ class _Asking(Generic[V]):
         return self.execution.interpreter.machine.element(*self.execution.value_of(reference))
 
     def length(self, reference: Reference) -> int:
+        known = self.execution.known_length(reference)
+        if known is not None:
+            return known
         value, selectors = self.execution.value_of(reference)
         if selectors:
             raise InputError(f"{expression_text(reference)} is a part of a value, which has no length of its own")

@@ -73,7 +73,7 @@ def test_a_value_that_another_node_still_needs_is_copied(device: str, reader_fir
     np.testing.assert_array_equal(result.outputs["read"], [7] * 4)
     np.testing.assert_array_equal(result.outputs["written"], [9] * 4)
     copies = [it for it in result.copies if "writes it" in it.why]
-    expected = [] if reader_first else [("writer.dst", 16, "'writer' writes it, and another node will read it")]
+    expected = [] if reader_first else [("writer.dst", 16, "'writer' writes it, and its old value is still needed")]
     assert [(it.buffer, it.bytes, it.why) for it in copies] == expected
     assert all(it.source == it.target for it in copies)
 
@@ -106,6 +106,18 @@ def test_outputs_and_inputs_stay_the_callers(device: str) -> None:
     assert (X.tolist(), first.tolist(), second.tolist()) == ([1, 2, 3, 4], [8, 8, 3, 4], [9, 9, 3, 4])
     first[:] = 0
     assert second.tolist() == [9, 9, 3, 4]
+
+
+def test_a_length_does_not_keep_a_value() -> None:
+    graph = tinct.Graph()
+    nodes = [graph.node(fill, threads="len(x) - 1", name=name) for name in ("a", "b")]
+    graph.bind_input("x", nodes[0]["dst"])
+    graph.edge(nodes[0]["dst"], nodes[1]["dst"])
+    for value, node in enumerate(nodes):
+        graph.bind_input(value, node["value"])
+    graph.bind_output(nodes[1]["dst"], "y")
+    result = graph.run_timed({"x": X})
+    assert (result.outputs["y"].tolist(), len(result.copies)) == ([1, 1, 1, 4], 0)
 
 
 def test_an_extent_reads_the_version_that_it_names() -> None:

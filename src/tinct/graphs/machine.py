@@ -226,8 +226,7 @@ class SessionMachine:
         found = self._in_format(content.data, info)
         if content.holders == 1 or found is not content.data:
             return found
-        others = "another node" if content.holders == 2 else f"{content.holders - 1} others"
-        copy = self.session.copy(found, label=label, why=f"{node!r} writes it, and {others} will read it")
+        copy = self.session.copy(found, label=label, why=f"{node!r} writes it, and its old value is still needed")
         self.drop(value)
         return copy
 
