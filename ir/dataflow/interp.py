@@ -6,7 +6,9 @@ a new value, and whoever else has the old one keeps it. A transient buffer is ze
 The instances of an internal node run one after another. An output of such a node is a version of one of its inputs,
 which the next instance finds changed; instances that race for an element do so as in WGSL.
 
-Values and leaves are the business of a `Machine`.
+Values and leaves are the business of a `Machine`. Each value that the interpreter holds is held once: `share` makes a
+second hold of it, `drop` gives one up at the last use, and `run` takes over those that it is given. So a machine knows
+when nobody else has a value, and may write it in place.
 """
 
 from __future__ import annotations
@@ -14,11 +16,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from ...base.errors import InputError
 from ..source import Span
-from .expressions import evaluate, references
+from .expressions import evaluate, leaves
 from .hierarchy import origins
 from .nodes import (
     BindInput,
@@ -31,6 +33,7 @@ from .nodes import (
     Function,
     Graph,
     Leaf,
+    Length,
     Malloc,
     Module,
     Query,
@@ -49,7 +52,15 @@ V = TypeVar("V")
 
 
 class Machine(Protocol[V]):
-    """Keeps the values of ports and runs leaves. No value that was handed over ever changes."""
+    """Keeps the values of ports and runs leaves. A value never changes while it is held."""
+
+    def share(self, value: V, /) -> V:
+        """The same value once more, to be held beside the one that is given."""
+        ...
+
+    def drop(self, value: V, /) -> None:
+        """The value is not used again."""
+        ...
 
     def zeros(self, graph: str, malloc: Malloc, extents: tuple[int, ...], /) -> V:
         """The value of a transient buffer of a graph. Raises InputError for extents that do not fit."""
@@ -71,6 +82,8 @@ class Machine(Protocol[V]):
         self, leaf: Leaf, extents: tuple[int, ...], inputs: Mapping[str, V], path: tuple[str, ...], /
     ) -> dict[str, V]:
         """The outputs of a leaf with that many invocations. `path` has the names of the node and its ancestors.
+
+        The inputs are not used again: `run` may write them where nobody else holds them.
 
         Raises InputError, ShaderError or DeviceError.
         """
@@ -109,29 +122,78 @@ class _Level:
 
 
 def run(module: Module, inputs: Mapping[str, V], machine: Machine[V]) -> dict[str, V]:
-    """The outputs of a verified module for the inputs of its root graph.
+    """The outputs of a verified module for the inputs of its root graph, which it takes over.
 
     Raises NodeError for extents, numbers and buffers that do not fit, and what the machine raises.
     """
     return _Interpreter(module, machine).run(inputs)
 
 
+_Key: TypeAlias = "Endpoint | str"
+"""What has a value in a graph: the output of a child, or an input of the graph, by its name."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What all executions of a graph share: the order of the children, and the outputs that expressions read, whose
-    values are kept when an edge has taken them to its destination.
+    """What all executions of a graph share: the order of the children, and for each of them the values that are not
+    used after it.
     """
 
     scope: Scope
     order: list[str]
-    kept: frozenset[Endpoint]
+    last_uses: dict[str, list[_Key]]
+    measured: frozenset[_Key]
+    """Those whose length an expression needs."""
 
 
 def _plan(graph: Graph, functions: Mapping[str, Function]) -> _Plan:
     scope = scope_of(graph, functions)
-    read = (it for statement in graph.body for part in expressions_of(statement) for it in references(part))
-    ends = (scope.endpoint_of(it) for it in read)
-    return _Plan(scope, in_order(scope), frozenset(it for it in ends if it is not None))
+    order = in_order(scope)
+    last: dict[_Key, str] = {}
+    for name in order:
+        last.update(dict.fromkeys(_used_by(name, scope), name))
+    for bind in scope.output_sources.values():
+        last.pop(bind.source, None)
+    last_uses: dict[str, list[_Key]] = {name: [] for name in order}
+    for key, name in last.items():
+        last_uses[name].append(key)
+    expressions = (it for statement in graph.body for it in expressions_of(statement))
+    lengths = (part for it in expressions for part in leaves(it) if isinstance(part, Length))
+    keys = (_key(it.value, scope) for it in lengths)
+    return _Plan(scope, order, last_uses, frozenset(it for it in keys if it is not None))
+
+
+def _used_by(name: str, scope: Scope) -> Iterator[_Key]:
+    """What a child reads: by its extents, its edges, its binds, and the extents of transient buffers among these.
+
+    An expression of a length does not count: that is kept when the value is given up.
+    """
+    child = scope.children[name]
+    expressions: list[Expression] = [] if isinstance(child, Split) else list(child.extents)
+    for port in scope.inputs_of(name):
+        end = Endpoint(name, port)
+        if end in scope.edges_to:
+            yield scope.edges_to[end].source
+        else:
+            expressions.append(scope.input_binds[end].source)
+    seen: set[str] = set()
+    for expression in expressions:  # grows while it is walked
+        for part in leaves(expression):
+            reference = part.value if isinstance(part, Length) else part
+            if not isinstance(reference, Reference):
+                continue
+            key = _key(reference, scope)
+            if key is None and reference.name not in seen:
+                seen.add(reference.name)
+                expressions += scope.transients[reference.name].extents
+            elif key is not None and part is reference:
+                yield key
+
+
+def _key(reference: Reference, scope: Scope) -> _Key | None:
+    """What a reference begins with; None for a transient buffer."""
+    end = scope.endpoint_of(reference)
+    return reference.name if end is None and reference.name in scope.inputs else end
 
 
 class _Interpreter(Generic[V]):
@@ -150,14 +212,16 @@ class _Interpreter(Generic[V]):
     def run_graph(
         self, graph: Graph, inputs: Mapping[str, V], levels: tuple[_Level, ...], path: tuple[str, ...]
     ) -> dict[str, V]:
-        """One instance of a graph; the last of `levels` is its node."""
+        """One instance of a graph, which takes over its inputs; the last of `levels` is its node."""
         if graph.name not in self._plans:
             self._plans[graph.name] = _plan(graph, self.functions)
         plan = self._plans[graph.name]
-        execution = _Execution(self, graph.name, plan.scope, dict(inputs), levels, path, plan.kept)
+        execution = _Execution(self, graph.name, plan, dict(inputs), levels, path)
         for name in plan.order:
             execution.run_child(name)
-        return {name: execution.values[bind.source] for name, bind in plan.scope.output_sources.items()}
+        outputs = {name: execution.values.pop(bind.source) for name, bind in plan.scope.output_sources.items()}
+        execution.drop_all()
+        return outputs
 
 
 @dataclass(slots=True)
@@ -166,26 +230,50 @@ class _Execution(Generic[V]):
 
     interpreter: _Interpreter[V]
     graph: str
-    scope: Scope
+    plan: _Plan
     inputs: dict[str, V]
     levels: tuple[_Level, ...]
     path: tuple[str, ...]
-    kept: frozenset[Endpoint]
     values: dict[Endpoint, V] = field(default_factory=dict[Endpoint, V])
     grids: dict[str, tuple[int, ...]] = field(default_factory=dict[str, "tuple[int, ...]"])
     _zeros: dict[str, V] = field(default_factory=dict[str, V])
+
+    _lengths: dict[_Key, int] = field(default_factory=dict[_Key, int])
+    """Those of values that were given up."""
+
+    @property
+    def scope(self) -> Scope:
+        """The names of the graph."""
+        return self.plan.scope
+
+    def drop_all(self) -> None:
+        """Give up all values that are left."""
+        for value in (*self.inputs.values(), *self.values.values(), *self._zeros.values()):
+            self.interpreter.machine.drop(value)
+
+    def _drop_last_used(self, name: str) -> None:
+        """Give up what is not used after the child that has got its inputs."""
+        for key in self.plan.last_uses[name]:
+            value = self.inputs.pop(key) if isinstance(key, str) else self.values.pop(key)
+            if key in self.plan.measured:
+                self._lengths[key] = self.interpreter.machine.length(value)
+            self.interpreter.machine.drop(value)
 
     def run_child(self, name: str) -> None:
         child = self.scope.children[name]
         if isinstance(child, Split):
             value = self._given(Endpoint(name, SPLIT_INPUT), ())
-            self.values.update({Endpoint(name, it): value for it in split_outputs(child)})
+            self._drop_last_used(name)
+            first, *others = split_outputs(child)
+            self.values.update({Endpoint(name, it): self.interpreter.machine.share(value) for it in others})
+            self.values[Endpoint(name, first)] = value
             return
         extents = tuple(self._extent(it, _Place(f"node {self._named(name)}", child)) for it in child.extents)
         self.grids[name] = extents
         self._check_grids(name)
         function = self.interpreter.functions[child.function]
         given = {port: self._given(Endpoint(name, port), extents) for port in inputs_of(function)}
+        self._drop_last_used(name)
         outputs = self._run(child, function, extents, given)
         self.values.update({Endpoint(name, port): value for port, value in outputs.items()})
 
@@ -201,9 +289,14 @@ class _Execution(Generic[V]):
         versions = {output: it for output, it in interpreter.origins[function.name].items() if it is not None}
         for instance in _instances(extents):
             interpreter.machine.check_time()
-            outputs = interpreter.run_graph(function, given, (*self.levels, _Level(extents, instance)), path)
+            inputs = {origin: given.pop(origin) for origin in versions.values()}
+            inputs.update({port: interpreter.machine.share(value) for port, value in given.items()})
+            outputs = interpreter.run_graph(function, inputs, (*self.levels, _Level(extents, instance)), path)
             given.update({versions[output]: value for output, value in outputs.items()})
-        return {output: given[origin] for output, origin in versions.items()}
+        results = {output: given.pop(origin) for output, origin in versions.items()}
+        for value in given.values():
+            interpreter.machine.drop(value)
+        return results
 
     def _check_grids(self, name: str) -> None:
         """Compare the extents of the two ends of one-to-one edges: equal expressions need not have been given."""
@@ -227,16 +320,16 @@ class _Execution(Generic[V]):
         return repr("/".join((*self.path, name)))
 
     def _given(self, end: Endpoint, extents: tuple[int, ...]) -> V:
-        """The value of an input of a child that has these extents."""
+        """The value of an input of a child that has these extents, to be held by the child."""
         if end in self.scope.edges_to:
-            source = self.scope.edges_to[end].source
-            return self.values[source] if source in self.kept else self.values.pop(source)
+            return self.interpreter.machine.share(self.values[self.scope.edges_to[end].source])
         return self._bound(self.scope.input_binds[end], extents)
 
     def _bound(self, bind: BindInput, extents: tuple[int, ...]) -> V:
         value = bind.source
         if isinstance(value, Reference) and not value.selectors:
-            return self.inputs[value.name] if value.name in self.inputs else self._transient(value.name)
+            whole = self.inputs[value.name] if value.name in self.inputs else self._transient(value.name)
+            return self.interpreter.machine.share(whole)
         if isinstance(value, FloatLiteral):
             return self.interpreter.machine.number(value.value)
         end = bind.destination
@@ -260,6 +353,11 @@ class _Execution(Generic[V]):
         if value < 0:
             raise place.error(f"the extent {expression_text(expression)} is {value}")
         return value
+
+    def known_length(self, reference: Reference) -> int | None:
+        """The length of a value that was given up."""
+        key = _key(reference, self.scope)
+        return None if key is None else self._lengths.get(key)
 
     def value_of(self, reference: Reference) -> tuple[V, tuple[Selector, ...]]:
         """The value that a reference begins with, and the selectors that are left."""
@@ -291,6 +389,9 @@ class _Asking(Generic[V]):
         return self.execution.interpreter.machine.element(*self.execution.value_of(reference))
 
     def length(self, reference: Reference) -> int:
+        known = self.execution.known_length(reference)
+        if known is not None:
+            return known
         value, selectors = self.execution.value_of(reference)
         if selectors:
             raise InputError(f"{expression_text(reference)} is a part of a value, which has no length of its own")

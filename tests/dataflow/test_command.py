@@ -50,6 +50,21 @@ def test_run(tmp_path: Path) -> None:
     assert "totals: uint32 (4,)" in call(LIFE, "--run", *LIFE_INPUTS).stdout
 
 
+def test_the_device_of_a_node() -> None:
+    arguments = (SORT, "--run", "-b", "keys=[3, 1, 2]", "--device-of")
+    run = call(*arguments, "sort_by_digit.scan=interp", "--device-of", "sort_by_digit_2=interp")
+    assert "[1 2 3]" in run.stdout
+    for given, message in (
+        ("sort_by_digit.scam=interp", "no node is named 'sort_by_digit.scam'; did you mean 'sort_by_digit.scan'?"),
+        ("sort_by_digit=inter", "no device is named 'inter'; did you mean 'interp'?"),
+        ("scan", "'scan' is not NODE=DEVICE"),
+    ):
+        refused = call(*arguments, given)
+        assert refused.exit_code != 0
+        assert message in refused.stderr
+    assert "--device-of is for --run" in call(SORT, "--device-of", "sort_by_digit=interp").stderr
+
+
 @pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz on this machine")
 def test_draw(tmp_path: Path) -> None:
     result = call(SORT, "--svg", tmp_path / "sort.svg")

@@ -342,3 +342,44 @@ def test_textures_that_do_not_fit(device: str) -> None:
             FILTER["other"], {"source": np.ones((2, 2, 4), np.float32), "eight": (None, (2, 2, 4))}, threads=(2, 2)
         )
         assert (made["eight"].numpy() == 255).all()
+
+
+def test_a_copy_is_a_buffer_of_its_own(device: str) -> None:
+    """The bytes stay on the device that has them, and zeros that were never written are not copied at all."""
+    with tinct.Session(device) as session:
+        given = session.buffer(np.arange(7, dtype=np.float32))
+        run(session, "floats", given)
+        crossed = session.copies.total
+        copy = session.copy(given, label="other", why="a test asks for it")
+        at = "gpu" if device == "gpu" else "cpu"
+        assert str(session.copies[-1]) == f"other: 28 bytes from {at} to {at}, since a test asks for it"
+        assert session.copies.total == crossed + 1
+        run(session, "floats", copy)
+        assert (given.numpy()[:2].tolist(), copy.numpy()[:2].tolist()) == ([1, 1], [2, 1])
+        zeros = session.copy(session.empty(np.float32, 3))
+        assert [it.buffer for it in session.copies].count("other") == (2 if device == "gpu" else 1)
+        run(session, "floats", zeros)
+        assert zeros.numpy().tolist() == [1, 0, 0]
+
+
+def test_a_copy_of_a_texture(device: str) -> None:
+    with tinct.Session(device) as session:
+        source = session.buffer(np.full((2, 3, 4), 3, np.float32), FILTER.bindings["source"])
+        drawn = session.buffer(np.zeros((2, 3, 4), np.float32), FILTER.bindings["drawn"])
+        session.run(FILTER["main"], {"source": source, "drawn": drawn}, threads=(3, 2))
+        copy = session.copy(drawn)
+        session.run(FILTER["main"], {"source": copy, "drawn": drawn}, threads=(3, 2))
+        np.testing.assert_array_equal(copy.numpy(), np.full((2, 3, 4), 6))
+        np.testing.assert_array_equal(drawn.numpy(), np.full((2, 3, 4), 12))
+
+
+def test_what_cannot_be_copied() -> None:
+    with tinct.Session() as session, tinct.Session() as other:
+        buffer = session.buffer(np.zeros(100, np.float32))
+        with pytest.raises(tinct.InputError, match="a buffer of another session"):
+            other.copy(buffer)
+        with pytest.raises(tinct.InputError, match="not supported: a copy of a view"):
+            session.copy(buffer.view(256))
+        buffer.release()
+        with pytest.raises(tinct.InputError, match="was released"):
+            session.copy(buffer)

@@ -26,6 +26,14 @@ def device_name(text: str) -> str:
     return _checked(text, DEVICES)
 
 
+def device_of_node(text: str) -> tuple[str, str]:
+    """NODE=DEVICE: the name of a node, or its path, and a name that can be a device's."""
+    node, _, device = text.rpartition("=")
+    if not node:
+        raise click.BadParameter(f"{text!r} is not NODE=DEVICE, such as blur=gpu")
+    return node, device_name(device)
+
+
 def device_or_reference(text: str) -> str:
     """The same, or the word for a case's numpy reference."""
     return text if text == REFERENCE else _checked(text, [REFERENCE, *DEVICES])

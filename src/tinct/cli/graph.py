@@ -11,7 +11,7 @@ from ..base.errors import InputError
 from ..graphs import GraphProgram, NodeTiming
 from ..graphs.files import read_graph
 from .buffer_specs import make_inputs
-from .device_names import ADAPTER_HELP, DEVICE, device_name
+from .device_names import ADAPTER_HELP, DEVICE, device_name, device_of_node
 from .files import write_text
 from .graphviz import picture
 from .options import file_argument, print_text, read_source
@@ -37,6 +37,7 @@ Examples:
   tinct graph edges.hpvm --run -b picture=in.npy -b width=512 -b height=512 -o out.npz
   tinct graph sort.hpvm --run -b keys=integers:100000:0:1000000 --device interp --format json
   tinct graph edges.hpvm --run -b picture=in.npy -b width=512 -b height=512 --times --svg edges.svg
+  tinct graph sort.hpvm --run -b keys=integers:100000:0:1000000 --device-of sort_by_digit.scan=interp
 
 \b
 A file is text (.hpvm) or the JSON that --format json prints; - is standard input. With --run, --format json prints the
@@ -59,12 +60,20 @@ outputs as tinct run does, and --svg draws the times of the nodes.
 @click.option("-b", "--buffer", "buffers", multiple=True, metavar="NAME=SPEC", help="What an input holds; see below.")
 @click.option("--device", type=device_name, metavar=DEVICE, default="cpu", show_default=True, help="Where to run.")
 @click.option(
+    "--device-of",
+    "devices",
+    type=device_of_node,
+    multiple=True,
+    metavar="NODE=DEVICE",
+    help="Where to run one node, or all nodes of an inner graph; a node of an inner graph is OUTER.NODE.",
+)
+@click.option(
     "--timeout",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
     help="Stop compiling, or a run, that takes longer.",
 )
-@click.option("--times", is_flag=True, help="After a run, print what each node took.")
+@click.option("--times", is_flag=True, help="After a run, print what each node took, and all copies.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random buffers.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Save the outputs (.npz).")
 def command(
@@ -74,23 +83,31 @@ def command(
     is_run: bool,
     buffers: tuple[str, ...],
     device: str,
+    devices: tuple[tuple[str, str], ...],
     timeout: float | None,
     times: bool,
     seed: int,
     output: Path | None,
 ) -> None:
     """Check a graph of kernels, and print, draw or run it."""
-    _check_options(form, is_run=is_run, runs_only={"--buffer": buffers, "--times": times, "--output": output})
+    _check_options(
+        form,
+        is_run=is_run,
+        runs_only={"--buffer": buffers, "--device-of": devices, "--times": times, "--output": output},
+    )
     graph = read_graph(read_source(file))
     if not is_run:
         if drawing is None or form != "text":
             _print(graph, form)
         _draw(graph, drawing, {})
         return
-    result = graph.run_timed(make_inputs(graph, buffers, seed), device=device, timeout=timeout)
+    given = make_inputs(graph, buffers, seed)
+    result = graph.run_timed(given, device=device, devices=dict(devices), timeout=timeout)
     show_outputs(result.outputs, output, form)
     if times:
         _print_times(result.timings)
+        for copy in result.copies:
+            click.echo(str(copy), err=True)
     _draw(graph, drawing, result.timings)
 
 

@@ -4,7 +4,7 @@
   what they
   compute with, such as `zeros` and `instance_id`. `state`: statements and node functions, checked as they are added.
 - `program`: `GraphProgram`, a graph that is whole. `files`: reads one. `linking`: kernels and WGSL types for its names,
-  with `wgsl_types`. `machine`: runs its leaves.
+  with `wgsl_types`. `machine`: runs its leaves in a session, on the devices that `devices` has for its nodes.
 
 `ir.dataflow` has the language and its rules.
 """

@@ -344,16 +344,26 @@ class Graph:
         return self.program.outputs
 
     def run(
-        self, inputs: Mapping[str, BufferValue], *, device: str = "cpu", timeout: float | None = None
+        self,
+        inputs: Mapping[str, BufferValue],
+        *,
+        device: str = "cpu",
+        devices: Mapping[str, str] | None = None,
+        timeout: float | None = None,
     ) -> dict[str, npt.NDArray[Any]]:
         """Execute the graph once and return its outputs by name; see `GraphProgram.run`."""
-        return self.program.run(inputs, device=device, timeout=timeout)
+        return self.program.run(inputs, device=device, devices=devices, timeout=timeout)
 
     def run_timed(
-        self, inputs: Mapping[str, BufferValue], *, device: str = "cpu", timeout: float | None = None
+        self,
+        inputs: Mapping[str, BufferValue],
+        *,
+        device: str = "cpu",
+        devices: Mapping[str, str] | None = None,
+        timeout: float | None = None,
     ) -> GraphRun:
-        """`run` with the seconds that the nodes took."""
-        return self.program.run_timed(inputs, device=device, timeout=timeout)
+        """`run` with the seconds that the nodes took, and the copies."""
+        return self.program.run_timed(inputs, device=device, devices=devices, timeout=timeout)
 
     def save(self, file: str | PathLike[str], *, shaders: Literal["embedded", "files"] = "embedded") -> None:
         """Write the text to a file (`.hpvm`); see `GraphProgram.save`."""

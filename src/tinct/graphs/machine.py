@@ -1,6 +1,7 @@
-"""Runs leaves with `Kernel.run`, on values that are arrays: the machine of the graph interpreter.
+"""Runs leaves in a session, on values that are its buffers: the machine of the graph interpreter.
 
-This is the simple form of an executor: each dispatch gets its buffers and returns new ones.
+A value is held by one port or several. A node that writes a binding works in the buffer of its value where nobody else
+holds that, and in a copy of it otherwise. Transient buffers are new zeros for each node.
 """
 
 from __future__ import annotations
@@ -8,39 +9,60 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from ..base.errors import DeviceError, InputError
+from ..buffers import is_output, pack_binding
 from ..ir import types as wgsl
 from ..ir.dataflow.nodes import Element, Leaf, Malloc, Selector
 from ..ir.dataflow.text import type_text
 from ..ir.layout import runtime_array, runtime_count, sized, whole_words
-from ..ir.layout_packing import pack, unpack
+from ..ir.layout_packing import unpack
 from ..ir.textures import format_of
-from ..shader import BufferValue
+from ..reflection import BindingInfo, Place, describe_binding
+from ..sessions import Buffer, Session
+from ..sessions.memory import HOST
+from ..shader import BufferValue, Kernel
 from ..textures import texel_dtype
+from .devices import NodeDevices
 from .linking import Links
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
+HostValue: TypeAlias = "npt.ArrayLike | Mapping[str, Any] | bytes | bytearray | memoryview"
 
 _LARGEST = 1 << 32
 """The size in bytes that every binding stays below."""
+_SMALL = 1 << 12
+"""Inputs of at most so many bytes stay on the host, and go with each dispatch."""
 
 
-@dataclass(frozen=True)
-class Value:
-    """What a port holds. `type` is None for a number, which takes the type of the port that it goes to."""
+@dataclass(frozen=True, slots=True)
+class Zeros:
+    """The contents of a transient buffer with these extents."""
 
-    data: BufferValue
+    extents: tuple[int, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Content:
+    """What values share: a buffer, zeros, or something that the host has. `type` is None for a number, which takes the
+    type of the port that it goes to. `holders` is the number of values.
+    """
+
+    data: HostValue | Buffer | Zeros
     type: wgsl.Type | None
+    holders: int = 1
 
-    @cached_property
-    def size(self) -> int:
-        """The number of bytes that it takes in a buffer."""
-        return len(packed(self))
+
+@dataclass(eq=False, slots=True)
+class Value:
+    """What one port holds."""
+
+    content: Content
+    is_dropped: bool = False
 
 
 @dataclass(slots=True)
@@ -53,43 +75,73 @@ class NodeTiming:
 
 
 @dataclass(slots=True)
-class KernelMachine:
-    """A machine on one device. `deadline` is a value of `time.monotonic`, or None."""
+class SessionMachine:
+    """A machine in a session. `deadline` is a value of `time.monotonic`, or None. If it `waits`, a node's time on a GPU
+    is that of its dispatch; otherwise a GPU works while the next nodes are prepared.
+    """
 
     links: Links
-    device: str
+    session: Session
+    devices: NodeDevices
     deadline: float | None = None
+    waits: bool = False
     timings: dict[tuple[str, ...], NodeTiming] = field(default_factory=dict[tuple[str, ...], NodeTiming])
+
+    # Values
+
+    def given(self, info: BindingInfo, data: BufferValue) -> Value:
+        """An input of the graph: what is large is uploaded now, once. Raises InputError."""
+        on_host = _host_value(info, data)
+        if isinstance(info.type, wgsl.Sampler) or (info.size is not None and info.size <= _SMALL):
+            pack_binding(info, on_host)
+            return Value(Content(on_host, info.type))
+        return Value(Content(self.session.buffer(on_host, info, label=info.name), info.type))
+
+    def share(self, value: Value) -> Value:
+        """One more holder of the same content."""
+        value.content.holders += 1
+        return Value(value.content)
+
+    def drop(self, value: Value) -> None:
+        """One holder less."""
+        if not value.is_dropped:
+            value.is_dropped = True
+            value.content.holders -= 1
 
     def zeros(self, graph: str, malloc: Malloc, extents: tuple[int, ...]) -> Value:
         """Zeros of the type of a transient buffer."""
         type = self.links.types[graph, malloc.name]
         if isinstance(type, wgsl.Texture):
-            return Value(_empty_texture(type, extents), type)
+            return Value(Content(Zeros(extents), type))
         if extents and runtime_array(type) is None:
             raise InputError(f"{type_text(malloc.type)} has a fixed size, and takes no extent")
         if not extents and runtime_array(type) is not None:
             raise InputError(f"{type_text(malloc.type)} ends in a runtime-sized array: an extent is needed")
-        return Value(_zeros(type, extents[0] if extents else 0), type)
+        _check_size(type, extents[0] if extents else 0)
+        return Value(Content(Zeros(extents), type))
 
     def number(self, value: float) -> Value:
         """A number."""
-        return Value(value, None)
+        return Value(Content(value, None))
 
     def length(self, value: Value) -> int:
         """The number of elements of an array, or of the one that a structure ends in."""
-        type = value.type
+        content = value.content
+        type = content.type
         if isinstance(type, wgsl.Array) and isinstance(type.count, int):
             return type.count
         if type is None or isinstance(type, (wgsl.Texture, wgsl.Sampler)) or runtime_array(type) is None:
             raise InputError("the value has no runtime-sized array")
-        return runtime_count(type, value.size)
+        if isinstance(content.data, Zeros):
+            return content.data.extents[0]
+        assert isinstance(content.data, Buffer)
+        return runtime_count(type, content.data.nbytes)
 
     def element(self, value: Value, selectors: tuple[Selector, ...]) -> int:
         """The whole number in a value that selectors lead to."""
-        found: Any = value.data
+        found: Any = value.content.data
         if selectors or not isinstance(found, (int, np.integer)):
-            found = canonical(value)
+            found = _canonical(value.content, "an expression reads it")
         for selector in selectors:
             found = _selected(found, selector)
         number = np.asarray(found)
@@ -97,78 +149,158 @@ class KernelMachine:
             raise InputError("that is no whole number")
         return int(number)
 
+    def array(self, value: Value) -> Array:
+        """A value as an array of the caller's own."""
+        data = value.content.data
+        return data.numpy() if isinstance(data, Buffer) else _canonical(value.content, "the program reads it")
+
+    # Running
+
     def run(
         self, leaf: Leaf, extents: tuple[int, ...], inputs: Mapping[str, Value], path: tuple[str, ...]
     ) -> dict[str, Value]:
         """One dispatch."""
         kernel = self.links.kernels[leaf.name]
-        node = "/".join(path)
         self.check_time()
         try:
-            result = kernel.run_timed(
-                _buffers(inputs),
-                threads=extents or 1,
-                constants=self.links.constants[leaf.name],
-                device=self.device,
-                timeout=None if self.deadline is None else max(self.deadline - time.monotonic(), 1e-3),
-            )
+            bindings = self._bindings(kernel, inputs, "/".join(path))
+            self._dispatch(leaf, extents, bindings, path)
         except DeviceError as error:
-            raise DeviceError(f"node {node!r}: {error}") from error
+            raise DeviceError(f"node {'/'.join(path)!r}: {error}") from error
+        for value in inputs.values():
+            self.drop(value)
+        written = [it for it in kernel.bindings if it.is_written]
+        return {it.name: Value(Content(bindings[it.name], it.type)) for it in written}
+
+    def _dispatch(self, leaf: Leaf, extents: tuple[int, ...], bindings: dict[str, Any], path: tuple[str, ...]) -> None:
+        kernel, constants = self.links.kernels[leaf.name], self.links.constants[leaf.name]
+        compilation = kernel.compilation(constants)
+        start, compiled = time.perf_counter(), sum(compilation.seconds.values())
+        timeout = None if self.deadline is None else max(self.deadline - time.monotonic(), 1e-3)
+        device = self.devices.of(path)
+        self.session.run(kernel, bindings, threads=extents or 1, constants=constants, device=device, timeout=timeout)
+        if self.waits:
+            self.session.wait()
+        seconds = time.perf_counter() - start
+        compiling = min(sum(compilation.seconds.values()) - compiled, seconds)
         timing = self.timings.setdefault(path, NodeTiming())
-        timing.compile += result.timing.compile
-        timing.run += result.timing.run
+        timing.compile += compiling
+        timing.run += seconds - compiling
         timing.dispatches += 1
-        return {name: Value(array, kernel.shader.bindings[name].type) for name, array in result.outputs.items()}
 
     def check_time(self) -> None:
         """Raise DeviceError when the deadline has passed."""
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise DeviceError("the graph did not end in time")
 
+    # What a node is bound to
 
-def _buffers(inputs: Mapping[str, Value]) -> dict[str, BufferValue]:
-    """The buffers of a dispatch, members of uniforms together."""
-    buffers: dict[str, Any] = {}
-    for port, value in inputs.items():
-        binding, _, member = port.partition(".")
-        if member:
-            buffers.setdefault(binding, {})[member] = value.data
-        else:
-            buffers[binding] = value.data
-    return buffers
+    def _bindings(self, kernel: Kernel, inputs: Mapping[str, Value], node: str) -> dict[str, Any]:
+        """The values of a dispatch, members of uniforms together."""
+        infos = {it.name: it for it in kernel.bindings}
+        bindings: dict[str, Any] = {}
+        for port, value in inputs.items():
+            name, _, member = port.partition(".")
+            if member:
+                bindings.setdefault(name, {})[member] = _on_host(value.content, f"{node!r} needs it as {port}")
+            elif infos[name].is_written:
+                bindings[name] = self._own(value, infos[name], node)
+            else:
+                bindings[name] = self._readable(value.content, infos[name])
+        return bindings
+
+    def _readable(self, content: Content, info: BindingInfo) -> BufferValue:
+        """What a binding that is only read gets."""
+        data = content.data
+        if isinstance(data, Zeros):
+            return self._zeroed(content, info.name)
+        return self._in_format(data, info) if isinstance(data, Buffer) else data
+
+    def _own(self, value: Value, info: BindingInfo, node: str) -> Buffer:
+        """A buffer that a node may write: that of the value, if nobody else holds it, or a copy."""
+        content, label = value.content, f"{node}.{info.name}"
+        if isinstance(content.data, Zeros):
+            return self._zeroed(content, label)
+        if not isinstance(content.data, Buffer):
+            return self.session.buffer(content.data, info, label=label)
+        found = self._in_format(content.data, info)
+        if content.holders == 1 or found is not content.data:
+            return found
+        copy = self.session.copy(found, label=label, why=f"{node!r} writes it, and its old value is still needed")
+        self.drop(value)
+        return copy
+
+    def _in_format(self, buffer: Buffer, info: BindingInfo) -> Buffer:
+        """A texture in the format of a binding, which the values of another format are converted to; all else as it
+        is.
+        """
+        given = buffer.form.texture
+        if given is None or not isinstance(info.type, wgsl.Texture) or format_of(given) == format_of(info.type):
+            return buffer
+        return self.session.buffer(buffer.numpy(), info, label=buffer.label)
+
+    def _zeroed(self, content: Content, label: str) -> Buffer:
+        """New zeros."""
+        assert isinstance(content.data, Zeros)
+        assert content.type is not None
+        extents, info = content.data.extents, described(label, content.type)
+        if isinstance(content.type, wgsl.Texture):
+            return self.session.buffer(_empty_texture(content.type, extents), info, label=label)
+        return self.session.empty(info, extents[0] if extents else None, label=label)
 
 
-def _zeros(type: wgsl.Type, count: int) -> Array:
+def described(name: str, type: wgsl.Type) -> BindingInfo:
+    """A value as a binding, which is read only; the numbers of group and binding are 0."""
+    is_handle = isinstance(type, (wgsl.Texture, wgsl.Sampler))
+    space = wgsl.AddressSpace.HANDLE if is_handle else wgsl.AddressSpace.STORAGE
+    return describe_binding(name, type, Place(wgsl.BindingPoint(0, 0), space, wgsl.Access.READ))
+
+
+def _check_size(type: wgsl.Type, count: int) -> None:
+    """Raise InputError for a number of elements that no binding can have."""
     size = whole_words(sized(type, count))
     if size >= _LARGEST:
         raise InputError(f"{size} bytes are more than a binding can have")
     if runtime_array(type) is not None and runtime_count(type, size) != count:
         raise InputError(f"a binding of {count} elements has room for {runtime_count(type, size)}: give that number")
-    return unpack(type, bytes(size))
+
+
+def _host_value(info: BindingInfo, data: BufferValue) -> HostValue:
+    """An input as something that the host has: the values of a buffer of another session, or zeros for None."""
+    if isinstance(data, Buffer):
+        return data.numpy()
+    return pack_binding(info, data) if is_output(data) else cast("HostValue", data)
+
+
+def _on_host(content: Content, why: str) -> HostValue:
+    """A value that is a member of a uniform."""
+    if isinstance(content.data, (Buffer, Zeros)):
+        return _canonical(content, why)
+    return content.data
+
+
+def _canonical(content: Content, why: str) -> Array:
+    """A value as a new array of the shape that its type has. Raises InputError, and DeviceError."""
+    data, type = content.data, content.type
+    if type is None:
+        return np.array(data)
+    if isinstance(type, (wgsl.Texture, wgsl.Sampler)):
+        if isinstance(data, Zeros) and isinstance(type, wgsl.Texture):
+            return _empty_texture(type, data.extents)
+        raise InputError(f"{type} has no elements that an expression could read")
+    if isinstance(data, Zeros):
+        return unpack(type, bytes(whole_words(sized(type, data.extents[0] if data.extents else 0))))
+    if not isinstance(data, Buffer):
+        return unpack(type, pack_binding(described("the value", type), data))
+    with data.session.entered():
+        data.memory.need(HOST, why)
+        return unpack(type, bytes(data.memory.host()))
 
 
 def _empty_texture(type: wgsl.Texture, extents: tuple[int, ...]) -> Array:
     form = format_of(type)
     channels = () if form.is_packed or len(form.channels) == 1 else (len(form.channels),)
     return np.zeros((*reversed(extents), *channels), texel_dtype(type))
-
-
-def packed(value: Value, name: str = "the value") -> bytes | bytearray:
-    """The bytes of a value in WGSL's memory layout. Raises InputError."""
-    assert value.type is not None
-    data: object = value.data
-    if isinstance(data, (bytes, bytearray, memoryview)):
-        return bytes(cast("memoryview[int]", data))
-    return pack(value.type, data, name=name)
-
-
-def canonical(value: Value) -> Array:
-    """A value as an array of the shape that its type has. Raises InputError."""
-    if value.type is None:
-        return np.asarray(value.data)
-    if isinstance(value.type, (wgsl.Texture, wgsl.Sampler)):
-        raise InputError(f"{value.type} has no elements that an expression could read")
-    return unpack(value.type, packed(value))
 
 
 def _selected(array: Any, selector: Selector) -> Any:

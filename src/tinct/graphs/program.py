@@ -12,12 +12,9 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
-from ..arguments import mapping_of, name_of, path_of, seconds_of
+from ..arguments import mapping_of, path_of, seconds_of
 from ..base.errors import InputError
-from ..buffers import pack_binding
-from ..devices import device_named
 from ..graph_calls import call_on_ports
-from ..ir import types as wgsl
 from ..ir.dataflow import interp
 from ..ir.dataflow.codec import CODEC
 from ..ir.dataflow.nodes import Graph, Module, ShaderFile
@@ -25,20 +22,25 @@ from ..ir.dataflow.nodes import Shader as ShaderDeclaration
 from ..ir.dataflow.scope import inputs_of, outputs_of
 from ..ir.dataflow.text import print_module, type_text
 from ..ir.hints import unknown_name
-from ..ir.layout_numbers import is_array, shown
+from ..ir.layout_numbers import shown
 from ..ir.source import Source, Span
-from ..reflection import BindingInfo, Place, describe_binding
+from ..reflection import BindingInfo
+from ..sessions import Copy, Session
 from ..shader import BufferValue, Kernel, Shader
+from .devices import NodeDevices, node_devices
 from .linking import Links
-from .machine import KernelMachine, NodeTiming, Value, canonical
+from .machine import NodeTiming, SessionMachine, described
 
 
 @dataclass(frozen=True, slots=True)
 class GraphRun:
-    """The result of a run: the outputs by name, and the times of nodes by their paths in the hierarchy."""
+    """The result of a run: the outputs by name, the times of nodes by their paths in the hierarchy, and the copies
+    between devices and of values that a node writes while another still needs them.
+    """
 
     outputs: dict[str, npt.NDArray[Any]]
     timings: dict[tuple[str, ...], NodeTiming]
+    copies: tuple[Copy, ...]
 
 
 class GraphProgram:
@@ -81,7 +83,7 @@ class GraphProgram:
     @cached_property
     def inputs(self) -> dict[str, BindingInfo]:
         """What `run` takes, by name. As a binding each is read only, and the numbers of group and binding are 0."""
-        return {name: self._described(name) for name in inputs_of(self._root)}
+        return {name: described(name, self._links.types[self._root.name, name]) for name in inputs_of(self._root)}
 
     @cached_property
     def outputs(self) -> dict[str, str]:
@@ -93,38 +95,52 @@ class GraphProgram:
         """The kernels of the leaves, by the names of the leaves."""
         return dict(self._links.kernels)
 
-    def _described(self, name: str) -> BindingInfo:
-        type = self._links.types[self._root.name, name]
-        is_handle = isinstance(type, (wgsl.Texture, wgsl.Sampler))
-        space = wgsl.AddressSpace.HANDLE if is_handle else wgsl.AddressSpace.STORAGE
-        return describe_binding(name, type, Place(wgsl.BindingPoint(0, 0), space, wgsl.Access.READ))
-
     def run(
-        self, inputs: Mapping[str, BufferValue], *, device: str = "cpu", timeout: float | None = None
+        self,
+        inputs: Mapping[str, BufferValue],
+        *,
+        device: str = "cpu",
+        devices: Mapping[str, str] | None = None,
+        timeout: float | None = None,
     ) -> dict[str, npt.NDArray[Any]]:
         """Execute the graph once and return its outputs by name: new arrays; those given stay as they are.
 
-        `inputs` has a value for each of `inputs`, in the forms that `Kernel.run` takes. All nodes run on one device,
-        one after another, each when its inputs are there. `timeout` is for the whole graph, compiling included.
+        `inputs` has a value for each of `inputs`, in the forms that `Kernel.run` takes. The nodes run one after
+        another, each when its inputs are there, on `device` or on their own of `devices`: by the name of the node, or
+        its path, as in `{"blur": "gpu", "sort.scan": "cpu"}`. The device of a node that executes a graph is that of
+        all nodes in it that have none. `timeout` is for the whole graph, compiling included.
 
-        Raises InputError for inputs and extents that do not fit, with the name of the node, ShaderError for what the
-        device cannot compile, DeviceError when the device fails or the time is over.
+        Raises InputError for inputs, extents and names that do not fit, with the name of the node, ShaderError for
+        what a device cannot compile, DeviceError when a device fails or the time is over.
         """
-        return self.run_timed(inputs, device=device, timeout=timeout).outputs
+        return self._run(inputs, node_devices(self.module, device, devices or {}), timeout, waits=False).outputs
 
     def run_timed(
-        self, inputs: Mapping[str, BufferValue], *, device: str = "cpu", timeout: float | None = None
+        self,
+        inputs: Mapping[str, BufferValue],
+        *,
+        device: str = "cpu",
+        devices: Mapping[str, str] | None = None,
+        timeout: float | None = None,
     ) -> GraphRun:
-        """`run` with the seconds that the nodes took."""
-        device_named(name_of(device, "a device", "cpu"))
+        """`run` with the seconds that the nodes took, each of which is waited for, and the copies."""
+        return self._run(inputs, node_devices(self.module, device, devices or {}), timeout, waits=True)
+
+    def _run(
+        self, inputs: Mapping[str, BufferValue], devices: NodeDevices, timeout: float | None, *, waits: bool
+    ) -> GraphRun:
         seconds = seconds_of(timeout)
-        machine = KernelMachine(self._links, device, None if seconds is None else time.monotonic() + seconds)
-        values = self._values(inputs)
-        try:
-            outputs = interp.run(self.module, values, machine)
-        except interp.NodeError as error:
-            raise InputError(self._place(error.span) + str(error)) from error
-        return GraphRun(_own_arrays(outputs, values), machine.timings)
+        deadline = None if seconds is None else time.monotonic() + seconds
+        self._check_names(inputs)
+        with Session() as session:
+            machine = SessionMachine(self._links, session, devices, deadline, waits)
+            values = {name: machine.given(info, inputs[name]) for name, info in self.inputs.items()}
+            try:
+                outputs = interp.run(self.module, values, machine)
+            except interp.NodeError as error:
+                raise InputError(self._place(error.span) + str(error)) from error
+            arrays = {name: machine.array(value) for name, value in outputs.items()}
+            return GraphRun(arrays, machine.timings, tuple(session.copies))
 
     def _place(self, span: Span | None) -> str:
         """File, line and column of a statement, for the beginning of a message."""
@@ -133,8 +149,8 @@ class GraphProgram:
         at = self.source.position(span.start)
         return f"{self.source.name}:{at.line}:{at.column}: "
 
-    def _values(self, given: Mapping[str, BufferValue]) -> dict[str, Value]:
-        """The inputs with their types, checked."""
+    def _check_names(self, given: Mapping[str, BufferValue]) -> None:
+        """Raise InputError unless there is a value for each input, and no other."""
         known = self.inputs
         for name in mapping_of(given, "inputs", known):
             if name not in known:
@@ -142,9 +158,6 @@ class GraphProgram:
         missing = [f"{name}: {info.type}" for name, info in known.items() if name not in given]
         if missing:
             raise InputError(f"nothing is given for the input {', '.join(missing)} of graph {self.name!r}")
-        for name, info in known.items():
-            pack_binding(info, given[name])
-        return {name: Value(given[name], info.type) for name, info in known.items()}
 
     def to_json(self) -> str:
         """Its IR as JSON, on one line; `load_graph` reads it."""
@@ -171,15 +184,3 @@ class GraphProgram:
         if not origin.is_file() or origin.read_bytes() != source.data:
             raise InputError(f"shader {declared.name!r} has no file with its text; leave it embedded")
         return ShaderDeclaration(declared.name, ShaderFile(Path(path.relpath(origin, folder)).as_posix()))
-
-
-def _own_arrays(outputs: Mapping[str, Value], inputs: Mapping[str, Value]) -> dict[str, npt.NDArray[Any]]:
-    """The outputs as arrays that nobody else has: an instance-less node or a split gives a value as it is."""
-    taken = {id(it.data) for it in inputs.values()}
-    arrays: dict[str, npt.NDArray[Any]] = {}
-    for name, value in outputs.items():
-        data: object = value.data
-        array = data if is_array(data) else canonical(value)
-        arrays[name] = array.copy() if id(data) in taken else array
-        taken.add(id(data))
-    return arrays

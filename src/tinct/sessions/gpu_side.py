@@ -171,6 +171,15 @@ class GpuPlace:
                 data = None if memory.texture is None else memory.host()
                 self._residents[memory] = self._made(queue, memory, data)
 
+    def duplicate(self, memory: Memory, target: Memory) -> None:
+        """Give the target, which has nothing here yet, the bytes that a memory has here. It is no texture."""
+        queue = self.side.queue()
+        memory.check()
+        with self.side.watched():
+            made = queue.new_buffer(memory.size)
+            queue.copy(self._residents[memory], made, memory.size + -memory.size % 4)
+        self._residents[target] = made
+
     def forget_all(self) -> list[Memory]:
         """The memories whose newest bytes are only here; the device has none any more."""
         lost = [memory for memory in list(self._residents) if memory.is_only_at(self)]

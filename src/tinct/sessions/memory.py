@@ -48,6 +48,10 @@ class Place(Protocol):
         """Give the memory zeros there."""
         ...
 
+    def duplicate(self, memory: Memory, target: Memory) -> None:
+        """Give the target, which has nothing there yet, the bytes that a memory has there."""
+        ...
+
 
 class Host:
     """The host's memory, in which the CPU and the interpreters work."""
@@ -132,6 +136,20 @@ class Memory:
     def is_owed(self) -> bool:
         """Whether it is the caller's memory and lacks its newest bytes."""
         return self.is_adopted and not self.is_released and HOST not in self.fresh
+
+    def copy_to(self, target: Memory, why: str) -> None:
+        """Give a new memory of the same size these bytes, on the device that has them; zeros stay zeros."""
+        self.check()
+        if self._is_zero:
+            return
+        place = HOST if HOST in self.fresh or self.texture is not None else next(iter(self.fresh))
+        if isinstance(place, Host):
+            self.need(HOST, why)
+            target.set_host(self.host().data)
+        else:
+            place.duplicate(self, target)
+            target.wrote(place)
+        self._ledger.copies.add(Copy(target.label, self.size, place.name, place.name, why))
 
     def host(self) -> Bytes:
         """The bytes of the host, which may be stale."""

@@ -145,6 +145,20 @@ class Session:
             form = ArrayForm(dtype_of(like), shape_of(1 if extent is None else extent))
             return self._made(form, form.size, label)
 
+    def copy(self, buffer: Buffer, *, label: str = "", why: str = "the program copies it") -> Buffer:
+        """A new buffer with the values of another that is no view, made on a device that has its newest bytes.
+
+        `copies` has a record of the copy, with `why`; zeros that were never written are not copied. Raises InputError,
+        and DeviceError for bytes that are torn or lost.
+        """
+        with self.entered():
+            self.check_mine(buffer)
+            if buffer.nbytes != buffer.memory.size:
+                raise InputError(f"not supported: a copy of a view of {buffer.label}")
+            made = self._made(buffer.form, buffer.nbytes, label)
+            buffer.memory.copy_to(made.memory, why)
+            return made
+
     def release(self, buffer: Buffer) -> None:
         """What `Buffer.release` does."""
         with self.entered():
