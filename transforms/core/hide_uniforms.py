@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from ...ir.builtins import builtin
 from ...ir.constants import zero_constant
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, empty_block, u32, variable_type
@@ -28,8 +29,8 @@ _NO_WORKGROUP: Final = 2**32 - 1
 class HideUniforms:
     """Makes each value that is loaded from a uniform variable one that could be zero, as far as a compiler can see.
 
-    Whether it is zero is a private variable, which a compute entry point sets to whether its workgroup has a number
-    that no workgroup has; so the values stay what they are. Entry points without a `workgroup_id` input get one.
+    It is zero if the workgroup has a number that no workgroup has, so the values stay what they are. Entry points
+    without a `workgroup_id` input get one; functions that are called have the condition from a private variable.
     """
 
     @property
@@ -38,19 +39,44 @@ class HideUniforms:
         return "hide_uniforms"
 
     def run(self, module: nodes.Module) -> bool:
-        """Whether a uniform variable is loaded."""
-        blocks = [block for function in module.functions for block in blocks_of(function)]
-        loads = [(block, it) for block in blocks for it in reversed(block.instructions) if _is_of_uniform(it)]
-        if not loads:
+        """Whether a uniform variable is loaded where its value can be hidden."""
+        loads = {it: _loads(it) for it in module.functions if _may_hide(module, it)}
+        if not any(loads.values()):
             return False
-        type = variable_type(AddressSpace.PRIVATE, BOOL)
-        never = Builder(module, module.root).var(type, name=module_names(module).unique("never"))
-        for block, load in loads:
-            _hide(module, block, load, never)
-        for entry in module.functions:
-            if entry.stage is Stage.COMPUTE:
-                _set(module, entry, never)
+        entries = [it for it in module.functions if it.stage is Stage.COMPUTE]
+        conditions: dict[nodes.Function, Value] = {it: _condition(module, it) for it in entries}
+        if any(found for it, found in loads.items() if it.stage is None):
+            never = Builder(module, module.root).var(
+                variable_type(AddressSpace.PRIVATE, BOOL), name=module_names(module).unique("never")
+            )
+            for entry in entries:
+                _store(module, entry, never, conditions[entry])
+        else:
+            never = None
+        for function, found in loads.items():
+            for block, load in found:
+                _hide(module, block, load, conditions.get(function), never)
         return True
+
+
+def _may_hide(module: nodes.Module, function: nodes.Function) -> bool:
+    """Whether values that a function loads may depend on a condition.
+
+    That of an entry point is uniform. Functions have it from a private variable, which counts as not uniform (WGSL,
+    "Uniformity"), so nothing is hidden there if invocations meet anywhere in the module.
+    """
+    if function.stage is not None:
+        return function.stage is Stage.COMPUTE
+    return not any(_meets(it) for other in module.functions for block in blocks_of(other) for it in block.instructions)
+
+
+def _meets(instruction: nodes.Instruction) -> bool:
+    function = builtin(instruction.function) if isinstance(instruction, nodes.BuiltinCall) else None
+    return function is not None and (function.flags.is_barrier or function.flags.is_subgroup)
+
+
+def _loads(function: nodes.Function) -> list[tuple[nodes.Block, nodes.Instruction]]:
+    return [(block, it) for block in blocks_of(function) for it in reversed(block.instructions) if _is_of_uniform(it)]
 
 
 def _is_of_uniform(instruction: nodes.Instruction) -> bool:
@@ -60,13 +86,22 @@ def _is_of_uniform(instruction: nodes.Instruction) -> bool:
     return isinstance(type, Pointer) and type.space is AddressSpace.UNIFORM
 
 
-def _hide(module: nodes.Module, block: nodes.Block, load: nodes.Instruction, never: nodes.Var) -> None:
-    """Put a hidden value in the place of one that is loaded in a block."""
+def _hide(
+    module: nodes.Module,
+    block: nodes.Block,
+    load: nodes.Instruction,
+    condition: Value | None,
+    never: nodes.Var | None,
+) -> None:
+    """Put a hidden value in the place of one that is loaded in a block: hidden by the condition, or the variable."""
     uses = list(load.uses)
     rest = split(block, block.instructions.index(load) + 1)
     builder = Builder(module, block)
     builder.span = load.span
-    hidden = _hidden(builder, load, builder.load(never))
+    if condition is None:
+        assert never is not None
+        condition = builder.load(never)
+    hidden = _hidden(builder, load, condition)
     hidden.name, load.name = load.name, None
     for use in uses:
         use.user.set_operand(use.index, hidden)
@@ -91,11 +126,20 @@ def _hidden(builder: Builder, value: Value, is_zero: Value) -> Value:
     return builder.load(copy)
 
 
-def _set(module: nodes.Module, entry: nodes.Function, never: nodes.Var) -> None:
-    """Set the variable at the start of an entry point."""
+def _condition(module: nodes.Module, entry: nodes.Function) -> Value:
+    """Whether the workgroup has a number that none has, computed at the start of an entry point."""
     start = empty_block()
     builder = Builder(module, start)
     builder.span = entry.span
     number = builder.access(entry_builtin(builder, entry, "workgroup_id", vector(3, U32)), [u32(0)])
-    builder.store(never, builder.binary(BinaryOp.EQUAL, number, u32(_NO_WORKGROUP)))
+    condition = builder.binary(BinaryOp.EQUAL, number, u32(_NO_WORKGROUP))
     entry.start_target.instructions[:0] = start.instructions
+    return condition
+
+
+def _store(module: nodes.Module, entry: nodes.Function, never: nodes.Var, condition: Value) -> None:
+    """Set the variable right after the condition is computed."""
+    start = empty_block()
+    Builder(module, start).store(never, condition)
+    place = entry.start_target.instructions.index(condition) + 1  # type: ignore[arg-type]
+    entry.start_target.instructions[place:place] = start.instructions

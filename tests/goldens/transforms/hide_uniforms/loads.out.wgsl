@@ -26,20 +26,21 @@ fn offset(inner: ptr<uniform, Inner>) -> f32 {
 
 @compute @workgroup_size(4)
 fn main(ids: Ids) {
-    never_1 = ids.workgroup.x == 4294967295u;
+    let t = ids.workgroup.x == 4294967295u;
+    never_1 = t;
     var v = params;
-    if never_1 {
+    if t {
         v = Params();
     }
     let all = v;
-    for (var i = 0u; i < select(params.count, 0u, never_1); i += select(params.step, 0u, never_1)) {
-        sums[ids.local] += offset(&params.inner) + all.weights[1].x + select(params.weights[i & 1u].y, 0.0, never_1);
+    for (var i = 0u; i < select(params.count, 0u, t); i += select(params.step, 0u, t)) {
+        sums[ids.local] += offset(&params.inner) + all.weights[1].x + select(params.weights[i & 1u].y, 0.0, t);
     }
     loop {
         never += 1.0;
         continuing {
             var v_1 = params.inner;
-            if never_1 {
+            if t {
                 v_1 = Inner();
             }
             let inner = v_1;
@@ -51,6 +52,7 @@ fn main(ids: Ids) {
 
 @compute @workgroup_size(1)
 fn second(@builtin(workgroup_id) workgroup_id: vec3u) {
-    never_1 = workgroup_id.x == 4294967295u;
-    sums[0] = f32(select(params.count, 0u, never_1));
+    let t = workgroup_id.x == 4294967295u;
+    never_1 = t;
+    sums[0] = f32(select(params.count, 0u, t));
 }
