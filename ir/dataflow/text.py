@@ -38,10 +38,10 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeVar, assert_never
 
 from ..source import Span
+from ..tokens import TextError, Token, tokens_of
 from .nodes import (
     Access,
     Binary,
@@ -273,26 +273,6 @@ def _quoted(text: str) -> str:
 # Parsing
 
 
-class TextError(Exception):
-    """The text is not a module; the message begins with its position, line:column. `span` is in bytes of UTF-8."""
-
-    def __init__(self, line: int, column: int, message: str, span: Span) -> None:
-        super().__init__(f"{line}:{column}: {message}")
-        self.line = line
-        self.column = column
-        self.message = message
-        self.span = span
-
-
-@dataclass(frozen=True, slots=True)
-class _Token:
-    sort: str
-    text: str
-    line: int
-    column: int
-    span: Span
-
-
 _TOKEN: Final = re.compile(
     r'''(?P<space>[ \t\r\n]+|\#[^\n]*)
     | (?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)
@@ -307,40 +287,21 @@ _TOKEN: Final = re.compile(
 
 def parse(text: str) -> Module:
     """The module of a text. Raises TextError at the first mistake."""
-    return _Parser(_tokens(text)).module()
+    return _Parser(tokens_of(text, _TOKEN)).module()
 
 
 def parse_expression(text: str) -> Expression:
     """The expression that is a whole text. Raises TextError."""
-    return _Parser(_tokens(text)).whole_expression()
+    return _Parser(tokens_of(text, _TOKEN)).whole_expression()
 
 
 def parse_type(text: str) -> Type:
     """The type that is a whole text. Raises TextError."""
-    return _Parser(_tokens(text)).whole_type()
-
-
-def _tokens(text: str) -> list[_Token]:
-    tokens: list[_Token] = []
-    line, line_start, offset = 1, 0, 0
-    for match in _TOKEN.finditer(text):
-        lexeme, sort = match.group(), str(match.lastgroup)
-        span = Span(offset, offset + len(lexeme.encode("utf-8", "surrogatepass")))
-        offset = span.end
-        place = line, match.start() - line_start + 1
-        if sort == "other":
-            raise TextError(*place, f"unexpected {lexeme!r}", span)
-        if sort != "space":
-            tokens.append(_Token(sort, lexeme, *place, span))
-        if "\n" in lexeme:
-            line += lexeme.count("\n")
-            line_start = match.start() + lexeme.rindex("\n") + 1
-    tokens.append(_Token("end", "the end", line, len(text) - line_start + 1, Span(offset, offset)))
-    return tokens
+    return _Parser(tokens_of(text, _TOKEN)).whole_type()
 
 
 class _Parser:
-    def __init__(self, tokens: list[_Token]) -> None:
+    def __init__(self, tokens: list[Token]) -> None:
         self._tokens = tokens
         self._position = 0
         self._level = 0
@@ -348,10 +309,10 @@ class _Parser:
     # Tokens
 
     @property
-    def _next(self) -> _Token:
+    def _next(self) -> Token:
         return self._tokens[self._position]
 
-    def _fail(self, message: str, at: _Token | None = None) -> TextError:
+    def _fail(self, message: str, at: Token | None = None) -> TextError:
         token = at or self._next
         return TextError(token.line, token.column, message, token.span)
 
@@ -367,13 +328,13 @@ class _Parser:
         self._position += found
         return found
 
-    def _take(self, text: str) -> _Token:
+    def _take(self, text: str) -> Token:
         if not self._is_at(text):
             raise self._expected(repr(text))
         self._position += 1
         return self._tokens[self._position - 1]
 
-    def _sort(self, sort: str, what: str) -> _Token:
+    def _sort(self, sort: str, what: str) -> Token:
         if self._next.sort != sort:
             raise self._expected(what)
         self._position += 1
@@ -414,7 +375,7 @@ class _Parser:
             raise self._fail(f"expected {what}, found {token.text!r}", token)
         return -self._digits(token) if is_negative else self._digits(token)
 
-    def _digits(self, token: _Token) -> int:
+    def _digits(self, token: Token) -> int:
         try:
             return int(token.text)
         except ValueError:  # Python's limit of digits
@@ -449,7 +410,7 @@ class _Parser:
         self._level -= 1
         return parsed
 
-    def _since(self, first: _Token) -> Span:
+    def _since(self, first: Token) -> Span:
         return first.span.merge(self._tokens[self._position - 1].span)
 
     # Modules
@@ -495,7 +456,7 @@ class _Parser:
         self._take(")")
         return Shader(name, source, span=self._since(first))
 
-    def _head(self, what: str) -> tuple[_Token, str, tuple[Port, ...]]:
+    def _head(self, what: str) -> tuple[Token, str, tuple[Port, ...]]:
         first = self._next
         name = self._name(f"the name of a {what}")
         self._take("(")
@@ -558,7 +519,7 @@ class _Parser:
             return self._bind(first)
         raise self._expected("NAME = …, createEdge, bind.input or bind.output")
 
-    def _declaration(self, first: _Token) -> Statement:
+    def _declaration(self, first: Token) -> Statement:
         name = self._name("a name")
         self._take("=")
         word = self._word(("malloc", "split", *_CREATE), "what the name stands for")
@@ -573,7 +534,7 @@ class _Parser:
         extents = tuple(self._following(")", self._expression))
         return Malloc(name, type, extents, span=self._since(first))
 
-    def _create_node(self, first: _Token, name: str, word: str) -> CreateNode:
+    def _create_node(self, first: Token, name: str, word: str) -> CreateNode:
         self._take("(")
         function = self._name("a node function")
         place = self._next
@@ -582,7 +543,7 @@ class _Parser:
             raise self._fail(f"{word} takes {_CREATE.index(word)} extents, not {len(extents)}", place)
         return CreateNode(name, function, extents, span=self._since(first))
 
-    def _edge(self, first: _Token) -> CreateEdge:
+    def _edge(self, first: Token) -> CreateEdge:
         self._take("createEdge")
         self._take("(")
         source = self._name("the source's name")
@@ -595,7 +556,7 @@ class _Parser:
         streaming = self._streaming()
         return CreateEdge(*ends, replication, streaming=streaming, span=self._since(first))
 
-    def _bind(self, first: _Token) -> BindInput | BindOutput:
+    def _bind(self, first: Token) -> BindInput | BindOutput:
         self._take("bind")
         self._take(".")
         word = self._word(("input", "output"), "input or output")
@@ -695,7 +656,7 @@ class _Parser:
             return IntegerLiteral(sign * self._digits(token))
         return FloatLiteral(sign * float(token.text))
 
-    def _function(self, word: _Token) -> Expression:
+    def _function(self, word: Token) -> Expression:
         if word.text in _ASKING:
             return self._query(_ASKING[word.text])
         if word.text not in _FUNCTIONS and word.text != "len":

@@ -24,11 +24,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Final, TypeVar, assert_never
 
 from ..schema.runtime import Count, FieldInfo
-from ..source import Span
+from ..tokens import TextError, Token, tokens_of
 from .graph import map_predecessors
 from .nodes import (
     BY_WORD,
@@ -299,26 +299,6 @@ def _index_text(index: Index, names: Mapping[Node, str]) -> str:
 # Parsing
 
 
-class TextError(Exception):
-    """The text is not a module; the message begins with its position, line:column. `span` is in bytes of UTF-8."""
-
-    def __init__(self, line: int, column: int, message: str, span: Span) -> None:
-        super().__init__(f"{line}:{column}: {message}")
-        self.line = line
-        self.column = column
-        self.message = message
-        self.span = span
-
-
-@dataclass(frozen=True, slots=True)
-class _Token:
-    sort: str
-    text: str
-    line: int
-    column: int
-    span: Span
-
-
 _TOKEN: Final = re.compile(
     r"""(?P<space>[ \t\r\n]+|\#[^\n]*)
     | (?P<number>-?(?:[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?|inf\b|nan\b))
@@ -329,21 +309,9 @@ _TOKEN: Final = re.compile(
 )
 
 
-def _tokens(text: str) -> list[_Token]:
-    tokens: list[_Token] = []
-    line, line_start, end = 1, 0, 0
-    for match in _TOKEN.finditer(text):
-        sort, lexeme, column = str(match.lastgroup), match.group(), match.start() - line_start + 1
-        span = Span(end, end + len(lexeme.encode("utf-8", "surrogatepass")))
-        end = span.end
-        if sort == "other":
-            raise TextError(line, column, f"unexpected character {lexeme!r}", span)
-        if sort != "space":
-            tokens.append(_Token("name" if lexeme in ("inf", "nan") else sort, lexeme, line, column, span))
-        line += lexeme.count("\n")
-        line_start = match.start() + lexeme.rfind("\n") + 1 if "\n" in lexeme else line_start
-    tokens.append(_Token("end", "the end of the text", line, len(text) - line_start + 1, Span(end, end)))
-    return tokens
+def _tokens(text: str) -> list[Token]:
+    """The tokens; `inf` and `nan` may be names."""
+    return [replace(it, sort="name") if it.text in ("inf", "nan") else it for it in tokens_of(text, _TOKEN)]
 
 
 def parse(text: str) -> Module:
@@ -354,11 +322,11 @@ def parse(text: str) -> Module:
 class _Parser:
     """Recursive descent. A reference to a node is first a Start labelled with the name; see `_resolve`."""
 
-    def __init__(self, tokens: list[_Token]) -> None:
+    def __init__(self, tokens: list[Token]) -> None:
         self._tokens = tokens
         self._position = 0
-        self._references: dict[Node, _Token] = {}
-        self._calls: list[tuple[Call, _Token]] = []
+        self._references: dict[Node, Token] = {}
+        self._calls: list[tuple[Call, Token]] = []
         self._dynamic_names: list[str] = []
         self._readers: Mapping[str, Callable[[], object]] = {
             "node": self._operand,
@@ -374,14 +342,14 @@ class _Parser:
     # Tokens
 
     @property
-    def _next(self) -> _Token:
+    def _next(self) -> Token:
         return self._tokens[self._position]
 
-    def _fail(self, message: str, at: _Token | None = None) -> TextError:
+    def _fail(self, message: str, at: Token | None = None) -> TextError:
         token = at or self._next
         return TextError(token.line, token.column, message, token.span)
 
-    def _take(self, text: str) -> _Token:
+    def _take(self, text: str) -> Token:
         token = self._next
         if token.text != text or token.sort == "end":
             raise self._fail(f"expected {text!r}, found {token.text!r}")
@@ -394,7 +362,7 @@ class _Parser:
         self._position += 1
         return True
 
-    def _name(self, what: str) -> _Token:
+    def _name(self, what: str) -> Token:
         token = self._next
         if token.sort != "name":
             raise self._fail(f"expected {what}, found {token.text!r}")
@@ -423,7 +391,7 @@ class _Parser:
             call.callee = functions[token.text]
         return Module(list(functions.values()))
 
-    def _function(self) -> tuple[Function, _Token]:
+    def _function(self) -> tuple[Function, Token]:
         self._take("fn")
         name = self._name("a function name")
         self._dynamic_names = []
@@ -497,7 +465,7 @@ class _Parser:
         self._take(")")
         return node
 
-    def _operation(self, word: _Token) -> Node:
+    def _operation(self, word: Token) -> Node:
         if word.text == Call.WORD:
             return self._call()
         if word.text not in BY_WORD:

@@ -12,7 +12,6 @@ from tinct.ir.dataflow import text as text_module
 from tinct.ir.dataflow.codec import CODEC
 from tinct.ir.dataflow.nodes import EmbeddedShader, Leaf, Module
 from tinct.ir.dataflow.text import (
-    TextError,
     expression_text,
     parse,
     parse_expression,
@@ -22,6 +21,7 @@ from tinct.ir.dataflow.text import (
 )
 from tinct.ir.dataflow.verify import check, verify
 from tinct.ir.schema.traverse import mistakes, walk
+from tinct.ir.tokens import TextError
 
 from .random_modules import MODULES
 
@@ -129,9 +129,9 @@ def test_types() -> None:
         ("graph g() { let a }", "1:13", "expected NAME = …, createEdge, bind.input or bind.output, found 'let'"),
         ("graph g() {}\nroot = createNode(g)\ngraph h() {}", "3:1", "expected the end, since the root comes last"),
         ("graph g() {}\nroot = malloc(u32)", "2:8", "expected the root node"),
-        ("graph g() { a = malloc(u32, 1 ; 2) }", "1:31", "unexpected ';'"),
+        ("graph g() { a = malloc(u32, 1 ; 2) }", "1:31", "unexpected character ';'"),
         ('shader s = file("\\x")', "1:17", "a string has JSON's escapes"),
-        ('shader s = text("""\nabc', "1:17", "unexpected '\"'"),
+        ('shader s = text("""\nabc', "1:17", "unexpected character '\"'"),
         ("graph g() { a = malloc(u32, " + "9" * 5000, "1:29", "the number has too many digits"),
         ("graph g() { a = malloc(u32, " + "(" * 200, "1:129", "nested more than 100 levels deep"),
         ("graph g() { a = malloc(u32, 1" + " + 1" * 200, "1:429", "nested more than 100 levels deep"),

@@ -17,9 +17,10 @@ from tinct.ir.hercules.nodes import (
     Module,
     Parameter,
 )
-from tinct.ir.hercules.text import TextError, parse, print_module
+from tinct.ir.hercules.text import parse, print_module
 from tinct.ir.hercules.types import F32, I32, array
 from tinct.ir.schema.traverse import same
+from tinct.ir.tokens import TextError
 
 from .builder import FunctionBuilder, position
 from .generate import generate

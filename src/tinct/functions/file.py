@@ -13,10 +13,11 @@ from ..base.errors import InputError
 from ..ir.diagnostics import Diagnostic, Severity, ShaderError
 from ..ir.hercules import nodes as h
 from ..ir.hercules.rules.context import Mistake
-from ..ir.hercules.text import TextError, parse
+from ..ir.hercules.text import parse
 from ..ir.hercules.verify import verify
 from ..ir.hints import unknown_name
 from ..ir.source import Source, Span
+from ..ir.tokens import TextError
 from .function import HerculesFunction
 
 _SUFFIX = ".hir"

@@ -30,11 +30,12 @@ from ..ir.dataflow.nodes import (
 )
 from ..ir.dataflow.rules.declarations import IDENTIFIER
 from ..ir.dataflow.scope import SPLIT_INPUT, split_outputs
-from ..ir.dataflow.text import TextError, parse_type, type_text
+from ..ir.dataflow.text import parse_type, type_text
 from ..ir.dataflow.types import without_atomics
 from ..ir.dataflow.verify import verify, verify_parts
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import is_flag, is_number, shown
+from ..ir.tokens import TextError
 from ..reflection import BindingInfo
 from ..sessions.calls import Constants
 from ..shader import BufferValue, Kernel

@@ -10,11 +10,12 @@ from ..ir.dataflow.codec import CODEC
 from ..ir.dataflow.nodes import EmbeddedShader, Module, ShaderFile
 from ..ir.dataflow.nodes import Shader as ShaderDeclaration
 from ..ir.dataflow.rules.table import Mistake
-from ..ir.dataflow.text import TextError, parse
+from ..ir.dataflow.text import parse
 from ..ir.dataflow.verify import verify, verify_heads
 from ..ir.diagnostics import Diagnostic, Severity, ShaderError
 from ..ir.schema.codec import CodecError
 from ..ir.source import Source, Span
+from ..ir.tokens import TextError
 from ..shader import Shader, load_source
 from .linking import Links, link_graphs, link_leaves
 from .program import GraphProgram

@@ -23,9 +23,10 @@ from ..ir.dataflow.nodes import (
     Reference,
     Selector,
 )
-from ..ir.dataflow.text import TextError, expression_text, parse_expression
+from ..ir.dataflow.text import expression_text, parse_expression
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import is_array, is_flag, is_row, shown
+from ..ir.tokens import TextError
 
 if TYPE_CHECKING:
     from .state import GraphState
