@@ -29,7 +29,9 @@ __all__ = [
     "Session",
     "Shader",
     "ShaderError",
+    "ShaderFunction",
     "TinctError",
+    "evaluate",
     "graph",
     "load",
     "load_graph",
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from .ir.diagnostics import Diagnostic, ShaderError
     from .sessions import Buffer, Session
     from .shader import Kernel, Shader, load
+    from .wgsl_functions import ShaderFunction, evaluate
 
 _HOMES = {
     "DEVICES": "devices",
@@ -51,6 +54,7 @@ _HOMES = {
     "Shader": "shader",
     "load": "shader",
     **dict.fromkeys(("Buffer", "Session"), "sessions"),
+    **dict.fromkeys(("ShaderFunction", "evaluate"), "wgsl_functions"),
     **dict.fromkeys(("Graph", "GraphProgram", "graph", "load_graph"), "graphs"),
     **dict.fromkeys(("HerculesFile", "HerculesFunction", "load_hercules"), "functions"),
     **dict.fromkeys(("DeviceError", "InputError", "TinctError"), "base.errors"),
