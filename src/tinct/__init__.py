@@ -31,6 +31,7 @@ __all__ = [
     "ShaderError",
     "TinctError",
     "graph",
+    "host",
     "load",
     "load_graph",
     "load_hercules",
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from .base.errors import DeviceError, InputError, TinctError
     from .devices import DEVICES
     from .functions import HerculesFile, HerculesFunction, load_hercules
-    from .graphs import Graph, GraphProgram, graph, load_graph
+    from .graphs import Graph, GraphProgram, graph, host, load_graph
     from .ir.diagnostics import Diagnostic, ShaderError
     from .sessions import Buffer, Session
     from .shader import Kernel, Shader, load
@@ -51,7 +52,7 @@ _HOMES = {
     "Shader": "shader",
     "load": "shader",
     **dict.fromkeys(("Buffer", "Session"), "sessions"),
-    **dict.fromkeys(("Graph", "GraphProgram", "graph", "load_graph"), "graphs"),
+    **dict.fromkeys(("Graph", "GraphProgram", "graph", "host", "load_graph"), "graphs"),
     **dict.fromkeys(("HerculesFile", "HerculesFunction", "load_hercules"), "functions"),
     **dict.fromkeys(("DeviceError", "InputError", "TinctError"), "base.errors"),
     **dict.fromkeys(("Diagnostic", "ShaderError"), "ir.diagnostics"),
