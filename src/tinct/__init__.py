@@ -33,6 +33,7 @@ __all__ = [
     "TinctError",
     "evaluate",
     "graph",
+    "host",
     "load",
     "load_graph",
     "load_hercules",
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from .base.errors import DeviceError, InputError, TinctError
     from .devices import DEVICES
     from .functions import HerculesFile, HerculesFunction, load_hercules
-    from .graphs import Graph, GraphProgram, graph, load_graph
+    from .graphs import Graph, GraphProgram, graph, host, load_graph
     from .ir.diagnostics import Diagnostic, ShaderError
     from .sessions import Buffer, Session
     from .shader import Kernel, Shader, load
@@ -55,7 +56,7 @@ _HOMES = {
     "load": "shader",
     **dict.fromkeys(("Buffer", "Session"), "sessions"),
     **dict.fromkeys(("ShaderFunction", "evaluate"), "wgsl_functions"),
-    **dict.fromkeys(("Graph", "GraphProgram", "graph", "load_graph"), "graphs"),
+    **dict.fromkeys(("Graph", "GraphProgram", "graph", "host", "load_graph"), "graphs"),
     **dict.fromkeys(("HerculesFile", "HerculesFunction", "load_hercules"), "functions"),
     **dict.fromkeys(("DeviceError", "InputError", "TinctError"), "base.errors"),
     **dict.fromkeys(("Diagnostic", "ShaderError"), "ir.diagnostics"),

@@ -116,7 +116,7 @@ class Shader:
         self._compilations: dict[tuple[str, tuple[tuple[str, float], ...]], Compilation] = {}
 
     def __reduce__(self) -> tuple[Callable[[Source], Shader], tuple[Source]]:
-        return _unpickled, (Source(self.source.name, self.source.data),)
+        return shader_of, (Source(self.source.name, self.source.data),)
 
     def __dask_tokenize__(self) -> tuple[str, bytes]:
         return "tinct.Shader", self.source.data
@@ -211,7 +211,7 @@ _recent: Recent[Source, Shader] = Recent(256)
 """Unpickled shaders. A worker of a cluster gets a shader with each task; what it compiled must outlive the task."""
 
 
-def _unpickled(source: Source) -> Shader:
+def shader_of(source: Source) -> Shader:
     """The shader of a source that was valid when it was pickled: one object for all copies in this process."""
     return _recent.get(source, lambda: Shader(source))
 
