@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,7 +61,10 @@ def buffers(
 def _given(value: object) -> SearchStrategy[Any]:
     from hypothesis import strategies as st
 
-    return cast("SearchStrategy[Any]", value) if isinstance(value, st.SearchStrategy) else st.just(value)
+    if isinstance(value, st.SearchStrategy):
+        strategy: SearchStrategy[Any] = value
+        return strategy
+    return st.just(value)
 
 
 def _binding(info: BindingInfo, count: int, floats: Mapping[str, bool]) -> SearchStrategy[Any]:
