@@ -132,7 +132,7 @@ def _name(kind: type[CorePass]) -> str:
     if not _is_pass(kind):
         raise InputError(f"{kind!r} is no pass: a frozen dataclass with a name and a method run(module)")
     try:
-        name: object = kind().name
+        name = cast("object", kind().name)
     except TypeError as error:
         raise InputError(f"the pass {kind.__name__} has an option without a default value: {error}") from None
     if not isinstance(name, str):
