@@ -113,11 +113,7 @@ class SessionMachine:
         type = self.links.types[graph, malloc.name]
         if isinstance(type, wgsl.Texture):
             return Value(Content(Zeros(extents), type))
-        if extents and runtime_array(type) is None:
-            raise InputError(f"{type_text(malloc.type)} has a fixed size, and takes no extent")
-        if not extents and runtime_array(type) is not None:
-            raise InputError(f"{type_text(malloc.type)} ends in a runtime-sized array: an extent is needed")
-        _check_size(type, extents[0] if extents else 0)
+        check_zeros(type, malloc, extents)
         return Value(Content(Zeros(extents), type))
 
     def number(self, value: float) -> Value:
@@ -143,7 +139,7 @@ class SessionMachine:
         if selectors or not isinstance(found, (int, np.integer)):
             found = _canonical(value.content, "an expression reads it")
         for selector in selectors:
-            found = _selected(found, selector)
+            found = selected(found, selector)
         number = np.asarray(found)
         if number.shape or number.dtype.kind not in "iu":
             raise InputError("that is no whole number")
@@ -256,6 +252,15 @@ def described(name: str, type: wgsl.Type) -> BindingInfo:
     return describe_binding(name, type, Place(wgsl.BindingPoint(0, 0), space, wgsl.Access.READ))
 
 
+def check_zeros(type: wgsl.Type, malloc: Malloc, extents: tuple[int, ...]) -> None:
+    """Raise InputError for extents that a transient buffer, which is no texture, cannot have."""
+    if extents and runtime_array(type) is None:
+        raise InputError(f"{type_text(malloc.type)} has a fixed size, and takes no extent")
+    if not extents and runtime_array(type) is not None:
+        raise InputError(f"{type_text(malloc.type)} ends in a runtime-sized array: an extent is needed")
+    _check_size(type, extents[0] if extents else 0)
+
+
 def _check_size(type: wgsl.Type, count: int) -> None:
     """Raise InputError for a number of elements that no binding can have."""
     size = whole_words(sized(type, count))
@@ -303,7 +308,8 @@ def _empty_texture(type: wgsl.Texture, extents: tuple[int, ...]) -> Array:
     return np.zeros((*reversed(extents), *channels), texel_dtype(type))
 
 
-def _selected(array: Any, selector: Selector) -> Any:
+def selected(array: Any, selector: Selector) -> Any:
+    """The element or member of an array that a selector names. Raises InputError."""
     if isinstance(selector, Element):
         shape = cast("Array", array).shape
         if not shape or not 0 <= selector.index < shape[0]:

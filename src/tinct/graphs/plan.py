@@ -5,8 +5,8 @@ dispatch, what each binding is bound to. So a replay needs neither the graph nor
 devices that it was made for, for inputs of the same sizes, and for the values of those inputs that expressions read
 (`facts`).
 
-An execution: write `inputs` and the `pieces` of constants, do `steps` in order, read `outputs`. For a repetition, then
-do `between`, let the memory of each rotation change places, and do `steps` again.
+An execution: write `inputs` and `constants`, do `steps` in order, read `outputs`. For a repetition, let
+the memory of each rotation change places, and do `steps` again; inputs and constants are still there.
 
     plan = graph.plan({"x": x, "n": 7})
     for step in plan.steps: ...
@@ -28,7 +28,7 @@ Kind: TypeAlias = Literal["input", "constants", "transient", "state"]
   input: values that a run writes.
   constants: small values, each at a multiple of 256 bytes; a run writes it whole.
   transient: values that nodes write, which share it.
-  state: a value that nodes write, alone, since it changes places with an input in a rotation.
+  state: the same, but it changes places with an input in a rotation.
 """
 
 Extents: TypeAlias = "tuple[int | DataExtent, ...]"
@@ -39,8 +39,8 @@ Step: TypeAlias = "Dispatch | Fill | Transfer"
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """Memory of one device. On a GPU, each buffer that transients share is an allocation; on the host there is one for
-    all transients.
+    """Memory of one device: a buffer on a GPU. There no step writes one part of it and only reads another, which WebGPU
+    forbids ("Usage Scopes"). On the host one allocation has all transients.
     """
 
     device: str
@@ -65,21 +65,24 @@ class PlanBuffer:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """`size` bytes of an input, from `start` on, that a run writes to an allocation of constants at `offset`."""
+    """`size` bytes of an input, from `start` on, that a run writes to a constant at `offset`."""
 
     input: str
     start: int
-    allocation: int
     offset: int
     size: int
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """The bytes of an allocation of constants before its pieces are written."""
+    """What a run writes to a buffer of the kind `constants`: `data`, over which the pieces are written.
 
-    allocation: int
+    Steps may copy numbers that nodes wrote over it.
+    """
+
+    buffer: int
     data: bytes
+    pieces: tuple[Piece, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +175,8 @@ class Plan:
     """See the module's docstring. Numbers of allocations and buffers are places in the tuples.
 
     `rotations` are allocations of one size: for the next execution the memory of each takes the place of the next one
-    in the tuple, and that of the last takes the place of the first. `between` has the copies for what cannot change
-    places. `live_bytes` is the most that transients need at any step.
+    in the tuple, and that of the last takes the place of the first. `live_bytes` is the most that values which nodes
+    write need at any step.
     """
 
     version: int
@@ -181,12 +184,10 @@ class Plan:
     allocations: tuple[Allocation, ...]
     buffers: tuple[PlanBuffer, ...]
     constants: tuple[Constant, ...]
-    pieces: tuple[Piece, ...]
     inputs: tuple[PlanInput, ...]
     facts: tuple[Fact, ...]
     steps: tuple[Step, ...]
     outputs: tuple[PlanOutput, ...]
-    between: tuple[Transfer, ...]
     rotations: tuple[tuple[int, ...], ...]
     live_bytes: int
 
