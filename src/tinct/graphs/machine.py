@@ -91,7 +91,7 @@ class SessionMachine:
 
     def given(self, info: BindingInfo, data: BufferValue) -> Value:
         """An input of the graph: what is large is uploaded now, once. Raises InputError."""
-        on_host = _host_value(info, data)
+        on_host = host_value(info, data)
         if isinstance(info.type, wgsl.Sampler) or (info.size is not None and info.size <= _SMALL):
             pack_binding(info, on_host)
             return Value(Content(on_host, info.type))
@@ -132,6 +132,11 @@ class SessionMachine:
             return content.data.extents[0]
         assert isinstance(content.data, Buffer)
         return runtime_count(type, content.data.nbytes)
+
+    def is_runtime_sized(self, value: Value) -> bool:
+        """Whether it is, or ends in, a runtime-sized array."""
+        type = value.content.type
+        return isinstance(type, (wgsl.Array, wgsl.Struct)) and runtime_array(type) is not None
 
     def element(self, value: Value, selectors: tuple[Selector, ...]) -> int:
         """The whole number in a value that selectors lead to."""
@@ -270,7 +275,7 @@ def _check_size(type: wgsl.Type, count: int) -> None:
         raise InputError(f"a binding of {count} elements has room for {runtime_count(type, size)}: give that number")
 
 
-def _host_value(info: BindingInfo, data: BufferValue) -> HostValue:
+def host_value(info: BindingInfo, data: BufferValue) -> HostValue:
     """An input as something that the host has: the values of a buffer of another session, or zeros for None."""
     if isinstance(data, Buffer):
         return data.numpy()

@@ -174,9 +174,9 @@ class Transfer:
 class Plan:
     """See the module's docstring. Numbers of allocations and buffers are places in the tuples.
 
-    `rotations` are allocations of one size: for the next execution the memory of each takes the place of the next one
-    in the tuple, and that of the last takes the place of the first. `live_bytes` is the most that values which nodes
-    write need at any step.
+    `feeds` are the outputs that become inputs of the next execution, with these inputs. `rotations` are allocations of
+    one size: for the next execution the memory of each takes the place of the next one in the tuple, and that of the
+    last takes the place of the first. `live_bytes` is the most that values which nodes write need at any step.
     """
 
     version: int
@@ -188,6 +188,7 @@ class Plan:
     facts: tuple[Fact, ...]
     steps: tuple[Step, ...]
     outputs: tuple[PlanOutput, ...]
+    feeds: tuple[tuple[str, str], ...]
     rotations: tuple[tuple[int, ...], ...]
     live_bytes: int
 

@@ -306,13 +306,11 @@ class _Recorder:
             return self._copied(source, label, device, f"{node.name!r} writes it")
         if content.holders == 1:
             return self._on(content, device, node.why(info.name))
-        source = content.buffers.get(device)
-        if source is None:
-            uploaded = self._is_known(content) or not content.buffers
-            source = (
-                self._on(content, device, node.why(info.name)) if uploaded else next(iter(content.buffers.values()))
-            )
-        return self._copied(source, label, device, f"{node.name!r} writes it, and its old value is still needed")
+        if device in content.buffers or self._is_known(content) or not content.buffers:
+            kept = self._on(content, device, node.why(info.name))
+        else:
+            kept = next(iter(content.buffers.values()))
+        return self._copied(kept, label, device, f"{node.name!r} writes it, and its old value is still needed")
 
     def _on(self, content: _Content, device: str, why: str) -> int:
         """A buffer with the content on a device."""
@@ -432,6 +430,7 @@ class _Recorder:
             tuple(self._facts),
             tuple(self._steps),
             tuple(found.values()),
+            tuple(self._request.feed.items()),
             tuple(memory.rotations()),
             memory.live_bytes,
         )
