@@ -11,6 +11,7 @@
 
 from .builder import Graph, Node
 from .files import load_graph
+from .launch import Launch
 from .machine import NodeTiming
 from .operands import instance_id, maximum, minimum, num_dims, num_instances, zeros
 from .plan import Plan
@@ -22,6 +23,7 @@ __all__ = [
     "Graph",
     "GraphProgram",
     "GraphRun",
+    "Launch",
     "Node",
     "NodeTiming",
     "Plan",

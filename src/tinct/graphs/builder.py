@@ -39,6 +39,7 @@ from ..ir.tokens import TextError
 from ..reflection import BindingInfo
 from ..sessions.calls import Constants
 from ..shader import BufferValue, Kernel
+from .launch import Launch
 from .linking import Links, link_graphs, link_leaves
 from .operands import Input, Number, Operand, Part, Port, Zeros, expression_of, numbers_of
 from .plan import Plan
@@ -384,6 +385,30 @@ class Graph:
     ) -> GraphRun:
         """`run` with the seconds that the nodes took, the copies, and the number of executions."""
         return self.program.run_timed(
+            inputs,
+            device=device,
+            devices=devices,
+            timeout=timeout,
+            repeat=repeat,
+            until=until,
+            every=every,
+            feed=feed,
+        )
+
+    def launch(
+        self,
+        inputs: Mapping[str, BufferValue],
+        *,
+        device: str = "cpu",
+        devices: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        repeat: int | None = None,
+        until: str | None = None,
+        every: int | None = None,
+        feed: Mapping[str, str] | None = None,
+    ) -> Launch:
+        """Begin what `run` does, in the background; see `GraphProgram.launch`."""
+        return self.program.launch(
             inputs,
             device=device,
             devices=devices,

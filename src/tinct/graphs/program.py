@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike, path
 from pathlib import Path
@@ -28,6 +28,7 @@ from ..ir.types import Type
 from ..reflection import BindingInfo
 from ..shader import BufferValue, Kernel, Shader
 from .devices import node_devices
+from .launch import Launch
 from .linking import Links
 from .machine import described
 from .plan import Plan
@@ -154,6 +155,31 @@ class GraphProgram:
         asked = Asked(repeat, until, every, feed)
         return self._run(inputs, Where(device, devices, timeout), asked, is_timed=True)
 
+    def launch(
+        self,
+        inputs: Mapping[str, BufferValue],
+        *,
+        device: str = "cpu",
+        devices: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        repeat: int | None = None,
+        until: str | None = None,
+        every: int | None = None,
+        feed: Mapping[str, str] | None = None,
+    ) -> Launch:
+        """Begin what `run` does, in the background; `wait` returns the outputs. Several launches share the machine.
+
+        Options and names are checked now; other errors are raised by `wait`. The arrays that are given must not be
+        changed before the run has ended.
+        """
+        options = self._options(Where(device, devices, timeout), Asked(repeat, until, every, feed), is_timed=False)
+        self._check_names(inputs)
+        given = dict(inputs)
+        return Launch(
+            self.name,
+            lambda stop: self._located(lambda: self.runner.run(given, replace(options, should_stop=stop))),
+        )
+
     def plan(
         self,
         inputs: Mapping[str, BufferValue],
@@ -170,7 +196,7 @@ class GraphProgram:
         self._check_names(inputs)
         asked = ONCE if feed is None else repetition(self, Asked(repeat=1, feed=feed))
         found = self._located(
-            lambda: self._runner.plan_for(inputs, RunOptions(node_devices(self.module, device, devices or {}), asked))
+            lambda: self.runner.plan_for(inputs, RunOptions(node_devices(self.module, device, devices or {}), asked))
         )
         if found is None:
             raise InputError(
@@ -181,16 +207,17 @@ class GraphProgram:
 
     def close(self) -> None:
         """Free the memory that is kept for the next run. The graph can still be run."""
-        self._runner.close()
+        self.runner.close()
 
     @cached_property
-    def _runner(self) -> Runner:
+    def runner(self) -> Runner:
+        """What runs it."""
         return Runner(self)
 
     def _run(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked, *, is_timed: bool) -> GraphRun:
         options = self._options(where, asked, is_timed=is_timed)
         self._check_names(inputs)
-        return self._located(lambda: self._runner.run(inputs, options))
+        return self._located(lambda: self.runner.run(inputs, options))
 
     def _options(self, where: Where, asked: Asked, *, is_timed: bool) -> RunOptions:
         seconds = seconds_of(where.timeout)
