@@ -28,6 +28,7 @@ from ..ir.types import Type
 from ..reflection import BindingInfo
 from ..shader import BufferValue, Kernel, Shader
 from .devices import node_devices
+from .host_functions import HostFunction
 from .launch import Launch
 from .linking import Links
 from .machine import described
@@ -51,7 +52,8 @@ class GraphProgram:
     """A graph of kernels that is whole. `load_graph` and `Graph.program` give one.
 
     `module` is its IR, `shaders` are the shaders of its leaves by their names in the IR, and `source` is the text that
-    it was parsed from, if there is one.
+    it was parsed from, if there is one. It pickles as text, with the text of its shaders and with its Python functions;
+    all copies of one text in a process are one program.
     """
 
     def __init__(
@@ -62,6 +64,20 @@ class GraphProgram:
         self.shaders = dict(shaders)
         self.links = links
         """What the names of its module stand for in WGSL."""
+
+    def __reduce__(self) -> tuple[Callable[..., GraphProgram], tuple[object, ...]]:
+        from .files import unpickled
+
+        source = self.source or Source.from_text(print_module(self.module))
+        shaders = tuple((name, it.source) for name, it in self.shaders.items())
+        text = Source(source.name, source.data)
+        return unpickled, (text, tuple(shaders), tuple(self.functions.items()), self.source is not None)
+
+    def __dask_tokenize__(self) -> tuple[object, ...]:
+        texts = sorted((name, it.source.data) for name, it in self.shaders.items())
+        functions = [self.functions[it] for it in sorted(self.functions)]
+        plain = Module((), self.module.functions, self.module.root)
+        return "tinct.GraphProgram", print_module(plain), texts, functions
 
     def __repr__(self) -> str:
         return f"<GraphProgram {self.name}: {', '.join(self.inputs)} -> {', '.join(self.outputs)}>"
@@ -103,6 +119,11 @@ class GraphProgram:
     def output_type(self, name: str) -> Type:
         """The WGSL type of an output."""
         return self.links.types[self._root.name, name]
+
+    @property
+    def functions(self) -> dict[str, HostFunction]:
+        """The Python functions of the leaves on the host, by the names of the leaves."""
+        return dict(self.links.hosts)
 
     def run(
         self,
@@ -200,8 +221,8 @@ class GraphProgram:
         )
         if found is None:
             raise InputError(
-                f"not supported: a plan of graph {self.name!r}, which has textures, computes with numbers that its "
-                "nodes write, or has very many steps"
+                f"not supported: a plan of graph {self.name!r}, which has textures or Python functions, computes "
+                "with numbers that its nodes write, or has very many steps"
             )
         return found
 
