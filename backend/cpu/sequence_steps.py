@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -20,17 +20,26 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtentInMemory:
+    """A number of invocations that is read when its step begins: a u32 at `offset`, or an i32."""
+
+    memory: int
+    offset: int
+    is_signed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class GridFromMemory:
-    """The invocations of a dispatch, in one to three dimensions: numbers, or u32 that are read when it runs.
+    """The invocations of a dispatch, in one to three dimensions.
 
     An extent is rounded up to whole workgroups of `workgroup_size`. The dispatch is refused, and the sequence ends, if
     there are more than `capacity` invocations, which is the product of the extents before rounding, or more than 65,535
-    workgroups in a dimension.
+    workgroups in a dimension, or an extent is negative.
     """
 
-    extents: tuple[int | Range, ...]
+    extents: tuple[int | ExtentInMemory, ...]
     workgroup_size: tuple[int, int, int]
-    capacity: int
+    capacity: int | None = None
 
 
 Grid: TypeAlias = "tuple[int, int, int] | GridFromMemory"
@@ -39,13 +48,13 @@ Grid: TypeAlias = "tuple[int, int, int] | GridFromMemory"
 
 @dataclass(frozen=True, slots=True)
 class DispatchStep:
-    """A dispatch of a kernel, `compilation.machine_code`, with a range for each binding that it uses.
-
-    Runtime-sized arrays have as many elements as fit their ranges.
+    """A dispatch of a kernel, `compilation.machine_code`, with a range for each binding that it uses, of which it may
+    change those that are `written`. Runtime-sized arrays have as many elements as fit their ranges.
     """
 
     kernel: TieredKernel
     ranges: Mapping[BindingPoint, Range]
+    written: Collection[BindingPoint]
     grid: Grid
 
 
@@ -69,18 +78,20 @@ Step: TypeAlias = "DispatchStep | FillStep | CopyStep"
 
 @dataclass(frozen=True, slots=True)
 class RefusedGrid:
-    """The number of the step whose grid was refused, and the extents that were read."""
+    """The number of the step whose grid was refused, and its extents."""
 
     step: int
-    extents: tuple[int, ...]
+    extents: tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class SequenceRun:
-    """What a run has done: whole `executions`, and the `seconds` of each step, over all executions, if they were asked
-    for. After a `refused` grid, the execution in which it was stopped there.
+    """What a run has done: how many whole `executions`, and the `seconds` of each step, over all executions, if they
+    were asked for. `places` says which of the given memories each number stood for in the last execution. A `refused`
+    grid has ended the run in the middle of an execution.
     """
 
     executions: int
     seconds: tuple[float, ...]
+    places: tuple[int, ...]
     refused: RefusedGrid | None
