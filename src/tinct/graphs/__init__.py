@@ -13,9 +13,12 @@
 from .builder import Graph, Node
 from .files import load_graph
 from .host_functions import HostFunction, host
+from .launch import Launch
 from .machine import NodeTiming
 from .operands import instance_id, maximum, minimum, num_dims, num_instances, zeros
-from .program import GraphProgram, GraphRun
+from .plan import Plan
+from .program import GraphProgram
+from .running import GraphRun
 from .tracing import graph
 
 __all__ = [
@@ -23,8 +26,10 @@ __all__ = [
     "GraphProgram",
     "GraphRun",
     "HostFunction",
+    "Launch",
     "Node",
     "NodeTiming",
+    "Plan",
     "graph",
     "host",
     "instance_id",

@@ -1,0 +1,172 @@
+"""Steps of a plan on the host: sequences of machine code, fills and copies, which one call into C executes, and
+interpreters.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import DeviceError, InputError
+from ..devices import device_named
+from ..dispatch import Dispatch as DeviceDispatch
+from ..ir.types import BindingPoint
+from .linking import Links
+from .plan import HOST, Dispatch, Fill, Plan, Step, Transfer
+
+if TYPE_CHECKING:
+    from ..backend.cpu.sequence_steps import Range, SequenceRun
+    from ..backend.cpu.sequence_steps import Step as HostStep
+
+Bytes = npt.NDArray[np.uint8]
+Act: TypeAlias = "Callable[[float | None], None]"
+"""Does a step, by a deadline of `time.monotonic`."""
+
+_ALIGNMENT = 64
+
+
+def aligned_zeros(size: int) -> Bytes:
+    """Zeroed bytes at the alignment of a line of the cache."""
+    room = np.zeros(size + _ALIGNMENT, np.uint8)
+    start = -int(room.__array_interface__["data"][0]) % _ALIGNMENT
+    return room[start : start + size]
+
+
+def seconds_left(deadline: float | None) -> float | None:
+    """The seconds until a deadline. Raises DeviceError when it has passed."""
+    if deadline is None:
+        return None
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise DeviceError("the graph did not end in time")
+    return left
+
+
+def is_host_step(plan: Plan, step: Step) -> bool:
+    """Whether a sequence can have the step."""
+    match step:
+        case Fill(buffer):
+            return plan.device(buffer) == HOST
+        case Transfer():
+            return plan.device(step.source) == plan.device(step.target) == HOST
+        case Dispatch():
+            return step.device == "cpu"
+
+
+class HostSequence:
+    """Consecutive steps on the host's allocations of a plan. If they are all of the plan, its rotations are between the
+    executions of a run.
+    """
+
+    def __init__(self, plan: Plan, links: Links, steps: Sequence[Step]) -> None:
+        from ..backend.cpu.sequence import Sequence as CpuSequence
+
+        self.plan = plan
+        self.allocations = [number for number, it in enumerate(plan.allocations) if it.device == HOST]
+        """Those whose memories `run` takes, in this order."""
+        self.steps = [it for it in steps if not isinstance(it, Dispatch) or 0 not in (it.workgroups or ())]
+        self._links = links
+        self._position = {number: index for index, number in enumerate(self.allocations)}
+        swaps: dict[int, int] = {}
+        if len(steps) == len(plan.steps):
+            for rotation in plan.rotations:
+                places = [self._position[it] for it in rotation]
+                swaps.update(zip((*places[1:], places[0]), places, strict=True))
+        sizes = [plan.allocations[it].size for it in self.allocations]
+        self._sequence = CpuSequence([self._step(it) for it in self.steps], sizes=sizes, swaps=swaps)
+
+    def run(
+        self,
+        memories: Sequence[Bytes],
+        executions: int = 1,
+        *,
+        until: int | None = None,
+        deadline: float | None = None,
+        timed: bool = False,
+    ) -> SequenceRun:
+        """Execute the steps; `until` is the buffer of a flag that ends this. Raises DeviceError and ShaderError."""
+        return self._sequence.run(
+            memories,
+            executions=executions,
+            until=None if until is None else self._range(until, 0, 4),
+            timeout=seconds_left(deadline),
+            timed=timed,
+        )
+
+    def _step(self, step: Step) -> HostStep:
+        from ..backend.cpu.sequence_steps import CopyStep, DispatchStep, FillStep
+
+        match step:
+            case Fill(buffer):
+                return FillStep(self._range(buffer))
+            case Transfer():
+                source = self._range(step.source, step.source_offset, step.size)
+                return CopyStep(source, self._range(step.target, step.target_offset, step.size))
+            case Dispatch():
+                assert step.workgroups is not None
+                compilation = self._links.kernels[step.leaf].compilation(self._links.constants[step.leaf])
+                ranges = {BindingPoint(it.group, it.binding): self._range(it.buffer) for it in step.bindings}
+                written = [BindingPoint(it.group, it.binding) for it in step.bindings if it.is_written]
+                return DispatchStep(compilation.machine_code, ranges, written, step.workgroups)
+
+    def _range(self, buffer: int, offset: int = 0, size: int | None = None) -> Range:
+        from ..backend.cpu.sequence_steps import Range
+
+        place = self.plan.buffers[buffer]
+        length = place.size if size is None else size
+        return Range(self._position[place.allocation], place.offset + offset, length)
+
+
+@dataclass(frozen=True, slots=True)
+class HostMemory:
+    """The host's allocations of a plan, by their numbers, in one phase."""
+
+    plan: Plan
+    links: Links
+    memories: Sequence[Bytes | None]
+
+    def range(self, buffer: int, offset: int = 0, size: int | None = None) -> Bytes:
+        """The bytes of a buffer, or a part of them."""
+        place = self.plan.buffers[buffer]
+        memory = self.memories[place.allocation]
+        assert memory is not None
+        start = place.offset + offset
+        return memory[start : start + (place.size if size is None else size)]
+
+    def interpreted(self, step: Dispatch) -> Act:
+        """What runs a dispatch on an interpreter, on copies."""
+        assert step.workgroups is not None
+        kernel, workgroups = self.links.kernels[step.leaf], step.workgroups
+        points = {BindingPoint(it.group, it.binding): self.range(it.buffer) for it in step.bindings}
+        written = [BindingPoint(it.group, it.binding) for it in step.bindings if it.is_written]
+        compilation, device = kernel.compilation(self.links.constants[step.leaf]), device_named(step.device)
+
+        def run(deadline: float | None) -> None:
+            copies = {point: bytearray(data.data) for point, data in points.items()}
+            device(DeviceDispatch(compilation, kernel.bindings, copies, workgroups, seconds_left(deadline)))
+            for point in written:
+                points[point][:] = np.frombuffer(copies[point], np.uint8)
+
+        return (lambda deadline: None) if 0 in workgroups else named(step, run)
+
+
+def named(step: Step, run: Act) -> Act:
+    """What names the node in errors."""
+    if not isinstance(step, Dispatch):
+        return run
+    node = "/".join(step.path)
+
+    def act(deadline: float | None) -> None:
+        try:
+            run(deadline)
+        except DeviceError as error:
+            raise DeviceError(f"node {node!r}: {error}") from error
+        except InputError as error:
+            raise InputError(f"node {node!r}: {error}") from error
+
+    return act
