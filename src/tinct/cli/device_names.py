@@ -34,6 +34,11 @@ def device_of_node(text: str) -> tuple[str, str]:
     return node, device_name(device)
 
 
+def device_or_auto(text: str) -> str:
+    """A name that can be a device's, or `auto`."""
+    return text if text == "auto" else _checked(text, ["auto", *DEVICES])
+
+
 def device_or_reference(text: str) -> str:
     """The same, or the word for a case's numpy reference."""
     return text if text == REFERENCE else _checked(text, [REFERENCE, *DEVICES])

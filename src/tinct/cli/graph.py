@@ -10,8 +10,9 @@ import click
 from ..base.errors import InputError
 from ..graphs import GraphProgram, NodeTiming
 from ..graphs.files import read_graph
+from ..graphs.program import NodeChoice
 from .buffer_specs import make_inputs
-from .device_names import ADAPTER_HELP, DEVICE, device_name, device_of_node
+from .device_names import ADAPTER_HELP, DEVICE, device_of_node, device_or_auto
 from .files import write_text
 from .graphviz import picture
 from .options import file_argument, print_text, read_source
@@ -67,7 +68,14 @@ outputs as tinct run does, and --svg draws the times of the nodes.
 @click.option("--svg", "drawing", type=click.Path(dir_okay=False, path_type=Path), help="Save a picture of the graph.")
 @click.option("--run", "is_run", is_flag=True, help="Run the graph once, and print or save its outputs.")
 @click.option("-b", "--buffer", "buffers", multiple=True, metavar="NAME=SPEC", help="What an input holds; see below.")
-@click.option("--device", type=device_name, metavar=DEVICE, default="cpu", show_default=True, help="Where to run.")
+@click.option(
+    "--device",
+    type=device_or_auto,
+    metavar=DEVICE,
+    default="cpu",
+    show_default=True,
+    help="Where to run; auto: each node where it is fastest, which is measured once.",
+)
 @click.option(
     "--device-of",
     "devices",
@@ -131,8 +139,8 @@ def command(
     given = make_inputs(graph, buffers, seed)
     result = graph.run_timed(
         given,
-        device=device,
-        devices=dict(devices),
+        device="cpu" if device == "auto" else device,
+        devices=_node_devices(device, devices),
         timeout=timeout,
         repeat=repeat,
         until=until,
@@ -147,6 +155,12 @@ def command(
         for copy in result.copies:
             click.echo(str(copy), err=True)
     _draw(graph, drawing, result.timings)
+
+
+def _node_devices(device: str, devices: tuple[tuple[str, str], ...]) -> NodeChoice:
+    if device == "auto" and devices:
+        raise InputError("--device auto chooses the devices of all nodes, and goes without --device-of")
+    return "auto" if device == "auto" else dict(devices)
 
 
 def _check_options(form: str, *, is_run: bool, runs_only: Mapping[str, object]) -> None:

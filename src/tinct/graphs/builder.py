@@ -45,7 +45,7 @@ from .launch import Launch
 from .linking import Links, link_graphs, link_leaves
 from .operands import Input, Number, Operand, Part, Port, Zeros, expression_of, numbers_of
 from .plan import Plan
-from .program import GraphProgram
+from .program import GraphProgram, NodeChoice
 from .running import GraphRun
 from .state import GraphState, KernelUse, kernel_name
 from .wgsl_types import has_member_ports
@@ -372,7 +372,7 @@ class Graph:
         inputs: Mapping[str, BufferValue],
         *,
         device: str = "cpu",
-        devices: Mapping[str, str] | None = None,
+        devices: NodeChoice = None,
         timeout: float | None = None,
         repeat: int | None = None,
         until: str | None = None,
@@ -396,7 +396,7 @@ class Graph:
         inputs: Mapping[str, BufferValue],
         *,
         device: str = "cpu",
-        devices: Mapping[str, str] | None = None,
+        devices: NodeChoice = None,
         timeout: float | None = None,
         repeat: int | None = None,
         until: str | None = None,
@@ -420,7 +420,7 @@ class Graph:
         inputs: Mapping[str, BufferValue],
         *,
         device: str = "cpu",
-        devices: Mapping[str, str] | None = None,
+        devices: NodeChoice = None,
         timeout: float | None = None,
         repeat: int | None = None,
         until: str | None = None,
@@ -444,7 +444,7 @@ class Graph:
         inputs: Mapping[str, BufferValue],
         *,
         device: str = "cpu",
-        devices: Mapping[str, str] | None = None,
+        devices: NodeChoice = None,
         feed: Mapping[str, str] | None = None,
     ) -> Plan:
         """The plan that `run` follows for inputs of these sizes; see `GraphProgram.plan`."""

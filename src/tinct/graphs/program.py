@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike, path
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy.typing as npt
 
@@ -27,7 +27,8 @@ from ..ir.source import Source, Span
 from ..ir.types import Type
 from ..reflection import BindingInfo
 from ..shader import BufferValue, Kernel, Shader
-from .devices import node_devices
+from .choosing import Chooser, check_auto
+from .devices import NodeDevices, node_devices
 from .host_functions import HostFunction
 from .launch import Launch
 from .linking import Links
@@ -37,6 +38,8 @@ from .repeating import ONCE, Asked, repetition
 from .running import GraphRun, Runner, RunOptions
 
 Found = TypeVar("Found")
+NodeChoice: TypeAlias = "Mapping[str, str] | Literal['auto'] | None"
+"""Devices for some nodes, or "auto"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class Where:
     """The devices and the time limit of a run, as they were given."""
 
     device: str
-    devices: Mapping[str, str] | None
+    devices: NodeChoice
     timeout: float | None
 
 
@@ -130,7 +133,7 @@ class GraphProgram:
         inputs: Mapping[str, BufferValue],
         *,
         device: str = "cpu",
-        devices: Mapping[str, str] | None = None,
+        devices: NodeChoice = None,
         timeout: float | None = None,
         repeat: int | None = None,
         until: str | None = None,
@@ -142,7 +145,8 @@ class GraphProgram:
         `inputs` has a value for each of `inputs`, in the forms that `Kernel.run` takes. The nodes run one after
         another, each when its inputs are there, on `device` or on their own of `devices`: by the name of the node, or
         its path, as in `{"blur": "gpu", "sort.scan": "cpu"}`. The device of a node that executes a graph is that of
-        all nodes in it that have none. `timeout` is for the whole run, compiling included.
+        all nodes in it that have none. With `devices="auto"` they are those of `choose_devices`. `timeout` is for the
+        whole run, compiling included.
 
         `repeat` is a number of executions. After each, outputs become inputs of the next one: each output that has the
         name and type of an input, or as `feed` says, by names of outputs, as in `{"next": "state"}`. All other inputs
@@ -163,7 +167,7 @@ class GraphProgram:
         inputs: Mapping[str, BufferValue],
         *,
         device: str = "cpu",
-        devices: Mapping[str, str] | None = None,
+        devices: NodeChoice = None,
         timeout: float | None = None,
         repeat: int | None = None,
         until: str | None = None,
@@ -181,7 +185,7 @@ class GraphProgram:
         inputs: Mapping[str, BufferValue],
         *,
         device: str = "cpu",
-        devices: Mapping[str, str] | None = None,
+        devices: NodeChoice = None,
         timeout: float | None = None,
         repeat: int | None = None,
         until: str | None = None,
@@ -193,8 +197,8 @@ class GraphProgram:
         Options and names are checked now; other errors are raised by `wait`. The arrays that are given must not be
         changed before the run has ended.
         """
-        options = self._options(Where(device, devices, timeout), Asked(repeat, until, every, feed), is_timed=False)
-        self._check_names(inputs)
+        where, asked = Where(device, devices, timeout), Asked(repeat, until, every, feed)
+        options = self._options(inputs, where, asked, is_timed=False)
         given = dict(inputs)
         return Launch(
             self.name,
@@ -206,7 +210,7 @@ class GraphProgram:
         inputs: Mapping[str, BufferValue],
         *,
         device: str = "cpu",
-        devices: Mapping[str, str] | None = None,
+        devices: NodeChoice = None,
         feed: Mapping[str, str] | None = None,
     ) -> Plan:
         """The plan that `run` follows for inputs of these sizes: steps, and the memory that they need. With `feed`,
@@ -217,7 +221,7 @@ class GraphProgram:
         self._check_names(inputs)
         asked = ONCE if feed is None else repetition(self, Asked(repeat=1, feed=feed))
         found = self._located(
-            lambda: self.runner.plan_for(inputs, RunOptions(node_devices(self.module, device, devices or {}), asked))
+            lambda: self.runner.plan_for(inputs, RunOptions(self._devices(Where(device, devices, None), inputs), asked))
         )
         if found is None:
             raise InputError(
@@ -225,6 +229,23 @@ class GraphProgram:
                 "with numbers that its nodes write, or has very many steps"
             )
         return found
+
+    def choose_devices(self, inputs: Mapping[str, BufferValue], *, timeout: float | None = None) -> dict[str, str]:
+        """The fastest devices for the leaves, by their paths: of the CPU and the GPU, where one answers.
+
+        The graph is run some times to find them, Python functions included. What was found is kept, on disk as well
+        (see `tinct cache`), for inputs of the same magnitude on this machine, so that a later run has the same devices,
+        and gives the same bits. Given as `devices=`, it pins them on any machine.
+
+        Raises what `run` raises, if no device can run the graph.
+        """
+        self._check_names(inputs)
+        return dict(self._located(lambda: self.chooser.choose(inputs, seconds_of(timeout))))
+
+    @cached_property
+    def chooser(self) -> Chooser:
+        """What chooses devices for it."""
+        return Chooser(self)
 
     def close(self) -> None:
         """Free the memory that is kept for the next run. The graph can still be run."""
@@ -236,15 +257,19 @@ class GraphProgram:
         return Runner(self)
 
     def _run(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked, *, is_timed: bool) -> GraphRun:
-        options = self._options(where, asked, is_timed=is_timed)
-        self._check_names(inputs)
+        options = self._options(inputs, where, asked, is_timed=is_timed)
         return self._located(lambda: self.runner.run(inputs, options))
 
-    def _options(self, where: Where, asked: Asked, *, is_timed: bool) -> RunOptions:
-        seconds = seconds_of(where.timeout)
+    def _options(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked, *, is_timed: bool) -> RunOptions:
+        seconds, repeated = seconds_of(where.timeout), repetition(self, asked)
         deadline = None if seconds is None else time.monotonic() + seconds
-        devices = node_devices(self.module, where.device, where.devices or {})
-        return RunOptions(devices, repetition(self, asked), deadline, is_timed)
+        self._check_names(inputs)
+        return RunOptions(self._devices(where, inputs), repeated, deadline, is_timed)
+
+    def _devices(self, where: Where, inputs: Mapping[str, BufferValue]) -> NodeDevices:
+        check_auto(where.devices)
+        chosen = self.choose_devices(inputs, timeout=where.timeout) if where.devices == "auto" else where.devices
+        return node_devices(self.module, where.device, chosen or {})
 
     def _located(self, act: Callable[[], Found]) -> Found:
         """The result of a function; errors of nodes say where in the text these are."""
