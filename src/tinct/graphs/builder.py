@@ -454,6 +454,10 @@ class Graph:
         """Free the memory that is kept for the next run; see `GraphProgram.close`."""
         self.program.close()
 
+    def choose_devices(self, inputs: Mapping[str, BufferValue], *, timeout: float | None = None) -> dict[str, str]:
+        """The fastest devices for the leaves; see `GraphProgram.choose_devices`."""
+        return self.program.choose_devices(inputs, timeout=timeout)
+
     def save(self, file: str | PathLike[str], *, shaders: Literal["embedded", "files"] = "embedded") -> None:
         """Write the text to a file (`.hpvm`); see `GraphProgram.save`."""
         self.program.save(file, shaders=shaders)

@@ -131,7 +131,7 @@ def _machine() -> list[str]:
 def _magnitude(value: BufferValue) -> int:
     """The binary logarithm of the size of an input: sizes of one magnitude share a choice."""
     if isinstance(value, (bytes, bytearray, memoryview)):
-        return len(value).bit_length()
+        return len(cast("bytes", value)).bit_length()
     array = value if is_array(value) else np.asarray(cast("object", value), dtype=object)
     return array.size.bit_length()
 
