@@ -67,6 +67,18 @@ class Sequence:
         self._check_memories(memories)
         return BoundSequence(self, memories)
 
+    def run(
+        self,
+        memories: Many[Bytes],
+        *,
+        executions: int = 1,
+        until: Range | None = None,
+        timeout: float | None = None,
+        timed: bool = False,
+    ) -> SequenceRun:
+        """`bind`, and then `BoundSequence.run`, for memories of which one run is asked for."""
+        return self.bind(memories).run(executions=executions, until=until, timeout=timeout, timed=timed)
+
     def _check_memories(self, memories: Many[Bytes]) -> None:
         if tuple(it.nbytes for it in memories) != self._sizes:
             found = [it.nbytes for it in memories]
