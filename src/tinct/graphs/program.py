@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, path
@@ -28,6 +28,7 @@ from ..reflection import BindingInfo
 from ..sessions import Copy, Session
 from ..shader import BufferValue, Kernel, Shader
 from .devices import NodeDevices, node_devices
+from .host_functions import HostFunction
 from .linking import Links
 from .machine import NodeTiming, SessionMachine, described
 
@@ -47,7 +48,8 @@ class GraphProgram:
     """A graph of kernels that is whole. `load_graph` and `Graph.program` give one.
 
     `module` is its IR, `shaders` are the shaders of its leaves by their names in the IR, and `source` is the text that
-    it was parsed from, if there is one.
+    it was parsed from, if there is one. It pickles as text, with the text of its shaders and with its Python functions;
+    all copies of one text in a process are one program.
     """
 
     def __init__(
@@ -57,6 +59,20 @@ class GraphProgram:
         self.source = source
         self.shaders = dict(shaders)
         self._links = links
+
+    def __reduce__(self) -> tuple[Callable[..., GraphProgram], tuple[object, ...]]:
+        from .files import unpickled
+
+        source = self.source or Source.from_text(print_module(self.module))
+        shaders = tuple((name, it.source) for name, it in self.shaders.items())
+        text = Source(source.name, source.data)
+        return unpickled, (text, tuple(shaders), tuple(self.functions.items()), self.source is not None)
+
+    def __dask_tokenize__(self) -> tuple[object, ...]:
+        texts = sorted((name, it.source.data) for name, it in self.shaders.items())
+        functions = [self.functions[it] for it in sorted(self.functions)]
+        plain = Module((), self.module.functions, self.module.root)
+        return "tinct.GraphProgram", print_module(plain), texts, functions
 
     def __repr__(self) -> str:
         return f"<GraphProgram {self.name}: {', '.join(self.inputs)} -> {', '.join(self.outputs)}>"
@@ -94,6 +110,11 @@ class GraphProgram:
     def kernels(self) -> dict[str, Kernel]:
         """The kernels of the leaves, by the names of the leaves."""
         return dict(self._links.kernels)
+
+    @property
+    def functions(self) -> dict[str, HostFunction]:
+        """The Python functions of the leaves on the host, by the names of the leaves."""
+        return dict(self._links.hosts)
 
     def run(
         self,
