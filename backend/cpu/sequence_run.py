@@ -14,6 +14,8 @@ from .sequence_steps import Range, RefusedGrid, SequenceRun
 from .threads import shared_pool
 
 _ALIGN = 64
+_MOST = (1 << 63) - 1
+"""The most executions, which last centuries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class Run:
             _words(swaps),
             b"" if self.until is None else _words((self.until.memory, self.until.offset)),
             tables.privates,
-            executions,
+            min(executions, _MOST),
             self.is_timed,
             stop,
         )
