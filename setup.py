@@ -6,6 +6,7 @@ from setuptools import Extension, setup
 
 GRAMMAR = "src/tinct/frontend/grammar"
 POOL = "src/tinct/backend/cpu/pool"
+SOURCES = ("module", "interrupts", "sequence", "crew", "copies", "kinds", "processors", "stop")
 
 
 def extension(name: str, *sources: str, depends: tuple[str, ...] = (), options: tuple[str, ...] = ()) -> Extension:
@@ -33,8 +34,8 @@ setup(
         ),
         extension(
             "tinct.backend.cpu._pool",
-            *(f"{POOL}/{name}.c" for name in ("module", "interrupts", "sequence", "crew", "kinds", "stop")),
-            depends=tuple(f"{POOL}/{name}.h" for name in ("interrupts", "sequence", "crew", "kinds", "stop")),
+            *(f"{POOL}/{name}.c" for name in SOURCES),
+            depends=tuple(f"{POOL}/{name}.h" for name in (*SOURCES[1:], "clock")),
             options=("-O3", "-pthread"),
         ),
     ],

@@ -1,10 +1,11 @@
-"""`python -m benchmarks.graphs`: what a dispatch of 64 invocations costs in a session.
+"""`python -m benchmarks.graphs`: what a dispatch of 64 invocations costs in a session, and in a sequence.
 
-On the CPU, `Session.run` is timed beside a kernel that is bound to its buffers by hand, and beside a call of the
-machine code through ctypes. On the GPU, a sequence of 1,000 dispatches that write two buffers in turn is timed from
-the first `Session.run` to the numbers of the last one, beside the same sequence by hand in wgpu-py: one pass, the
-pipeline set once, a bind group for each dispatch. Rounds are interleaved; what is shown are medians, and ratios of
-medians.
+On the CPU, `Session.run` is timed beside a kernel that is bound to its buffers by hand, beside a call of the machine
+code through ctypes, and beside a dispatch in a sequence of 20 that is executed many times by one call, or by a call
+each. On the GPU, a sequence of 1,000 dispatches that write two buffers in turn is timed from the first `Session.run` to
+the numbers of the last one, beside a replay of two dispatches, and beside the same sequence by hand in wgpu-py: one
+pass, the pipeline set once, a bind group for each dispatch. Rounds are interleaved; what is shown are medians, and
+ratios of medians.
 """
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ from rich.console import Console
 from rich.table import Table
 
 import tinct
-from tinct.backend.gpu import GpuDevice, shared_device
+from tinct.backend.cpu.sequence import Sequence
+from tinct.backend.cpu.sequence_steps import DispatchStep, Range
+from tinct.backend.gpu import BoundDispatch, GpuDevice, GpuQueue, Part, shared_device
+from tinct.backend.gpu.binding_headers import BindingHeader
+from tinct.ir.types import BindingPoint
 
 from . import machine
 
@@ -83,8 +88,27 @@ def on_cpu(rounds: int) -> dict[str, float]:
             "ctypes": machine_call(bound),
         }
         found = medians({name: repeated(call) for name, call in calls.items()}, rounds, TURNS)
+        found |= sequences_on_cpu(rounds)
         check(b.numpy(), START + 1)
         check(arrays[1], START + 1)
+    return found
+
+
+def sequences_on_cpu(rounds: int) -> dict[str, float]:
+    """Seconds of a dispatch in a sequence of 20, which write two memories in turn."""
+    kernel = tinct.load(STEP)["main"].compilation().machine_code
+    points, ranges = (BindingPoint(0, 0), BindingPoint(0, 1)), (Range(0, 0, START.nbytes), Range(1, 0, START.nbytes))
+    pairs = [ranges, ranges[::-1]] * 10
+    steps = [DispatchStep(kernel, dict(zip(points, it, strict=True)), points[1:], (1, 1, 1)) for it in pairs]
+    memories = [START.copy().view(np.uint8), np.zeros(START.nbytes, np.uint8)]
+    bound = Sequence(steps, sizes=[START.nbytes] * 2).bind(memories)
+    bound.run(executions=WARM)
+    calls: dict[str, Call] = {
+        "in a sequence, executed by one call": lambda: bound.run(executions=TURNS // len(steps)),
+        "in a sequence, a call each": lambda: [bound.run() for _ in range(TURNS // len(steps))],
+    }
+    found = medians(calls, rounds, TURNS)
+    check(memories[0].view(np.float32), START + WARM * len(steps) + 2 * rounds * TURNS)
     return found
 
 
@@ -124,11 +148,35 @@ def on_gpu(rounds: int) -> dict[str, float]:
 
         check(in_session(), START + SEQUENCE)
         check(by_hand.run(), START + SEQUENCE)
-        found = medians({"Session.run": in_session, "wgpu-py by hand": by_hand.run}, rounds, SEQUENCE)
+        replayed = replay()
+        check(replayed(), START + SEQUENCE)
+        calls = {"Session.run": in_session, "a replay": replayed, "wgpu-py by hand": by_hand.run}
+        found = medians(calls, rounds, SEQUENCE)
         total = START + SEQUENCE * (rounds + 2)
         check(in_session(), total)
+        check(replayed(), total)
         check(by_hand.run(), total)
     return found
+
+
+def replay() -> Callable[[], np.ndarray]:
+    """The sequence as two dispatches that the GPU's process replays."""
+    queue, size = GpuQueue(shared_device("")), START.nbytes
+    buffers = [queue.new_buffer(size, START.tobytes()), queue.new_buffer(size)]
+    headers: list[BindingHeader] = [
+        {"group": 0, "binding": 0, "kind": "read-only-storage"},
+        {"group": 0, "binding": 1, "kind": "storage"},
+    ]
+    pipeline = queue.pipeline(STEP, "main", headers, timeout=60)
+    pairs = [buffers, buffers[::-1]]
+    bound = [queue.bind(pipeline, [Part(0, number, it, 0, size) for number, it in enumerate(pair)]) for pair in pairs]
+    prepared = queue.sequence([[BoundDispatch(it, (1, 1, 1))] for it in bound])
+
+    def run() -> np.ndarray:
+        queue.replay(prepared, SEQUENCE)
+        return np.frombuffer(queue.read(buffers[SEQUENCE % 2], size), np.float32)
+
+    return run
 
 
 class ByHand:

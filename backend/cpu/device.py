@@ -31,7 +31,7 @@ _LARGEST = (1 << 32) - 4
 
 @dataclass(frozen=True, slots=True)
 class CompiledKernel:
-    """An entry point as machine code. It may be run by several threads, one at a time."""
+    """An entry point as machine code. Several threads may run it at the same time."""
 
     function: CompiledFunction
     slots: tuple[Slot, ...]

@@ -39,9 +39,9 @@ class Tables:
     origins: tuple[int, ...]
     rooms: tuple[int, ...]
 
-    def learn(self, steps: bytearray, count: int) -> tuple[float, ...]:
-        """Keep the estimates of a copy of the steps that has run. Returns the seconds of the `count` original steps."""
-        sums, seconds = [0.0] * count, _column(steps, _SECONDS)
+    def learn(self, steps: bytearray) -> tuple[float, ...]:
+        """Keep the estimates of a copy of the steps that has run. Returns the seconds of the original steps."""
+        sums, seconds = [0.0] * (self.origins[-1] + 1), _column(steps, _SECONDS)
         for origin, taken in zip(self.origins, seconds, strict=True):
             sums[origin] += float(taken)
         _column(self.steps, _EACH)[:] = _column(steps, _EACH)

@@ -1,7 +1,8 @@
 """Sequences of dispatches, prepared once and executed any number of times by one call into C.
 
     sequence = Sequence(steps, sizes=[1024, 1024], swaps={0: 1, 1: 0})
-    sequence.run([a, b], executions=100)
+    bound = sequence.bind([a, b])
+    bound.run(executions=100)
 
 Steps (see `sequence_steps`) work on memories, which they name by number, so that one sequence runs on any memories of
 its sizes. Steps take effect in order. Between two executions `swaps` says which memory takes whose place.
@@ -20,7 +21,7 @@ from .device import Bytes, CompiledKernel
 from .options import default_options
 from .packed_steps import Packer, Tables
 from .sequence_checks import check_steps, check_swaps, written_memories
-from .sequence_run import Run, address_of, aligned_room
+from .sequence_run import Done, Run, address_of, aligned_room
 from .sequence_steps import DispatchStep, Range, SequenceRun, Step
 from .threads import shared_pool
 from .tiered import MOST_WRITTEN, TieredKernel
@@ -31,7 +32,7 @@ _ALIGN = 16
 
 
 class Sequence:
-    """Steps on memories of `sizes` bytes. Several threads may run one at the same time, on memories of their own.
+    """Steps on memories of `sizes` bytes. Several threads may run one at the same time, each on memories of its own.
 
     `levels` has a number for each step: neighbours with equal numbers do not depend on each other, and may run side by
     side. By `swaps`, after an execution that another one follows, number `i` stands for the memory that
@@ -55,7 +56,16 @@ class Sequence:
         self._levels = tuple(range(len(steps)) if levels is None else levels)
         self._written = written_memories(steps, self._swaps)
         self._kernels = tuple({id(it.kernel): it.kernel for it in steps if isinstance(it, DispatchStep)}.values())
+        self._settled: Tables | None = None
+        """The steps with optimised code, once that has run."""
         self._packed: tuple[tuple[CompiledKernel, ...], int, Tables] | None = None
+
+    def bind(self, memories: Many[Bytes]) -> BoundSequence:
+        """The sequence on these memories, which stay where they are. Raises InputError for memories of other sizes, or
+        that overlap where one is written.
+        """
+        self._check_memories(memories)
+        return BoundSequence(self, memories)
 
     def run(
         self,
@@ -66,26 +76,8 @@ class Sequence:
         timeout: float | None = None,
         timed: bool = False,
     ) -> SequenceRun:
-        """Execute the steps `executions` times on these memories, and wait for the end.
-
-        With `until`, the first execution after which that u32 (of the memory that the number stands for in this
-        execution) is not zero is the last one. Compiles what is needed; the first runs of kernels use baseline code as
-        those of `TieredKernel.run` do. A timed run executes one step at a time.
-
-        Compiling, and then running, is stopped after `timeout` seconds, with a DeviceError. Raises ShaderError for what
-        cannot be compiled, and InputError for memories of other sizes, or that overlap where one is written.
-        """
-        given = [_aligned(it) for it in memories]
-        self._check_memories(given)
-        run = Run(given, executions, self._swaps, until, is_timed=timed, steps=len(self._steps))
-        if timeout is None:
-            self._first_runs(run)
-        if not run.is_over:
-            self._execute(run, run.left, timeout)
-        for mine, theirs in zip(given, memories, strict=True):
-            if mine is not theirs and theirs.flags.writeable:
-                theirs[:] = mine
-        return run.result()
+        """`bind`, and then `BoundSequence.run`, for memories of which one run is asked for."""
+        return self.bind(memories).run(executions=executions, until=until, timeout=timeout, timed=timed)
 
     def _check_memories(self, memories: Many[Bytes]) -> None:
         if tuple(it.nbytes for it in memories) != self._sizes:
@@ -96,17 +88,36 @@ class Sequence:
             if start + size > following and not self._written.isdisjoint((first, second)):
                 raise InputError(f"memories {first} and {second} overlap, and one is written")
 
-    def _execute(self, run: Run, executions: int, timeout: float | None) -> None:
-        """Execute with optimised code."""
-        with compiling_within(timeout):
-            tables = self._tables(tuple(it.code(default_options()) for it in self._kernels))
+    # For a bound sequence
+
+    @property
+    def swaps(self) -> tuple[int, ...]:
+        """Which memory takes the place of each."""
+        return self._swaps
+
+    def execute(self, run: Run, memories: Many[Bytes], timeout: float | None) -> None:
+        """What `BoundSequence.run` does, on aligned memories."""
+        if not self._steps:
+            run.accept(Done(run.left, is_ended=False, refused=None, seconds=()))
+            return
+        if timeout is None and self._settled is None:
+            self._first_runs(run, memories)
+        if run.is_over:
+            return
+        tables = self._settled or self._optimised(timeout)
         if timeout is None:
-            run.execute(tables, executions, None)
+            run.execute(tables, run.left, None)
             return
         with stop_after(timeout) as stop:
-            run.execute(tables, executions, stop)
+            run.execute(tables, run.left, stop)
 
-    def _first_runs(self, run: Run) -> None:
+    def _optimised(self, timeout: float | None) -> Tables:
+        """The steps with optimised code, which is the last."""
+        with compiling_within(timeout):
+            self._settled = self._tables(tuple(it.code(default_options()) for it in self._kernels))
+        return self._settled
+
+    def _first_runs(self, run: Run, memories: Many[Bytes]) -> None:
         """Execute while kernels are on trial, at first once, then twice as often each time.
 
         If that takes longer than first runs may, the memories are restored, and optimised code takes over.
@@ -120,19 +131,19 @@ class Sequence:
             if not tried:
                 return
             codes = tuple(trial.get(id(it)) or it.code(default_options()) for it in self._kernels)
-            self._try(run, self._tables(codes), tried, min(executions, run.left))
+            self._try(run, memories, self._tables(codes), tried, min(executions, run.left))
             executions *= 2
 
-    def _try(self, run: Run, tables: Tables, tried: list[TieredKernel], executions: int) -> None:
+    def _try(self, run: Run, memories: Many[Bytes], tables: Tables, tried: list[TieredKernel], executions: int) -> None:
         """Execute within the time that is left for the first runs of all these kernels, of which each takes a share."""
-        before = {number: run.memories[number].copy() for number in self._written}
+        before = {number: memories[number].copy() for number in self._written}
         limit, start = sum(it.trial_seconds for it in tried), time.perf_counter()
         try:
             with stop_after(limit) as stop:
                 done = run.attempt(tables, executions, stop)
         except DeviceError:
             for number, data in before.items():
-                run.memories[number][:] = data
+                memories[number][:] = data
             for kernel in tried:
                 kernel.trial_seconds = 0
             return
@@ -155,6 +166,44 @@ class Sequence:
         tables = packer.tables()
         self._packed = codes, workers, tables
         return tables
+
+
+class BoundSequence:
+    """A sequence with its memories, checked once, for any number of runs, by one thread at a time."""
+
+    def __init__(self, sequence: Sequence, memories: Many[Bytes]) -> None:
+        self._sequence = sequence
+        aligned = [_aligned(it) for it in memories]
+        self._copies = [(it, copy) for it, copy in zip(memories, aligned, strict=True) if it is not copy]
+        """Memories at other addresses than machine code can use, each with the copy that it works on."""
+        self._memories = aligned
+        self._addresses = tuple(map(address_of, aligned))
+
+    def run(
+        self,
+        *,
+        executions: int = 1,
+        until: Range | None = None,
+        timeout: float | None = None,
+        timed: bool = False,
+    ) -> SequenceRun:
+        """Execute the steps so many times, and wait for the end.
+
+        With `until`, the first execution after which that u32 (of the memory that the number stands for in this
+        execution) is not zero is the last one. Compiles what is needed; the first runs of kernels use baseline code as
+        those of `TieredKernel.run` do. A timed run executes one step at a time.
+
+        Compiling, and then running, is stopped after `timeout` seconds, with a DeviceError. Raises ShaderError for what
+        cannot be compiled.
+        """
+        for memory, copy in self._copies:
+            copy[:] = memory
+        run = Run(self._addresses, executions, self._sequence.swaps, until, is_timed=timed)
+        self._sequence.execute(run, self._memories, timeout)
+        for memory, copy in self._copies:
+            if memory.flags.writeable:
+                memory[:] = copy
+        return run.result()
 
 
 def _aligned(memory: Bytes) -> Bytes:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +14,8 @@ from .sequence_steps import Range, RefusedGrid, SequenceRun
 from .threads import shared_pool
 
 _ALIGN = 64
-_Item = TypeVar("_Item")
+_MOST = (1 << 63) - 1
+"""The most executions, which last centuries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +30,19 @@ class Done:
 
 @dataclass(slots=True)
 class Run:
-    """A run on memories, of at most so many executions; `steps` is the number of steps."""
+    """A run on memories at these addresses, of at most so many executions."""
 
-    memories: list[Bytes]
-    """In the order of their numbers, as these are in the execution that was last."""
+    addresses: tuple[int, ...]
     executions: int
     swaps: tuple[int, ...]
     until: Range | None
     is_timed: bool
-    steps: int
     _executed: int = 0
     _is_ended: bool = False
     _refused: RefusedGrid | None = None
-    _seconds: list[float] = field(default_factory=list[float])
-    _places: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        self._seconds = [0.0] * self.steps
-        self._places = tuple(range(len(self.memories)))
-        if not self.steps:
-            self.accept(Done(self.executions, is_ended=False, refused=None, seconds=()))
+    _seconds: tuple[float, ...] = ()
+    _turns: int = 0
+    """How often memories have changed places before the execution that was last."""
 
     @property
     def left(self) -> int:
@@ -63,8 +56,8 @@ class Run:
 
     def result(self) -> SequenceRun:
         """What was done."""
-        seconds = tuple(self._seconds) if self.is_timed else ()
-        return SequenceRun(self._executed, seconds, self._places, self._refused)
+        places = self._after(self._turns, tuple(range(len(self.addresses))))
+        return SequenceRun(self._executed, self._seconds, places, self._refused)
 
     def execute(self, tables: Tables, executions: int, stop: _pool.Stop | None) -> None:
         """Execute the steps so many times, or until the end."""
@@ -72,11 +65,12 @@ class Run:
 
     def attempt(self, tables: Tables, executions: int, stop: _pool.Stop | None) -> Done:
         """Execute the steps on the memories; `accept` comes then, unless their contents before are restored."""
-        steps, numbers = bytearray(tables.steps), bytearray(tables.numbers)
+        steps = bytearray(tables.steps) if self.is_timed else tables.steps
+        numbers = bytearray(tables.numbers) if tables.extents else tables.numbers
         rooms = [aligned_room(size) for size in tables.rooms]
-        memories = self._after(1 if self._executed else 0, self.memories)
-        addresses = [address_of(it) for it in (*memories, *rooms)]
-        swaps = (*self.swaps, *range(len(memories), len(addresses))) if self.swaps else ()
+        first = self._after(self._turns + (self._executed > 0), self.addresses)
+        addresses = (*first, *map(address_of, rooms))
+        swaps = (*self.swaps, *range(len(first), len(addresses))) if self.swaps else ()
         executed, is_ended, refused, extents = shared_pool().run_sequence(
             steps,
             numbers,
@@ -86,29 +80,29 @@ class Run:
             _words(swaps),
             b"" if self.until is None else _words((self.until.memory, self.until.offset)),
             tables.privates,
-            executions,
+            min(executions, _MOST),
             self.is_timed,
             stop,
         )
         refusal = None if refused < 0 else RefusedGrid(tables.origins[refused], extents)
-        return Done(executed, is_ended, refusal, tables.learn(steps, self.steps))
+        return Done(executed, is_ended, refusal, tables.learn(steps) if self.is_timed else ())
 
     def accept(self, done: Done) -> None:
         """Go on from what was done."""
         begun = done.executions + (done.refused is not None)
-        turns = begun if self._executed else max(begun - 1, 0)
-        self.memories = self._after(turns, self.memories)
-        self._places = tuple(self._after(turns, list(self._places)))
+        self._turns += begun if self._executed else max(begun - 1, 0)
         self._executed += done.executions
         self._is_ended, self._refused = done.is_ended, done.refused
-        self._seconds = [a + b for a, b in zip(self._seconds, done.seconds, strict=True)]
+        if done.seconds:
+            before = self._seconds or (0.0,) * len(done.seconds)
+            self._seconds = tuple(a + b for a, b in zip(before, done.seconds, strict=True))
 
-    def _after(self, turns: int, items: list[_Item]) -> list[_Item]:
+    def _after(self, turns: int, items: tuple[int, ...]) -> tuple[int, ...]:
         """What the numbers stand for after so many swaps."""
         power, result = self.swaps, items
         while turns and power:
             if turns & 1:
-                result = [result[it] for it in power]
+                result = tuple(result[it] for it in power)
             power, turns = _twice(power), turns >> 1
         return result
 

@@ -11,7 +11,7 @@ import pytest
 
 HERE = Path(__file__).parent
 POOL = HERE.parents[1] / "backend" / "cpu" / "pool"
-SOURCES = [HERE / "crew_stress.c", POOL / "crew.c", POOL / "kinds.c", POOL / "stop.c"]
+SOURCES = [HERE / "crew_stress.c", *(POOL / f"{name}.c" for name in ("crew", "copies", "kinds", "processors", "stop"))]
 SECONDS = 2
 BUILDS = {
     "fast": ["-O3"],

@@ -140,7 +140,7 @@ def beside_a_long_dispatch(counter: CompiledKernel) -> Generator[threading.Threa
     def dispatch_for_long() -> None:
         bound = counter.bind([total.view(np.uint8), out.view(np.uint8)], (65535, 1000, 1))
         with pytest.raises(DeviceError):
-            bound.run(timeout=4)
+            bound.run(workers=3, timeout=4)
 
     busy = threading.Thread(target=dispatch_for_long)
     busy.start()
@@ -181,13 +181,13 @@ def test_a_dispatch_beside_another_one_can_be_interrupted(counter: CompiledKerne
 
 def test_workers_take_parts_of_several_dispatches_in_turn() -> None:
     """More callers than one leave a place for some worker, which helps all of them."""
-    pool, helped, lock = Pool(4), dict[int, set[str]](), threading.Lock()
+    pool, helped, lock = Pool(4), dict[int, str](), threading.Lock()
     callers: set[int] = set()
 
     def dispatch(name: str) -> None:
         def task(begin: int, end: int) -> None:
             with lock:
-                helped.setdefault(threading.get_ident(), set()).add(name)
+                helped[threading.get_ident()] = helped.get(threading.get_ident(), "") + name
             time.sleep(1e-3 * (end - begin))
 
         callers.add(threading.get_ident())
@@ -199,7 +199,7 @@ def test_workers_take_parts_of_several_dispatches_in_turn() -> None:
     for thread in threads:
         thread.join()
     others = [names for ident, names in helped.items() if ident not in callers]
-    assert {"a", "b"} in others
+    assert any("aba" in names or "bab" in names for names in others), others
 
 
 def test_callers_count_as_workers() -> None:

@@ -1,12 +1,13 @@
 #define _GNU_SOURCE
+#include "clock.h"
+#include "copies.h"
 #include "crew.h"
+#include "processors.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,30 +18,11 @@ static const double LONGEST = 50e-3;         // of a part, approximately: the ma
 static const double PER_COPIED_BYTE = 2e-10; // approximate cost of clearing and merging a private copy
 
 enum {
-    ALIGN = 64,
     PARTS_PER_WORKER = 2,       // divides the remaining work; parts get smaller towards the end
     MOST_PARTS_PER_WORKER = 32, // bounds the number of parts: a part is at least this fraction of all
     GROWTH = 8,                 // maximum ratio of a part to the largest part so far, while estimates are poor
     STACK = 8 << 20,
 };
-
-// The processors for the threads of a job. Linux wakes a thread on the waker's processor if it considers the search for
-// an idle one too expensive, and leaves the thread there for milliseconds, behind the waker. So workers are kept off
-// the processor on which the job began, if the caller itself may run on others.
-typedef struct {
-#ifdef __linux__
-    cpu_set_t set;
-#endif
-    bool is_known;
-} Processors;
-
-// The private copies of one worker for one job. They are kept when the worker leaves the job, for the next one.
-typedef struct Copies {
-    struct Copies *next;
-    size_t size;
-    bool is_used, is_filled;
-    char *memory; // the copies, then the addresses of all bindings
-} Copies;
 
 // A job that workers may join.
 typedef struct Shared {
@@ -98,14 +80,6 @@ typedef struct {
     double seconds, ended;
 } Part;
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static size_t rounded(size_t size) { return (size + ALIGN - 1) / ALIGN * ALIGN; }
-
 static uint64_t at_most(uint64_t most, uint64_t value) { return value < most ? value : most; }
 
 static uint64_t at_least(uint64_t least, uint64_t value) { return value > least ? value : least; }
@@ -114,43 +88,6 @@ static uint64_t at_least(uint64_t least, uint64_t value) { return value > least 
 static uint64_t threads_in(double seconds, const Job *job) {
     return at_least(1, (uint64_t)(seconds / (job->each > 1e-9 ? job->each : 1e-9)));
 }
-
-// Memory of at least `size` bytes. False if out of memory.
-static bool has_room(char **memory, size_t *room, size_t size) {
-    if (*room >= size) {
-        return true;
-    }
-    free(*memory);
-    *memory = aligned_alloc(ALIGN, rounded(size));
-    *room = *memory == NULL ? 0 : size;
-    return *memory != NULL;
-}
-
-#ifdef __linux__
-static Processors processors_but_this(void) {
-    Processors result = {.is_known = false};
-    const int here = sched_getcpu();
-    if (here >= 0 && sched_getaffinity(0, sizeof result.set, &result.set) == 0) {
-        CPU_CLR((unsigned)here, &result.set);
-        if (CPU_COUNT(&result.set) == 0) {
-            CPU_SET((unsigned)here, &result.set);
-        }
-        result.is_known = true;
-    }
-    return result;
-}
-
-static void move(Worker *worker, const Processors *to) {
-    if (to->is_known && !(worker->processors.is_known && CPU_EQUAL(&worker->processors.set, &to->set))) {
-        worker->processors = *to;
-        pthread_setaffinity_np(worker->thread, sizeof to->set, &to->set);
-    }
-}
-#else
-static Processors processors_but_this(void) { return (Processors){.is_known = false}; }
-
-static void move(Worker *worker, const Processors *to) { (void)worker, (void)to; }
-#endif
 
 static void *serve(void *argument);
 
@@ -168,71 +105,6 @@ static bool is_ready(Worker *worker) {
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     return worker->is_started;
-}
-
-// Bytes of the copies of a worker for the job, with the addresses of all bindings.
-static size_t size_of_copies(const Shared *shared) {
-    return shared->copied + rounded(shared->job->binding_count * sizeof(void *));
-}
-
-// Copies for the job that no worker uses; null if out of memory. The lock is held.
-static Copies *copies_for(Crew *crew, Shared *shared) {
-    Copies *found = shared->copies;
-    while (found != NULL && found->is_used) {
-        found = found->next;
-    }
-    if (found == NULL) {
-        found = crew->spare != NULL ? crew->spare : calloc(1, sizeof *found);
-        if (found == NULL) {
-            return NULL;
-        }
-        crew->spare = found == crew->spare ? found->next : crew->spare;
-        found->is_filled = false;
-        found->next = shared->copies;
-        shared->copies = found;
-    }
-    found->is_used = has_room(&found->memory, &found->size, size_of_copies(shared));
-    return found->is_used ? found : NULL;
-}
-
-// The bindings for the worker that uses the copies, which are filled at first.
-static void *const *bindings_of(Copies *copies, const Shared *shared) {
-    const Job *job = shared->job;
-    void **bindings = (void **)(void *)(copies->memory + shared->copied);
-    if (copies->is_filled) {
-        return bindings;
-    }
-    char *end = copies->memory;
-    memcpy(bindings, job->bindings, job->binding_count * sizeof *bindings);
-    for (const Private *it = job->privates; it < job->privates + job->private_count; it++) {
-        uint32_t *words = (uint32_t *)(void *)end;
-        for (size_t i = 0; i < it->words; i++) {
-            words[i] = it->kind->identity;
-        }
-        bindings[it->binding] = words;
-        end += rounded(it->words * sizeof *words);
-    }
-    copies->is_filled = true;
-    return bindings;
-}
-
-// Combines the private copies with the bindings, once all other workers have left, and gives them back.
-static void merge(Crew *crew, Shared *shared) {
-    if (shared->copies == NULL) {
-        return;
-    }
-    const Job *job = shared->job;
-    Copies *last = shared->copies;
-    for (Copies *copies = last; copies != NULL; last = copies, copies = copies->next) {
-        void *const *bindings = (void **)(void *)(copies->memory + shared->copied);
-        for (const Private *it = job->privates; copies->is_filled && it < job->privates + job->private_count; it++) {
-            it->kind->merge(job->bindings[it->binding], bindings[it->binding], it->words);
-        }
-    }
-    pthread_mutex_lock(&crew->lock);
-    last->next = crew->spare;
-    crew->spare = shared->copies;
-    pthread_mutex_unlock(&crew->lock);
 }
 
 // Whether another worker may run: callers run, too, and there are no more than the crew has. The lock is held.
@@ -266,7 +138,7 @@ static bool join(Worker *worker) {
         return false;
     }
     if (job->private_count > 0) {
-        worker->copies = copies_for(worker->crew, worker->shared);
+        worker->copies = copies_take(&worker->shared->copies, &worker->crew->spare, job);
     }
     return job->private_count == 0 || worker->copies != NULL;
 }
@@ -288,7 +160,7 @@ static void call_others(Crew *crew, Shared *shared) {
         if (shared->working == 0) { // so this is the caller
             shared->processors = processors_but_this();
         }
-        move(worker, &shared->processors);
+        processors_move(worker->thread, &worker->processors, &shared->processors);
         assign(worker, shared);
         worker->is_called = true;
         pthread_cond_signal(&worker->call);
@@ -374,7 +246,8 @@ static void serve_once(Worker *worker) {
         return;
     }
     pthread_mutex_unlock(&crew->lock);
-    void *const *bindings = worker->copies == NULL ? shared->job->bindings : bindings_of(worker->copies, shared);
+    void *const *bindings = 
+        worker->copies == NULL ? shared->job->bindings : copies_bindings(worker->copies, shared->job);
     do_part(worker->runner, shared->stop, &(Call){shared->job, bindings, &part, worker->memory}, &part);
     pthread_mutex_lock(&crew->lock);
     note(shared, &part);
@@ -462,9 +335,7 @@ static void share(const Caller *caller, Job *jobs, size_t count) {
         Shared *shared = &caller->seat->shared[i];
         Job *job = &jobs[i];
         *shared = (Shared){.job = job, .stop = caller->stop, .left = &caller->seat->left};
-        for (const Private *it = job->privates; it < job->privates + job->private_count; it++) {
-            shared->copied += rounded(it->words * sizeof(uint32_t));
-        }
+        shared->copied = copies_size(job);
         shared->least = job->count / (crew->size * MOST_PARTS_PER_WORKER);
         shared->most = job->each > 0 ? UINT64_MAX : 1;
         shared->next = crew->ring == NULL ? shared : crew->ring;
@@ -509,6 +380,14 @@ static bool work(Caller *caller, Shared *shared) {
     }
 }
 
+// Combines the private copies with the bindings, once all other workers have left, and keeps them for later jobs.
+static void merge(Crew *crew, Shared *shared) {
+    copies_merge(shared->copies, shared->job);
+    pthread_mutex_lock(&crew->lock);
+    copies_give_back(shared->copies, &crew->spare);
+    pthread_mutex_unlock(&crew->lock);
+}
+
 // Ends a job of which no part is left, once all other workers have left it. False in the child of a fork.
 static bool finish(Caller *caller, Shared *shared) {
     Crew *crew = caller->crew;
@@ -524,7 +403,9 @@ static bool finish(Caller *caller, Shared *shared) {
     }
     withdraw(crew, shared);
     pthread_mutex_unlock(&crew->lock);
-    merge(crew, shared);
+    if (shared->copies != NULL) {
+        merge(crew, shared);
+    }
     return true;
 }
 
@@ -681,11 +562,7 @@ void crew_free(Crew *crew) {
         free(seat->shared);
         free(seat);
     }
-    for (Copies *copies = crew->spare, *next; copies != NULL; copies = next) {
-        next = copies->next;
-        free(copies->memory);
-        free(copies);
-    }
+    copies_free(crew->spare);
     pthread_mutex_destroy(&crew->lock);
     free(crew);
 }

@@ -43,14 +43,15 @@ typedef bool (*MayGoOn)(void *context);
 // is the child of a fork that happened in `MayGoOn`, and has none of the other workers.
 typedef enum { DONE, STOPPED, INTERRUPTED, OUT_OF_MEMORY, FORKED } Result;
 
-// A thread that has jobs done, one after another or side by side, in which it takes part.
+// A thread that has jobs done, one after another or side by side, in which it takes part. The members after `context`
+// are the crew's.
 typedef struct {
     Crew *crew;
-    Seat *seat;
     Stop *stop;
     bool stops_caller; // whether jobs may be stopped while the caller's thread is in machine code
     MayGoOn may_go_on;
     void *context;
+    Seat *seat;
     double asked; // when `may_go_on` was called last
     Result result;
 } Caller;
@@ -60,12 +61,12 @@ Crew *crew_new(size_t workers);
 
 size_t crew_size(const Crew *crew);
 
-// Begins the jobs of a caller whose first five members but `seat` are set, and `context`. Any number of threads may be
-// callers at once: each does its own jobs, and the other workers take parts of the jobs of all callers in turn. There
-// are no more workers than the crew has, where callers count, unless there are more callers.
+// Begins the jobs of a caller: DONE, or OUT_OF_MEMORY. Any number of threads may be callers at once: each does its own
+// jobs, and the other workers take parts of the jobs of all callers in turn. There are no more workers than the crew
+// has, where callers count, unless there are more callers.
 Result crew_enter(Caller *caller);
 
-// Does jobs that do not depend on each other. All workers have left them when the function returns.
+// Does jobs that do not depend on each other. Unless the result is FORKED, all workers have left them then.
 Result crew_do(Caller *caller, Job *jobs, size_t count);
 
 // Ends the jobs of a caller. Not to be called after FORKED.

@@ -3,19 +3,14 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 // Bytes of a fill or a copy that are one thread of a job.
 enum { CHUNK = 1 << 16 };
 
 // WebGPU's limit `maxComputeWorkgroupsPerDimension`.
 static const uint64_t MOST_WORKGROUPS = 65535;
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static uint64_t chunks(uint64_t size) { return (size + CHUNK - 1) / CHUNK; }
 
