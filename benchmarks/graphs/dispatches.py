@@ -1,4 +1,4 @@
-"""`python -m benchmarks.graphs`: what a dispatch of 64 invocations costs in a session.
+"""What a dispatch of 64 invocations costs in a session.
 
 On the CPU, `Session.run` is timed beside a kernel that is bound to its buffers by hand, and beside a call of the
 machine code through ctypes. On the GPU, a sequence of 1,000 dispatches that write two buffers in turn is timed from
@@ -10,24 +10,15 @@ medians.
 from __future__ import annotations
 
 import ctypes
-import json
-import random
-import statistics
-import time
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import click
 import numpy as np
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 import tinct
 from tinct.backend.gpu import GpuDevice, shared_device
 
-from . import machine
+from .measuring import Bar, Call, Comparison, Effort, Part, medians
 
 SEQUENCE: Final = 1000
 """The dispatches of a sequence on the GPU."""
@@ -42,32 +33,20 @@ STEP: Final = """
 """
 START: Final = np.arange(64, dtype=np.float32)
 
-Call = Callable[[], object]
 
-
-def medians(calls: Mapping[str, Call], rounds: int, each: int) -> dict[str, float]:
-    """The median seconds of one of the `each` dispatches in a call, by name, over interleaved rounds."""
-    samples: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(rounds):
-        for name in random.sample(list(calls), len(calls)):
-            start = time.perf_counter()
-            calls[name]()
-            samples[name].append((time.perf_counter() - start) / each)
-    return {name: statistics.median(found) for name, found in samples.items()}
-
-
-def repeated(call: Call) -> Call:
+def repeated(call: Call, times: int) -> Call:
     """A call many times over."""
 
     def turns() -> None:
-        for _ in range(TURNS):
+        for _ in range(times):
             call()
 
     return turns
 
 
-def on_cpu(rounds: int) -> dict[str, float]:
+def on_cpu(effort: Effort) -> Iterator[Comparison]:
     """Seconds of a dispatch on the CPU through each way."""
+    turns = effort.pick(TURNS, tiny=3)
     kernel = tinct.load(STEP)["main"]
     compiled = kernel.compilation().cpu
     arrays = [START.copy(), np.zeros(64, np.float32)]
@@ -82,10 +61,11 @@ def on_cpu(rounds: int) -> dict[str, float]:
             "BoundKernel.run": bound.run,
             "ctypes": machine_call(bound),
         }
-        found = medians({name: repeated(call) for name, call in calls.items()}, rounds, TURNS)
+        found = medians({name: repeated(call, turns) for name, call in calls.items()}, effort.rounds, turns)
         check(b.numpy(), START + 1)
         check(arrays[1], START + 1)
-    return found
+    bar = Bar("microseconds of Session.run with a dict", found["Session.run"] * 1e6, "at most", 4)
+    yield Comparison("64 invocations on the CPU", found, "Session.run", (bar,))
 
 
 def machine_call(bound: Any) -> Call:
@@ -107,36 +87,40 @@ def machine_call(bound: Any) -> Call:
     return call
 
 
-def on_gpu(rounds: int) -> dict[str, float]:
+def on_gpu(effort: Effort) -> Iterator[Comparison]:
     """Seconds of a dispatch on the GPU in a sequence, through each way."""
-    kernel = tinct.load(STEP)["main"]
-    by_hand = ByHand()
+    kernel, length, rounds = tinct.load(STEP)["main"], effort.pick(SEQUENCE, tiny=10), effort.rounds
+    by_hand = ByHand(length)
     with tinct.Session("gpu") as session:
         buffers = [session.buffer(START), session.empty(np.float32, 64)]
         run = session.run
 
         def in_session() -> np.ndarray:
             a, b = buffers
-            for _ in range(SEQUENCE):
+            for _ in range(length):
                 run(kernel, {"a": a, "b": b}, threads=64)
                 a, b = b, a
             return a.numpy()
 
-        check(in_session(), START + SEQUENCE)
-        check(by_hand.run(), START + SEQUENCE)
-        found = medians({"Session.run": in_session, "wgpu-py by hand": by_hand.run}, rounds, SEQUENCE)
-        total = START + SEQUENCE * (rounds + 2)
+        check(in_session(), START + length)
+        check(by_hand.run(), START + length)
+        found = medians({"Session.run": in_session, "wgpu-py by hand": by_hand.run}, rounds, length)
+        total = START + length * (rounds + 2)
         check(in_session(), total)
         check(by_hand.run(), total)
-    return found
+    bar = Bar(
+        "Session.run relative to wgpu-py by hand", found["Session.run"] / found["wgpu-py by hand"], "at most", 1.1
+    )
+    yield Comparison(f"{length:,} dispatches in a row on the GPU", found, "Session.run", (bar,))
 
 
 class ByHand:
     """The sequence as a program writes it with wgpu-py."""
 
-    def __init__(self) -> None:
+    def __init__(self, length: int) -> None:
         import wgpu
 
+        self.length = length
         adapter = next(it for it in wgpu.gpu.enumerate_adapters_sync() if _is_that_of_tinct(it.info))
         self.device = adapter.request_device_sync()
         usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC
@@ -164,12 +148,12 @@ class ByHand:
         encoder = self.device.create_command_encoder()
         compute_pass = encoder.begin_compute_pass()
         compute_pass.set_pipeline(self.pipeline)
-        for number in range(SEQUENCE):
+        for number in range(self.length):
             compute_pass.set_bind_group(0, self.groups[number % 2])
             compute_pass.dispatch_workgroups(1)
         compute_pass.end()
         self.device.queue.submit([encoder.finish()])
-        return np.frombuffer(self.device.queue.read_buffer(self.buffers[SEQUENCE % 2]), np.float32)
+        return np.frombuffer(self.device.queue.read_buffer(self.buffers[self.length % 2]), np.float32)
 
 
 def _is_that_of_tinct(info: Mapping[str, str]) -> bool:
@@ -182,37 +166,5 @@ def check(found: np.ndarray, expected: np.ndarray) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
-def table(title: str, found: Mapping[str, float]) -> Table:
-    """Microseconds of each way, and how many times longer than it `Session.run` takes."""
-    shown = Table(title, "µs", "Session.run takes, times", box=box.SIMPLE)
-    for name, seconds in found.items():
-        shown.add_row(name, f"{seconds * 1e6:.2f}", f"{found['Session.run'] / seconds:.2f}")
-    return shown
-
-
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--rounds", type=click.IntRange(1), default=31, show_default=True, help="Rounds of each way.")
-@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all numbers there.")
-def main(rounds: int, json_path: Path | None) -> None:
-    """Measure what a dispatch of 64 invocations costs in a session."""
-    console, about = Console(), machine.describe()
-    console.print(f"{about['processor']}, {about['threads']} threads", highlight=False)
-    seconds = {"cpu": on_cpu(rounds)}
-    console.print(table("on the CPU", seconds["cpu"]))
-    reason = GpuDevice.unavailable_reason()
-    if reason is None:
-        about["adapter"] = shared_device("").adapter().description
-        seconds["gpu"] = on_gpu(rounds)
-        console.print(table(f"on the GPU, {SEQUENCE:,} in a row ({about['adapter']})", seconds["gpu"]))
-    else:
-        console.print(f"no GPU: {reason}")
-    if json_path is not None:
-        ratios = {
-            device: {name: found["Session.run"] / it for name, it in found.items()} for device, found in seconds.items()
-        }
-        content = {"machine": about, "seconds": seconds, "ratios": ratios}
-        json_path.write_text(json.dumps(content, indent=2), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+ON_CPU: Final = Part("dispatch", "a dispatch of 64 invocations on the CPU", on_cpu)
+ON_GPU: Final = Part("sequence", "a sequence of dispatches on the GPU", on_gpu, GpuDevice.unavailable_reason)
