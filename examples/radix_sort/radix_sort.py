@@ -42,6 +42,22 @@ def inputs(random: np.random.Generator) -> dict[str, npt.NDArray[np.uint32]]:
     return {"keys": random.integers(0, 1 << 32, 600, np.uint32)}
 
 
+def in_order(session: tinct.Session, given: dict[str, npt.NDArray[np.uint32]]) -> dict[str, tinct.Buffer]:
+    """The same as a sequence of dispatches in a session."""
+    keys = session.buffer(given["keys"])
+    spare = session.empty(np.uint32, keys.shape)
+    blocks = -(-len(given["keys"]) // BLOCK)
+    for shift in range(0, 32, DIGIT_BITS):
+        counted = session.run(
+            count, {"keys": keys, "shift": shift, "counts": (None, blocks * RADIX)}, workgroups=blocks
+        )
+        session.run(scan, {"sums": counted["counts"]}, workgroups=1)
+        buffers = {"keys": keys, "shift": shift, "starts": counted["counts"], "sorted": spare}
+        session.run(scatter, buffers, workgroups=blocks)
+        keys, spare = spare, keys
+    return {"sorted": keys}
+
+
 def reference(given: dict[str, npt.NDArray[np.uint32]]) -> dict[str, npt.NDArray[np.uint32]]:
     return {"sorted": np.sort(given["keys"])}
 
