@@ -13,7 +13,9 @@ from .builder import Graph, Node
 from .files import load_graph
 from .machine import NodeTiming
 from .operands import instance_id, maximum, minimum, num_dims, num_instances, zeros
-from .program import GraphProgram, GraphRun
+from .plan import Plan
+from .program import GraphProgram
+from .running import GraphRun
 from .tracing import graph
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "GraphRun",
     "Node",
     "NodeTiming",
+    "Plan",
     "graph",
     "instance_id",
     "load_graph",

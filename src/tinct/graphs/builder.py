@@ -41,7 +41,9 @@ from ..sessions.calls import Constants
 from ..shader import BufferValue, Kernel
 from .linking import Links, link_graphs, link_leaves
 from .operands import Input, Number, Operand, Part, Port, Zeros, expression_of, numbers_of
-from .program import GraphProgram, GraphRun
+from .plan import Plan
+from .program import GraphProgram
+from .running import GraphRun
 from .state import GraphState, KernelUse, kernel_name
 from .wgsl_types import has_member_ports
 
@@ -351,9 +353,22 @@ class Graph:
         device: str = "cpu",
         devices: Mapping[str, str] | None = None,
         timeout: float | None = None,
+        repeat: int | None = None,
+        until: str | None = None,
+        every: int | None = None,
+        feed: Mapping[str, str] | None = None,
     ) -> dict[str, npt.NDArray[Any]]:
-        """Execute the graph once and return its outputs by name; see `GraphProgram.run`."""
-        return self.program.run(inputs, device=device, devices=devices, timeout=timeout)
+        """Execute the graph and return its outputs by name; see `GraphProgram.run`."""
+        return self.program.run(
+            inputs,
+            device=device,
+            devices=devices,
+            timeout=timeout,
+            repeat=repeat,
+            until=until,
+            every=every,
+            feed=feed,
+        )
 
     def run_timed(
         self,
@@ -362,9 +377,37 @@ class Graph:
         device: str = "cpu",
         devices: Mapping[str, str] | None = None,
         timeout: float | None = None,
+        repeat: int | None = None,
+        until: str | None = None,
+        every: int | None = None,
+        feed: Mapping[str, str] | None = None,
     ) -> GraphRun:
-        """`run` with the seconds that the nodes took, and the copies."""
-        return self.program.run_timed(inputs, device=device, devices=devices, timeout=timeout)
+        """`run` with the seconds that the nodes took, the copies, and the number of executions."""
+        return self.program.run_timed(
+            inputs,
+            device=device,
+            devices=devices,
+            timeout=timeout,
+            repeat=repeat,
+            until=until,
+            every=every,
+            feed=feed,
+        )
+
+    def plan(
+        self,
+        inputs: Mapping[str, BufferValue],
+        *,
+        device: str = "cpu",
+        devices: Mapping[str, str] | None = None,
+        feed: Mapping[str, str] | None = None,
+    ) -> Plan:
+        """The plan that `run` follows for inputs of these sizes; see `GraphProgram.plan`."""
+        return self.program.plan(inputs, device=device, devices=devices, feed=feed)
+
+    def close(self) -> None:
+        """Free the memory that is kept for the next run; see `GraphProgram.close`."""
+        self.program.close()
 
     def save(self, file: str | PathLike[str], *, shaders: Literal["embedded", "files"] = "embedded") -> None:
         """Write the text to a file (`.hpvm`); see `GraphProgram.save`."""

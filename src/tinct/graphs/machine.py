@@ -91,7 +91,7 @@ class SessionMachine:
 
     def given(self, info: BindingInfo, data: BufferValue) -> Value:
         """An input of the graph: what is large is uploaded now, once. Raises InputError."""
-        on_host = _host_value(info, data)
+        on_host = host_value(info, data)
         if isinstance(info.type, wgsl.Sampler) or (info.size is not None and info.size <= _SMALL):
             pack_binding(info, on_host)
             return Value(Content(on_host, info.type))
@@ -113,11 +113,7 @@ class SessionMachine:
         type = self.links.types[graph, malloc.name]
         if isinstance(type, wgsl.Texture):
             return Value(Content(Zeros(extents), type))
-        if extents and runtime_array(type) is None:
-            raise InputError(f"{type_text(malloc.type)} has a fixed size, and takes no extent")
-        if not extents and runtime_array(type) is not None:
-            raise InputError(f"{type_text(malloc.type)} ends in a runtime-sized array: an extent is needed")
-        _check_size(type, extents[0] if extents else 0)
+        check_zeros(type, malloc, extents)
         return Value(Content(Zeros(extents), type))
 
     def number(self, value: float) -> Value:
@@ -137,13 +133,18 @@ class SessionMachine:
         assert isinstance(content.data, Buffer)
         return runtime_count(type, content.data.nbytes)
 
+    def is_runtime_sized(self, value: Value) -> bool:
+        """Whether it is, or ends in, a runtime-sized array."""
+        type = value.content.type
+        return isinstance(type, (wgsl.Array, wgsl.Struct)) and runtime_array(type) is not None
+
     def element(self, value: Value, selectors: tuple[Selector, ...]) -> int:
         """The whole number in a value that selectors lead to."""
         found: Any = value.content.data
         if selectors or not isinstance(found, (int, np.integer)):
             found = _canonical(value.content, "an expression reads it")
         for selector in selectors:
-            found = _selected(found, selector)
+            found = selected(found, selector)
         number = np.asarray(found)
         if number.shape or number.dtype.kind not in "iu":
             raise InputError("that is no whole number")
@@ -256,6 +257,15 @@ def described(name: str, type: wgsl.Type) -> BindingInfo:
     return describe_binding(name, type, Place(wgsl.BindingPoint(0, 0), space, wgsl.Access.READ))
 
 
+def check_zeros(type: wgsl.Type, malloc: Malloc, extents: tuple[int, ...]) -> None:
+    """Raise InputError for extents that a transient buffer, which is no texture, cannot have."""
+    if extents and runtime_array(type) is None:
+        raise InputError(f"{type_text(malloc.type)} has a fixed size, and takes no extent")
+    if not extents and runtime_array(type) is not None:
+        raise InputError(f"{type_text(malloc.type)} ends in a runtime-sized array: an extent is needed")
+    _check_size(type, extents[0] if extents else 0)
+
+
 def _check_size(type: wgsl.Type, count: int) -> None:
     """Raise InputError for a number of elements that no binding can have."""
     size = whole_words(sized(type, count))
@@ -265,7 +275,7 @@ def _check_size(type: wgsl.Type, count: int) -> None:
         raise InputError(f"a binding of {count} elements has room for {runtime_count(type, size)}: give that number")
 
 
-def _host_value(info: BindingInfo, data: BufferValue) -> HostValue:
+def host_value(info: BindingInfo, data: BufferValue) -> HostValue:
     """An input as something that the host has: the values of a buffer of another session, or zeros for None."""
     if isinstance(data, Buffer):
         return data.numpy()
@@ -303,7 +313,8 @@ def _empty_texture(type: wgsl.Texture, extents: tuple[int, ...]) -> Array:
     return np.zeros((*reversed(extents), *channels), texel_dtype(type))
 
 
-def _selected(array: Any, selector: Selector) -> Any:
+def selected(array: Any, selector: Selector) -> Any:
+    """The element or member of an array that a selector names. Raises InputError."""
     if isinstance(selector, Element):
         shape = cast("Array", array).shape
         if not shape or not 0 <= selector.index < shape[0]:

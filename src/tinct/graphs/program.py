@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, path
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy.typing as npt
 
@@ -24,23 +24,26 @@ from ..ir.dataflow.text import print_module, type_text
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import shown
 from ..ir.source import Source, Span
+from ..ir.types import Type
 from ..reflection import BindingInfo
-from ..sessions import Copy, Session
 from ..shader import BufferValue, Kernel, Shader
-from .devices import NodeDevices, node_devices
+from .devices import node_devices
 from .linking import Links
-from .machine import NodeTiming, SessionMachine, described
+from .machine import described
+from .plan import Plan
+from .repeating import ONCE, Asked, repetition
+from .running import GraphRun, Runner, RunOptions
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
-class GraphRun:
-    """The result of a run: the outputs by name, the times of nodes by their paths in the hierarchy, and the copies
-    between devices and of values that a node writes while another still needs them.
-    """
+class Where:
+    """The devices and the time limit of a run, as they were given."""
 
-    outputs: dict[str, npt.NDArray[Any]]
-    timings: dict[tuple[str, ...], NodeTiming]
-    copies: tuple[Copy, ...]
+    device: str
+    devices: Mapping[str, str] | None
+    timeout: float | None
 
 
 class GraphProgram:
@@ -56,7 +59,8 @@ class GraphProgram:
         self.module = module
         self.source = source
         self.shaders = dict(shaders)
-        self._links = links
+        self.links = links
+        """What the names of its module stand for in WGSL."""
 
     def __repr__(self) -> str:
         return f"<GraphProgram {self.name}: {', '.join(self.inputs)} -> {', '.join(self.outputs)}>"
@@ -83,7 +87,7 @@ class GraphProgram:
     @cached_property
     def inputs(self) -> dict[str, BindingInfo]:
         """What `run` takes, by name. As a binding each is read only, and the numbers of group and binding are 0."""
-        return {name: described(name, self._links.types[self._root.name, name]) for name in inputs_of(self._root)}
+        return {name: described(name, self.links.types[self._root.name, name]) for name in inputs_of(self._root)}
 
     @cached_property
     def outputs(self) -> dict[str, str]:
@@ -93,7 +97,11 @@ class GraphProgram:
     @property
     def kernels(self) -> dict[str, Kernel]:
         """The kernels of the leaves, by the names of the leaves."""
-        return dict(self._links.kernels)
+        return dict(self.links.kernels)
+
+    def output_type(self, name: str) -> Type:
+        """The WGSL type of an output."""
+        return self.links.types[self._root.name, name]
 
     def run(
         self,
@@ -102,18 +110,31 @@ class GraphProgram:
         device: str = "cpu",
         devices: Mapping[str, str] | None = None,
         timeout: float | None = None,
+        repeat: int | None = None,
+        until: str | None = None,
+        every: int | None = None,
+        feed: Mapping[str, str] | None = None,
     ) -> dict[str, npt.NDArray[Any]]:
-        """Execute the graph once and return its outputs by name: new arrays; those given stay as they are.
+        """Execute the graph and return its outputs by name: new arrays; those given stay as they are.
 
         `inputs` has a value for each of `inputs`, in the forms that `Kernel.run` takes. The nodes run one after
         another, each when its inputs are there, on `device` or on their own of `devices`: by the name of the node, or
         its path, as in `{"blur": "gpu", "sort.scan": "cpu"}`. The device of a node that executes a graph is that of
-        all nodes in it that have none. `timeout` is for the whole graph, compiling included.
+        all nodes in it that have none. `timeout` is for the whole run, compiling included.
 
-        Raises InputError for inputs, extents and names that do not fit, with the name of the node, ShaderError for
-        what a device cannot compile, DeviceError when a device fails or the time is over.
+        `repeat` is a number of executions. After each, outputs become inputs of the next one: each output that has the
+        name and type of an input, or as `feed` says, by names of outputs, as in `{"next": "state"}`. All other inputs
+        stay. `until` names an output that is one whole number: the first execution after which it is not zero is the
+        last one, and `repeat` the most executions. On a GPU it is looked at after `every` executions; the result is
+        that of the exact execution all the same. With `repeat=0`, only the outputs that become inputs are returned, as
+        they were given.
+
+        Raises InputError for inputs, extents and names that do not fit, with the name of the node, and for a graph
+        without an output that can become an input, ShaderError for what a device cannot compile, DeviceError when a
+        device fails or the time is over.
         """
-        return self._run(inputs, node_devices(self.module, device, devices or {}), timeout, waits=False).outputs
+        asked = Asked(repeat, until, every, feed)
+        return self._run(inputs, Where(device, devices, timeout), asked, is_timed=False).outputs
 
     def run_timed(
         self,
@@ -122,25 +143,67 @@ class GraphProgram:
         device: str = "cpu",
         devices: Mapping[str, str] | None = None,
         timeout: float | None = None,
+        repeat: int | None = None,
+        until: str | None = None,
+        every: int | None = None,
+        feed: Mapping[str, str] | None = None,
     ) -> GraphRun:
-        """`run` with the seconds that the nodes took, each of which is waited for, and the copies."""
-        return self._run(inputs, node_devices(self.module, device, devices or {}), timeout, waits=True)
+        """`run` with the seconds that the nodes took, each of which is waited for, the copies, and the number of
+        executions.
+        """
+        asked = Asked(repeat, until, every, feed)
+        return self._run(inputs, Where(device, devices, timeout), asked, is_timed=True)
 
-    def _run(
-        self, inputs: Mapping[str, BufferValue], devices: NodeDevices, timeout: float | None, *, waits: bool
-    ) -> GraphRun:
-        seconds = seconds_of(timeout)
-        deadline = None if seconds is None else time.monotonic() + seconds
+    def plan(
+        self,
+        inputs: Mapping[str, BufferValue],
+        *,
+        device: str = "cpu",
+        devices: Mapping[str, str] | None = None,
+        feed: Mapping[str, str] | None = None,
+    ) -> Plan:
+        """The plan that `run` follows for inputs of these sizes: steps, and the memory that they need. With `feed`,
+        that of a repetition.
+
+        Raises InputError as `run` does, and for what no plan can hold.
+        """
         self._check_names(inputs)
-        with Session() as session:
-            machine = SessionMachine(self._links, session, devices, deadline, waits)
-            values = {name: machine.given(info, inputs[name]) for name, info in self.inputs.items()}
-            try:
-                outputs = interp.run(self.module, values, machine)
-            except interp.NodeError as error:
-                raise InputError(self._place(error.span) + str(error)) from error
-            arrays = {name: machine.array(value) for name, value in outputs.items()}
-            return GraphRun(arrays, machine.timings, tuple(session.copies))
+        asked = ONCE if feed is None else repetition(self, Asked(repeat=1, feed=feed))
+        found = self._located(
+            lambda: self._runner.plan_for(inputs, RunOptions(node_devices(self.module, device, devices or {}), asked))
+        )
+        if found is None:
+            raise InputError(
+                f"not supported: a plan of graph {self.name!r}, which has textures, computes with numbers that its "
+                "nodes write, or has very many steps"
+            )
+        return found
+
+    def close(self) -> None:
+        """Free the memory that is kept for the next run. The graph can still be run."""
+        self._runner.close()
+
+    @cached_property
+    def _runner(self) -> Runner:
+        return Runner(self)
+
+    def _run(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked, *, is_timed: bool) -> GraphRun:
+        options = self._options(where, asked, is_timed=is_timed)
+        self._check_names(inputs)
+        return self._located(lambda: self._runner.run(inputs, options))
+
+    def _options(self, where: Where, asked: Asked, *, is_timed: bool) -> RunOptions:
+        seconds = seconds_of(where.timeout)
+        deadline = None if seconds is None else time.monotonic() + seconds
+        devices = node_devices(self.module, where.device, where.devices or {})
+        return RunOptions(devices, repetition(self, asked), deadline, is_timed)
+
+    def _located(self, act: Callable[[], Found]) -> Found:
+        """The result of a function; errors of nodes say where in the text these are."""
+        try:
+            return act()
+        except interp.NodeError as error:
+            raise InputError(self._place(error.span) + str(error)) from error
 
     def _place(self, span: Span | None) -> str:
         """File, line and column of a statement, for the beginning of a message."""

@@ -35,6 +35,11 @@ class GpuSide:
         self.pending: dict[tuple[int, ...], str] = {}
         """The numbers of the memories that dispatches write that were not waited for, with their entry points."""
 
+    @property
+    def buffers(self) -> GpuPlace:
+        """Where memories are that are no textures."""
+        return self._places[0]
+
     def place_of(self, memory: Memory, *, via_hercules: bool) -> GpuPlace:
         """Where a memory is: kernels that come from Hercules IR have textures as memory of their own."""
         return self._places[via_hercules and memory.texture is not None]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ..arguments import name_of, seconds_of
 from ..base.errors import DeviceError, InputError, TinctError
 from ..buffers import pack_binding, zeros, zeros_size
-from ..devices import device_named
+from ..devices import adapter_named, device_named
 from ..dispatch import DispatchSize
 from ..ir.layout_numbers import shown
 from ..ir.types import Texture
@@ -285,6 +285,22 @@ class Session:
                 self._launches.keep(fast_key, launch, map(id, bindings.values()))
             return resolved.made
 
+    def prepared(self, kernel: KernelLike, bindings: Mapping[str, Buffer], options: Options) -> Launch:
+        """A dispatch on buffers of the session, checked, for any number of runs while the buffers live. Raises
+        InputError and ShaderError.
+        """
+        with self.entered():
+            resolved = self._resolver.resolved(kernel.bindings, bindings, is_extra_ignored=False)
+            check_apart(resolved.arguments)
+            return self._new_launch(self._calls.of(kernel, options), resolved)
+
+    def gpu(self, device: str) -> GpuSide:
+        """A GPU in this session, by the name of the device."""
+        with self.entered():
+            adapter = adapter_named(device)
+            assert adapter is not None
+            return self._gpu_side(device, adapter)
+
     def _launch(self, call: Call, resolved: Resolved) -> Launch:
         """The prepared dispatch, which is remembered if what it is bound to lasts."""
         if not resolved.is_lasting:
@@ -307,8 +323,10 @@ class Session:
         return InterpretedLaunch(plan, self._ledger, call.device)
 
     def _side(self, call: Call) -> GpuSide:
-        name, adapter = call.gpu, call.adapter
-        assert adapter is not None
+        assert call.adapter is not None
+        return self._gpu_side(call.gpu, call.adapter)
+
+    def _gpu_side(self, name: str, adapter: str) -> GpuSide:
         if name not in self._sides:
             self._sides[name] = GpuSide(name, adapter)
         return self._sides[name]

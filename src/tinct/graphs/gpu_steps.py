@@ -1,0 +1,153 @@
+"""Steps of a plan on a GPU, in a session: dispatches, fills and copies, and data that cross to and from the host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ..sessions import Buffer, Session
+from ..sessions.calls import Options
+from ..sessions.memory import Memory
+from .host_steps import Act, Bytes, named, seconds_left
+from .linking import Links
+from .plan import Dispatch, Fill, Plan, Step, Transfer
+
+if TYPE_CHECKING:
+    from ..backend.gpu import Resident
+    from ..sessions.gpu_side import GpuPlace
+
+_ZEROS: Final = 1 << 20
+"""The bytes of a buffer of zeros, from which others are filled."""
+
+
+@dataclass(slots=True)
+class GpuMemory:
+    """The allocations of a plan on one GPU: buffers of a session, by the numbers of allocations."""
+
+    session: Session
+    device: str
+    _zeros: Resident | None = None
+
+    @property
+    def place(self) -> GpuPlace:
+        """The GPU."""
+        return self.session.gpu(self.device).buffers
+
+    def new(self, size: int, label: str) -> Buffer:
+        """An allocation, which the GPU has at once. Raises DeviceError."""
+        made = self.session.empty(np.uint8, max(size, 4), label=label)
+        place = self.place
+        made.memory.need(place, "")
+        made.memory.wrote(place)
+        return made
+
+    def fill(self, memory: Memory, offset: int, size: int) -> None:
+        """Zeros for a range."""
+        place = self.place
+        queue = place.side.queue()
+        with place.side.watched():
+            if self._zeros is None:
+                self._zeros = queue.new_buffer(_ZEROS)
+            for start in range(0, size, _ZEROS):
+                part = min(size - start, _ZEROS)
+                queue.copy(self._zeros, place.resident(memory), part, target_start=offset + start)
+
+    def copy(self, source: Memory, start: int, target: Memory, target_start: int, size: int) -> None:
+        """Copy between two allocations."""
+        place = self.place
+        with place.side.watched():
+            place.side.queue().copy(
+                place.resident(source), place.resident(target), size, start=start, target_start=target_start
+            )
+
+    def upload(self, memory: Memory, offset: int, data: Bytes) -> None:
+        """Bytes of the host for a range."""
+        place = self.place
+        if offset == 0 and data.nbytes == memory.size:
+            place.upload(memory, data)
+            return
+        queue = place.side.queue()
+        with place.side.watched():
+            room = queue.new_buffer(data.nbytes, data.tobytes())
+            queue.copy(room, place.resident(memory), data.nbytes, target_start=offset)
+
+    def submit(self) -> None:
+        """Send what is recorded, so that the GPU begins."""
+        place = self.place
+        with place.side.watched():
+            place.side.queue().submit()
+
+    def download(self, memory: Memory, offset: int, size: int) -> Bytes:
+        """The bytes of a range, after all that was recorded."""
+        place = self.place
+        queue, resident = place.side.queue(), place.resident(memory)
+        with place.side.watched():
+            if offset:
+                room = queue.new_buffer(size)
+                queue.copy(resident, room, size, start=offset)
+                resident = room
+            data = queue.read(resident, size)
+        place.side.done()
+        return np.frombuffer(data, np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class GpuSteps:
+    """Steps on a GPU's allocations of a plan, `buffers`, by the numbers of allocations."""
+
+    plan: Plan
+    links: Links
+    memory: GpuMemory
+    buffers: Sequence[Buffer | None]
+    _views: dict[int, Buffer] = field(default_factory=dict[int, Buffer])
+
+    def act(self, step: Step) -> Act:
+        """What does a step."""
+        match step:
+            case Fill(buffer):
+                place = self.plan.buffers[buffer]
+                memory = self._memory(place.allocation)
+                return lambda deadline: self.memory.fill(memory, place.offset, place.size)
+            case Transfer():
+                source, start = self.at(step.source, step.source_offset)
+                target, target_start = self.at(step.target, step.target_offset)
+                return lambda deadline: self.memory.copy(source, start, target, target_start, step.size)
+            case Dispatch():
+                return named(step, self._dispatch(step))
+
+    def at(self, buffer: int, offset: int = 0) -> tuple[Memory, int]:
+        """The memory in which a part of a buffer lies, and where in it."""
+        place = self.plan.buffers[buffer]
+        return self._memory(place.allocation), place.offset + offset
+
+    def _memory(self, allocation: int) -> Memory:
+        found = self.buffers[allocation]
+        assert found is not None
+        return found.memory
+
+    def _view(self, buffer: int) -> Buffer:
+        """A buffer, as the session binds it."""
+        if buffer not in self._views:
+            place = self.plan.buffers[buffer]
+            whole = self.buffers[place.allocation]
+            assert whole is not None
+            self._views[buffer] = whole.view(place.offset, dtype=np.uint8, shape=place.size)
+        return self._views[buffer]
+
+    def _dispatch(self, step: Dispatch) -> Act:
+        assert step.workgroups is not None
+        kernel, constants = self.links.kernels[step.leaf], self.links.constants[step.leaf]
+        views = {it.name: self._view(it.buffer) for it in step.bindings}
+        options = Options(step.workgroups, None, constants, step.device)
+        launch = self.memory.session.prepared(kernel, views, options)
+
+        def run(deadline: float | None) -> None:
+            if deadline is None:
+                launch.again()
+            else:
+                launch.start(seconds_left(deadline))
+
+        return run

@@ -1,0 +1,657 @@
+"""Makes the plan of a graph: the interpreter of graphs runs it on a machine that records.
+
+A value that nodes make is a buffer, which a write in place keeps, so that the steps that name a buffer are its life.
+A number that a node wrote is known only when the plan is followed: `DataNumber` stands for it. It may be an extent
+with a capacity, or a value that a node gets as it is. Arithmetic on it, and all else that a plan cannot hold, raises
+`Unplannable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn, TypeAlias, cast
+
+from ..base.errors import InputError
+from ..buffers import check_minimum
+from ..dispatch import dispatch_size
+from ..ir import types as wgsl
+from ..ir.dataflow import interp
+from ..ir.dataflow.nodes import Element, Graph, Leaf, Malloc, Module, Selector
+from ..ir.layout import member_offsets, runtime_array, runtime_count, size_of, sized, stride_of, whole_words
+from ..ir.layout_packing import check_size, pack, unpack
+from ..reflection import BindingInfo
+from ..shader import Kernel
+from .devices import NodeDevices
+from .linking import Links
+from .machine import check_zeros, selected
+from .placing import Life, live_bytes, place
+from .plan import (
+    HOST,
+    VERSION,
+    Allocation,
+    Bound,
+    Constant,
+    DataExtent,
+    Dispatch,
+    Fact,
+    Fill,
+    Kind,
+    Piece,
+    Plan,
+    PlanBuffer,
+    PlanInput,
+    PlanOutput,
+    Step,
+    Transfer,
+)
+
+Packed: TypeAlias = "bytes | bytearray | memoryview"
+
+_SMALL: Final = 1 << 12
+"""Inputs of a fixed size of at most so many bytes that a node only reads are constants."""
+_MOST_STEPS: Final = 1 << 14
+"""A graph of more steps, which has many instances, is walked."""
+_LARGEST_ROOM: Final = 1 << 28
+"""The limit `maxBufferSize` of WebGPU, for memory that values share on a GPU."""
+_INTERPRETERS: Final = ("interp", "hercules")
+
+
+class Unplannable(Exception):
+    """What no plan can hold, so that the graph is walked in each run."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """What a plan is for: the bytes of the inputs, the devices, and the outputs that become inputs of the next
+    execution, by name. In a repetition all other inputs stay as they are; else nodes may write them in place.
+    """
+
+    given: Mapping[str, Packed]
+    devices: NodeDevices
+    feed: Mapping[str, str] = field(default_factory=dict[str, str])
+    is_repeated: bool = False
+
+
+def make_plan(module: Module, links: Links, request: PlanRequest) -> Plan:
+    """The plan of a verified module. Raises Unplannable, and what `interp.run` raises."""
+    root = next(it for it in module.functions if it.name == module.root.function)
+    assert isinstance(root, Graph)
+    recorder = _Recorder(root.name, links, request)
+    inputs = {name: recorder.given(name) for name in request.given}
+    outputs = interp.run(module, inputs, recorder)
+    return recorder.plan(outputs)
+
+
+# Values
+
+
+@dataclass(eq=False, slots=True)
+class _Draft:
+    """A buffer before it has a place."""
+
+    label: str
+    device: str
+    size: int
+    kind: Kind
+
+
+@dataclass(eq=False, slots=True)
+class _Content:
+    """What values share: a number, zeros, an input, or bytes that nodes made. `buffers` are those that have it, by
+    device, `constants` those that have it and may not be written. It has the dtype and shape of the input `like`.
+    `type` is None for a number.
+    """
+
+    type: wgsl.Type | None
+    size: int
+    label: str
+    number: float | DataNumber | None = None
+    is_zero: bool = False
+    input: str = ""
+    like: str = ""
+    holders: int = 1
+    buffers: dict[str, int] = field(default_factory=dict[str, int])
+    constants: dict[tuple[str, wgsl.Type], int] = field(default_factory=dict["tuple[str, wgsl.Type]", int])
+
+
+@dataclass(eq=False, slots=True)
+class _Value:
+    """What one port holds."""
+
+    content: _Content
+    is_dropped: bool = False
+
+
+class DataNumber:
+    """A whole number that a node wrote: `type` at `offset` in a content."""
+
+    def __init__(self, content: _Content, offset: int, type: wgsl.Type) -> None:
+        self.content, self.offset, self.type = content, offset, type
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, DataNumber) and (other.content, other.offset) == (self.content, self.offset):
+            return True
+        return self._refuse()
+
+    def __hash__(self) -> int:
+        return hash((id(self.content), self.offset))
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise Unplannable("arithmetic on a number that a node wrote")
+
+    __index__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _refuse
+
+
+class _Recorder:
+    """The machine of the interpreter that records steps."""
+
+    def __init__(self, graph: str, links: Links, request: PlanRequest) -> None:
+        self._graph = graph
+        self._links = links
+        self._request = request
+        self._fed = frozenset(request.feed.values())
+        self._drafts: list[_Draft] = []
+        self._steps: list[Step] = []
+        self._constants: list[Constant] = []
+        self._known_constants: dict[object, int] = {}
+        self._uploads: dict[str, dict[int, str]] = {}
+        """For each input, the buffers that a run writes it to, with the reasons."""
+        self._facts: dict[Fact, None] = {}
+        self._inputs: dict[str, _Content] = {}
+
+    # The machine
+
+    def given(self, name: str) -> _Value:
+        """An input of the graph."""
+        type = self._links.types[self._graph, name]
+        if isinstance(type, (wgsl.Texture, wgsl.Sampler)):
+            raise Unplannable("textures")
+        content = _Content(type, len(self._request.given[name]), name, input=name, like=name)
+        self._inputs[name] = content
+        if self._request.is_repeated and name not in self._fed:
+            content.holders += 1
+        return _Value(content)
+
+    def share(self, value: _Value) -> _Value:
+        """One more holder of the same content."""
+        value.content.holders += 1
+        return _Value(value.content)
+
+    def drop(self, value: _Value) -> None:
+        """One holder less."""
+        if value.is_dropped:
+            return
+        value.is_dropped = True
+        value.content.holders -= 1
+        number = value.content.number
+        if isinstance(number, DataNumber) and not value.content.holders:
+            number.content.holders -= 1
+
+    def zeros(self, graph: str, malloc: Malloc, extents: tuple[int | DataNumber, ...]) -> _Value:
+        """Zeros of the type of a transient buffer."""
+        type, known = self._links.types[graph, malloc.name], _known(extents)
+        if isinstance(type, wgsl.Texture) or known is None:
+            raise Unplannable("textures, and transient buffers whose size a node wrote")
+        check_zeros(type, malloc, known)
+        size = whole_words(sized(type, known[0] if known else 0))
+        return _Value(_Content(type, size, malloc.name, is_zero=True))
+
+    def number(self, value: float | DataNumber) -> _Value:
+        """A number; one that a node wrote keeps the value that it is in."""
+        if isinstance(value, DataNumber):
+            value.content.holders += 1
+        return _Value(_Content(None, 0, "a number", number=value))
+
+    def length(self, value: _Value) -> int:
+        """The number of elements of an array, or of the one that a structure ends in."""
+        type = value.content.type
+        if isinstance(type, wgsl.Array) and isinstance(type.count, int):
+            return type.count
+        if type is None or runtime_array(type) is None:
+            raise InputError("the value has no runtime-sized array")
+        return runtime_count(type, value.content.size)
+
+    def element(self, value: _Value, selectors: tuple[Selector, ...]) -> int:
+        """The whole number in a value that selectors lead to."""
+        content = value.content
+        if content.number is not None and not selectors:
+            if isinstance(content.number, float):
+                raise InputError("that is no whole number")
+            return cast("int", content.number)
+        assert content.type is not None
+        if content.is_zero or self._is_known(content):
+            data = bytes(content.size) if content.is_zero else self._request.given[content.input]
+            found = number_in(content.type, data, selectors)
+            if not content.is_zero:
+                self._facts[Fact(content.input, _path(selectors), found)] = None
+            return found
+        offset, type = _located(content.type, content.size, selectors)
+        return cast("int", DataNumber(content, offset, type))
+
+    def check_time(self) -> None:
+        """A plan is made in a short time."""
+
+    def run(
+        self, leaf: Leaf, extents: tuple[int | DataNumber, ...], inputs: Mapping[str, _Value], path: tuple[str, ...]
+    ) -> dict[str, _Value]:
+        """Record one dispatch."""
+        if len(self._steps) > _MOST_STEPS:
+            raise Unplannable("a graph of very many steps")
+        kernel, constants = self._links.kernels[leaf.name], self._links.constants[leaf.name]
+        compilation, device = kernel.compilation(constants), self._request.devices.of(path)
+        compilation.check_runnable_on(device)
+        known = _known(extents)
+        if known is None:
+            raise Unplannable("extents that a node wrote")
+        workgroups = dispatch_size(None, known or 1, compilation)
+        node = _Node(kernel, "/".join(path), HOST if device in _INTERPRETERS else device)
+        bound = self._bound(node, inputs)
+        places = [
+            Bound(it.name, it.group, it.binding, bound[it.name], it.is_written)
+            for it in kernel.bindings
+            if it.name in bound
+        ]
+        size = compilation.workgroup_size
+        self._steps.append(Dispatch(path, leaf.name, device, known, size, workgroups, None, tuple(places)))
+        outputs = {
+            it.name: self._output(inputs[it.name], it, bound[it.name]) for it in kernel.bindings if it.is_written
+        }
+        for value in inputs.values():
+            self.drop(value)
+        return outputs
+
+    def _output(self, before: _Value, info: BindingInfo, buffer: int) -> _Value:
+        """The version of a value that a node has written."""
+        draft = self._drafts[buffer]
+        made = _Content(info.type, draft.size, draft.label, like=before.content.like)
+        made.buffers[draft.device] = buffer
+        return _Value(made)
+
+    # What a node is bound to
+
+    def _bound(self, node: _Node, inputs: Mapping[str, _Value]) -> dict[str, int]:
+        infos = {it.name: it for it in node.kernel.bindings}
+        members: dict[str, dict[str, _Content]] = {}
+        bound: dict[str, int] = {}
+        for port, value in inputs.items():
+            name, _, member = port.partition(".")
+            if member:
+                members.setdefault(name, {})[member] = value.content
+            elif infos[name].is_written:
+                bound[name] = self._own(value.content, infos[name], node)
+            else:
+                bound[name] = self._readable(value.content, infos[name], node)
+        bound.update({name: self._assembled(infos[name], parts, node) for name, parts in members.items()})
+        for name, buffer in bound.items():
+            check_minimum(infos[name], self._drafts[buffer].size)
+            check_size(infos[name].type, self._drafts[buffer].size, name)
+        return bound
+
+    def _readable(self, content: _Content, info: BindingInfo, node: _Node) -> int:
+        """A buffer for a binding that is only read."""
+        if self._is_constant(content):
+            return self._constant_of(content, info.type, info.name, node.device)
+        return self._on(content, node.device, node.why(info.name))
+
+    def _own(self, content: _Content, info: BindingInfo, node: _Node) -> int:
+        """A buffer that a node may write: that of the value, if nobody else holds it, or a copy."""
+        label, device = f"{node.name}.{info.name}", node.device
+        if content.is_zero:
+            return self._zeroed(content, label, device)
+        if content.number is not None:
+            source = self._constant_of(content, info.type, info.name, device)
+            return self._copied(source, label, device, f"{node.name!r} writes it")
+        if content.holders == 1:
+            return self._on(content, device, node.why(info.name))
+        if device in content.buffers or self._is_known(content) or not content.buffers:
+            kept = self._on(content, device, node.why(info.name))
+        else:
+            kept = next(iter(content.buffers.values()))
+        return self._copied(kept, label, device, f"{node.name!r} writes it, and its old value is still needed")
+
+    def _on(self, content: _Content, device: str, why: str) -> int:
+        """A buffer with the content on a device."""
+        if device in content.buffers:
+            return content.buffers[device]
+        if content.is_zero:
+            made = self._zeroed(content, content.label, device)
+        elif self._is_known(content) or (content.input and not content.buffers):
+            made = self._draft(content.label, device, content.size, "input")
+            self._uploads.setdefault(content.input, {})[made] = why
+        else:
+            made = self._copied(next(iter(content.buffers.values())), content.label, device, why)
+        content.buffers[device] = made
+        return made
+
+    def _is_known(self, content: _Content) -> bool:
+        """Whether it is an input that is the same in all executions."""
+        return bool(content.input) and content.input not in self._fed
+
+    def _is_constant(self, content: _Content) -> bool:
+        """Whether a node that only reads it gets a constant."""
+        if content.number is not None:
+            return True
+        is_open = content.type is None or runtime_array(content.type) is not None
+        return self._is_known(content) and not is_open and content.size <= _SMALL
+
+    def _zeroed(self, content: _Content, label: str, device: str) -> int:
+        made = self._draft(label, device, content.size, "transient")
+        self._steps.append(Fill(made))
+        return made
+
+    def _copied(self, source: int, label: str, device: str, why: str) -> int:
+        size = self._drafts[source].size
+        made = self._draft(label, device, size, "transient")
+        self._steps.append(Transfer(source, 0, made, 0, size, why))
+        return made
+
+    def _draft(self, label: str, device: str, size: int, kind: Kind) -> int:
+        self._drafts.append(_Draft(label, device, size, kind))
+        return len(self._drafts) - 1
+
+    # Constants
+
+    def _constant_of(self, content: _Content, type: wgsl.Type, name: str, device: str) -> int:
+        """A constant with a number, or with a small input."""
+        return self._constant({"": (0, type, content)}, whole_words(_fixed(type, content)), name, device, "")
+
+    def _assembled(self, info: BindingInfo, parts: Mapping[str, _Content], node: _Node) -> int:
+        """A constant with the members of a uniform structure."""
+        assert isinstance(info.type, wgsl.Struct)
+        types = {it.name: it.type for it in info.type.members}
+        offsets = dict(zip(types, member_offsets(info.type), strict=True))
+        placed = {f".{name}": (offsets[name], types[name], content) for name, content in parts.items()}
+        return self._constant(placed, whole_words(size_of(info.type)), info.name, node.device, node.name)
+
+    def _constant(
+        self,
+        parts: Mapping[str, tuple[int, wgsl.Type, _Content]],
+        size: int,
+        name: str,
+        device: str,
+        node: str,
+    ) -> int:
+        """A constant of so many bytes. Parts are offsets, types and contents, by what follows the name in messages."""
+        data, pieces = bytearray(size), list[Piece]()
+        copies: list[tuple[int, int, int, int, str]] = []
+        for part, (at, type, content) in parts.items():
+            why, length = f"{node!r} needs it as {name}{part}", _fixed(type, content)
+            if isinstance(content.number, DataNumber):
+                number = content.number
+                if _plain(number.type) is not _plain(type):
+                    raise Unplannable("a number of another type")
+                source = self._on(number.content, device, why)
+                copies.append((source, number.offset, at, 4, why))
+            elif content.number is not None:
+                packed = pack(type, content.number, name=f"{name}{part}")
+                data[at : at + len(packed)] = packed
+            elif self._is_known(content):
+                pieces.append(Piece(content.input, 0, at, length))
+            elif not content.is_zero:
+                copies.append((self._on(content, device, why), 0, at, length, why))
+        if device != HOST and any((at | start | length) % 4 for _, start, at, length, _ in copies):
+            raise Unplannable("a copy of 2 bytes on a GPU")
+        return self._noted(Constant(-1, bytes(data), tuple(pieces)), copies, name, device)
+
+    def _noted(self, constant: Constant, copies: list[tuple[int, int, int, int, str]], name: str, device: str) -> int:
+        """The buffer of a constant: one for all equal constants on a device into which nothing is copied."""
+        key = (device, constant.data, constant.pieces)
+        if not copies and key in self._known_constants:
+            return self._known_constants[key]
+        made = self._draft(name, device, len(constant.data), "constants")
+        self._constants.append(Constant(made, constant.data, constant.pieces))
+        if not copies:
+            self._known_constants[key] = made
+        for source, start, at, length, why in copies:
+            self._steps.append(Transfer(source, start, made, at, length, why))
+        return made
+
+    # The whole
+
+    def plan(self, outputs: Mapping[str, _Value]) -> Plan:
+        """The plan, when everything is recorded."""
+        turns = self._turns(outputs)
+        found = {name: self._result(name, value.content) for name, value in outputs.items()}
+        memory = _Memory(self._drafts, self._steps, turns, {it.buffer for it in found.values()})
+        inputs = tuple(
+            PlanInput(name, len(data), tuple(self._uploads.get(name, ())), tuple(self._uploads.get(name, {}).values()))
+            for name, data in self._request.given.items()
+        )
+        return Plan(
+            VERSION,
+            self._graph,
+            tuple(memory.allocations),
+            tuple(memory.buffers),
+            tuple(self._constants),
+            inputs,
+            tuple(self._facts),
+            tuple(self._steps),
+            tuple(found.values()),
+            tuple(self._request.feed.items()),
+            tuple(memory.rotations()),
+            memory.live_bytes,
+        )
+
+    def _result(self, name: str, content: _Content) -> PlanOutput:
+        """An output, in a buffer that has it already, or on the host."""
+        type = self._links.types[self._graph, name]
+        if self._is_constant(content):
+            return PlanOutput(name, self._constant_of(content, type, name, HOST), content.like)
+        device = next(iter(content.buffers), HOST)
+        buffer = self._on(content, HOST if HOST in content.buffers else device, "the program reads it")
+        return PlanOutput(name, buffer, content.like)
+
+    def _turns(self, outputs: Mapping[str, _Value]) -> dict[int, int]:
+        """For a repetition, the buffers that become inputs, with the buffers of these. Copies what cannot change places
+        with an input: it is on another device, or becomes several inputs, or is an input that stays.
+        """
+        turns: dict[int, int] = {}
+        for output, name in self._request.feed.items():
+            content, before = outputs[output].content, self._inputs[name]
+            if not self._uploads.get(name):
+                continue  # no node reads the input
+            (target,) = self._uploads[name]
+            draft = self._drafts[target]
+            source = content.buffers.get(draft.device)
+            if source is None or source in turns or not self._may_turn(source):
+                why = f"it becomes the input {name!r} of the next execution"
+                known = self._result(output, content).buffer if source is None else source
+                source = self._copied(known, f"the next {name}", draft.device, why)
+            if self._drafts[source].size != draft.size:
+                raise InputError(
+                    f"output {output!r} has {self._drafts[source].size} bytes, but the input {name!r} that it becomes "
+                    f"has {before.size}: to repeat a graph, both must have the same size"
+                )
+            turns[source] = target
+        return turns
+
+    def _may_turn(self, buffer: int) -> bool:
+        kind = self._drafts[buffer].kind
+        is_fed = any(buffer in self._uploads.get(name, ()) for name in self._fed)
+        return kind == "transient" or (kind == "input" and is_fed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A node while its dispatch is recorded. `device` has the memory."""
+
+    kernel: Kernel
+    name: str
+    device: str
+
+    def why(self, binding: str) -> str:
+        """The reason for a copy."""
+        return f"'{self.kernel.info.name}' needs it as {binding}"
+
+
+def _fixed(type: wgsl.Type, content: _Content) -> int:
+    """The bytes of a part of a constant."""
+    return content.size if runtime_array(type) is not None else size_of(type)
+
+
+def _known(extents: tuple[int | DataNumber, ...]) -> tuple[int, ...] | None:
+    """Extents of which no node wrote one."""
+    known = tuple(it for it in extents if isinstance(it, int))
+    return known if len(known) == len(extents) else None
+
+
+def _plain(type: wgsl.Type) -> wgsl.Type:
+    return type.element if isinstance(type, wgsl.Atomic) else type
+
+
+def _path(selectors: tuple[Selector, ...]) -> tuple[str | int, ...]:
+    return tuple(it.index if isinstance(it, Element) else it.name for it in selectors)
+
+
+def number_in(type: wgsl.Type, data: Packed, selectors: tuple[Selector, ...]) -> int:
+    """The whole number that selectors lead to. Raises InputError."""
+    found: Any = unpack(type, data)
+    for selector in selectors:
+        found = selected(found, selector)
+    if found.shape or found.dtype.kind not in "iu":
+        raise InputError("that is no whole number")
+    return int(found)
+
+
+def _located(type: wgsl.Type, size: int, selectors: tuple[Selector, ...]) -> tuple[int, wgsl.Type]:
+    """The offset and the type of the whole number that selectors lead to in a value. Raises InputError."""
+    offset = 0
+    for selector in selectors:
+        if isinstance(selector, Element):
+            inner, stride, count = _elements(type, size - offset)
+            if not 0 <= selector.index < count:
+                raise InputError(f"there is no element {selector.index}, but {count} elements")
+            offset, type = offset + selector.index * stride, inner
+            continue
+        names = [it.name for it in type.members] if isinstance(type, wgsl.Struct) else []
+        if not isinstance(type, wgsl.Struct) or selector.name not in names:
+            raise InputError(f"there is no member {selector.name!r}")
+        number = names.index(selector.name)
+        offset, type = offset + member_offsets(type)[number], type.members[number].type
+    if _plain(type) not in (wgsl.I32, wgsl.U32):
+        raise InputError("that is no whole number")
+    return offset, type
+
+
+def _elements(type: wgsl.Type, size: int) -> tuple[wgsl.Type, int, int]:
+    """The type, the stride and the number of elements."""
+    if isinstance(type, wgsl.Array):
+        count = type.count if isinstance(type.count, int) else runtime_count(type, size)
+        return type.element, stride_of(type), count
+    if isinstance(type, wgsl.Vector):
+        return type.element, size_of(type.element), type.width
+    return type, 0, 0
+
+
+# Memory
+
+
+class _Memory:
+    """Allocations for the buffers of a plan. `turns` are the buffers that become inputs; `kept` are read at the end."""
+
+    def __init__(self, drafts: list[_Draft], steps: list[Step], turns: Mapping[int, int], kept: set[int]) -> None:
+        self._drafts = drafts
+        self._turns = {source: target for source, target in turns.items() if source != target}
+        self._lives = _lives(drafts, steps, kept | self._turns.keys())
+        self._apart = _apart(drafts, steps)
+        self.allocations: list[Allocation] = []
+        self._places: dict[int, tuple[int, int]] = {}
+        self.live_bytes = 0
+        for number, draft in enumerate(drafts):
+            if draft.kind == "input":
+                self._places[number] = self._allocation(draft.device, draft.size, "input"), 0
+        for device in dict.fromkeys(it.device for it in drafts):
+            self._place_constants(device)
+            self._place_transients(device)
+        self.buffers = [PlanBuffer(it.label, *self._places[number], it.size) for number, it in enumerate(drafts)]
+
+    def _allocation(self, device: str, size: int, kind: Kind) -> int:
+        self.allocations.append(Allocation(device, size, kind))
+        return len(self.allocations) - 1
+
+    def _of(self, device: str, kind: Kind) -> list[int]:
+        return [number for number, it in enumerate(self._drafts) if (it.device, it.kind) == (device, kind)]
+
+    def _place_constants(self, device: str) -> None:
+        numbers = self._of(device, "constants")
+        found = place([Life(self._drafts[it].size, 0, 0) for it in numbers])
+        for size in found.rooms:
+            self._allocation(device, size, "constants")
+        for number, (_, offset) in zip(numbers, found.places, strict=True):
+            self._places[number] = len(self.allocations) - 1, offset
+
+    def _place_transients(self, device: str) -> None:
+        numbers = [it for it in self._of(device, "transient") if it in self._lives]
+        position = {number: index for index, number in enumerate(numbers)}
+        lives: list[Life] = []
+        for number in numbers:
+            start, end = self._lives[number]
+            apart = () if device == HOST else self._apart.get(number, ())
+            clashes = frozenset(position[it] for it in apart if it in position)
+            lives.append(Life(self._drafts[number].size, start, end, clashes))
+        states = [position[it] for it in self._turns if it in position]
+        found = place(lives, states, (1 << 62) if device == HOST else _LARGEST_ROOM)
+        first = len(self.allocations)
+        for room, size in enumerate(found.rooms):
+            self._allocation(device, size, "state" if room < len(states) else "transient")
+        for number, (room, offset) in zip(numbers, found.places, strict=True):
+            self._places[number] = first + room, offset
+        self.live_bytes += live_bytes(lives)
+
+    def rotations(self) -> list[tuple[int, ...]]:
+        """The allocations that change places, each taking that of the next."""
+        following = {self._places[source][0]: self._places[target][0] for source, target in self._turns.items()}
+        starts = [it for it in following if it not in following.values()] or list(following)
+        found: list[tuple[int, ...]] = []
+        seen: set[int] = set()
+        for start in [*starts, *following]:
+            chain: list[int] = []
+            now: int | None = start
+            while now is not None and now not in seen:
+                seen.add(now)
+                chain.append(now)
+                now = following.get(now)
+            if len(chain) > 1:
+                found.append(tuple(chain))
+        return found
+
+
+def _lives(drafts: list[_Draft], steps: list[Step], kept: set[int]) -> dict[int, tuple[int, int]]:
+    """The first and the last step of each buffer that a step names."""
+    found: dict[int, tuple[int, int]] = {}
+    for number, step in enumerate(steps):
+        for buffer in named_by(step):
+            found[buffer] = found.get(buffer, (number, number))[0], number
+    for buffer in kept:
+        found[buffer] = found.get(buffer, (0, 0))[0], len(steps)
+    return found
+
+
+def named_by(step: Step) -> list[int]:
+    """The buffers that a step names."""
+    match step:
+        case Fill(buffer):
+            return [buffer]
+        case Transfer():
+            return [step.source, step.target]
+        case Dispatch():
+            counts = [it.buffer for it in step.extents if isinstance(it, DataExtent)]
+            return [*counts, *(it.buffer for it in step.bindings)]
+
+
+def _apart(drafts: list[_Draft], steps: list[Step]) -> dict[int, set[int]]:
+    """The pairs of buffers that may not be ranges of one buffer of a GPU: a step writes one and reads the other."""
+    found: dict[int, set[int]] = {}
+    for step in steps:
+        written = [step.target] if isinstance(step, Transfer) else []
+        if isinstance(step, Dispatch):
+            written = [it.buffer for it in step.bindings if it.is_written]
+        read = set(named_by(step)) - set(written)
+        for one in written:
+            for other in read:
+                found.setdefault(one, set()).add(other)
+                found.setdefault(other, set()).add(one)
+    return found

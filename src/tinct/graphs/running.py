@@ -1,0 +1,295 @@
+"""Runs a graph: by a plan that is kept, or, on the interpreters and where no plan can be, by walking the graph.
+
+A runner keeps the plans that a graph was run with, and for the latest ones their memory and prepared steps
+(`Executor`), so that a run only writes inputs, follows the plan and reads outputs. Runs at the same time have an
+executor each.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InputError
+from ..buffers import pack_binding, unpack_binding
+from ..ir import types as wgsl
+from ..ir.dataflow import interp
+from ..ir.dataflow.nodes import Element, Member
+from ..reflection import BindingInfo
+from ..sessions import Copy, Session
+from ..sessions.forms import like as without_memory
+from ..shader import BufferValue
+from .devices import NodeDevices
+from .executor import Executor, Record, Turns
+from .machine import NodeTiming, SessionMachine, Value, described, host_value
+from .plan import Plan
+from .planner import Packed, PlanRequest, Unplannable, make_plan, number_in
+from .repeating import Repetition
+
+if TYPE_CHECKING:
+    from .program import GraphProgram
+
+Array: TypeAlias = npt.NDArray[Any]
+
+_MOST_PLANS: Final = 64
+"""The number of plans that a graph keeps."""
+_MOST_EXECUTORS: Final = 4
+"""The number of executors, with their memory, that a graph keeps between runs."""
+_WALKED: Final = ("interp", "hercules")
+"""The devices on which a graph is walked: that is what it means."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRun:
+    """The result of a run: the outputs by name, the times of nodes by their paths in the hierarchy, and the copies
+    between devices and of values that a node writes while another still needs them. `executions` is how often the graph
+    was executed.
+    """
+
+    outputs: dict[str, Array]
+    timings: dict[tuple[str, ...], NodeTiming]
+    copies: tuple[Copy, ...]
+    executions: int = 1
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a graph is run. `deadline` is a value of `time.monotonic`. If it is timed, each node is waited for.
+    `should_stop` is asked between executions.
+    """
+
+    devices: NodeDevices
+    repetition: Repetition
+    deadline: float | None = None
+    is_timed: bool = False
+    should_stop: Callable[[], bool] = _never
+
+    @property
+    def is_walked(self) -> bool:
+        """Whether all nodes are on interpreters."""
+        return all(it in _WALKED for it in (self.devices.default, *self.devices.by_path.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The inputs: as bytes, and the dtype and shape of those that are arrays, without their memory."""
+
+    packed: Mapping[str, Packed]
+    likes: Mapping[str, Array | None]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(map(len, self.packed.values()))
+
+
+_Key: TypeAlias = "tuple[object, ...]"
+
+
+@dataclass(eq=False)
+class Runner:
+    """Runs one graph. Safe to share between threads."""
+
+    graph: GraphProgram
+    _plans: dict[_Key, list[Plan | None]] = field(default_factory=dict["_Key", "list[Plan | None]"])
+    """By sizes, devices and repetition: a plan for each set of numbers that expressions read; None if there is none."""
+    _free: list[Executor] = field(default_factory=list[Executor])
+    """Executors that nobody uses, the latest last."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def close(self) -> None:
+        """Free the memory that is kept between runs."""
+        with self._lock:
+            free, self._free = self._free, []
+        for executor in free:
+            executor.close()
+
+    def run(self, inputs: Mapping[str, BufferValue], options: RunOptions) -> GraphRun:
+        """Run the graph with checked inputs. Raises InputError, ShaderError and DeviceError."""
+        if options.repetition.most == 0:
+            return self._not_run(inputs, options.repetition)
+        plan = given = None
+        if not options.is_walked:
+            given = self._packed(inputs)
+            plan = None if given is None else self.plan(given, options)
+        if plan is None or given is None:
+            return walk(self.graph, inputs, options)
+        return self._follow(plan, given, options)
+
+    def plan_for(self, inputs: Mapping[str, BufferValue], options: RunOptions) -> Plan | None:
+        """The plan of a run; None if there can be none."""
+        given = self._packed(inputs)
+        return None if given is None else self.plan(given, options)
+
+    # Plans
+
+    def _packed(self, inputs: Mapping[str, BufferValue]) -> _Given | None:
+        """The bytes of the inputs; None if there are textures."""
+        infos = self.graph.inputs
+        if any(isinstance(it.type, (wgsl.Texture, wgsl.Sampler)) for it in infos.values()):
+            return None
+        values = {name: host_value(info, inputs[name]) for name, info in infos.items()}
+        packed = {name: _bytes_of(info, values[name]) for name, info in infos.items()}
+        return _Given(packed, {name: without_memory(it) for name, it in values.items()})
+
+    def plan(self, given: _Given, options: RunOptions) -> Plan | None:
+        """A plan that is known, or a new one; None if there can be none."""
+        feed = options.repetition.feed
+        devices = options.devices
+        key = (given.sizes, devices.default, tuple(devices.by_path.items()), tuple(feed.items()))
+        with self._lock:
+            known = list(self._plans.get(key, ()))
+        for plan in known:
+            if plan is None or self._holds(plan, given):
+                return plan
+        try:
+            made = make_plan(
+                self.graph.module,
+                self.graph.links,
+                PlanRequest(given.packed, devices, feed, is_repeated=bool(feed)),
+            )
+        except Unplannable:
+            made = None
+        with self._lock:
+            if sum(map(len, self._plans.values())) >= _MOST_PLANS:
+                self._plans.clear()
+            self._plans.setdefault(key, []).append(made)
+        return made
+
+    def _holds(self, plan: Plan, given: _Given) -> bool:
+        """Whether the numbers that expressions read are those of the plan."""
+        for fact in plan.facts:
+            selectors = tuple(Element(it) if isinstance(it, int) else Member(it) for it in fact.path)
+            if number_in(self.graph.inputs[fact.input].type, given.packed[fact.input], selectors) != fact.value:
+                return False
+        return True
+
+    # Following a plan
+
+    def _follow(self, plan: Plan, given: _Given, options: RunOptions) -> GraphRun:
+        executor, record = self._executor(plan), Record() if options.is_timed else None
+        asked = options.repetition
+        turns = Turns(asked.most, asked.until, asked.every, options.should_stop)
+        executions = executor.run(given.packed, turns, options.deadline, record)
+        outputs: dict[str, Array] = {}
+        for it in plan.outputs:
+            info = described(it.name, self.graph.output_type(it.name))
+            outputs[it.name] = unpack_binding(info, executor.output(it, record).data, given.likes.get(it.like))
+        self._give_back(executor)
+        if record is None:
+            return GraphRun(outputs, {}, (), executions)
+        return GraphRun(outputs, record.timings, tuple(record.copies), executions)
+
+    def _executor(self, plan: Plan) -> Executor:
+        """An executor of the plan, which nobody else uses."""
+        with self._lock:
+            found = next((it for it in reversed(self._free) if it.plan is plan), None)
+            if found is not None:
+                self._free.remove(found)
+        if found is not None and found.is_whole:
+            return found
+        return Executor(plan, self.graph.links)
+
+    def _give_back(self, executor: Executor) -> None:
+        with self._lock:
+            self._free.append(executor)
+            dropped = self._free.pop(0) if len(self._free) > _MOST_EXECUTORS else None
+        if dropped is not None:
+            dropped.close()
+
+    def _not_run(self, inputs: Mapping[str, BufferValue], asked: Repetition) -> GraphRun:
+        """No execution: the outputs that become inputs are these inputs."""
+        outputs: dict[str, Array] = {}
+        for output, name in asked.feed.items():
+            info = self.graph.inputs[name]
+            value = host_value(info, inputs[name])
+            outputs[output] = unpack_binding(info, pack_binding(info, value), without_memory(value))
+        return GraphRun(outputs, {}, (), 0)
+
+
+def _bytes_of(info: BindingInfo, value: object) -> Packed:
+    """The bytes of an input: those of the array itself, where it has the memory layout."""
+    type = info.type
+    if isinstance(value, np.ndarray) and isinstance(type, wgsl.Array) and type.count is None:
+        array = cast("Array", value)
+        element = type.element.element if isinstance(type.element, wgsl.Atomic) else type.element
+        is_plain = element in (wgsl.F32, wgsl.U32, wgsl.I32) and array.dtype == info.dtype
+        if (
+            is_plain
+            and array.ndim
+            and array.size
+            and array.flags.c_contiguous
+            and not isinstance(array, np.ma.MaskedArray)
+        ):
+            return array.reshape(-1).view(np.uint8).data
+    return pack_binding(info, cast("object", value))
+
+
+# Walking
+
+
+def walk(graph: GraphProgram, inputs: Mapping[str, BufferValue], options: RunOptions) -> GraphRun:
+    """Run a graph by its interpreter, in a session of its own, without a plan."""
+    with Session() as session:
+        machine = SessionMachine(graph.links, session, options.devices, options.deadline, options.is_timed)
+        walker = _Walker(graph, machine, options)
+        outputs = walker.run({name: machine.given(info, inputs[name]) for name, info in graph.inputs.items()})
+        arrays = {name: machine.array(value) for name, value in outputs.items()}
+        return GraphRun(arrays, machine.timings, tuple(session.copies), walker.executions)
+
+
+class _Walker:
+    def __init__(self, graph: GraphProgram, machine: SessionMachine, options: RunOptions) -> None:
+        self._graph = graph
+        self._machine = machine
+        self._options = options
+        self.executions = 0
+
+    def run(self, values: dict[str, Value]) -> dict[str, Value]:
+        """The outputs of the last execution."""
+        machine, asked = self._machine, self._options.repetition
+        fed = set(asked.feed.values())
+        while True:
+            held = {name: it if name in fed else machine.share(it) for name, it in values.items()}
+            outputs = interp.run(self._graph.module, held, machine)
+            self.executions += 1
+            if self._is_last(outputs):
+                return outputs
+            machine.check_time()
+            if self._options.should_stop():
+                return outputs
+            for output, name in asked.feed.items():
+                self._check_length(output, name, outputs[output], values[name])
+                values[name] = machine.share(outputs[output])
+            for value in outputs.values():
+                machine.drop(value)
+
+    def _is_last(self, outputs: Mapping[str, Value]) -> bool:
+        asked = self._options.repetition
+        if self.executions == asked.most:
+            return True
+        return asked.until is not None and bool(flag_of(asked.until, self._machine.array(outputs[asked.until])))
+
+    def _check_length(self, output: str, name: str, value: Value, before: Value) -> None:
+        machine = self._machine
+        counts = [machine.length(it) if machine.is_runtime_sized(it) else 0 for it in (value, before)]
+        if counts[0] != counts[1]:
+            raise InputError(
+                f"output {output!r} has {counts[0]} elements, but the input {name!r} that it becomes has {counts[1]}: "
+                "to repeat a graph, both must have the same size"
+            )
+
+
+def flag_of(name: str, values: Array) -> int:
+    """The number that says whether to go on. Raises InputError for several."""
+    if values.size != 1:
+        raise InputError(f"until takes an output that is one whole number, but {name!r} has {values.size}")
+    return int(values.reshape(-1)[0])
