@@ -1,8 +1,9 @@
 """Dataflow graphs of kernels, after the HPVM Language Reference: which kernels run, on which data, in which order.
 
-A `Module` has shaders, node functions and a root node. A *leaf* is a compute entry point of a shader; a *graph* is the
-function of an internal node and has children of its own, which execute leaves or other graphs. So modules are
-hierarchies, without recursion; the host runs the root's graph.
+A `Module` has shaders, node functions and a root node. A *leaf* is a compute entry point of a shader; a *leaf on the
+host* is a function of the host's language, known by name; a *graph* is the function of an internal node and has
+children of its own, which execute leaves or other graphs. So modules are hierarchies, without recursion; the host runs
+the root's graph.
 
     shader filters = file("filters.wgsl")
 
@@ -29,7 +30,7 @@ port for each member.
 
 Instances: a node has instances in up to three dimensions, whose extents are whole numbers that are known when the node
 starts: expressions of the graph's inputs, lengths of arrays, numbers that other nodes gave. Those of a leaf are its
-invocations; those of a graph are executions of the graph.
+invocations; those of a graph are executions of the graph. A leaf on the host is executed once.
 
 Values: a connection hands over a value, not a place. `malloc` gives each node that it is bound to zeros of its own,
 and what a node writes nobody sees but over its outputs. A one-to-one edge says that each instance of its sink reads

@@ -22,6 +22,7 @@ from .nodes import (
     Endpoint,
     Function,
     Graph,
+    Host,
     Malloc,
     Module,
     Reference,
@@ -93,6 +94,8 @@ class _Drawing:
     def _node(self, node: CreateNode, path: Path) -> Iterator[str]:
         function, inner = self.functions[node.function], (*path, node.name)
         extents = " x ".join(map(expression_text, node.extents)) or "1"
+        if isinstance(function, Host):
+            extents = "on the host"
         lines = [node.name if node.name == node.function else f"{node.name}: {node.function}", extents]
         lines += [self._notes[inner]] if inner in self._notes else []
         label = _text("\n".join(lines))

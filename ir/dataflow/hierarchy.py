@@ -13,6 +13,7 @@ from .nodes import (
     Expression,
     Function,
     Graph,
+    Host,
     Leaf,
     Module,
     Reference,
@@ -99,14 +100,14 @@ def innermost_first(module: Module) -> list[Graph]:
 def origins(module: Module) -> dict[str, dict[str, str | None]]:
     """For each function and each of its outputs: the input that the output is a version of, or None if there is none.
 
-    An output of a leaf is a version of its input of the same name. That of a graph is traced back along edges, splits
-    and children to an input of the graph.
+    An output of a leaf, on the host or not, is a version of its input of the same name. That of a graph is traced back
+    along edges, splits and children to an input of the graph.
     """
     functions = {it.name: it for it in module.functions}
     found: dict[str, dict[str, str | None]] = {
         it.name: {port.name: _own_input(port.access, port.name) for port in it.ports if port.access is not Access.IN}
         for it in module.functions
-        if isinstance(it, Leaf)
+        if isinstance(it, (Leaf, Host))
     }
     for graph in innermost_first(module):
         scope = scope_of(graph, functions)

@@ -32,6 +32,7 @@ from .nodes import (
     FloatLiteral,
     Function,
     Graph,
+    Host,
     Leaf,
     Length,
     Malloc,
@@ -79,9 +80,10 @@ class Machine(Protocol[V]):
         ...
 
     def run(
-        self, leaf: Leaf, extents: tuple[int, ...], inputs: Mapping[str, V], path: tuple[str, ...], /
+        self, leaf: Leaf | Host, extents: tuple[int, ...], inputs: Mapping[str, V], path: tuple[str, ...], /
     ) -> dict[str, V]:
-        """The outputs of a leaf with that many invocations. `path` has the names of the node and its ancestors.
+        """The outputs of a leaf with that many invocations, or of one on the host. `path` has the names of the node and
+        its ancestors.
 
         The inputs are not used again: `run` may write them where nobody else holds them.
 
@@ -279,7 +281,7 @@ class _Execution(Generic[V]):
 
     def _run(self, node: CreateNode, function: Function, extents: tuple[int, ...], given: dict[str, V]) -> dict[str, V]:
         interpreter, path = self.interpreter, (*self.path, node.name)
-        if isinstance(function, Leaf):
+        if isinstance(function, (Leaf, Host)):
             try:
                 return interpreter.machine.run(function, extents, given, path)
             except InputError as error:

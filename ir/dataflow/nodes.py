@@ -151,6 +151,21 @@ class Graph(SchemaNode):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Host(SchemaNode):
+    """`Host(str name, port* ports)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("name", "str", Category.SCALAR),
+        FieldInfo("ports", "port", Category.NODE, Count.MANY),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    name: str
+    ports: tuple[Port, ...]
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Port(SchemaNode):
     """A parameter of a node function. An Inout port is an input and an output of the same name."""
 
@@ -410,12 +425,13 @@ class Element(SchemaNode):
 ShaderSource: TypeAlias = EmbeddedShader | ShaderFile
 """The WGSL text of a shader, or the path of its file, relative to the folder of the file that names it."""
 
-Function: TypeAlias = Leaf | Graph
+Function: TypeAlias = Leaf | Graph | Host
 """Node functions.
   Leaf: the compute entry point `entry` of `shader`, with values for its overrides. Its ports are its bindings; a
     uniform binding that is a structure is one port, `params`, or a port for each member, `params.width`.
     `workgroup_size` is what the entry point declares, or nothing.
   Graph: the function of an internal node: its child graph.
+  Host: a function of the host's language on arrays, which whoever runs the graph has under that name.
 """
 
 Number: TypeAlias = IntegerLiteral | FloatLiteral | BoolLiteral
@@ -451,6 +467,7 @@ SCHEMA = Schema(
         ShaderFile,
         Leaf,
         Graph,
+        Host,
         Port,
         Type,
         Constant,
@@ -482,7 +499,7 @@ SCHEMA = Schema(
         "module": (Module,),
         "shader": (Shader,),
         "shader_source": (EmbeddedShader, ShaderFile),
-        "function": (Leaf, Graph),
+        "function": (Leaf, Graph, Host),
         "port": (Port,),
         "type": (Type,),
         "constant": (Constant,),

@@ -28,8 +28,9 @@ verifies. Both are in one long file because each line of the printer corresponds
 
 The intrinsics have the names and the order of arguments of the HPVM Language Reference: `createEdge(SOURCE, SINK,
 REPLICATION, OUTPUT, INPUT)`, `bind.input(CHILD, VALUE, INPUT)`, `bind.output(CHILD, OUTPUT, OUTPUT OF THE GRAPH)`,
-each with `streaming` as a last argument where data stream. A shader is a `file` or a `text("""…""")`. Names that are
-no identifiers are written in quotes, with JSON's escapes. Comments go from `#` to the end of the line.
+each with `streaming` as a last argument where data stream. A shader is a `file` or a `text("""…""")`. A leaf on the
+host is its head alone, as in `host median(in samples: array<f32>, out median: f32)`. Names that are no identifiers are
+written in quotes, with JSON's escapes. Comments go from `#` to the end of the line.
 '''
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ from .nodes import (
     FloatLiteral,
     Function,
     Graph,
+    Host,
     IntegerLiteral,
     Leaf,
     Length,
@@ -140,17 +142,19 @@ def _block(text: str) -> str:
 
 
 def _function_lines(function: Function, notes: Mapping[int, Iterable[str]]) -> Iterable[str]:
-    ports = ", ".join(_port_text(it) for it in function.ports)
+    head = f"{_name(function.name)}({', '.join(_port_text(it) for it in function.ports)})"
     said = [f"^ {note}" for it in (function, *function.ports) for note in notes.get(id(it), ())]
     match function:
+        case Host():
+            return [f"host {head}", *said]
         case Leaf():
-            lines = [f"leaf {_name(function.name)}({ports}) {{", *said]
+            lines = [f"leaf {head} {{", *said]
             lines.append(f"  entry({_name(function.shader)}, {_name(function.entry)})")
             lines += [f"  constant({_name(it.name)}, {_number_text(it.value)})" for it in function.constants]
             if function.workgroup_size:
                 lines.append(f"  workgroup_size({', '.join(map(str, function.workgroup_size))})")
         case Graph():
-            lines = [f"graph {_name(function.name)}({ports}) {{", *said]
+            lines = [f"graph {head} {{", *said]
             for statement in function.body:
                 lines += _noted(statement_text(statement), statement, notes, "  ")
         case _:
@@ -419,11 +423,14 @@ class _Parser:
         shaders: list[Shader] = []
         functions: list[Function] = []
         while not self._is_at("root"):
-            match self._word(("shader", "leaf", "graph", "root"), "a declaration"):
+            match self._word(("shader", "leaf", "host", "graph", "root"), "a declaration"):
                 case "shader":
                     shaders.append(self._shader())
                 case "leaf":
                     functions.append(self._leaf())
+                case "host":
+                    first, name, ports = self._head("leaf on the host")
+                    functions.append(Host(name, ports, span=self._since(first)))
                 case _:
                     functions.append(self._graph())
         root = self._root()

@@ -29,8 +29,11 @@ __all__ = [
     "Session",
     "Shader",
     "ShaderError",
+    "ShaderFunction",
     "TinctError",
+    "evaluate",
     "graph",
+    "host",
     "load",
     "load_graph",
     "load_hercules",
@@ -40,10 +43,11 @@ if TYPE_CHECKING:
     from .base.errors import DeviceError, InputError, TinctError
     from .devices import DEVICES
     from .functions import HerculesFile, HerculesFunction, load_hercules
-    from .graphs import Graph, GraphProgram, graph, load_graph
+    from .graphs import Graph, GraphProgram, graph, host, load_graph
     from .ir.diagnostics import Diagnostic, ShaderError
     from .sessions import Buffer, Session
     from .shader import Kernel, Shader, load
+    from .wgsl_functions import ShaderFunction, evaluate
 
 _HOMES = {
     "DEVICES": "devices",
@@ -51,7 +55,8 @@ _HOMES = {
     "Shader": "shader",
     "load": "shader",
     **dict.fromkeys(("Buffer", "Session"), "sessions"),
-    **dict.fromkeys(("Graph", "GraphProgram", "graph", "load_graph"), "graphs"),
+    **dict.fromkeys(("ShaderFunction", "evaluate"), "wgsl_functions"),
+    **dict.fromkeys(("Graph", "GraphProgram", "graph", "host", "load_graph"), "graphs"),
     **dict.fromkeys(("HerculesFile", "HerculesFunction", "load_hercules"), "functions"),
     **dict.fromkeys(("DeviceError", "InputError", "TinctError"), "base.errors"),
     **dict.fromkeys(("Diagnostic", "ShaderError"), "ir.diagnostics"),

@@ -52,10 +52,11 @@ LEAVES = st.builds(
     st.lists(st.builds(n.Constant, NAMES, NUMBERS), max_size=2).map(tuple),
     st.lists(INTEGERS, max_size=4).map(tuple),
 )
+HOSTS = st.builds(n.Host, NAMES, PORT_LISTS)
 GRAPHS = st.builds(n.Graph, NAMES, PORT_LISTS, st.lists(STATEMENTS, max_size=5).map(tuple))
 MODULES = st.builds(
     n.Module,
     st.lists(st.builds(n.Shader, NAMES, SOURCES), max_size=2).map(tuple),
-    st.lists(st.one_of(LEAVES, GRAPHS), max_size=3).map(tuple),
+    st.lists(st.one_of(LEAVES, HOSTS, GRAPHS), max_size=3).map(tuple),
     CREATIONS,
 )

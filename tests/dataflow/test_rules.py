@@ -28,6 +28,8 @@ leaf fresh(out b: array<f32>) {
   entry(s, fresh)
 }
 
+host mean(in a: array<f32>, out mean: f32)
+
 graph inner(in x: array<f32>, inout z: array<f32>) {
   node = createNode1D(f, len(x))
   bind.input(node, x, a)
@@ -205,6 +207,14 @@ BROKEN = [
     ("workgroup-size", "workgroup_size(64)", "workgroup_size(4, 4, 4, 1)", "one to three sizes"),
     ("root-function", "root = createNode(g)", "root = createNode(gg)", "no graph is named 'gg'; did you mean 'g'?"),
     ("root-function", "root = createNode(g)", "root = createNode(f)", "'f' is a leaf"),
+    ("root-function", "root = createNode(g)", "root = createNode(mean)", "'mean' is a leaf"),
+    (
+        "host-extents",
+        "cell = malloc(u32)",
+        "cell = malloc(u32)\nm = createNode1D(mean, 4)\nbind.input(m, x, a)",
+        "takes no extents",
+    ),
+    ("port-names", "out mean: f32", "out mean.x: f32", "'mean.x' is no name of a port"),
     ("root-instances", "root = createNode(g)", "root = createNode1D(g, 2)", "the root has one instance"),
     (
         "no-recursion",

@@ -18,6 +18,7 @@ from ..nodes import (
     Element,
     Expression,
     FloatLiteral,
+    Host,
     Length,
     Malloc,
     Query,
@@ -70,6 +71,11 @@ def _function_exists(node: CreateNode, scope: Scope) -> Iterator[str]:
 def _dimensions(node: CreateNode, scope: Scope) -> Iterator[str]:
     if len(node.extents) > 3:
         yield f"node {node.name!r} has {len(node.extents)} dimensions; a node has at most 3"
+
+
+def _host_extents(node: CreateNode, scope: Scope) -> Iterator[str]:
+    if node.extents and isinstance(scope.functions.get(node.function), Host):
+        yield f"node {node.name!r} executes {node.function!r} on the host, once: it takes no extents"
 
 
 def _copies(split: Split, scope: Scope) -> Iterator[str]:
@@ -260,6 +266,7 @@ DECLARATIONS: Final = (
         "node-function", "a node executes a leaf or a graph of the program", each(CreateNode, _function_exists)
     ),
     StatementRule("dimensions", "a node has at most three dimensions", each(CreateNode, _dimensions)),
+    StatementRule("host-extents", "a leaf on the host is executed once", each(CreateNode, _host_extents)),
     StatementRule("split-count", "a split makes at least two copies", each(Split, _copies)),
     StatementRule("malloc-extents", "a transient buffer has the extents of its type", each(Malloc, _malloc_extents)),
 )

@@ -16,6 +16,7 @@ from ..nodes import (
     Dimension,
     Function,
     Graph,
+    Host,
     Leaf,
     Module,
     Query,
@@ -118,7 +119,7 @@ def _root_function(module: Module) -> Found:
     if name not in known:
         graphs = [it.name for it in module.functions if isinstance(it, Graph)]
         yield None, module.root, unknown_name(f"the root: no graph is named {name!r}", name, graphs)
-    elif isinstance(known[name], Leaf):
+    elif isinstance(known[name], (Leaf, Host)):
         yield None, module.root, f"the root executes a graph, and {name!r} is a leaf"
 
 

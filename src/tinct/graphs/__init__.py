@@ -3,6 +3,7 @@
 - `builder`: `Graph`, which is built node by node. `tracing`: `@graph`, which builds one from a function. `operands`:
   what they
   compute with, such as `zeros` and `instance_id`. `state`: statements and node functions, checked as they are added.
+- `host_functions`: `host`, which makes a leaf of a Python function.
 - `program`: `GraphProgram`, a graph that is whole. `files`: reads one. `linking`: kernels and WGSL types for its names,
   with `wgsl_types`. `machine`: runs its leaves in a session, on the devices that `devices` has for its nodes.
 
@@ -11,6 +12,8 @@
 
 from .builder import Graph, Node
 from .files import load_graph
+from .host_functions import HostFunction, host
+from .launch import Launch
 from .machine import NodeTiming
 from .operands import instance_id, maximum, minimum, num_dims, num_instances, zeros
 from .plan import Plan
@@ -22,10 +25,13 @@ __all__ = [
     "Graph",
     "GraphProgram",
     "GraphRun",
+    "HostFunction",
+    "Launch",
     "Node",
     "NodeTiming",
     "Plan",
     "graph",
+    "host",
     "instance_id",
     "load_graph",
     "maximum",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal, TypeAlias
@@ -39,6 +40,8 @@ from ..ir.tokens import TextError
 from ..reflection import BindingInfo
 from ..sessions.calls import Constants
 from ..shader import BufferValue, Kernel
+from .host_functions import HostFunction, host
+from .launch import Launch
 from .linking import Links, link_graphs, link_leaves
 from .operands import Input, Number, Operand, Part, Port, Zeros, expression_of, numbers_of
 from .plan import Plan
@@ -89,7 +92,7 @@ class Node:
 
 
 class Graph:
-    """A graph of kernels that is being built; see docs/graphs.md.
+    """A graph of kernels that is being built; see docs/graphs.md. It pickles, whole or not.
 
     Errors are raised at the call that makes them, with the names of node and port. What can only be said of a whole
     graph, such as a missing input, is raised where the graph is used first. A graph may be changed after that.
@@ -102,6 +105,14 @@ class Graph:
         self.state = GraphState(name)
         self._kernels: dict[str, Kernel] = {}
         self._finished: tuple[tuple[int, int], GraphProgram] | None = None
+
+    def __getstate__(self) -> dict[str, object]:
+        with suppress(InputError):  # if it is whole, all copies in a process share the program, which pickles as text
+            _ = self.program
+        return dict(self.__dict__)
+
+    def __dask_tokenize__(self) -> tuple[object, ...]:
+        return self.program.__dask_tokenize__()
 
     def __repr__(self) -> str:
         return f"<Graph {self.name}: {', '.join(self.state.scope.children) or 'no node'}>"
@@ -136,31 +147,40 @@ class Graph:
 
     def node(
         self,
-        function: Kernel | Graph | GraphProgram,
+        function: Kernel | Graph | GraphProgram | HostFunction | Callable[..., Any],
         *,
         threads: Extents | None = None,
         workgroups: Extents | None = None,
         instances: Extents = (),
         constants: Constants | None = None,
+        inputs: Mapping[str, str] | None = None,
+        outputs: Mapping[str, str] | None = None,
         name: str | None = None,
     ) -> Node:
-        """Add a node that executes a kernel or another graph.
+        """Add a node that executes a kernel, another graph, or a Python function on the host.
 
         For a kernel, `threads` has its invocations, or `workgroups` its workgroups, in none to three dimensions, and
         `constants` values of overrides. For a graph, `instances` says how many instances of it there are: without, one.
-        An extent is a whole number, an expression such as "len(picture) / 2", an input or a part of an output.
+        An extent is a whole number, an expression such as "len(picture) / 2", an input or a part of an output. A
+        function is one of `tinct.host`, or any other, with the types of its `inputs` and `outputs` as there.
 
         Raises InputError.
         """
-        _check_executable(function)
+        if not isinstance(function, (Kernel, Graph, GraphProgram, HostFunction)):
+            function = _as_host(function, inputs, outputs)
+        elif inputs is not None or outputs is not None:
+            raise InputError("inputs and outputs are types of the ports of a Python function")
         if isinstance(function, Kernel):
             executed = self._kernel_use(function, constants)
             extents = self._threads(function, constants, threads, workgroups)
             if numbers_of(instances):
                 raise InputError("a kernel has threads or workgroups; instances are for graphs")
+        elif threads is not None or workgroups is not None or constants is not None:
+            what = "a function on the host runs once" if isinstance(function, HostFunction) else "a graph has instances"
+            raise InputError(f"{what}; threads, workgroups and constants are for kernels")
+        elif isinstance(function, HostFunction):
+            executed, extents = self.state.use_host(function.leaf, function), self._expressions(instances)
         else:
-            if threads is not None or workgroups is not None or constants is not None:
-                raise InputError("a graph has instances; threads, workgroups and constants are for kernels")
             executed, extents = self._graph_use(function), self._expressions(instances)
         stem = kernel_name(function) if isinstance(function, Kernel) else function.name
         own = self.state.fresh(stem) if name is None else name_of(name, "the name of a node", "blur")
@@ -239,12 +259,12 @@ class Graph:
         if graph is self:
             raise InputError(f"graph {self.name!r} cannot contain itself")
         if isinstance(graph, GraphProgram):
-            return self.state.use_module(graph.module, graph.shaders)
+            return self.state.use_module(graph.module, graph.shaders, graph.functions)
         module = graph.state.module()
         mistakes = verify_parts(module)
         if mistakes:
             raise InputError(f"graph {graph.name!r} is not whole: {mistakes[0].message}")
-        return self.state.use_module(module, graph.state.shaders)
+        return self.state.use_module(module, graph.state.shaders, graph.state.hosts)
 
     def _threads(
         self, kernel: Kernel, constants: Constants | None, threads: object, workgroups: object
@@ -330,7 +350,8 @@ class Graph:
         if mistakes:
             raise InputError("; ".join(it.message for it in mistakes))
         shaders = {it.name: self.state.shaders[it.name] for it in module.shaders}
-        links = Links()
+        hosts = self.state.hosts
+        links = Links(hosts={it.name: hosts[it.name] for it in module.functions if it.name in hosts})
         wrong = link_leaves(module, shaders, links) or link_graphs(module, links)
         if wrong:
             raise InputError("; ".join(it.message for it in wrong))
@@ -394,6 +415,30 @@ class Graph:
             feed=feed,
         )
 
+    def launch(
+        self,
+        inputs: Mapping[str, BufferValue],
+        *,
+        device: str = "cpu",
+        devices: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        repeat: int | None = None,
+        until: str | None = None,
+        every: int | None = None,
+        feed: Mapping[str, str] | None = None,
+    ) -> Launch:
+        """Begin what `run` does, in the background; see `GraphProgram.launch`."""
+        return self.program.launch(
+            inputs,
+            device=device,
+            devices=devices,
+            timeout=timeout,
+            repeat=repeat,
+            until=until,
+            every=every,
+            feed=feed,
+        )
+
     def plan(
         self,
         inputs: Mapping[str, BufferValue],
@@ -414,9 +459,10 @@ class Graph:
         self.program.save(file, shaders=shaders)
 
 
-def _check_executable(function: object) -> None:
-    if not isinstance(function, (Kernel, Graph, GraphProgram)):
-        raise InputError(f"a node executes a kernel or a graph, not {shown(function)}")
+def _as_host(function: object, inputs: Mapping[str, str] | None, outputs: Mapping[str, str] | None) -> HostFunction:
+    if not callable(function):
+        raise InputError(f"a node executes a kernel, a graph or a function, not {shown(function)}")
+    return host(function, inputs=inputs, outputs=outputs)
 
 
 def _product(groups: Operand, size: int) -> Expression:

@@ -2,46 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
+from ..arguments import mapping_of
+from ..base.errors import InputError
+from ..base.recent import Recent
 from ..ir.dataflow.codec import CODEC
-from ..ir.dataflow.nodes import EmbeddedShader, Module, ShaderFile
+from ..ir.dataflow.nodes import EmbeddedShader, Host, Module, ShaderFile
 from ..ir.dataflow.nodes import Shader as ShaderDeclaration
 from ..ir.dataflow.rules.table import Mistake
 from ..ir.dataflow.text import parse
 from ..ir.dataflow.verify import verify, verify_heads
 from ..ir.diagnostics import Diagnostic, Severity, ShaderError
+from ..ir.hints import unknown_name
 from ..ir.schema.codec import CodecError
 from ..ir.source import Source, Span
 from ..ir.tokens import TextError
-from ..shader import Shader, load_source
+from ..shader import Shader, load_source, shader_of
+from .host_functions import HostFunction, with_function
 from .linking import Links, link_graphs, link_leaves
 from .program import GraphProgram
 
 
-def load_graph(graph: str | PathLike[str]) -> GraphProgram:
+def load_graph(
+    graph: str | PathLike[str], *, functions: Mapping[str, Callable[..., Any]] | None = None
+) -> GraphProgram:
     """A graph from a `.hpvm` file, from its text, or from the JSON of one (a str with a line break, `;` or `{` is
     text).
 
-    Shaders in files are looked up relative to the folder of the graph's file.
+    Shaders in files are looked up relative to the folder of the graph's file. `functions` has the Python functions of
+    its leaves on the host, by the names of the leaves; the graph runs if it has them all.
 
-    Raises ShaderError, which shows each mistake in its line, InputError for what is neither text nor a path, and
-    OSError for a file that cannot be read.
+    Raises ShaderError, which shows each mistake in its line, InputError for what is neither text nor a path, for
+    functions that do not fit, and OSError for a file that cannot be read.
     """
-    return read_graph(load_source(graph))
+    return read_graph(load_source(graph), {} if functions is None else functions)
 
 
-def read_graph(source: Source) -> GraphProgram:
-    """The graph of a source. Raises ShaderError, and OSError for the file of a shader."""
-    module, links = _module(source), Links()
+def read_graph(source: Source, functions: Mapping[str, Callable[..., Any]] | None = None) -> GraphProgram:
+    """The graph of a source. Raises ShaderError, InputError, and OSError for the file of a shader."""
+    module = _module(source)
     _raise_if_any(verify_heads(module), source)
     shaders = {it.name: _shader(it, source) for it in module.shaders}
+    links = Links(hosts=_hosts(module, functions or {}))
+    _link(module, shaders, links, source)
+    return GraphProgram(module, shaders, links, source)
+
+
+_Parts = tuple[Source, "tuple[tuple[str, Source], ...]", "tuple[tuple[str, HostFunction], ...]", bool]
+
+_recent: Recent[_Parts, GraphProgram] = Recent(64)
+"""Unpickled graphs. A worker of a cluster gets a graph with each task; what it prepared must outlive the task."""
+
+
+def unpickled(
+    source: Source,
+    shaders: tuple[tuple[str, Source], ...],
+    functions: tuple[tuple[str, HostFunction], ...],
+    has_source: bool,
+) -> GraphProgram:
+    """The program of a text that was valid when it was pickled: one object for all copies in this process."""
+
+    def make() -> GraphProgram:
+        module, links = _module(source), Links(hosts=dict(functions))
+        by_name = {name: shader_of(it) for name, it in shaders}
+        _link(module, by_name, links, source)
+        return GraphProgram(module, by_name, links, source if has_source else None)
+
+    return _recent.get((source, shaders, functions, has_source), make)
+
+
+def _hosts(module: Module, functions: Mapping[str, Callable[..., Any]]) -> dict[str, HostFunction]:
+    """The functions of leaves on the host."""
+    leaves = {it.name: it for it in module.functions if isinstance(it, Host)}
+    for name in mapping_of(functions, "functions", leaves or ("median",)):
+        if name not in leaves:
+            raise InputError(unknown_name(f"the graph has no leaf on the host named {name!r}", name, leaves))
+    return {name: with_function(leaves[name], it) for name, it in functions.items()}
+
+
+def _link(module: Module, shaders: Mapping[str, Shader], links: Links, source: Source) -> None:
+    """Link the leaves and graphs of a module whose heads are verified. Raises ShaderError."""
     _raise_if_any(link_leaves(module, shaders, links), source)
     _raise_if_any(verify(module), source)
     _raise_if_any(link_graphs(module, links), source)
-    return GraphProgram(module, shaders, links, source)
 
 
 def _module(source: Source) -> Module:

@@ -16,6 +16,7 @@ from ..ir.dataflow.nodes import (
     Endpoint,
     Function,
     Graph,
+    Host,
     Leaf,
     Module,
     Port,
@@ -29,6 +30,7 @@ from ..ir.dataflow.scope import SPLIT_INPUT, Scope, scope_of, split_outputs
 from ..ir.dataflow.text import type_text
 from ..ir.hints import unknown_name
 from ..shader import Kernel, Shader
+from .host_functions import HostFunction
 from .wgsl_types import builtin_type, fits, has_member_ports, kernel_ports, port_type
 
 
@@ -39,12 +41,18 @@ class Links:
     kernels: dict[str, Kernel] = field(default_factory=dict[str, Kernel])
     constants: dict[str, dict[str, float]] = field(default_factory=dict[str, "dict[str, float]"])
     types: dict[tuple[str, str], wgsl.Type] = field(default_factory=dict[tuple[str, str], wgsl.Type])
+    hosts: dict[str, HostFunction] = field(default_factory=dict[str, HostFunction])
+    """The Python functions of leaves on the host, as far as they are given."""
 
 
 def link_leaves(module: Module, shaders: Mapping[str, Shader], links: Links) -> list[Mistake]:
     """Add the leaves of a module, whose heads are verified, to the links; returns what does not fit their shaders."""
     leaves = [it for it in module.functions if isinstance(it, Leaf)]
-    return [mistake for leaf in leaves for mistake in _link_leaf(leaf, shaders[leaf.shader], links)]
+    hosts = [it for it in module.functions if isinstance(it, Host)]
+    return [
+        *(mistake for leaf in leaves for mistake in _link_leaf(leaf, shaders[leaf.shader], links)),
+        *(mistake for leaf in hosts for mistake in _link_host(leaf, links)),
+    ]
 
 
 def link_graphs(module: Module, links: Links) -> list[Mistake]:
@@ -77,6 +85,16 @@ def _link_leaf(leaf: Leaf, shader: Shader, links: Links) -> Iterator[Mistake]:
     links.constants[leaf.name] = constants
     if not wrong_ports:
         links.types.update({(leaf.name, it.name): port_type(kernel, it.name) for it in leaf.ports})
+
+
+def _link_host(leaf: Host, links: Links) -> Iterator[Mistake]:
+    for port in leaf.ports:
+        type = builtin_type(port.type)
+        if type is None:
+            message = f"not supported: {port.name!r} of {leaf.name!r}, a leaf on the host, is of {type_text(port.type)}"
+            yield Mistake("known-types", leaf, port, message)
+        else:
+            links.types[leaf.name, port.name] = type
 
 
 def _whole_ports(leaf: Leaf, kernel: Kernel) -> list[str]:

@@ -17,9 +17,10 @@ import numpy.typing as npt
 from ..base.errors import DeviceError, InputError
 from ..buffers import is_output, pack_binding
 from ..ir import types as wgsl
-from ..ir.dataflow.nodes import Element, Leaf, Malloc, Selector
+from ..ir.dataflow.nodes import Access, Element, Host, Leaf, Malloc, Selector
 from ..ir.dataflow.text import type_text
 from ..ir.layout import runtime_array, runtime_count, sized, whole_words
+from ..ir.layout_leaves import leaf as leaf_of
 from ..ir.layout_packing import unpack
 from ..ir.textures import format_of
 from ..reflection import BindingInfo, Place, describe_binding
@@ -158,11 +159,13 @@ class SessionMachine:
     # Running
 
     def run(
-        self, leaf: Leaf, extents: tuple[int, ...], inputs: Mapping[str, Value], path: tuple[str, ...]
+        self, leaf: Leaf | Host, extents: tuple[int, ...], inputs: Mapping[str, Value], path: tuple[str, ...]
     ) -> dict[str, Value]:
-        """One dispatch."""
-        kernel = self.links.kernels[leaf.name]
+        """One dispatch, or a call of a Python function."""
         self.check_time()
+        if isinstance(leaf, Host):
+            return self._call(leaf, inputs, path)
+        kernel = self.links.kernels[leaf.name]
         try:
             bindings = self._bindings(kernel, inputs, "/".join(path))
             self._dispatch(leaf, extents, bindings, path)
@@ -183,11 +186,35 @@ class SessionMachine:
         if self.waits:
             self.session.wait()
         seconds = time.perf_counter() - start
-        compiling = min(sum(compilation.seconds.values()) - compiled, seconds)
+        self._time(path, seconds, min(sum(compilation.seconds.values()) - compiled, seconds))
+
+    def _time(self, path: tuple[str, ...], seconds: float, compiling: float) -> None:
         timing = self.timings.setdefault(path, NodeTiming())
         timing.compile += compiling
         timing.run += seconds - compiling
         timing.dispatches += 1
+
+    def _call(self, leaf: Host, inputs: Mapping[str, Value], path: tuple[str, ...]) -> dict[str, Value]:
+        """The outputs of a Python function, which are new values."""
+        function = self.links.hosts.get(leaf.name)
+        if function is None:
+            raise InputError(f"it needs a Python function: load_graph(…, functions={{{leaf.name!r}: …}})")
+        types = {it.name: self.links.types[leaf.name, it.name] for it in leaf.ports}
+        node = repr("/".join(path))
+        start = time.perf_counter()
+        seen = {port: _seen(it.content, types[port], f"{node} needs it as {port}") for port, it in inputs.items()}
+        try:
+            found = function.results(seen)
+        except Exception as error:
+            if not isinstance(error, InputError):
+                error.add_note(f"raised by the function of node {node}, {leaf.name!r}")
+            raise
+        made = {it.name: it for it in leaf.ports if it.access is not Access.IN}
+        values = {name: self.given(described(name, types[name]), found[name]) for name in made}
+        for value in inputs.values():
+            self.drop(value)
+        self._time(path, time.perf_counter() - start, 0.0)
+        return values
 
     def check_time(self) -> None:
         """Raise DeviceError when the deadline has passed."""
@@ -305,6 +332,24 @@ def _canonical(content: Content, why: str) -> Array:
     with data.session.entered():
         data.memory.need(HOST, why)
         return unpack(type, bytes(data.memory.host()))
+
+
+def _seen(content: Content, type: wgsl.Type, why: str) -> Any:
+    """A value as a Python function gets it: an array that cannot be written, in the memory of the value if that is
+    where it lies, or a scalar of numpy.
+    """
+    data = content.data
+    if isinstance(data, Buffer):
+        with data.session.entered():
+            data.memory.need(HOST, why)
+            room = data.memory.host().data
+            array = leaf_of(type, runtime_count(type, len(room))).view(room)
+    elif isinstance(data, Zeros):
+        array = unpack(type, bytes(whole_words(sized(type, data.extents[0] if data.extents else 0))))
+    else:
+        array = unpack(type, pack_binding(described("the value", type), data))
+    array.flags.writeable = False
+    return array if array.shape else array[()]
 
 
 def _empty_texture(type: wgsl.Texture, extents: tuple[int, ...]) -> Array:

@@ -17,7 +17,7 @@ from ..buffers import check_minimum
 from ..dispatch import dispatch_size
 from ..ir import types as wgsl
 from ..ir.dataflow import interp
-from ..ir.dataflow.nodes import Element, Graph, Leaf, Malloc, Module, Selector
+from ..ir.dataflow.nodes import Element, Graph, Host, Leaf, Malloc, Module, Selector
 from ..ir.layout import member_offsets, runtime_array, runtime_count, size_of, sized, stride_of, whole_words
 from ..ir.layout_packing import check_size, pack, unpack
 from ..reflection import BindingInfo
@@ -235,9 +235,15 @@ class _Recorder:
         """A plan is made in a short time."""
 
     def run(
-        self, leaf: Leaf, extents: tuple[int | DataNumber, ...], inputs: Mapping[str, _Value], path: tuple[str, ...]
+        self,
+        leaf: Leaf | Host,
+        extents: tuple[int | DataNumber, ...],
+        inputs: Mapping[str, _Value],
+        path: tuple[str, ...],
     ) -> dict[str, _Value]:
         """Record one dispatch."""
+        if isinstance(leaf, Host):
+            raise Unplannable("a Python function, whose outputs have any size")
         if len(self._steps) > _MOST_STEPS:
             raise Unplannable("a graph of very many steps")
         kernel, constants = self._links.kernels[leaf.name], self._links.constants[leaf.name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike, path
 from pathlib import Path
@@ -28,6 +28,8 @@ from ..ir.types import Type
 from ..reflection import BindingInfo
 from ..shader import BufferValue, Kernel, Shader
 from .devices import node_devices
+from .host_functions import HostFunction
+from .launch import Launch
 from .linking import Links
 from .machine import described
 from .plan import Plan
@@ -50,7 +52,8 @@ class GraphProgram:
     """A graph of kernels that is whole. `load_graph` and `Graph.program` give one.
 
     `module` is its IR, `shaders` are the shaders of its leaves by their names in the IR, and `source` is the text that
-    it was parsed from, if there is one.
+    it was parsed from, if there is one. It pickles as text, with the text of its shaders and with its Python functions;
+    all copies of one text in a process are one program.
     """
 
     def __init__(
@@ -61,6 +64,20 @@ class GraphProgram:
         self.shaders = dict(shaders)
         self.links = links
         """What the names of its module stand for in WGSL."""
+
+    def __reduce__(self) -> tuple[Callable[..., GraphProgram], tuple[object, ...]]:
+        from .files import unpickled
+
+        source = self.source or Source.from_text(print_module(self.module))
+        shaders = tuple((name, it.source) for name, it in self.shaders.items())
+        text = Source(source.name, source.data)
+        return unpickled, (text, tuple(shaders), tuple(self.functions.items()), self.source is not None)
+
+    def __dask_tokenize__(self) -> tuple[object, ...]:
+        texts = sorted((name, it.source.data) for name, it in self.shaders.items())
+        functions = [self.functions[it] for it in sorted(self.functions)]
+        plain = Module((), self.module.functions, self.module.root)
+        return "tinct.GraphProgram", print_module(plain), texts, functions
 
     def __repr__(self) -> str:
         return f"<GraphProgram {self.name}: {', '.join(self.inputs)} -> {', '.join(self.outputs)}>"
@@ -102,6 +119,11 @@ class GraphProgram:
     def output_type(self, name: str) -> Type:
         """The WGSL type of an output."""
         return self.links.types[self._root.name, name]
+
+    @property
+    def functions(self) -> dict[str, HostFunction]:
+        """The Python functions of the leaves on the host, by the names of the leaves."""
+        return dict(self.links.hosts)
 
     def run(
         self,
@@ -154,6 +176,31 @@ class GraphProgram:
         asked = Asked(repeat, until, every, feed)
         return self._run(inputs, Where(device, devices, timeout), asked, is_timed=True)
 
+    def launch(
+        self,
+        inputs: Mapping[str, BufferValue],
+        *,
+        device: str = "cpu",
+        devices: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        repeat: int | None = None,
+        until: str | None = None,
+        every: int | None = None,
+        feed: Mapping[str, str] | None = None,
+    ) -> Launch:
+        """Begin what `run` does, in the background; `wait` returns the outputs. Several launches share the machine.
+
+        Options and names are checked now; other errors are raised by `wait`. The arrays that are given must not be
+        changed before the run has ended.
+        """
+        options = self._options(Where(device, devices, timeout), Asked(repeat, until, every, feed), is_timed=False)
+        self._check_names(inputs)
+        given = dict(inputs)
+        return Launch(
+            self.name,
+            lambda stop: self._located(lambda: self.runner.run(given, replace(options, should_stop=stop))),
+        )
+
     def plan(
         self,
         inputs: Mapping[str, BufferValue],
@@ -170,27 +217,28 @@ class GraphProgram:
         self._check_names(inputs)
         asked = ONCE if feed is None else repetition(self, Asked(repeat=1, feed=feed))
         found = self._located(
-            lambda: self._runner.plan_for(inputs, RunOptions(node_devices(self.module, device, devices or {}), asked))
+            lambda: self.runner.plan_for(inputs, RunOptions(node_devices(self.module, device, devices or {}), asked))
         )
         if found is None:
             raise InputError(
-                f"not supported: a plan of graph {self.name!r}, which has textures, computes with numbers that its "
-                "nodes write, or has very many steps"
+                f"not supported: a plan of graph {self.name!r}, which has textures or Python functions, computes "
+                "with numbers that its nodes write, or has very many steps"
             )
         return found
 
     def close(self) -> None:
         """Free the memory that is kept for the next run. The graph can still be run."""
-        self._runner.close()
+        self.runner.close()
 
     @cached_property
-    def _runner(self) -> Runner:
+    def runner(self) -> Runner:
+        """What runs it."""
         return Runner(self)
 
     def _run(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked, *, is_timed: bool) -> GraphRun:
         options = self._options(where, asked, is_timed=is_timed)
         self._check_names(inputs)
-        return self._located(lambda: self._runner.run(inputs, options))
+        return self._located(lambda: self.runner.run(inputs, options))
 
     def _options(self, where: Where, asked: Asked, *, is_timed: bool) -> RunOptions:
         seconds = seconds_of(where.timeout)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from ..base.errors import InputError
+from ..base.errors import DeviceError, InputError
 from ..buffers import pack_binding, unpack_binding
 from ..ir import types as wgsl
 from ..ir.dataflow import interp
@@ -101,14 +101,14 @@ class Runner:
     graph: GraphProgram
     _plans: dict[_Key, list[Plan | None]] = field(default_factory=dict["_Key", "list[Plan | None]"])
     """By sizes, devices and repetition: a plan for each set of numbers that expressions read; None if there is none."""
-    _free: list[Executor] = field(default_factory=list[Executor])
+    free: list[Executor] = field(default_factory=list[Executor])
     """Executors that nobody uses, the latest last."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def close(self) -> None:
         """Free the memory that is kept between runs."""
         with self._lock:
-            free, self._free = self._free, []
+            free, self.free = self.free, []
         for executor in free:
             executor.close()
 
@@ -175,8 +175,11 @@ class Runner:
     # Following a plan
 
     def _follow(self, plan: Plan, given: _Given, options: RunOptions) -> GraphRun:
-        executor, record = self._executor(plan), Record() if options.is_timed else None
-        asked = options.repetition
+        asked, record = options.repetition, Record() if options.is_timed else None
+        for it in plan.outputs:
+            if it.name == asked.until:
+                check_flag(it.name, plan.buffers[it.buffer].size // 4)
+        executor = self._executor(plan)
         turns = Turns(asked.most, asked.until, asked.every, options.should_stop)
         executions = executor.run(given.packed, turns, options.deadline, record)
         outputs: dict[str, Array] = {}
@@ -191,17 +194,17 @@ class Runner:
     def _executor(self, plan: Plan) -> Executor:
         """An executor of the plan, which nobody else uses."""
         with self._lock:
-            found = next((it for it in reversed(self._free) if it.plan is plan), None)
+            found = next((it for it in reversed(self.free) if it.plan is plan), None)
             if found is not None:
-                self._free.remove(found)
+                self.free.remove(found)
         if found is not None and found.is_whole:
             return found
         return Executor(plan, self.graph.links)
 
     def _give_back(self, executor: Executor) -> None:
         with self._lock:
-            self._free.append(executor)
-            dropped = self._free.pop(0) if len(self._free) > _MOST_EXECUTORS else None
+            self.free.append(executor)
+            dropped = self.free.pop(0) if len(self.free) > _MOST_EXECUTORS else None
         if dropped is not None:
             dropped.close()
 
@@ -217,7 +220,7 @@ class Runner:
 
 def _bytes_of(info: BindingInfo, value: object) -> Packed:
     """The bytes of an input: those of the array itself, where it has the memory layout."""
-    type = info.type
+    type, given = info.type, value
     if isinstance(value, np.ndarray) and isinstance(type, wgsl.Array) and type.count is None:
         array = cast("Array", value)
         element = type.element.element if isinstance(type.element, wgsl.Atomic) else type.element
@@ -230,7 +233,7 @@ def _bytes_of(info: BindingInfo, value: object) -> Packed:
             and not isinstance(array, np.ma.MaskedArray)
         ):
             return array.reshape(-1).view(np.uint8).data
-    return pack_binding(info, cast("object", value))
+    return pack_binding(info, given)
 
 
 # Walking
@@ -265,7 +268,7 @@ class _Walker:
                 return outputs
             machine.check_time()
             if self._options.should_stop():
-                return outputs
+                raise DeviceError("the run was given up")
             for output, name in asked.feed.items():
                 self._check_length(output, name, outputs[output], values[name])
                 values[name] = machine.share(outputs[output])
@@ -290,6 +293,11 @@ class _Walker:
 
 def flag_of(name: str, values: Array) -> int:
     """The number that says whether to go on. Raises InputError for several."""
-    if values.size != 1:
-        raise InputError(f"until takes an output that is one whole number, but {name!r} has {values.size}")
+    check_flag(name, values.size)
     return int(values.reshape(-1)[0])
+
+
+def check_flag(name: str, count: int) -> None:
+    """Raise InputError for an output of several numbers."""
+    if count != 1:
+        raise InputError(f"until takes an output that is one whole number, but {name!r} has {count}")

@@ -21,6 +21,7 @@ from ..ir.dataflow.nodes import (
     FloatLiteral,
     Function,
     Graph,
+    Host,
     IntegerLiteral,
     Leaf,
     Length,
@@ -41,6 +42,7 @@ from ..ir.dataflow.types import U32, without_atomics
 from ..ir.dataflow.verify import broken
 from ..ir.layout_numbers import shown
 from ..shader import Kernel, Shader
+from .host_functions import HostFunction
 from .wgsl_types import kernel_ports
 
 _UNTYPED = Type("?", ())
@@ -69,6 +71,8 @@ class GraphState:
         self.name = name
         self.shaders: dict[str, Shader] = {}
         self.functions: dict[str, Function] = {}
+        self.hosts: dict[str, HostFunction] = {}
+        """The Python functions of leaves on the host, by the names of the leaves."""
         self.scope = Scope(self.functions)
         self.body: list[Statement] = []
         self._uses: dict[str, KernelUse] = {}
@@ -197,6 +201,17 @@ class GraphState:
         self._uses[name] = use
         return name
 
+    def use_host(self, leaf: Host, function: HostFunction | None) -> str:
+        """The name of the leaf for a Python function, or for one that is not given."""
+        for name, known in self.functions.items():
+            if known == replace(leaf, name=name) and self.hosts.get(name) == function:
+                return name
+        name = _fresh(leaf.name, {*self.functions, self.name})
+        self.functions[name] = replace(leaf, name=name)
+        if function is not None:
+            self.hosts[name] = function
+        return name
+
     def use_whole(self, node: str, binding: str) -> None:
         """Make a uniform structure one port of a node. Raises InputError if a member is connected already."""
         created = self.scope.children[node]
@@ -219,12 +234,14 @@ class GraphState:
         self.shaders[name] = shader
         return name
 
-    def use_module(self, module: Module, shaders: Mapping[str, Shader]) -> str:
+    def use_module(self, module: Module, shaders: Mapping[str, Shader], hosts: Mapping[str, HostFunction]) -> str:
         """Take over the functions of another graph, under other names where theirs are taken; returns its root's."""
         shader_names = {name: self._shader_name(shader) for name, shader in shaders.items()}
         renamed: dict[str, str] = {}
+        for host in (it for it in module.functions if isinstance(it, Host)):
+            renamed[host.name] = self.use_host(host, hosts.get(host.name))
         leaves = [it for it in module.functions if isinstance(it, Leaf)]
-        ordered: list[Function] = [*leaves, *innermost_first(module)]
+        ordered: list[Leaf | Graph] = [*leaves, *innermost_first(module)]
         for function in ordered:
             changed = _renamed(function, renamed, shader_names)
             renamed[function.name] = self._take_over(changed)
@@ -316,7 +333,7 @@ def _number(value: float) -> Number:
     return IntegerLiteral(value) if isinstance(value, int) else FloatLiteral(value)
 
 
-def _renamed(function: Function, functions: Mapping[str, str], shaders: Mapping[str, str]) -> Function:
+def _renamed(function: Leaf | Graph, functions: Mapping[str, str], shaders: Mapping[str, str]) -> Function:
     if isinstance(function, Leaf):
         return replace(function, shader=shaders[function.shader])
     body = (replace(it, function=functions[it.function]) if isinstance(it, CreateNode) else it for it in function.body)

@@ -13,6 +13,7 @@ from ..ir.hints import unknown_name
 from ..ir.layout_numbers import shown
 from ..shader import Kernel
 from .builder import Graph, Node, Source
+from .host_functions import HostFunction
 from .operands import Input, Part, Port
 from .program import GraphProgram
 
@@ -95,7 +96,7 @@ class _Trace:
         constants: Any = None,
     ) -> dict[str, TracedPort]:
         node = self._graph.node(
-            cast("Kernel | Graph | GraphProgram", callee),
+            cast("Kernel | Graph | GraphProgram | HostFunction", callee),
             threads=threads,
             workgroups=workgroups,
             instances=instances,
