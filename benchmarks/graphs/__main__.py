@@ -28,9 +28,10 @@ def table(found: Comparison) -> Table:
     return shown
 
 
-def show(console: Console, found: Comparison) -> None:
+def show(console: Console, found: Comparison, effort: Effort) -> None:
+    """The times, and the bars at full size."""
     console.print(table(found))
-    for bar in found.bars:
+    for bar in found.bars if effort.size == "full" else ():
         console.print(f"  {'holds ' if bar.holds else 'MISSED'} {bar}", highlight=False)
     for note in found.notes:
         console.print(f"  {note}", highlight=False)
@@ -60,7 +61,7 @@ def main(parts: tuple[str, ...], rounds: int, size: str | None, json_path: Path 
             continue
         comparisons: list[dict[str, Any]] = []
         for found in part.measure(effort):
-            show(console, found)
+            show(console, found, effort)
             comparisons.append(found.as_json())
         content["parts"][part.name] = comparisons
     if json_path is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from . import dispatches
+from . import dispatches, programs
 from .measuring import Part
 
-PARTS: Final[tuple[Part, ...]] = (dispatches.ON_CPU, dispatches.ON_GPU)
+PARTS: Final[tuple[Part, ...]] = (dispatches.ON_CPU, dispatches.ON_GPU, *programs.PARTS)

@@ -76,25 +76,31 @@ def reference(given: dict[str, Any]) -> dict[str, npt.NDArray[np.float32]]:
 def in_order(session: tinct.Session, given: dict[str, Any]) -> dict[str, tinct.Buffer]:
     """The same as a sequence of dispatches in a session."""
     signal = session.buffer(given["signal"])
-    spare = [session.empty(np.float32, signal.shape) for _ in range(2)]
-    width, height = given["width"], given["height"]
+    rooms = [session.empty(np.float32, signal.shape), signal]
+    return {"spectrum": transform_in(session, signal, rooms, (given["width"], given["height"]))}
+
+
+def transform_in(
+    session: tinct.Session, signal: tinct.Buffer, rooms: list[tinct.Buffer], size: tuple[int, int]
+) -> tinct.Buffer:
+    """The spectrum of a signal of (width, height), in the second of two buffers of that size, written in turn."""
+    width, height = size
+    goal, other = rooms
     for _axis in range(2):
-        roots = session.empty(SHADER.bindings["roots"], height)
-        session.run(make_roots, {"n": height, "roots": roots}, threads=height)
+        roots = session.run(make_roots, {"n": height, "roots": (None, height)}, threads=height)["roots"]
         span = 1
         for radix in whole_radices(height):
             butterflies = height // radix
             step = {"width": width, "radix": radix, "span": span, "butterflies": butterflies}
             buffers = {"step": step | {"roots_apart": butterflies // span}, "unit_roots": roots}
-            buffers |= {"signal": signal, "spectrum": spare[0]}
-            session.run(columns, buffers, threads=(width, butterflies))
-            signal, spare = spare[0], [spare[1], signal]
+            session.run(columns, buffers | {"signal": signal, "spectrum": goal}, threads=(width, butterflies))
+            signal, goal, other = goal, other, goal
             span *= radix
-        buffers = {"size": {"width": width, "height": height}, "matrix": signal, "transposed": spare[0]}
+        buffers = {"size": {"width": width, "height": height}, "matrix": signal, "transposed": goal}
         session.run(transpose, buffers, workgroups=(-(-width // TILE), -(-height // TILE)))
-        signal, spare = spare[0], [spare[1], signal]
+        signal, goal, other = goal, other, goal
         width, height = height, width
-    return {"spectrum": signal}
+    return signal
 
 
 def whole_radices(length: int) -> tuple[int, int, int]:

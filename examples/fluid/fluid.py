@@ -125,8 +125,6 @@ def between(values: Array, x: Array, y: Array) -> Array:
 
 
 if __name__ == "__main__":
-    state = inputs(np.random.default_rng(0))
-    shape = state["dye"].shape
-    for _step in range(10):
-        state |= {name: array.reshape(*shape, -1).squeeze() for name, array in GRAPH.run(state).items()}
-    print("\n".join("".join(" .:-=+*#%@"[min(int(9 * dye), 9)] for dye in row) for row in state["dye"]))
+    given = inputs(np.random.default_rng(0))
+    found = GRAPH.run(given, repeat=10)["dye"].reshape(given["dye"].shape)
+    print("\n".join("".join(" .:-=+*#%@"[min(int(9 * dye), 9)] for dye in row) for row in found))

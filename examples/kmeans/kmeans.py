@@ -85,20 +85,9 @@ def in_order(session: tinct.Session, given: dict[str, Any]) -> dict[str, tinct.B
     return {"labels": labels, "palette": palette, "converged": updated["converged"]}
 
 
-def fit(given: dict[str, Any], device: str = "cpu") -> tuple[Arrays, int]:
-    """The last step's outputs, and the number of steps."""
-    steps = 0
-    while True:
-        found = GRAPH.run(given, device=device)
-        steps += 1
-        if found["converged"]:
-            return found, steps
-        given = given | {name: found[name] for name in ("labels", "palette")}
-
-
 if __name__ == "__main__":
-    found, steps = fit(inputs(np.random.default_rng(0)))
-    print(f"{steps} steps, palette:")
-    for red, green, blue in found["palette"] / FRACTION:
+    result = GRAPH.run_timed(inputs(np.random.default_rng(0)), until="converged", repeat=1000)
+    print(f"{result.executions} steps, palette:")
+    for red, green, blue in result.outputs["palette"] / FRACTION:
         print(f"\x1b[48;2;{red:.0f};{green:.0f};{blue:.0f}m  ", end="")
     print("\x1b[0m")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,17 +46,20 @@ def inputs(random: np.random.Generator) -> dict[str, npt.NDArray[np.uint32]]:
 def in_order(session: tinct.Session, given: dict[str, npt.NDArray[np.uint32]]) -> dict[str, tinct.Buffer]:
     """The same as a sequence of dispatches in a session."""
     keys = session.buffer(given["keys"])
-    spare = session.empty(np.uint32, keys.shape)
-    blocks = -(-len(given["keys"]) // BLOCK)
-    for shift in range(0, 32, DIGIT_BITS):
-        counted = session.run(
-            count, {"keys": keys, "shift": shift, "counts": (None, blocks * RADIX)}, workgroups=blocks
-        )
+    return {"sorted": sort_in(session, keys, [session.empty(np.uint32, keys.shape), keys])}
+
+
+def sort_in(session: tinct.Session, keys: tinct.Buffer, rooms: list[tinct.Buffer]) -> tinct.Buffer:
+    """The sorted keys, in the second of two buffers of that size, which are written in turn."""
+    blocks = -(-keys.shape[0] // BLOCK)
+    for turn, shift in enumerate(range(0, 32, DIGIT_BITS)):
+        buffers: dict[str, Any] = {"keys": keys, "shift": shift}
+        counted = session.run(count, buffers | {"counts": (None, blocks * RADIX)}, workgroups=blocks)
         session.run(scan, {"sums": counted["counts"]}, workgroups=1)
-        buffers = {"keys": keys, "shift": shift, "starts": counted["counts"], "sorted": spare}
+        buffers |= {"starts": counted["counts"], "sorted": rooms[turn % 2]}
         session.run(scatter, buffers, workgroups=blocks)
-        keys, spare = spare, keys
-    return {"sorted": keys}
+        keys = rooms[turn % 2]
+    return keys
 
 
 def reference(given: dict[str, npt.NDArray[np.uint32]]) -> dict[str, npt.NDArray[np.uint32]]:

@@ -18,7 +18,7 @@ import tinct
 
 from .support import DEVICES
 
-FOLDERS = sorted(path for path in (Path(__file__).parents[2] / "examples").iterdir() if path.is_dir())
+FOLDERS = sorted(path.parent for path in (Path(__file__).parents[2] / "examples").glob("*/*.hpvm"))
 OTHER = DEVICES[-1] if DEVICES[-1] != "cpu" else "hercules"
 """The second device of programs on two of them: a GPU if there is one."""
 PROGRAMS = {"canny", "conjugate_gradient", "fft", "fluid", "kmeans", "life", "radix_sort", "transformer"}
