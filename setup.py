@@ -33,8 +33,8 @@ setup(
         ),
         extension(
             "tinct.backend.cpu._pool",
-            *(f"{POOL}/{name}.c" for name in ("module", "interrupts", "crew", "stop")),
-            depends=tuple(f"{POOL}/{name}.h" for name in ("interrupts", "crew", "stop")),
+            *(f"{POOL}/{name}.c" for name in ("module", "interrupts", "sequence", "crew", "kinds", "stop")),
+            depends=tuple(f"{POOL}/{name}.h" for name in ("interrupts", "sequence", "crew", "kinds", "stop")),
             options=("-O3", "-pthread"),
         ),
     ],

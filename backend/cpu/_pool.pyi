@@ -11,8 +11,10 @@ class Stop:
         """Whether `raise_` was called."""
 
 class Pool:
-    """Workers, of which the caller of `run` is the first; the others begin when they are first of use. One run is done
-    at a time, other callers wait. What a signal handler asks for in the middle of a run is run by its thread alone.
+    """Workers, of which the caller of `run` is the first; the others begin when they are first of use.
+
+    Any number of threads may call it at once: each takes part in its own run, and the other workers do parts of all
+    runs in turn, as long as there are no more workers than the pool has, callers included.
     """
 
     def __new__(cls, workers: int, /) -> Pool: ...
@@ -43,4 +45,26 @@ class Pool:
 
         What a signal handler raises is raised here, once all workers have ended; an interrupt that raises
         KeyboardInterrupt stops the run. Raises MemoryError, and ValueError for privates that make no sense.
+        """
+
+    def run_sequence(
+        self,
+        steps: bytearray,
+        numbers: bytearray,
+        memories: bytearray,
+        places: bytes,
+        extents: bytes,
+        swaps: bytes,
+        until: bytes,
+        privates: tuple[tuple[int, str, int], ...],
+        executions: int,
+        is_timed: bool,
+        stop: Stop | None,
+        /,
+    ) -> tuple[int, bool, int, tuple[int, int, int]]:
+        """Execute steps in order, any number of times. The tables are packed as `pool/sequence.h` says.
+
+        The addresses in `memories` are those of the last execution then, and the estimates and seconds in `steps` are
+        brought up to date. Returns how many whole executions there were, whether `until` ended them, and the number of
+        the step whose grid was too large, -1 if there was none, with its extents. Raises what `run` raises.
         """

@@ -45,6 +45,11 @@ class CompiledFunction:
             self._parameters = parameters = RunParameters.of(self.interface, constants)
         return BoundFunction(self, tuple(addresses), _packed(addresses), parameters)
 
+    def for_workers(self, constants: Sequence[int], workers: int) -> CompiledFunction:
+        """The function, or its variant without private copies if those of so many workers would be too large."""
+        copied = sum(dynamic.evaluate(it.size, constants) for it in self.interface.privates)
+        return self.recipe.sharing() if workers > 1 and copied * workers > _LARGEST_COPIES else self
+
 
 @dataclass(frozen=True, slots=True)
 class BoundFunction:
@@ -135,12 +140,15 @@ class Recipe:
 
 @dataclass(slots=True)
 class RunParameters:
-    """Values that follow from the dynamic constants of a run. `numbers` has them for the machine code, with what
-    `non_temporal_constant` is; `copied` bytes are in each worker's private copies. `each` is the seconds that a thread
-    takes, once there was a run.
+    """Values that follow from the dynamic constants of a run.
+
+    `words` has the constants for the machine code, with what `non_temporal_constant` is; `numbers` are the same,
+    packed. `copied` bytes are in each worker's private copies. `each` is the seconds that a thread takes, once there
+    was a run.
     """
 
     constants: Sequence[int]
+    words: Sequence[int]
     numbers: bytes
     threads: int
     scratch: int
@@ -153,14 +161,21 @@ class RunParameters:
         """The parameters for these dynamic constants."""
         privates = [(it.parameter, it.kind, dynamic.evaluate(it.size, constants)) for it in interface.privates]
         is_large = dynamic.evaluate(interface.footprint, constants) >= _MORE_THAN_CACHES
+        words = (*constants, 0 if is_large else NEVER)
         return cls(
             tuple(constants),
-            _packed((*constants, 0 if is_large else NEVER)),
-            math.prod(dynamic.evaluate(it, constants) for it in interface.parallel),
+            words,
+            _packed(words),
+            threads_of(interface, constants),
             dynamic.evaluate(interface.scratch_size, constants),
             tuple(privates),
             sum(size for _, _, size in privates),
         )
+
+
+def threads_of(interface: Interface, constants: Sequence[int]) -> int:
+    """The number of threads that workers share, for these dynamic constants."""
+    return math.prod(dynamic.evaluate(it, constants) for it in interface.parallel)
 
 
 def _packed(numbers: Sequence[int]) -> bytes:

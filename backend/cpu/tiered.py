@@ -120,12 +120,18 @@ class TieredKernel:
         """Whether the next small dispatch is a first run."""
         return self.trial_seconds > 0 and not self.has_code(CpuOptions("gang"))
 
-    def _first_code(self, dispatch: CpuDispatch) -> CompiledKernel | None:
-        """Baseline code if the dispatch is a first run; None if optimised code is on disk, which loads as fast."""
-        if not dispatch.may_be_first_run or not self.is_on_trial:
+    def trial_code(self) -> CompiledKernel | None:
+        """Baseline code if the next small dispatch is a first run; None if optimised code is on disk, which loads as
+        fast, or if one tier was asked for.
+        """
+        if not self.is_on_trial or tier_asked_for() is not None:
             return None
         is_restored = not self.has_code(CpuOptions("baseline")) and self._restored(CpuOptions("gang")) is not None
         return None if is_restored else self.code(CpuOptions("baseline"))
+
+    def _first_code(self, dispatch: CpuDispatch) -> CompiledKernel | None:
+        """Baseline code if the dispatch is a first run."""
+        return self.trial_code() if dispatch.may_be_first_run else None
 
     def _try(self, kernel: CompiledKernel, dispatch: CpuDispatch) -> bool:
         """Do a first run. False if the run was abandoned: buffers are restored; use optimised code from now on."""

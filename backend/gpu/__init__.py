@@ -13,7 +13,9 @@ that names the signal and naga's last words; the next call starts a new child.
 A request is one dispatch, or a program (program_model.py, program_checks.py, program_messages.py; in the child
 program_run.py): several dispatches on buffers that stay on the device until the program ends. In a session they stay
 until they are freed: a GpuQueue (queue.py) records commands and sends them together (resident_messages.py; in the child
-resident_memory.py). Programs and sessions are encoded by the same recorder (recorder.py).
+resident_memory.py). Steps that are executed many times are sent once, and then replayed by one message
+(queued_steps.py); indirect.py has a kernel that makes and checks the arguments of indirect dispatches. Programs and
+sessions are encoded by the same recorder (recorder.py).
 """
 
 from .device import DEFAULT_SECONDS, GpuDevice, shared_device
@@ -33,16 +35,21 @@ from .program_model import (
     ProgramStep,
     RepeatStep,
 )
-from .queue import GpuQueue, Part, Resident
+from .queue import GpuQueue, Part, Prepared
+from .queued_steps import BoundDispatch, ClearRange, CopyRange, IndirectDispatch, QueuedStep
+from .resident import Resident
 
 __all__ = [
     "DEFAULT_SECONDS",
     "AdapterInfo",
     "BoundBuffer",
+    "BoundDispatch",
     "BranchStep",
     "BufferBinding",
     "BufferKind",
+    "ClearRange",
     "ClearStep",
+    "CopyRange",
     "CopyStep",
     "DispatchStep",
     "FaultKind",
@@ -52,12 +59,15 @@ __all__ = [
     "GpuProgram",
     "GpuQueue",
     "GpuResult",
+    "IndirectDispatch",
     "LoopStep",
     "Part",
+    "Prepared",
     "ProgramBuffer",
     "ProgramKernel",
     "ProgramResult",
     "ProgramStep",
+    "QueuedStep",
     "RepeatStep",
     "Resident",
     "TextureBinding",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import struct
 from collections import deque
 from collections.abc import Sequence
@@ -16,35 +15,21 @@ from .binding_headers import BindingHeader, header_of
 from .device import DEFAULT_SECONDS, GpuDevice
 from .messages import Blob, interface_of
 from .model import GpuError, TextureBinding
+from .queued_steps import ClearRange, QueuedStep
+from .resident import Resident
 from .resident_messages import Command, EntryHeader
 
 _DISPATCH: Final = struct.Struct("<4I")
 _MOST_BYTES: Final = 512 * _DISPATCH.size
 """The bytes of dispatches in a row that are sent: the device then works on them while others are recorded."""
+_MOST_REPLAYED: Final = 512
+"""The steps of sequences that are sent, like dispatches."""
 _MOST_WAITING: Final = 8192
 """From this number of dispatches on that nothing has waited for, all are waited for."""
 _MOST_CREATED: Final = 1 << 26
 """The bytes of new buffers that are recorded before they are sent, and with them what is no longer used."""
 _COPIED: Final = 1 << 16
 """Data of at most so many bytes is copied until it is sent; more is sent at once."""
-
-_ids = itertools.count(1)
-
-
-class Resident:
-    """What stays in the GPU's process: a buffer, a texture, a pipeline, or a bound pipeline. Freed with this object."""
-
-    __slots__ = ("__weakref__", "_garbage", "id", "kept", "texture")
-
-    def __init__(self, garbage: deque[int], texture: TextureBinding | None = None, kept: object = None) -> None:
-        self.id = next(_ids)
-        self.texture = texture
-        self.kept = kept
-        """What must stay as long as this does."""
-        self._garbage = garbage
-
-    def __del__(self) -> None:
-        self._garbage.append(self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +41,14 @@ class Part:
     resident: Resident
     offset: int
     size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A sequence in the GPU's process, and the number of steps in each of its phases."""
+
+    resident: Resident
+    lengths: tuple[int, ...]
 
 
 class GpuQueue:
@@ -77,6 +70,8 @@ class GpuQueue:
         """The blob of the last command, if that is one of dispatches."""
         self._created = 0
         """The bytes of the buffers that are recorded to be created."""
+        self._replayed = 0
+        """The number of steps of sequences that are recorded."""
         self._waiting = 0
         """The number of dispatches that nothing has waited for."""
         self._live: set[int] = set()
@@ -179,6 +174,28 @@ class GpuQueue:
         if len(dispatches) >= _MOST_BYTES:
             self.submit()
 
+    def clear(self, target: Resident, size: int, *, start: int = 0) -> None:
+        """Fill a range of a buffer with zeros."""
+        clear = ClearRange(target, start, size)
+        self.replay(self.sequence([[clear]]), 1)
+
+    def sequence(self, phases: Sequence[Sequence[QueuedStep]]) -> Prepared:
+        """Steps that are prepared once, for any number of executions: the first one does the steps of the first phase,
+        the next one those of the next, and so on in turn, so that buffers may change places.
+        """
+        steps = [[it.header() for it in phase] for phase in phases]
+        kept = tuple(resident for phase in phases for it in phase for resident in it.residents())
+        made = self._new(Resident(self._garbage, kept=kept))
+        self._add({"do": "sequence", "id": made.id, "phases": steps})
+        return Prepared(made, tuple(len(phase) for phase in phases))
+
+    def replay(self, sequence: Prepared, executions: int, *, phase: int = 0) -> None:
+        """Record executions of a sequence, from the given phase on."""
+        self._add({"do": "replay", "id": sequence.resident.id, "phase": phase, "executions": executions})
+        self._replayed += executions * max(sequence.lengths, default=0)
+        if self._replayed >= _MOST_REPLAYED:
+            self.submit()
+
     def read(self, source: Resident, size: int, *, timeout: float | None = None) -> bytearray:
         """The first bytes of a buffer, or a texture as `ir.textures` describes it, after all that is recorded."""
         self._add({"do": "read", "id": source.id, "size": size})
@@ -228,7 +245,7 @@ class GpuQueue:
             self._commands.append({"do": "free", "ids": unused})
             self._live.difference_update(unused)
         commands, blobs = self._commands, self._blobs
-        self._waiting += sum(map(len, self._runs)) // _DISPATCH.size
+        self._waiting += sum(map(len, self._runs)) // _DISPATCH.size + self._replayed
         self._forget()
         limit = DEFAULT_SECONDS * max(1, self._waiting) if timeout is None else timeout
         try:
@@ -238,7 +255,8 @@ class GpuQueue:
             raise
 
     def _forget(self) -> None:
-        self._commands, self._blobs, self._runs, self._dispatches, self._created = [], [], [], None, 0
+        self._commands, self._blobs, self._runs, self._dispatches = [], [], [], None
+        self._created = self._replayed = 0
 
     def _ask(self, commands: Sequence[Command], blobs: Sequence[Blob], timeout: float) -> list[bytearray]:
         try:

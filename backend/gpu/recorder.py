@@ -6,13 +6,16 @@ grows without bounds. Dispatches in a row share a pass: wgpu makes each see what
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import struct
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from . import webgpu
 from .binding_headers import BindingHeader
+from .messages import Blob
 
+_DISPATCH: Final = struct.Struct("<4I")
 _COMMANDS: Final = 2048
 """The commands after which an encoder is submitted."""
 
@@ -76,10 +79,31 @@ class Recorder:
         """Record a dispatch; none if one of the numbers is 0."""
         if 0 in workgroups:
             return
+        self._count(1)
         compute_pass = self._inside_pass()
         if bound is not self._set:
             self._change(compute_pass, bound)
         compute_pass.dispatch_workgroups(*workgroups)
+
+    def dispatch_indirect(self, bound: BoundPipeline, arguments: webgpu.Buffer, offset: int) -> None:
+        """Record a dispatch whose numbers of workgroups are in a buffer when it begins: three u32 from `offset` on."""
+        self._count(1)
+        compute_pass = self._inside_pass()
+        if bound is not self._set:
+            self._change(compute_pass, bound)
+        compute_pass.dispatch_workgroups_indirect(arguments, offset)
+
+    def dispatch_all(self, bound: Mapping[int, BoundPipeline], packed: Blob) -> None:
+        """Record dispatches, each four u32: the number of a bound pipeline, then of workgroups, of which none is 0."""
+        self._count(len(packed) // _DISPATCH.size)
+        compute_pass = self._inside_pass()
+        dispatch, change, current = compute_pass.dispatch_workgroups, self._change, self._set
+        for number, x, y, z in _DISPATCH.iter_unpack(packed):
+            wanted = bound[number]
+            if wanted is not current:
+                change(compute_pass, wanted)
+                current = wanted
+            dispatch(x, y, z)
 
     def _change(self, compute_pass: webgpu.ComputePass, bound: BoundPipeline) -> None:
         """Set the pipeline and the bind groups, where another was set."""
@@ -93,9 +117,9 @@ class Recorder:
         """Record a copy of `size` bytes between buffers; `start` and `target_start` are the first ones."""
         self._outside_passes().copy_buffer_to_buffer(source, start, target, target_start, size)
 
-    def clear(self, buffer: webgpu.Buffer) -> None:
-        """Record that a buffer is filled with zeros."""
-        self._outside_passes().clear_buffer(buffer)
+    def clear(self, buffer: webgpu.Buffer, start: int = 0, size: int | None = None) -> None:
+        """Record that a buffer, or `size` bytes of it from `start` on, is filled with zeros."""
+        self._outside_passes().clear_buffer(buffer, start, size)
 
     def submit(self) -> None:
         """Hand what is recorded to the queue."""
@@ -110,21 +134,20 @@ class Recorder:
 
     def _outside_passes(self) -> webgpu.CommandEncoder:
         """The encoder, for a command that is no dispatch."""
-        self._count()
+        self._count(1)
         self._end_pass()
         return self._encoder_now()
 
     def _inside_pass(self) -> webgpu.ComputePass:
         """The pass, for a dispatch. Each dispatch sees what those before it have written."""
-        self._count()
         if self._pass is None:
             self._pass = self._encoder_now().begin_compute_pass()
         return self._pass
 
-    def _count(self) -> None:
+    def _count(self, commands: int) -> None:
         if self._commands >= _COMMANDS:
             self.submit()
-        self._commands += 1
+        self._commands += commands
 
     def _encoder_now(self) -> webgpu.CommandEncoder:
         if self._encoder is None:

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator, Sequence
-from typing import Final, assert_never
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Final, TypeAlias, assert_never
 
 from . import webgpu
 from .messages import Blob
 from .recorder import BoundPipeline, Entry, Pipeline, PipelineOf, Recorder, bind
-from .resident_messages import BindHeader, Command, CopyHeader, CreateHeader, EntryHeader, FreeHeader, ReadHeader
+from .resident_messages import (
+    BindHeader,
+    Command,
+    CopyHeader,
+    CreateHeader,
+    EntryHeader,
+    FreeHeader,
+    ReadHeader,
+    ReplayHeader,
+    SequenceStep,
+)
 from .resources import DeviceTexture, new_buffer
 
-_DISPATCH: Final = struct.Struct("<4I")
 _WORD: Final = 4
+_MOST_RECORDED: Final = 8192
+"""The commands of a sequence after which the device is waited for."""
+Act: TypeAlias = Callable[[], None]
+"""Records a step."""
 
 
 class ResidentMemory:
@@ -29,6 +42,7 @@ class ResidentMemory:
         self._textures: dict[int, DeviceTexture] = {}
         self._pipelines: dict[int, Pipeline] = {}
         self._bound: dict[int, BoundPipeline] = {}
+        self._sequences: dict[int, list[list[Act]]] = {}
 
     def perform(self, commands: Sequence[Command], blobs: Sequence[Blob]) -> list[memoryview]:
         """Carry out the commands, and return what was read. After an error the rest of the commands is forgotten."""
@@ -54,19 +68,56 @@ class ResidentMemory:
             case "bind":
                 self._bind(command)
             case "dispatches":
-                for id, x, y, z in _DISPATCH.iter_unpack(next(blobs)):
-                    self._recorder.dispatch(self._bound[id], (x, y, z))
+                self._recorder.dispatch_all(self._bound, next(blobs))
             case "copy":
                 self._copy(command)
+            case "sequence":
+                self._sequences[command["id"]] = [list(map(self._act, phase)) for phase in command["phases"]]
+            case "replay":
+                self._replay(command)
             case "read":
                 read.append(self._read(command))
             case "wait":
-                self._recorder.submit()
-                self._device.queue.read_buffer(self._probe)  # comes back after all work that was submitted
+                self._wait()
             case "free":
                 self._free(command)
             case _:
                 assert_never(command["do"])
+
+    def _wait(self) -> None:
+        self._recorder.submit()
+        self._device.queue.read_buffer(self._probe)  # comes back after all work that was submitted
+
+    def _act(self, step: SequenceStep) -> Act:
+        """What records a step."""
+        recorder = self._recorder
+        match step["step"]:
+            case "dispatch":
+                bound, indirect = self._bound[step["bound"]], step["indirect"]
+                if indirect is not None:
+                    return partial(recorder.dispatch_indirect, bound, self._buffers[indirect], step["offset"])
+                return partial(recorder.dispatch, bound, step["workgroups"])
+            case "clear":
+                return partial(recorder.clear, self._buffers[step["target"]], step["target_offset"], step["size"])
+            case "copy":
+                source, target = self._buffers[step["source"]], self._buffers[step["target"]]
+                return partial(
+                    recorder.copy, source, step["source_offset"], target, step["target_offset"], step["size"]
+                )
+            case _:
+                assert_never(step["step"])
+
+    def _replay(self, command: ReplayHeader) -> None:
+        """Record executions, and wait now and then, so that the device has a bounded number of commands to do."""
+        phases, recorded = self._sequences[command["id"]], 0
+        for execution in range(command["executions"]):
+            phase = phases[(command["phase"] + execution) % len(phases)]
+            for act in phase:
+                act()
+            recorded += len(phase)
+            if recorded >= _MOST_RECORDED:
+                self._wait()
+                recorded = 0
 
     def _create(self, command: CreateHeader, data: Blob | None) -> None:
         binding = command.get("texture")
@@ -115,6 +166,7 @@ class ResidentMemory:
         for id in command["ids"]:
             self._pipelines.pop(id, None)
             self._bound.pop(id, None)
+            self._sequences.pop(id, None)
             texture = self._textures.pop(id, None)
             if texture is not None:
                 texture.destroy()

@@ -73,6 +73,56 @@ class CopyHeader(TypedDict):
     size: int
 
 
+class SequenceDispatch(TypedDict):
+    """A dispatch of a bound pipeline. If it is `indirect`, the numbers of workgroups are in that buffer at `offset`."""
+
+    step: Literal["dispatch"]
+    bound: int
+    workgroups: tuple[int, int, int]
+    indirect: int | None
+    offset: int
+
+
+class SequenceClear(TypedDict):
+    """Zeros for a range of a buffer."""
+
+    step: Literal["clear"]
+    target: int
+    target_offset: int
+    size: int
+
+
+class SequenceCopy(TypedDict):
+    """A copy between buffers."""
+
+    step: Literal["copy"]
+    source: int
+    source_offset: int
+    target: int
+    target_offset: int
+    size: int
+
+
+SequenceStep: TypeAlias = SequenceDispatch | SequenceClear | SequenceCopy
+
+
+class SequenceHeader(TypedDict):
+    """Steps to be replayed: those of a first execution, of a second one, and so on in turn."""
+
+    do: Literal["sequence"]
+    id: int
+    phases: list[list[SequenceStep]]
+
+
+class ReplayHeader(TypedDict):
+    """Executions of a sequence, from the given phase on."""
+
+    do: Literal["replay"]
+    id: int
+    phase: int
+    executions: int
+
+
 class ReadHeader(TypedDict):
     """The first `size` bytes of a buffer, or a texture, as a blob of the reply, after all commands before."""
 
@@ -101,6 +151,8 @@ Command: TypeAlias = (
     | BindHeader
     | DispatchesHeader
     | CopyHeader
+    | SequenceHeader
+    | ReplayHeader
     | ReadHeader
     | WaitHeader
     | FreeHeader

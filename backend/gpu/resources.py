@@ -65,7 +65,7 @@ def layout_entry(wgpu: webgpu.WebGpu, header: BindingHeader) -> webgpu.Descripto
 def new_buffer(wgpu: webgpu.WebGpu, device: webgpu.Device, size: int, data: Blob | None) -> webgpu.Buffer:
     """A buffer of at least `size` bytes for any use, with these bytes or with zeros. Uniforms are whole rows of 16."""
     usage = wgpu.BufferUsage
-    wanted = usage.STORAGE | usage.UNIFORM | usage.COPY_SRC | usage.COPY_DST
+    wanted = usage.STORAGE | usage.UNIFORM | usage.INDIRECT | usage.COPY_SRC | usage.COPY_DST
     size = rounded(size, _UNIFORM_ROUNDING)
     if data is None:
         return device.create_buffer(size=size, usage=wanted)

@@ -20,7 +20,7 @@
 
 #include "../../backend/cpu/pool/crew.h"
 
-enum { CREWS = 2, CALLERS = 4, STOPPERS = 2, WORKERS = 3, THREADS = 100 };
+enum { CREWS = 2, CALLERS = 4, STOPPERS = 2, WORKERS = 3, THREADS = 100, SIDE_BY_SIDE = 2 };
 
 static Crew *crews[CREWS];
 static _Atomic bool is_over, has_ended; // callers begin no more jobs; all of them have returned
@@ -54,9 +54,12 @@ static void endless(void *const *bindings, const uint64_t *numbers, uint64_t beg
 }
 
 static void counting(void *const *bindings, const uint64_t *numbers, uint64_t begin, uint64_t end, void *scratch) {
-    (void)numbers, (void)scratch;
+    (void)scratch;
     for (uint64_t thread = begin; thread < end; thread++) {
-        ((uint32_t *)bindings[0])[thread]++;
+        ((uint32_t *)bindings[0])[*numbers + thread]++;
+    }
+    if (*numbers == 0) { // the first of the jobs side by side
+        *(uint32_t *)bindings[1] += (uint32_t)(end - begin);
     }
 }
 
@@ -71,21 +74,35 @@ typedef struct {
     Stop *stop;
     unsigned random;
     pthread_t thread;
-} Caller;
+} Thread;
 
-static Caller callers[CALLERS];
+static Thread callers[CALLERS];
 
-static Result do_job(Caller *caller, Crew *crew, Entry entry, uint32_t *words) {
+static Result do_job(Thread *caller, Crew *crew, Entry entry, uint32_t *words) {
     Stop stop = {0};
-    void *bindings[] = {words};
-    Job job = {.entry = entry, .bindings = bindings, .binding_count = 1, .count = THREADS, .scratch = 64};
-    job.stop = &stop;
-    job.stops_caller = true;
-    job.each = rand_r(&caller->random) % 2 ? 1e-3 : 0; // so that other workers are called in, or not
+    void *bindings[] = {words, words + THREADS};
+    static const uint64_t offsets[SIDE_BY_SIDE] = {0, THREADS / SIDE_BY_SIDE};
+    const Private total = {1, 1, kind_named("add")};
+    Job jobs[SIDE_BY_SIDE];
+    for (size_t i = 0; i < SIDE_BY_SIDE; i++) {
+        const double each = rand_r(&caller->random) % 2 ? 1e-3 : 0; // so that other workers are called in, or not
+        jobs[i] = (Job){.entry = entry, .bindings = bindings, .binding_count = 2, .scratch = 64, .each = each};
+        jobs[i].numbers = offsets + i;
+        jobs[i].count = THREADS / SIDE_BY_SIDE;
+    }
+    if (entry == counting) {
+        jobs[0].privates = &total;
+        jobs[0].private_count = 1;
+    }
     pthread_mutex_lock(&caller->lock);
     caller->stop = entry == endless ? &stop : NULL;
     pthread_mutex_unlock(&caller->lock);
-    const Result result = crew_do(crew, &job, go_on, NULL);
+    Caller entered = {.crew = crew, .stop = &stop, .stops_caller = true, .may_go_on = go_on};
+    Result result = crew_enter(&entered);
+    if (result == DONE) {
+        result = crew_do(&entered, jobs, SIDE_BY_SIDE);
+        crew_leave(&entered);
+    }
     pthread_mutex_lock(&caller->lock);
     caller->stop = NULL;
     pthread_mutex_unlock(&caller->lock);
@@ -102,8 +119,8 @@ static sigset_t blocked(void) {
 #endif
 
 static void *call(void *argument) {
-    Caller *caller = argument;
-    uint32_t words[THREADS] = {0};
+    Thread *caller = argument;
+    uint32_t words[THREADS + 1] = {0};
     uint32_t turns = 0;
     sigset_t urgent;
     sigemptyset(&urgent);
@@ -125,6 +142,7 @@ static void *call(void *argument) {
         atomic_fetch_add(&done, 1);
         turns++;
     }
+    check(words[THREADS] == turns * (THREADS / SIDE_BY_SIDE), "private copies must be merged");
     for (size_t i = 0; i < THREADS; i++) {
         check(words[i] == turns, "each thread of a job that is not stopped must run once");
     }
@@ -142,7 +160,7 @@ static void *stop_some(void *argument) {
     (void)argument;
     for (unsigned random = 1; !has_ended;) {
         wait_for(rand_r(&random) % 300);
-        Caller *caller = &callers[rand_r(&random) % CALLERS];
+        Thread *caller = &callers[rand_r(&random) % CALLERS];
         pthread_mutex_lock(&caller->lock);
         if (caller->stop != NULL) {
             stop_raise(caller->stop);

@@ -10,7 +10,8 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -131,23 +132,100 @@ def test_a_handler_that_raises_nothing_does_not_end_a_dispatch(counter: Compiled
     assert seen == [signal.SIGINT] * 20
 
 
-def test_who_waits_for_another_dispatch_can_be_interrupted(counter: CompiledKernel) -> None:
+@contextmanager
+def beside_a_long_dispatch(counter: CompiledKernel) -> Generator[threading.Thread]:
+    """While another thread runs a dispatch of many workgroups, which takes four seconds if nothing ends it before."""
     total, out = np.zeros(1, np.uint32), np.zeros(4096, np.uint32)
 
     def dispatch_for_long() -> None:
+        bound = counter.bind([total.view(np.uint8), out.view(np.uint8)], (65535, 1000, 1))
         with pytest.raises(DeviceError):
-            counter.run([total.view(np.uint8), out.view(np.uint8)], (65535, 1000, 1), workers=3, timeout=4)
+            bound.run(timeout=4)
 
     busy = threading.Thread(target=dispatch_for_long)
     busy.start()
     while not out.any():
         time.sleep(0.01)
-    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        count(counter)
-    assert busy.is_alive()
+    yield busy
     busy.join()
+
+
+def test_short_dispatches_do_not_wait_for_a_long_one_of_another_thread(counter: CompiledKernel) -> None:
+    alone = fastest_count(counter)
+    with beside_a_long_dispatch(counter) as busy:
+        beside = fastest_count(counter)
+        assert busy.is_alive()
+    assert beside < 4 * alone  # about twice, since each of the two threads has a half of the processors
+
+
+def fastest_count(counter: CompiledKernel) -> float:
+    """The least of several times, since other programs may take the processors for a while."""
+    seconds: list[float] = []
+    for _ in range(10):
+        start = time.perf_counter()
+        assert count(counter) == 64 * GROUPS
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def test_a_dispatch_beside_another_one_can_be_interrupted(counter: CompiledKernel) -> None:
+    total, out = np.zeros(1, np.uint32), np.zeros(4096, np.uint32)
+    bound = counter.bind([total.view(np.uint8), out.view(np.uint8)], (65535, 1000, 1))
+    with beside_a_long_dispatch(counter) as busy:
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            bound.run(workers=3)
+        assert busy.is_alive()
     assert count(counter) == 64 * GROUPS
+
+
+def test_workers_take_parts_of_several_dispatches_in_turn() -> None:
+    """More callers than one leave a place for some worker, which helps all of them."""
+    pool, helped, lock = Pool(4), dict[int, set[str]](), threading.Lock()
+    callers: set[int] = set()
+
+    def dispatch(name: str) -> None:
+        def task(begin: int, end: int) -> None:
+            with lock:
+                helped.setdefault(threading.get_ident(), set()).add(name)
+            time.sleep(1e-3 * (end - begin))
+
+        callers.add(threading.get_ident())
+        run(pool, task, 400)
+
+    threads = [threading.Thread(target=dispatch, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    others = [names for ident, names in helped.items() if ident not in callers]
+    assert {"a", "b"} in others
+
+
+def test_callers_count_as_workers() -> None:
+    """So no more threads compute than a pool has workers, once each has ended its part."""
+    pool, now, most, lock = Pool(2), 0, 0, threading.Lock()
+    begun = threading.Barrier(2)
+
+    def task(begin: int, end: int) -> None:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now if begin >= 100 else 0)
+        time.sleep(1e-3 * (end - begin))
+        with lock:
+            now -= 1
+
+    def dispatch() -> None:
+        begun.wait()
+        run(pool, task, 300)
+
+    threads = [threading.Thread(target=dispatch) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == 2
 
 
 ENTRY = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_uint64] * 2, ctypes.c_void_p)

@@ -50,6 +50,26 @@ def test_run(tmp_path: Path) -> None:
     assert "totals: uint32 (4,)" in call(LIFE, "--run", *LIFE_INPUTS).stdout
 
 
+def test_repeat() -> None:
+    """One generation with three nodes, three times, is the example's run."""
+    once = json.loads(call(LIFE, "--run", *LIFE_INPUTS, "--format", "json", "--repeat", 2).stdout)["cells"]
+    program = tinct.load_graph(LIFE)
+    cells = np.array([0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0], np.uint32)
+    for _ in range(2):
+        cells = program.run({"cells": cells, "width": 3, "height": 4})["cells"]
+    assert once == cells.tolist()
+    fed = call(LIFE, "--run", *LIFE_INPUTS, "--format", "json", "--repeat", 2, "--feed", "cells=cells")
+    assert json.loads(fed.stdout)["cells"] == once
+    for arguments, message in (
+        (("--run", *LIFE_INPUTS, "--until", "totals"), "until takes an output that is one whole number"),
+        (("--run", *LIFE_INPUTS, "--every", 2), "every is for a graph that is repeated"),
+        (("--run", *LIFE_INPUTS, "--feed", "cells"), "'cells' is not of the form OUTPUT=INPUT"),
+        (("--repeat", 2), "--repeat is for --run"),
+    ):
+        result = call(LIFE, *arguments)
+        assert (result.exit_code != 0, message in result.stderr) == (True, True), result.stderr
+
+
 def test_the_device_of_a_node() -> None:
     arguments = (SORT, "--run", "-b", "keys=[3, 1, 2]", "--device-of")
     run = call(*arguments, "sort_by_digit.scan=interp", "--device-of", "sort_by_digit_2=interp")

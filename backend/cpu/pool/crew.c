@@ -24,41 +24,6 @@ enum {
     STACK = 8 << 20,
 };
 
-#define MERGE(NAME, VALUE)                                                                                             \
-    static void merge_##NAME(uint32_t *target, const uint32_t *source, size_t words) {                                 \
-        for (size_t i = 0; i < words; i++) {                                                                           \
-            const uint32_t a = target[i], b = source[i];                                                               \
-            target[i] = VALUE;                                                                                         \
-        }                                                                                                              \
-    }
-MERGE(add, a + b)
-MERGE(and, a & b)
-MERGE(or, a | b)
-MERGE(xor, a ^ b)
-MERGE(smin, (int32_t)a < (int32_t)b ? a : b)
-MERGE(smax, (int32_t)a > (int32_t)b ? a : b)
-MERGE(umin, a < b ? a : b)
-MERGE(umax, a > b ? a : b)
-
-const Kind *kind_named(const char *name) {
-    static const Kind KINDS[] = {
-        {"add", 0, merge_add},
-        {"and", UINT32_MAX, merge_and},
-        {"or", 0, merge_or},
-        {"xor", 0, merge_xor},
-        {"smin", INT32_MAX, merge_smin},
-        {"smax", (uint32_t)INT32_MIN, merge_smax},
-        {"umin", UINT32_MAX, merge_umin},
-        {"umax", 0, merge_umax},
-    };
-    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
-        if (strcmp(KINDS[i].name, name) == 0) {
-            return &KINDS[i];
-        }
-    }
-    return NULL;
-}
-
 // The processors for the threads of a job. Linux wakes a thread on the waker's processor if it considers the search for
 // an idle one too expensive, and leaves the thread there for milliseconds, behind the waker. So workers are kept off
 // the processor on which the job began, if the caller itself may run on others.
@@ -69,6 +34,38 @@ typedef struct {
     bool is_known;
 } Processors;
 
+// The private copies of one worker for one job. They are kept when the worker leaves the job, for the next one.
+typedef struct Copies {
+    struct Copies *next;
+    size_t size;
+    bool is_used, is_filled;
+    char *memory; // the copies, then the addresses of all bindings
+} Copies;
+
+// A job that workers may join.
+typedef struct Shared {
+    struct Shared *previous, *next; // the jobs of the crew are a ring
+    Job *job;
+    Stop *stop;
+    uint64_t least;       // the size of the smallest part
+    uint64_t begin, most; // where the next part begins; the size of the largest one
+    size_t copied;        // bytes of the private copies of a worker
+    size_t working;       // how many workers are in the job, or called to it, beside the caller
+    pthread_cond_t *left; // signalled when the last of them leaves
+    Copies *copies;       // of all of them
+    Processors processors;
+} Shared;
+
+// What a caller needs while its jobs run; kept by the crew for later callers.
+struct Seat {
+    Seat *next;
+    pthread_cond_t left;
+    char *memory; // scratch
+    size_t size;
+    Shared *shared; // room for the jobs that run side by side
+    size_t room;
+};
+
 typedef struct {
     Crew *crew;
     pthread_t thread;
@@ -76,27 +73,23 @@ typedef struct {
     bool is_started, is_called;
     Processors processors;
     Runner *runner;
-    char *memory; // scratch, then private copies, then the addresses of its bindings; kept from job to job
+    char *memory; // scratch, kept from job to job
     size_t size;
-    void *const *bindings; // null until it takes part in the job
+    Shared *shared; // the job that it is in, or called to
+    Copies *copies; // its private copies for that job
 } Worker;
 
 struct Crew {
     pid_t process;
-    size_t size;
-    Worker *workers; // the first is the thread that calls `crew_do`
-    Runner *runners; // of the workers but the first
-    pthread_mutex_t lock;
-    pthread_cond_t ended, idle;
-    bool is_busy, is_closed;
-    pthread_t caller; // while the crew is busy
-    Job job; // the current job, of which only `each` changes
-    size_t copied;
-    uint64_t least;       // the size of the smallest part
-    uint64_t begin, most; // where the next part begins; the size of the largest one
-    size_t called;        // how many workers have a part in the job beside the first
-    size_t working;       // how many of those have not ended
-    Processors processors;
+    size_t size;     // workers, of which one is a caller
+    Worker *workers; // all but callers
+    Runner *runners;
+    pthread_mutex_t lock; // for all that follows, and for shared jobs
+    bool is_closed;
+    Shared *ring; // a shared job; null if there is none
+    Seat *seats;  // that no caller uses
+    Copies *spare;
+    size_t callers, working; // how many callers there are, and workers beside them that are in jobs or called
 };
 
 // Threads of the dispatch, how long they took, and when they were done.
@@ -120,6 +113,17 @@ static uint64_t at_least(uint64_t least, uint64_t value) { return value > least 
 // The number of threads that take this many seconds; at least one.
 static uint64_t threads_in(double seconds, const Job *job) {
     return at_least(1, (uint64_t)(seconds / (job->each > 1e-9 ? job->each : 1e-9)));
+}
+
+// Memory of at least `size` bytes. False if out of memory.
+static bool has_room(char **memory, size_t *room, size_t size) {
+    if (*room >= size) {
+        return true;
+    }
+    free(*memory);
+    *memory = aligned_alloc(ALIGN, rounded(size));
+    *room = *memory == NULL ? 0 : size;
+    return *memory != NULL;
 }
 
 #ifdef __linux__
@@ -166,71 +170,39 @@ static bool is_ready(Worker *worker) {
     return worker->is_started;
 }
 
-// Wakes as many workers as the remaining work is worth.
-static void call_others(Crew *crew) {
-    const double seconds = crew->job.each * (double)(crew->job.count - crew->begin);
-    const double worth = WORTH_WAKING + PER_COPIED_BYTE * (double)crew->copied;
-    while (crew->called + 1 < crew->size && seconds >= worth * (double)(crew->called + 1)) {
-        Worker *worker = &crew->workers[crew->called + 1];
-        if (!is_ready(worker)) {
-            return;
-        }
-        if (crew->called == 0) { // so this is the first worker
-            crew->processors = processors_but_this();
-        }
-        move(worker, &crew->processors);
-        crew->called++;
-        crew->working++;
-        worker->is_called = true;
-        pthread_cond_signal(&worker->call);
-    }
+// Bytes of the copies of a worker for the job, with the addresses of all bindings.
+static size_t size_of_copies(const Shared *shared) {
+    return shared->copied + rounded(shared->job->binding_count * sizeof(void *));
 }
 
-// Cancels the calls of workers that have not started yet: no work is left.
-static void call_off(Crew *crew) {
-    for (size_t number = 1; number <= crew->called; number++) {
-        Worker *worker = &crew->workers[number];
-        if (worker->is_called) {
-            worker->is_called = false;
-            crew->working--;
+// Copies for the job that no worker uses; null if out of memory. The lock is held.
+static Copies *copies_for(Crew *crew, Shared *shared) {
+    Copies *found = shared->copies;
+    while (found != NULL && found->is_used) {
+        found = found->next;
+    }
+    if (found == NULL) {
+        found = crew->spare != NULL ? crew->spare : calloc(1, sizeof *found);
+        if (found == NULL) {
+            return NULL;
         }
+        crew->spare = found == crew->spare ? found->next : crew->spare;
+        found->is_filled = false;
+        found->next = shared->copies;
+        shared->copies = found;
     }
+    found->is_used = has_room(&found->memory, &found->size, size_of_copies(shared));
+    return found->is_used ? found : NULL;
 }
 
-// Takes the next part, after the last one was done; false if none is left. The size of a part depends on the time per
-// thread in the last part: the first thread alone may have taken a thousand times as long as the next.
-static bool take(Crew *crew, Part *part) {
-    Job *job = &crew->job;
-    pthread_mutex_lock(&crew->lock);
-    const uint64_t done = part->end - part->begin;
-    if (done > 0) {
-        job->each = part->seconds / (double)done;
-        crew->most = at_least(crew->most, done < UINT64_MAX / GROWTH ? done * GROWTH : UINT64_MAX);
+// The bindings for the worker that uses the copies, which are filled at first.
+static void *const *bindings_of(Copies *copies, const Shared *shared) {
+    const Job *job = shared->job;
+    void **bindings = (void **)(void *)(copies->memory + shared->copied);
+    if (copies->is_filled) {
+        return bindings;
     }
-    if (stop_is_raised(job->stop)) {
-        crew->begin = job->count;
-    }
-    const uint64_t left = job->count - crew->begin;
-    if (left > 0) {
-        call_others(crew);
-        uint64_t size = at_least(crew->least, left / (crew->size * PARTS_PER_WORKER));
-        size = at_most(threads_in(LONGEST, job), at_least(threads_in(WORTH_TAKING, job), size));
-        part->begin = crew->begin;
-        part->end = crew->begin += at_most(left, at_most(crew->most, size));
-    }
-    pthread_mutex_unlock(&crew->lock);
-    return left > 0;
-}
-
-// The bindings for a worker, with new copies of the private ones; the first worker uses the bindings themselves.
-static void *const *bindings_of(const Worker *worker) {
-    const Crew *crew = worker->crew;
-    const Job *job = &crew->job;
-    if (job->private_count == 0 || worker == crew->workers) {
-        return job->bindings;
-    }
-    char *end = worker->memory + rounded(job->scratch);
-    void **bindings = (void **)(void *)(end + crew->copied);
+    char *end = copies->memory;
     memcpy(bindings, job->bindings, job->binding_count * sizeof *bindings);
     for (const Private *it = job->privates; it < job->privates + job->private_count; it++) {
         uint32_t *words = (uint32_t *)(void *)end;
@@ -240,57 +212,196 @@ static void *const *bindings_of(const Worker *worker) {
         bindings[it->binding] = words;
         end += rounded(it->words * sizeof *words);
     }
+    copies->is_filled = true;
     return bindings;
+}
+
+// Combines the private copies with the bindings, once all other workers have left, and gives them back.
+static void merge(Crew *crew, Shared *shared) {
+    if (shared->copies == NULL) {
+        return;
+    }
+    const Job *job = shared->job;
+    Copies *last = shared->copies;
+    for (Copies *copies = last; copies != NULL; last = copies, copies = copies->next) {
+        void *const *bindings = (void **)(void *)(copies->memory + shared->copied);
+        for (const Private *it = job->privates; copies->is_filled && it < job->privates + job->private_count; it++) {
+            it->kind->merge(job->bindings[it->binding], bindings[it->binding], it->words);
+        }
+    }
+    pthread_mutex_lock(&crew->lock);
+    last->next = crew->spare;
+    crew->spare = shared->copies;
+    pthread_mutex_unlock(&crew->lock);
+}
+
+// Whether another worker may run: callers run, too, and there are no more than the crew has. The lock is held.
+static bool has_place(const Crew *crew) { return crew->callers + crew->working < crew->size; }
+
+// Makes the job that of the worker, which is in none. The lock is held, as it is in all functions up to `serve`.
+static void assign(Worker *worker, Shared *shared) {
+    worker->shared = shared;
+    shared->working++;
+    worker->crew->working++;
+}
+
+// Takes the worker out of its job.
+static void leave(Worker *worker) {
+    Shared *shared = worker->shared;
+    if (worker->copies != NULL) {
+        worker->copies->is_used = false;
+    }
+    worker->copies = NULL;
+    worker->shared = NULL;
+    worker->crew->working--;
+    if (--shared->working == 0) {
+        pthread_cond_signal(shared->left);
+    }
+}
+
+// Has the memory that a worker needs for its job. If there is none, the worker takes no part in it.
+static bool join(Worker *worker) {
+    const Job *job = worker->shared->job;
+    if (!has_room(&worker->memory, &worker->size, job->scratch)) {
+        return false;
+    }
+    if (job->private_count > 0) {
+        worker->copies = copies_for(worker->crew, worker->shared);
+    }
+    return job->private_count == 0 || worker->copies != NULL;
+}
+
+// Wakes as many workers as the remaining work is worth.
+static void call_others(Crew *crew, Shared *shared) {
+    const double seconds = shared->job->each * (double)(shared->job->count - shared->begin);
+    const double worth = WORTH_WAKING + PER_COPIED_BYTE * (double)shared->copied;
+    for (Worker *worker = crew->workers; worker < crew->workers + crew->size - 1; worker++) {
+        if (!has_place(crew) || seconds < worth * (double)(shared->working + 1)) {
+            return;
+        }
+        if (worker->shared != NULL) {
+            continue;
+        }
+        if (!is_ready(worker)) {
+            return;
+        }
+        if (shared->working == 0) { // so this is the caller
+            shared->processors = processors_but_this();
+        }
+        move(worker, &shared->processors);
+        assign(worker, shared);
+        worker->is_called = true;
+        pthread_cond_signal(&worker->call);
+    }
+}
+
+// Learns from a part that was done how long a thread takes. The first thread alone may have taken a thousand times as
+// long as the next.
+static void note(Shared *shared, const Part *part) {
+    const uint64_t done = part->end - part->begin;
+    if (done > 0) {
+        shared->job->each = part->seconds / (double)done;
+        shared->most = at_least(shared->most, done < UINT64_MAX / GROWTH ? done * GROWTH : UINT64_MAX);
+    }
+}
+
+// Takes the next part; false if none is left. Its size depends on the time per thread in the part that was done last.
+static bool take(Crew *crew, Shared *shared, Part *part) {
+    const Job *job = shared->job;
+    if (stop_is_raised(shared->stop)) {
+        shared->begin = job->count;
+    }
+    const uint64_t left = job->count - shared->begin;
+    if (left > 0) {
+        call_others(crew, shared);
+        uint64_t size = at_least(shared->least, left / (crew->size * PARTS_PER_WORKER));
+        size = at_most(threads_in(LONGEST, job), at_least(threads_in(WORTH_TAKING, job), size));
+        part->begin = shared->begin;
+        part->end = shared->begin += at_most(left, at_most(shared->most, size));
+    }
+    return left > 0;
+}
+
+// Sends the worker to the next job that has parts left, so that all get their turns; to none if there is no such job,
+// or callers need the processors.
+static void move_on(Worker *worker) {
+    Crew *crew = worker->crew;
+    Shared *here = worker->shared, *next = here->next;
+    while (next != here && next->begin >= next->job->count) {
+        next = next->next;
+    }
+    const bool is_needed = crew->callers + crew->working > crew->size;
+    if (!is_needed && next == here && here->begin < here->job->count) {
+        return;
+    }
+    const bool is_other = !is_needed && next != here;
+    leave(worker);
+    if (is_other) {
+        assign(worker, next);
+        if (!join(worker)) {
+            leave(worker);
+        }
+    }
 }
 
 // The arguments of machine code.
 typedef struct {
-    const Worker *worker;
+    const Job *job;
+    void *const *bindings;
     const Part *part;
+    void *scratch;
 } Call;
 
 static void call_entry(const void *argument) {
     const Call *call = argument;
-    const Worker *worker = call->worker;
-    const Job *job = &worker->crew->job;
-    job->entry(worker->bindings, job->numbers, call->part->begin, call->part->end, worker->memory);
+    call->job->entry(call->bindings, call->job->numbers, call->part->begin, call->part->end, call->scratch);
 }
 
-static void do_part(Worker *worker, Part *part) {
-    if (worker->bindings == NULL) {
-        worker->bindings = bindings_of(worker);
-    }
+static void do_part(Runner *runner, Stop *stop, const Call *call, Part *part) {
     const double started = now();
-    runner_call(worker->runner, worker->crew->job.stop, call_entry, &(Call){worker, part});
+    runner_call(runner, stop, call_entry, call);
     atomic_thread_fence(memory_order_seq_cst); // the lock does not order non-temporal stores
     part->ended = now();
     part->seconds = part->ended - started;
 }
 
-// The thread function of a worker other than the first.
+// Does a part of the worker's job, if one is left.
+static void serve_once(Worker *worker) {
+    Crew *crew = worker->crew;
+    Shared *shared = worker->shared;
+    Part part;
+    if (!take(crew, shared, &part)) {
+        return;
+    }
+    pthread_mutex_unlock(&crew->lock);
+    void *const *bindings = worker->copies == NULL ? shared->job->bindings : bindings_of(worker->copies, shared);
+    do_part(worker->runner, shared->stop, &(Call){shared->job, bindings, &part, worker->memory}, &part);
+    pthread_mutex_lock(&crew->lock);
+    note(shared, &part);
+}
+
+// The thread function of a worker.
 static void *serve(void *argument) {
     Worker *worker = argument;
     Crew *crew = worker->crew;
     runner_begin_worker(worker->runner);
     pthread_mutex_lock(&crew->lock);
-    for (;;) {
-        while (!worker->is_called && !crew->is_closed) {
+    while (!crew->is_closed) {
+        if (!worker->is_called) {
             pthread_cond_wait(&worker->call, &crew->lock);
-        }
-        if (crew->is_closed) {
-            pthread_mutex_unlock(&crew->lock);
-            return NULL;
+            continue;
         }
         worker->is_called = false;
-        pthread_mutex_unlock(&crew->lock);
-        for (Part part = {0}; take(crew, &part);) {
-            do_part(worker, &part);
+        if (!join(worker)) {
+            leave(worker);
         }
-        pthread_mutex_lock(&crew->lock);
-        if (--crew->working == 0) {
-            pthread_cond_signal(&crew->ended);
+        while (worker->shared != NULL) {
+            serve_once(worker);
+            move_on(worker);
         }
     }
+    pthread_mutex_unlock(&crew->lock);
+    return NULL;
 }
 
 // Waits for a condition, but not much longer than an interrupt may have to wait. The lock is held.
@@ -303,157 +414,216 @@ static void wait_a_while(Crew *crew, pthread_cond_t *condition) {
     pthread_cond_timedwait(condition, &crew->lock, &end);
 }
 
-// A further result of `enter`: the calling thread is already running a job of the crew.
-enum { NESTED = FORKED + 1 };
-
-// Waits until no other job is running. Returns DONE, or the reason why it stopped waiting.
-static int enter(Crew *crew, const Stop *stop, MayGoOn may_go_on, void *context) {
-    bool is_fine = true;
-    pthread_mutex_lock(&crew->lock);
-    const bool is_nested = crew->is_busy && pthread_equal(crew->caller, pthread_self());
-    while (crew->is_busy && !is_nested && is_fine && !stop_is_raised(stop)) {
-        wait_a_while(crew, &crew->idle);
-        pthread_mutex_unlock(&crew->lock);
-        is_fine = may_go_on(context);
-        if (crew->process != getpid()) {
-            return FORKED;
-        }
-        pthread_mutex_lock(&crew->lock);
-    }
-    const int result = is_nested ? NESTED : !is_fine ? INTERRUPTED : crew->is_busy ? STOPPED : DONE;
-    if (result == DONE) {
-        crew->is_busy = true;
-        crew->caller = pthread_self();
-    }
-    pthread_mutex_unlock(&crew->lock);
-    return result;
-}
-
-static void leave(Crew *crew) {
-    pthread_mutex_lock(&crew->lock);
-    crew->is_busy = false;
-    pthread_cond_signal(&crew->idle);
-    pthread_mutex_unlock(&crew->lock);
-}
-
-// Makes a job the current one. False if out of memory.
-static bool begin(Crew *crew, const Job *job) {
-    crew->job = *job;
-    crew->copied = 0;
-    for (const Private *it = job->privates; it < job->privates + job->private_count; it++) {
-        crew->copied += rounded(it->words * sizeof(uint32_t));
-    }
-    crew->workers->runner = &job->stop->caller;
-    crew->least = job->count / (crew->size * MOST_PARTS_PER_WORKER);
-    crew->begin = 0;
-    crew->most = job->each > 0 ? UINT64_MAX : 1;
-    crew->called = 0;
-    const size_t addresses = job->private_count > 0 ? rounded(job->binding_count * sizeof(void *)) : 0;
-    const size_t size = rounded(job->scratch) + crew->copied + addresses;
-    for (Worker *worker = crew->workers; worker < crew->workers + crew->size; worker++) {
-        if (worker->size < size) {
-            free(worker->memory);
-            worker->memory = aligned_alloc(ALIGN, size);
-            worker->size = worker->memory == NULL ? 0 : size;
-            if (worker->memory == NULL) {
-                return false;
-            }
-        }
-        worker->bindings = NULL;
-    }
-    return true;
-}
-
-// Combines the private copies with the bindings, once all other workers have ended.
-static void merge(const Crew *crew) {
-    const Job *job = &crew->job;
-    for (size_t number = 1; number <= crew->called; number++) {
-        void *const *copies = crew->workers[number].bindings;
-        for (const Private *it = job->privates; copies != NULL && it < job->privates + job->private_count; it++) {
-            it->kind->merge(job->bindings[it->binding], copies[it->binding], it->words);
-        }
-    }
-}
-
-// Whether the caller wants the job to go on, and when it was asked last.
-typedef struct {
-    MayGoOn may_go_on;
-    void *context;
-    double last;
-    Result result;
-} Asking;
-
-// Stops the job if the caller wants that. Asks at intervals, and no more after a stop. False in the child of a fork.
-static bool ask(Crew *crew, Asking *asking, double time) {
-    if (asking->result != DONE || time - asking->last <= LONGEST / 2) {
+// Stops the jobs if the caller wants that. Asks at intervals, and no more after a stop. False in the child of a fork,
+// where the lock may never be released.
+static bool ask(Caller *caller, double time) {
+    if (caller->result != DONE || time - caller->asked <= LONGEST / 2) {
         return true;
     }
-    asking->last = time;
-    if (!asking->may_go_on(asking->context)) {
-        asking->result = INTERRUPTED;
-        stop_raise(crew->job.stop);
+    caller->asked = time;
+    if (!caller->may_go_on(caller->context)) {
+        caller->result = INTERRUPTED;
+        stop_raise(caller->stop);
     }
-    if (crew->process != getpid()) {
+    if (caller->crew->process != getpid()) {
+        caller->result = FORKED;
         return false;
     }
-    if (crew->job.stops_caller) {
-        stop_admit_caller(crew->job.stop);
+    if (caller->stops_caller) {
+        stop_admit_caller(caller->stop);
     }
     return true;
 }
 
-// Does the caller's share of the current job. False in the child of a fork, where the lock may never be released.
-static bool work(Crew *crew, Asking *asking) {
-    for (Part part = {0}; take(crew, &part);) {
-        do_part(crew->workers, &part);
-        if (!ask(crew, asking, part.ended)) {
+// Does a part in the caller's thread. False in the child of a fork.
+static bool do_own_part(Caller *caller, const Job *job, Part *part) {
+    const Call call = {job, job->bindings, part, caller->seat->memory};
+    do_part(&caller->stop->caller, caller->stop, &call, part);
+    return ask(caller, part->ended);
+}
+
+// Does jobs that are not worth the work of sharing them. False in the child of a fork.
+static bool do_alone(Caller *caller, Job *jobs, size_t count) {
+    for (Job *job = jobs; job < jobs + count && !stop_is_raised(caller->stop); job++) {
+        Part part = {.end = job->count};
+        if (job->count > 0 && !do_own_part(caller, job, &part)) {
+            return false;
+        }
+        job->each = job->count > 0 ? part.seconds / (double)job->count : job->each;
+    }
+    return true;
+}
+
+// Lets other workers join the jobs.
+static void share(const Caller *caller, Job *jobs, size_t count) {
+    Crew *crew = caller->crew;
+    pthread_mutex_lock(&crew->lock);
+    for (size_t i = 0; i < count; i++) {
+        Shared *shared = &caller->seat->shared[i];
+        Job *job = &jobs[i];
+        *shared = (Shared){.job = job, .stop = caller->stop, .left = &caller->seat->left};
+        for (const Private *it = job->privates; it < job->privates + job->private_count; it++) {
+            shared->copied += rounded(it->words * sizeof(uint32_t));
+        }
+        shared->least = job->count / (crew->size * MOST_PARTS_PER_WORKER);
+        shared->most = job->each > 0 ? UINT64_MAX : 1;
+        shared->next = crew->ring == NULL ? shared : crew->ring;
+        shared->previous = crew->ring == NULL ? shared : crew->ring->previous;
+        shared->previous->next = shared->next->previous = shared;
+        crew->ring = crew->ring == NULL ? shared : crew->ring;
+    }
+    pthread_mutex_unlock(&crew->lock);
+}
+
+// Takes a job out of the ring, once all workers have left it. The lock is held.
+static void withdraw(Crew *crew, Shared *shared) {
+    crew->ring = crew->ring != shared ? crew->ring : shared->next != shared ? shared->next : NULL;
+    shared->previous->next = shared->next;
+    shared->next->previous = shared->previous;
+}
+
+// Takes back the calls of workers that have not begun with a job: no work is left. The lock is held.
+static void call_off(Crew *crew, const Shared *shared) {
+    for (Worker *worker = crew->workers; shared->working > 0 && worker < crew->workers + crew->size - 1; worker++) {
+        if (worker->shared == shared && worker->is_called) {
+            worker->is_called = false;
+            leave(worker);
+        }
+    }
+}
+
+// Does the caller's share of a job. False in the child of a fork.
+static bool work(Caller *caller, Shared *shared) {
+    Crew *crew = caller->crew;
+    for (Part part = {0};;) {
+        pthread_mutex_lock(&crew->lock);
+        note(shared, &part);
+        const bool is_left = take(crew, shared, &part);
+        pthread_mutex_unlock(&crew->lock);
+        if (!is_left) {
+            return true;
+        }
+        if (!do_own_part(caller, shared->job, &part)) {
             return false;
         }
     }
+}
+
+// Ends a job of which no part is left, once all other workers have left it. False in the child of a fork.
+static bool finish(Caller *caller, Shared *shared) {
+    Crew *crew = caller->crew;
     pthread_mutex_lock(&crew->lock);
-    call_off(crew);
-    while (crew->working > 0) {
-        wait_a_while(crew, &crew->ended);
+    call_off(crew, shared);
+    while (shared->working > 0) {
+        wait_a_while(crew, &caller->seat->left);
         pthread_mutex_unlock(&crew->lock);
-        if (!ask(crew, asking, now())) {
+        if (!ask(caller, now())) {
             return false;
         }
         pthread_mutex_lock(&crew->lock);
     }
+    withdraw(crew, shared);
     pthread_mutex_unlock(&crew->lock);
+    merge(crew, shared);
     return true;
 }
 
-// Does a job in the calling thread alone.
-static Result do_alone(Job *job, MayGoOn may_go_on, void *context) {
-    Crew *crew = crew_new(1);
-    const Result result = crew == NULL ? OUT_OF_MEMORY : crew_do(crew, job, may_go_on, context);
-    crew_free(crew);
-    return result;
+// Does jobs together with other workers. False in the child of a fork.
+static bool do_together(Caller *caller, Job *jobs, size_t count) {
+    Shared *shared = caller->seat->shared;
+    share(caller, jobs, count);
+    for (size_t i = 0; i < count; i++) {
+        if (!work(caller, &shared[i])) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!finish(caller, &shared[i])) {
+            return false;
+        }
+    }
+    return true;
 }
 
-Result crew_do(Crew *crew, Job *job, MayGoOn may_go_on, void *context) {
-    const int entered = enter(crew, job->stop, may_go_on, context);
-    if (entered != DONE) {
-        return entered == NESTED ? do_alone(job, may_go_on, context) : (Result)entered;
+// Whether the jobs are known to take so little time that no other worker could help. Sets `scratch` to the memory that
+// the largest one needs.
+static bool are_small(const Job *jobs, size_t count, size_t *scratch) {
+    bool are_known = true;
+    double seconds = 0;
+    *scratch = 0;
+    for (const Job *job = jobs; job < jobs + count; job++) {
+        are_known = are_known && (job->each > 0 || job->count == 0);
+        seconds += job->each * (double)job->count;
+        *scratch = job->scratch > *scratch ? job->scratch : *scratch;
     }
-    if (!begin(crew, job)) {
-        leave(crew);
+    return are_known && seconds <= WORTH_TAKING;
+}
+
+// Room for the jobs that run side by side. False if out of memory.
+static bool has_shared(Seat *seat, size_t count) {
+    if (seat->room < count) {
+        Shared *shared = realloc(seat->shared, count * sizeof *shared);
+        if (shared == NULL) {
+            return false;
+        }
+        seat->shared = shared;
+        seat->room = count;
+    }
+    return true;
+}
+
+Result crew_do(Caller *caller, Job *jobs, size_t count) {
+    Seat *seat = caller->seat;
+    size_t scratch;
+    const bool are_alone = are_small(jobs, count, &scratch);
+    if (!has_room(&seat->memory, &seat->size, scratch) || !(are_alone || has_shared(seat, count))) {
         return OUT_OF_MEMORY;
     }
-    stop_begin(job->stop, crew->runners, crew->size - 1);
-    if (job->stops_caller) {
-        stop_admit_caller(job->stop);
-    }
-    Asking asking = {may_go_on, context, now(), DONE};
-    if (!work(crew, &asking)) {
+    if (!(are_alone ? do_alone(caller, jobs, count) : do_together(caller, jobs, count))) {
         return FORKED;
     }
-    merge(crew);
-    job->each = crew->job.each;
-    stop_end(job->stop);
-    leave(crew);
-    return asking.result == DONE && stop_is_raised(job->stop) ? STOPPED : asking.result;
+    return caller->result == DONE && stop_is_raised(caller->stop) ? STOPPED : caller->result;
+}
+
+static Seat *new_seat(void) {
+    Seat *seat = calloc(1, sizeof *seat);
+    if (seat != NULL) {
+        pthread_cond_init(&seat->left, NULL);
+    }
+    return seat;
+}
+
+Result crew_enter(Caller *caller) {
+    Crew *crew = caller->crew;
+    pthread_mutex_lock(&crew->lock);
+    Seat *seat = crew->seats;
+    crew->seats = seat == NULL ? NULL : seat->next;
+    crew->callers++;
+    pthread_mutex_unlock(&crew->lock);
+    caller->seat = seat == NULL ? new_seat() : seat;
+    if (caller->seat == NULL) {
+        pthread_mutex_lock(&crew->lock);
+        crew->callers--;
+        pthread_mutex_unlock(&crew->lock);
+        return OUT_OF_MEMORY;
+    }
+    caller->result = DONE;
+    caller->asked = now();
+    stop_begin(caller->stop, crew->runners, crew->size - 1);
+    if (caller->stops_caller) {
+        stop_admit_caller(caller->stop);
+    }
+    return DONE;
+}
+
+void crew_leave(Caller *caller) {
+    Crew *crew = caller->crew;
+    stop_end(caller->stop);
+    pthread_mutex_lock(&crew->lock);
+    caller->seat->next = crew->seats;
+    crew->seats = caller->seat;
+    crew->callers--;
+    pthread_mutex_unlock(&crew->lock);
 }
 
 Crew *crew_new(size_t size) {
@@ -471,17 +641,27 @@ Crew *crew_new(size_t size) {
     crew->workers = workers;
     crew->runners = runners;
     pthread_mutex_init(&crew->lock, NULL);
-    pthread_cond_init(&crew->ended, NULL);
-    pthread_cond_init(&crew->idle, NULL);
-    for (Worker *worker = workers; worker < workers + size; worker++) {
-        worker->crew = crew;
-        worker->runner = worker == workers ? NULL : &runners[worker - workers - 1];
-        pthread_cond_init(&worker->call, NULL);
+    for (size_t i = 0; i + 1 < size; i++) {
+        workers[i].crew = crew;
+        workers[i].runner = &runners[i];
+        pthread_cond_init(&workers[i].call, NULL);
     }
     return crew;
 }
 
 size_t crew_size(const Crew *crew) { return crew->size; }
+
+static void free_workers(Crew *crew) {
+    for (Worker *worker = crew->workers; worker < crew->workers + crew->size - 1; worker++) {
+        if (worker->is_started) {
+            pthread_join(worker->thread, NULL);
+        }
+        pthread_cond_destroy(&worker->call);
+        free(worker->memory);
+    }
+    free(crew->workers);
+    free(crew->runners);
+}
 
 void crew_free(Crew *crew) {
     if (crew == NULL || crew->process != getpid()) {
@@ -489,21 +669,23 @@ void crew_free(Crew *crew) {
     }
     pthread_mutex_lock(&crew->lock);
     crew->is_closed = true;
-    for (Worker *worker = crew->workers; worker < crew->workers + crew->size; worker++) {
+    for (Worker *worker = crew->workers; worker < crew->workers + crew->size - 1; worker++) {
         pthread_cond_signal(&worker->call);
     }
     pthread_mutex_unlock(&crew->lock);
-    for (Worker *worker = crew->workers; worker < crew->workers + crew->size; worker++) {
-        if (worker->is_started) {
-            pthread_join(worker->thread, NULL);
-        }
-        pthread_cond_destroy(&worker->call);
-        free(worker->memory);
+    free_workers(crew);
+    for (Seat *seat = crew->seats, *next; seat != NULL; seat = next) {
+        next = seat->next;
+        pthread_cond_destroy(&seat->left);
+        free(seat->memory);
+        free(seat->shared);
+        free(seat);
     }
-    pthread_cond_destroy(&crew->idle);
-    pthread_cond_destroy(&crew->ended);
+    for (Copies *copies = crew->spare, *next; copies != NULL; copies = next) {
+        next = copies->next;
+        free(copies->memory);
+        free(copies);
+    }
     pthread_mutex_destroy(&crew->lock);
-    free(crew->workers);
-    free(crew->runners);
     free(crew);
 }

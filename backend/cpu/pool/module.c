@@ -7,6 +7,7 @@
 
 #include "crew.h"
 #include "interrupts.h"
+#include "sequence.h"
 
 typedef struct {
     PyObject ob_base;
@@ -36,18 +37,34 @@ static void set_error(Result result) {
     }
 }
 
-// Runs a job; false, with an exception set, if it was not completed. A stopped job is not an error.
-static bool do_job(Crew *crew, Job *job) {
+// What a caller does, which may take long.
+typedef Result (*Task)(Caller *caller, void *context);
+
+// Does a task without Python's lock; false, with an exception set, if it was not completed. One that is stopped is
+// completed.
+static bool do_task(Crew *crew, Stop *stop, Task task, void *context) {
     Stop own = {0};
     Interrupts interrupts;
     const bool is_watching = interrupt_raises_here();
-    job->stops_caller = is_watching || job->stop != NULL;
-    job->stop = job->stop == NULL ? &own : job->stop;
+    PyThreadState *state;
+    Caller caller = {
+        .crew = crew,
+        .stop = stop == NULL ? &own : stop,
+        .stops_caller = is_watching || stop != NULL,
+        .may_go_on = handle_signals,
+        .context = &state,
+    };
     if (is_watching) {
-        interrupts_watch(&interrupts, job->stop);
+        interrupts_watch(&interrupts, caller.stop);
     }
-    PyThreadState *state = PyEval_SaveThread();
-    const Result result = crew_do(crew, job, handle_signals, &state);
+    state = PyEval_SaveThread();
+    Result result = crew_enter(&caller);
+    if (result == DONE) {
+        result = task(&caller, context);
+        if (result != FORKED) {
+            crew_leave(&caller);
+        }
+    }
     PyEval_RestoreThread(state);
     const bool came = is_watching && interrupts_unwatch(&interrupts);
     set_error(result);
@@ -56,6 +73,8 @@ static bool do_job(Crew *crew, Job *job) {
     }
     return !PyErr_Occurred();
 }
+
+static Result do_job(Caller *caller, void *job) { return crew_do(caller, job, 1); }
 
 // The private bindings from tuples of (binding, kind, bytes), for the caller to free; null with an exception set if
 // they are wrong.
@@ -84,6 +103,17 @@ static Private *read_privates(PyObject *given, size_t count, size_t binding_coun
 
 static PyTypeObject *stop_type;
 
+// Whether the object is a Stop or None; else an exception is set.
+static bool is_stop(PyObject *object) {
+    if (object != Py_None && Py_TYPE(object) != stop_type) {
+        PyErr_Format(PyExc_TypeError, "a run is stopped by a Stop or None, not %R", object);
+        return false;
+    }
+    return true;
+}
+
+static Stop *stop_of(PyObject *object) { return object == Py_None ? NULL : &((StopObject *)object)->stop; }
+
 static PyObject *pool_run(PyObject *self, PyObject *arguments) {
     unsigned long long entry, count;
     const char *bindings, *numbers;
@@ -94,8 +124,8 @@ static PyObject *pool_run(PyObject *self, PyObject *arguments) {
                           &count, &scratch, &PyTuple_Type, &given, &stop, &each)) {
         return NULL;
     }
-    if (stop != Py_None && Py_TYPE(stop) != stop_type) {
-        return PyErr_Format(PyExc_TypeError, "a run is stopped by a Stop or None, not %R", stop);
+    if (!is_stop(stop)) {
+        return NULL;
     }
     Job job = {
         .entry = (Entry)(uintptr_t)entry,
@@ -105,7 +135,6 @@ static PyObject *pool_run(PyObject *self, PyObject *arguments) {
         .count = count,
         .scratch = (size_t)scratch,
         .private_count = (size_t)PyTuple_Size(given),
-        .stop = stop == Py_None ? NULL : &((StopObject *)stop)->stop,
         .each = each,
     };
     Private *privates = read_privates(given, job.private_count, job.binding_count);
@@ -113,9 +142,66 @@ static PyObject *pool_run(PyObject *self, PyObject *arguments) {
         return NULL;
     }
     job.privates = privates;
-    const bool is_fine = do_job(((Pool *)self)->crew, &job);
+    const bool is_fine = do_task(((Pool *)self)->crew, stop_of(stop), do_job, &job);
     free(privates);
     return is_fine ? PyFloat_FromDouble(job.each) : NULL;
+}
+
+// Views of the buffers that a sequence is read from; those that it writes are the first.
+enum { STEPS, NUMBERS, MEMORIES, PLACES, EXTENTS, SWAPS, UNTIL, VIEWS };
+
+static Sequence sequence_in(const Py_buffer *views) {
+    return (Sequence){
+        .steps = views[STEPS].buf,
+        .count = (size_t)views[STEPS].len / sizeof(Step),
+        .places = views[PLACES].buf,
+        .place_count = (size_t)views[PLACES].len / sizeof(Place),
+        .numbers = views[NUMBERS].buf,
+        .extents = views[EXTENTS].buf,
+        .memories = views[MEMORIES].buf,
+        .memory_count = (size_t)views[MEMORIES].len / sizeof(char *),
+        .swaps = views[SWAPS].len == 0 ? NULL : views[SWAPS].buf,
+        .until = views[UNTIL].len == 0 ? NULL : views[UNTIL].buf,
+    };
+}
+
+// What a sequence has done, for Python; null with an exception set if it was not completed.
+static PyObject *run_sequence(Crew *crew, const Py_buffer *views, PyObject *given, PyObject *stop,
+                              unsigned long long executions, bool is_timed) {
+    Sequence sequence = sequence_in(views);
+    Private *privates = read_privates(given, (size_t)PyTuple_Size(given), SIZE_MAX);
+    if (privates == NULL) {
+        return NULL;
+    }
+    sequence.privates = privates;
+    sequence.executions = executions;
+    sequence.is_timed = is_timed;
+    const bool is_fine = do_task(crew, stop_of(stop), sequence_run, &sequence);
+    free(privates);
+    return !is_fine ? NULL
+                    : Py_BuildValue("(KOn(III))", sequence.executed, sequence.is_ended ? Py_True : Py_False,
+                                    sequence.refused < sequence.count ? (Py_ssize_t)sequence.refused : -1,
+                                    sequence.read[0], sequence.read[1], sequence.read[2]);
+}
+
+static PyObject *pool_run_sequence(PyObject *self, PyObject *arguments) {
+    Py_buffer views[VIEWS];
+    unsigned long long executions;
+    PyObject *given, *stop;
+    int is_timed;
+    if (!PyArg_ParseTuple(arguments, "w*w*w*y*y*y*y*O!KpO:run_sequence", &views[STEPS], &views[NUMBERS],
+                          &views[MEMORIES], &views[PLACES], &views[EXTENTS], &views[SWAPS], &views[UNTIL],
+                          &PyTuple_Type, &given, &executions, &is_timed, &stop)) {
+        return NULL;
+    }
+    PyObject *result = NULL;
+    if (is_stop(stop)) {
+        result = run_sequence(((Pool *)self)->crew, views, given, stop, executions, is_timed != 0);
+    }
+    for (size_t i = 0; i < VIEWS; i++) {
+        PyBuffer_Release(&views[i]);
+    }
+    return result;
 }
 
 static PyObject *pool_new(PyTypeObject *type, PyObject *arguments, PyObject *names) {
@@ -151,6 +237,7 @@ static PyObject *pool_workers(PyObject *self, void *closure) {
 
 static PyMethodDef pool_methods[] = {
     {"run", pool_run, METH_VARARGS, NULL},
+    {"run_sequence", pool_run_sequence, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

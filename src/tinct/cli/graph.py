@@ -18,6 +18,14 @@ from .options import file_argument, print_text, read_source
 from .outputs import show_outputs
 
 
+def _fed(text: str) -> tuple[str, str]:
+    """An output and the input that it becomes, as `OUTPUT=INPUT`."""
+    output, equals, name = text.partition("=")
+    if not equals:
+        raise click.BadParameter(f"{text!r} is not of the form OUTPUT=INPUT")
+    return output, name
+
+
 @click.command(
     name="graph",
     epilog=f"""\b
@@ -38,6 +46,7 @@ Examples:
   tinct graph sort.hpvm --run -b keys=integers:100000:0:1000000 --device interp --format json
   tinct graph edges.hpvm --run -b picture=in.npy -b width=512 -b height=512 --times --svg edges.svg
   tinct graph sort.hpvm --run -b keys=integers:100000:0:1000000 --device-of sort_by_digit.scan=interp
+  tinct graph life.hpvm --run -b cells=cells.npy -b width=512 -b height=512 --repeat 1000
   tinct graph sort.hpvm --emit sort -b keys=integers:100000:0:1000000
 
 \b
@@ -81,6 +90,19 @@ outputs as tinct run does, and --svg draws the times of the nodes.
     help="Stop compiling, or a run, that takes longer.",
 )
 @click.option("--times", is_flag=True, help="After a run, print what each node took, and all copies.")
+@click.option(
+    "--repeat", type=click.IntRange(0), metavar="N", help="Execute the graph N times, or with --until at most N times."
+)
+@click.option("--until", metavar="OUTPUT", help="Execute the graph until this output, a whole number, is not zero.")
+@click.option("--every", type=click.IntRange(1), metavar="K", help="On a GPU, look at --until each K executions.")
+@click.option(
+    "--feed",
+    "feeds",
+    type=_fed,
+    multiple=True,
+    metavar="OUTPUT=INPUT",
+    help="The output becomes that input of the next execution; without, outputs become inputs of the same name.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random buffers.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Save the outputs (.npz).")
 def command(
@@ -94,19 +116,24 @@ def command(
     devices: tuple[tuple[str, str], ...],
     timeout: float | None,
     times: bool,
+    repeat: int | None,
+    until: str | None,
+    every: int | None,
+    feeds: tuple[tuple[str, str], ...],
     seed: int,
     output: Path | None,
 ) -> None:
     """Check a graph of kernels, and print, draw or run it."""
-    runs_only = {"--device-of": devices, "--times": times, "--output": output}
+    runs_only: dict[str, object] = {"--device-of": devices, "--times": times, "--output": output}
+    runs_only |= {"--repeat": repeat is not None, "--until": until, "--every": every}
     if folder is None:
-        runs_only["--buffer"] = buffers
+        runs_only |= {"--buffer": buffers, "--feed": feeds}
     elif is_run or drawing is not None or form != "text":
         raise InputError("--emit neither runs nor prints nor draws the graph: leave --run, --svg and --format out")
     _check_options(form, is_run=is_run, runs_only=runs_only)
     graph = read_graph(read_source(file))
     if folder is not None:
-        written = emit(graph, folder, make_inputs(graph, buffers, seed))
+        written = emit(graph, folder, make_inputs(graph, buffers, seed), feed=dict(feeds) or None)
         click.echo(f"wrote {len(written)} files to {folder}", err=True)
         return
     if not is_run:
@@ -115,9 +142,20 @@ def command(
         _draw(graph, drawing, {})
         return
     given = make_inputs(graph, buffers, seed)
-    result = graph.run_timed(given, device=device, devices=dict(devices), timeout=timeout)
+    result = graph.run_timed(
+        given,
+        device=device,
+        devices=dict(devices),
+        timeout=timeout,
+        repeat=repeat,
+        until=until,
+        every=every,
+        feed=dict(feeds) or None,
+    )
     show_outputs(result.outputs, output, form)
     if times:
+        if until is not None:
+            click.echo(f"{result.executions} executions", err=True)
         _print_times(result.timings)
         for copy in result.copies:
             click.echo(str(copy), err=True)
@@ -127,7 +165,7 @@ def command(
 def _check_options(form: str, *, is_run: bool, runs_only: Mapping[str, object]) -> None:
     for option, given in runs_only.items():
         if given and not is_run:
-            raise InputError(f"{option} is for --run{' and --emit' if option == '--buffer' else ''}")
+            raise InputError(f"{option} is for --run{' and --emit' if option in ('--buffer', '--feed') else ''}")
     if is_run and form not in ("text", "json"):
         raise InputError(f"--run prints outputs as text or json, not as {form}; --svg FILE draws the graph")
 

@@ -1,7 +1,8 @@
 """Follows a plan any number of times, on memory that it keeps.
 
 Each allocation of the plan has a memory. In a repetition, rotations let memories change places, so that an allocation
-has another one in each *phase*; the steps of a phase are prepared when it first comes.
+has another one in each *phase*. Consecutive steps on the CPU are a sequence, which is one call into C; where these are
+all steps of the plan, so is a run of many executions. Other steps are prepared for a phase when it first comes.
 
 `until` is exact. On the host the flag is looked at after each execution. On a GPU the flags of a chunk of executions
 are kept there and read at once; if one before the last is set, the chunk runs again from the state that it began with,
@@ -13,24 +14,33 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
 from ..base.errors import DeviceError
+from ..compilation import Compilation
 from ..sessions import Buffer, Copy, Session
 from .gpu_steps import GpuMemory, GpuSteps
-from .host_steps import Act, Bytes, HostSteps, aligned_zeros, seconds_left
+from .host_steps import Act, Bytes, HostMemory, HostSequence, aligned_zeros, is_host_step, named, seconds_left
 from .linking import Links
 from .machine import NodeTiming
 from .plan import HOST, Dispatch, Piece, Plan, PlanOutput, Step, Transfer
-from .planner import Packed
+from .planner import Packed, named_by
 
 EVERY: Final = 16
 """The executions on a GPU after which flags are read, if the caller does not say."""
 
 _MOST_RECORDED: Final = 512
 """The steps after which what is recorded for GPUs is sent, so that they begin."""
+
+_SHORT_RUN: Final = 2e-2
+"""A call into C of fewer seconds is followed by one with four times as many executions."""
+
+if TYPE_CHECKING:
+    from ..backend.cpu.sequence_steps import SequenceRun
 
 Flag = PlanOutput
 
@@ -95,6 +105,7 @@ class Executor:
         self._rooms: dict[int, Buffer] = {}
         """For inputs that change on a GPU, memory for copies, by their buffers."""
         self._constants = self._constant_data()
+        self._parts = _parts(plan, links)
         self._recorded_steps = 0
         self._should_stop: Callable[[], bool] = _never
 
@@ -116,11 +127,13 @@ class Executor:
         """
         self._order, self._should_stop = list(range(len(self.plan.allocations))), turns.should_stop
         self._write(given, record)
-        if turns.until is None:
+        flag = next((it for it in self.plan.outputs if it.name == turns.until), None)
+        if len(self._parts) == 1 and isinstance(self._parts[0], _HostPart):
+            return self._run_whole(self._parts[0], flag, turns.most, deadline, record)
+        if flag is None:
             assert turns.most is not None
             self._repeat(turns.most, deadline, record)
             return turns.most
-        flag = next(it for it in self.plan.outputs if it.name == turns.until)
         if self.plan.device(flag.buffer) == HOST:
             return self._until_on_host(flag, turns.most, deadline, record)
         return self._until_on_gpu(flag, turns, deadline, record)
@@ -174,6 +187,69 @@ class Executor:
             if number:
                 self._turn()
             self._execute(deadline, record)
+
+    def _run_whole(
+        self, part: _HostPart, flag: Flag | None, most: int | None, deadline: float | None, record: Record | None
+    ) -> int:
+        """Executions of a plan that is one sequence, several at once as long as they are short."""
+        done, chunk, until = 0, 1, None if flag is None else flag.buffer
+        while most is None or done < most:
+            if done:
+                self._turn()
+            self._check_wanted(deadline)
+            start = time.perf_counter()
+            if deadline is not None and not done:  # names the node that does not end
+                self._step_by_step(part, deadline, record)
+                done += 1
+            else:
+                count = chunk if most is None else min(chunk, most - done)
+                found = self._run_part(part, count, until, deadline, record)
+                order = [self._order[it] for it in part.sequence.allocations]
+                for allocation, place in zip(part.sequence.allocations, found.places, strict=True):
+                    self._order[allocation] = order[place]
+                done += found.executions
+            if flag is not None and _is_set(self._phase().read(flag.buffer)):
+                break
+            chunk = chunk * 4 if time.perf_counter() - start < _SHORT_RUN else chunk
+        return done
+
+    def _step_by_step(self, part: _HostPart, deadline: float, record: Record | None) -> None:
+        for single in part.singles():
+            act = named(single.sequence.plan.steps[single.numbers[0]], partial(self._run_single, single, record))
+            act(deadline)
+
+    def _run_single(self, single: _HostPart, record: Record | None, deadline: float | None) -> None:
+        self._run_part(single, 1, None, deadline, record)
+
+    def _run_part(
+        self, part: _HostPart, executions: int, until: int | None, deadline: float | None, record: Record | None
+    ) -> SequenceRun:
+        memories = [self._host[self._order[number]] for number in part.sequence.allocations]
+        known = [it for it in memories if it is not None]
+        if record is None:
+            return part.sequence.run(known, executions, until=until, deadline=deadline)
+        compilations = {
+            step.path: self._compilation(step) for step in part.sequence.steps if isinstance(step, Dispatch)
+        }
+        before = {id(it): sum(it.seconds.values()) for it in compilations.values()}
+        found = part.sequence.run(known, executions, until=until, deadline=deadline, timed=True)
+        for step, seconds in zip(part.sequence.steps, found.seconds, strict=True):
+            if isinstance(step, Transfer):
+                self._record_transfer(step, record, found.executions)
+            if isinstance(step, Dispatch):
+                compilation = compilations[step.path]
+                now = sum(compilation.seconds.values())
+                _time(record, step, seconds, now - before[id(compilation)], found.executions)
+                before[id(compilation)] = now
+        return found
+
+    def _compilation(self, step: Dispatch) -> Compilation:
+        return self._links.kernels[step.leaf].compilation(self._links.constants[step.leaf])
+
+    def _check_wanted(self, deadline: float | None) -> None:
+        seconds_left(deadline)
+        if self._should_stop():
+            raise DeviceError("the run was given up")
 
     def _until_on_host(self, flag: Flag, most: int | None, deadline: float | None, record: Record | None) -> int:
         done = 0
@@ -247,38 +323,41 @@ class Executor:
             record.copies.append(Copy(place.label, place.size, device, device, why))
 
     def _execute(self, deadline: float | None, record: Record | None) -> None:
-        if self._should_stop():
-            raise DeviceError("the run was given up")
+        self._check_wanted(deadline)
         self._recorded_steps += len(self.plan.steps)
         if self._recorded_steps > _MOST_RECORDED:
             self._recorded_steps = 0
             for it in self._gpus.values():
                 it.submit()
-        if record is None:
-            for act in self._phase().acts:
-                act(deadline)
-            return
-        for step, act in zip(self.plan.steps, self._phase().acts, strict=True):
-            self._recorded(step, act, deadline, record)
-        record.executions += 1
+        phase = self._phase()
+        for part in self._parts:
+            if isinstance(part, _HostPart):
+                if deadline is None:
+                    self._run_part(part, 1, None, deadline, record)
+                else:
+                    self._step_by_step(part, deadline, record)
+            elif record is None:
+                phase.act(part)(deadline)
+            else:
+                self._recorded(self.plan.steps[part], phase.act(part), deadline, record)
 
     def _recorded(self, step: Step, act: Act, deadline: float | None, record: Record) -> None:
         if isinstance(step, Transfer):
-            devices = self.plan.device(step.source), self.plan.device(step.target)
-            record.copies.append(Copy(self.plan.buffers[step.target].label, step.size, *devices, step.why))
+            self._record_transfer(step, record)
         if not isinstance(step, Dispatch):
             act(deadline)
             return
-        compilation = self._links.kernels[step.leaf].compilation(self._links.constants[step.leaf])
+        compilation = self._compilation(step)
         start, compiled = time.perf_counter(), sum(compilation.seconds.values())
         act(deadline)
         self._session.wait()
         seconds = time.perf_counter() - start
         compiling = min(sum(compilation.seconds.values()) - compiled, seconds)
-        timing = record.timings.setdefault(step.path, NodeTiming())
-        timing.compile += compiling
-        timing.run += seconds - compiling
-        timing.dispatches += 1
+        _time(record, step, seconds - compiling, compiling, 1)
+
+    def _record_transfer(self, step: Transfer, record: Record, executions: int = 1) -> None:
+        devices = self.plan.device(step.source), self.plan.device(step.target)
+        record.copies += [Copy(self.plan.buffers[step.target].label, step.size, *devices, step.why)] * executions
 
     # Memory
 
@@ -288,7 +367,7 @@ class Executor:
         if key not in self._phases:
             hosts, buffers = [self._host[it] for it in key], [self._buffers[it] for it in key]
             gpus = {name: GpuSteps(self.plan, self._links, it, buffers) for name, it in self._gpus.items()}
-            self._phases[key] = _Phase(self.plan, HostSteps(self.plan, self._links, hosts), gpus)
+            self._phases[key] = _Phase(self.plan, HostMemory(self.plan, self._links, hosts), gpus)
         return self._phases[key]
 
     def _turn(self) -> None:
@@ -313,33 +392,69 @@ def _is_set(flag: Bytes) -> bool:
     return bool(flag[:4].any())
 
 
+def _time(record: Record, step: Dispatch, seconds: float, compiling: float, executions: int) -> None:
+    timing = record.timings.setdefault(step.path, NodeTiming())
+    timing.compile += compiling
+    timing.run += seconds
+    timing.dispatches += executions
+
+
+@dataclass(slots=True)
+class _HostPart:
+    """Consecutive steps on the CPU, with their numbers."""
+
+    sequence: HostSequence
+    numbers: list[int]
+    links: Links
+    _singles: list[_HostPart] | None = None
+
+    def singles(self) -> list[_HostPart]:
+        """Its steps, each as a sequence of its own."""
+        if self._singles is None:
+            plan = self.sequence.plan
+            self._singles = [_host_part(plan, self.links, [number]) for number in self.numbers]
+        return self._singles
+
+
+_Part: TypeAlias = "_HostPart | int"
+"""Steps on the CPU, or the number of another step."""
+
+
+def _host_part(plan: Plan, links: Links, numbers: list[int]) -> _HostPart:
+    return _HostPart(HostSequence(plan, links, [plan.steps[it] for it in numbers]), numbers, links)
+
+
+def _parts(plan: Plan, links: Links) -> list[_Part]:
+    """The steps of a plan, consecutive ones on the CPU together."""
+    parts: list[_Part] = []
+    for is_host, group in groupby(range(len(plan.steps)), lambda it: is_host_step(plan, plan.steps[it])):
+        numbers = list(group)
+        parts += [_host_part(plan, links, numbers)] if is_host else numbers
+    return parts
+
+
 class _Phase:
     """The steps of a plan, prepared for the memories that its allocations are in this phase."""
 
-    def __init__(self, plan: Plan, host: HostSteps, gpus: Mapping[str, GpuSteps]) -> None:
+    def __init__(self, plan: Plan, host: HostMemory, gpus: Mapping[str, GpuSteps]) -> None:
         self._plan = plan
         self._host = host
         self._gpus = gpus
-        self._acts: list[Act] | None = None
+        self._acts: dict[int, Act] = {}
 
-    @property
-    def acts(self) -> list[Act]:
-        """What does each step."""
-        if self._acts is None:
-            self._acts = [self._act(it) for it in self._plan.steps]
-        return self._acts
+    def act(self, number: int) -> Act:
+        """What does a step that is in no sequence of the CPU."""
+        if number not in self._acts:
+            self._acts[number] = self._new_act(self._plan.steps[number])
+        return self._acts[number]
 
-    def _act(self, step: Step) -> Act:
-        if isinstance(step, Transfer):
-            devices = self._plan.device(step.source), self._plan.device(step.target)
-            if devices[0] != devices[1]:
-                return lambda deadline: self._cross(step)
-            device = devices[0]
-        elif isinstance(step, Dispatch):
-            device = HOST if step.device not in self._gpus else step.device
-        else:
-            device = self._plan.device(step.buffer)
-        return (self._host if device == HOST else self._gpus[device]).act(step)
+    def _new_act(self, step: Step) -> Act:
+        if isinstance(step, Transfer) and self._plan.device(step.source) != self._plan.device(step.target):
+            return lambda deadline: self._cross(step)
+        if isinstance(step, Dispatch) and step.device not in self._gpus:
+            return self._host.interpreted(step)
+        buffer = step.target if isinstance(step, Transfer) else named_by(step)[0]
+        return self._gpus[step.device if isinstance(step, Dispatch) else self._plan.device(buffer)].act(step)
 
     def _cross(self, step: Transfer) -> None:
         """Copy from one device to another."""

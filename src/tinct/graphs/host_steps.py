@@ -1,11 +1,13 @@
-"""Steps of a plan on the host: machine code and interpreters on arrays of bytes, fills and copies."""
+"""Steps of a plan on the host: sequences of machine code, fills and copies, which one call into C executes, and
+interpreters.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +17,14 @@ from ..devices import device_named
 from ..dispatch import Dispatch as DeviceDispatch
 from ..ir.types import BindingPoint
 from .linking import Links
-from .plan import Dispatch, Fill, Plan, Step, Transfer
+from .plan import HOST, Dispatch, Fill, Plan, Step, Transfer
 
 if TYPE_CHECKING:
-    from ..backend.cpu.bound_dispatch import BoundDispatch
+    from ..backend.cpu.sequence_steps import Range, SequenceRun
+    from ..backend.cpu.sequence_steps import Step as HostStep
 
 Bytes = npt.NDArray[np.uint8]
-Act = Callable[["float | None"], None]
+Act: TypeAlias = "Callable[[float | None], None]"
 """Does a step, by a deadline of `time.monotonic`."""
 
 _ALIGNMENT = 64
@@ -35,7 +38,7 @@ def aligned_zeros(size: int) -> Bytes:
 
 
 def seconds_left(deadline: float | None) -> float | None:
-    """The seconds until a deadline, at least some. Raises DeviceError when it has passed."""
+    """The seconds until a deadline. Raises DeviceError when it has passed."""
     if deadline is None:
         return None
     left = deadline - time.monotonic()
@@ -44,23 +47,88 @@ def seconds_left(deadline: float | None) -> float | None:
     return left
 
 
+def is_host_step(plan: Plan, step: Step) -> bool:
+    """Whether a sequence can have the step."""
+    match step:
+        case Fill(buffer):
+            return plan.device(buffer) == HOST
+        case Transfer():
+            return plan.device(step.source) == plan.device(step.target) == HOST
+        case Dispatch():
+            return step.device == "cpu"
+
+
+class HostSequence:
+    """Consecutive steps on the host's allocations of a plan. If they are all of the plan, its rotations are between the
+    executions of a run.
+    """
+
+    def __init__(self, plan: Plan, links: Links, steps: Sequence[Step]) -> None:
+        from ..backend.cpu.sequence import Sequence as CpuSequence
+
+        self.plan = plan
+        self.allocations = [number for number, it in enumerate(plan.allocations) if it.device == HOST]
+        """Those whose memories `run` takes, in this order."""
+        self.steps = [it for it in steps if not isinstance(it, Dispatch) or 0 not in (it.workgroups or ())]
+        self._links = links
+        self._position = {number: index for index, number in enumerate(self.allocations)}
+        swaps: dict[int, int] = {}
+        if len(steps) == len(plan.steps):
+            for rotation in plan.rotations:
+                places = [self._position[it] for it in rotation]
+                swaps.update(zip((*places[1:], places[0]), places, strict=True))
+        sizes = [plan.allocations[it].size for it in self.allocations]
+        self._sequence = CpuSequence([self._step(it) for it in self.steps], sizes=sizes, swaps=swaps)
+
+    def run(
+        self,
+        memories: Sequence[Bytes],
+        executions: int = 1,
+        *,
+        until: int | None = None,
+        deadline: float | None = None,
+        timed: bool = False,
+    ) -> SequenceRun:
+        """Execute the steps; `until` is the buffer of a flag that ends this. Raises DeviceError and ShaderError."""
+        return self._sequence.run(
+            memories,
+            executions=executions,
+            until=None if until is None else self._range(until, 0, 4),
+            timeout=seconds_left(deadline),
+            timed=timed,
+        )
+
+    def _step(self, step: Step) -> HostStep:
+        from ..backend.cpu.sequence_steps import CopyStep, DispatchStep, FillStep
+
+        match step:
+            case Fill(buffer):
+                return FillStep(self._range(buffer))
+            case Transfer():
+                source = self._range(step.source, step.source_offset, step.size)
+                return CopyStep(source, self._range(step.target, step.target_offset, step.size))
+            case Dispatch():
+                assert step.workgroups is not None
+                compilation = self._links.kernels[step.leaf].compilation(self._links.constants[step.leaf])
+                ranges = {BindingPoint(it.group, it.binding): self._range(it.buffer) for it in step.bindings}
+                written = [BindingPoint(it.group, it.binding) for it in step.bindings if it.is_written]
+                return DispatchStep(compilation.machine_code, ranges, written, step.workgroups)
+
+    def _range(self, buffer: int, offset: int = 0, size: int | None = None) -> Range:
+        from ..backend.cpu.sequence_steps import Range
+
+        place = self.plan.buffers[buffer]
+        length = place.size if size is None else size
+        return Range(self._position[place.allocation], place.offset + offset, length)
+
+
 @dataclass(frozen=True, slots=True)
-class HostSteps:
-    """Steps on the host's allocations of a plan, `memories`, by the numbers of allocations."""
+class HostMemory:
+    """The host's allocations of a plan, by their numbers, in one phase."""
 
     plan: Plan
     links: Links
     memories: Sequence[Bytes | None]
-
-    def act(self, step: Step) -> Act:
-        """What does a step."""
-        match step:
-            case Fill(buffer):
-                return self._fill(buffer)
-            case Transfer():
-                return self._copy(step)
-            case Dispatch():
-                return self._dispatch(step)
 
     def range(self, buffer: int, offset: int = 0, size: int | None = None) -> Bytes:
         """The bytes of a buffer, or a part of them."""
@@ -70,53 +138,12 @@ class HostSteps:
         start = place.offset + offset
         return memory[start : start + (place.size if size is None else size)]
 
-    def _fill(self, buffer: int) -> Act:
-        target = self.range(buffer)
-
-        def fill(deadline: float | None) -> None:
-            target[:] = 0
-
-        return fill
-
-    def _copy(self, step: Transfer) -> Act:
-        source = self.range(step.source, step.source_offset, step.size)
-        target = self.range(step.target, step.target_offset, step.size)
-
-        def copy(deadline: float | None) -> None:
-            target[:] = source
-
-        return copy
-
-    def _dispatch(self, step: Dispatch) -> Act:
-        assert step.workgroups is not None
-        if 0 in step.workgroups:
-            return lambda deadline: None
-        points = {BindingPoint(it.group, it.binding): self.range(it.buffer) for it in step.bindings}
-        written = [BindingPoint(it.group, it.binding) for it in step.bindings if it.is_written]
-        run = self._compiled if step.device == "cpu" else self._interpreted
-        return named(step, run(step, points, written))
-
-    def _compiled(self, step: Dispatch, points: dict[BindingPoint, Bytes], written: list[BindingPoint]) -> Act:
-        from ..backend.cpu.bound_dispatch import BoundDispatch
-        from ..backend.cpu.tiered import CpuDispatch
-
-        assert step.workgroups is not None
-        compilation = self.links.kernels[step.leaf].compilation(self.links.constants[step.leaf])
-        job = CpuDispatch({point: data.data for point, data in points.items()}, written, step.workgroups)
-        bound: BoundDispatch = BoundDispatch(compilation.machine_code, job)
-
-        def run(deadline: float | None) -> None:
-            if deadline is None:
-                bound.go()
-                return
-            bound.prepare(seconds_left(deadline))
-            bound.run(seconds_left(deadline))
-
-        return run
-
-    def _interpreted(self, step: Dispatch, points: dict[BindingPoint, Bytes], written: list[BindingPoint]) -> Act:
+    def interpreted(self, step: Dispatch) -> Act:
+        """What runs a dispatch on an interpreter, on copies."""
         assert step.workgroups is not None
         kernel, workgroups = self.links.kernels[step.leaf], step.workgroups
+        points = {BindingPoint(it.group, it.binding): self.range(it.buffer) for it in step.bindings}
+        written = [BindingPoint(it.group, it.binding) for it in step.bindings if it.is_written]
         compilation, device = kernel.compilation(self.links.constants[step.leaf]), device_named(step.device)
 
         def run(deadline: float | None) -> None:
@@ -125,11 +152,13 @@ class HostSteps:
             for point in written:
                 points[point][:] = np.frombuffer(copies[point], np.uint8)
 
-        return run
+        return (lambda deadline: None) if 0 in workgroups else named(step, run)
 
 
-def named(step: Dispatch, run: Act) -> Act:
+def named(step: Step, run: Act) -> Act:
     """What names the node in errors."""
+    if not isinstance(step, Dispatch):
+        return run
     node = "/".join(step.path)
 
     def act(deadline: float | None) -> None:

@@ -44,6 +44,8 @@ class GpuLaunch(Launch):
         self._queue: GpuQueue | None = None
         """The queue whose process has what follows."""
         self._packed = b""
+        self._kept: Resident | None = None
+        """What is bound."""
         self._scratch: dict[int, Resident] = {}
         """For an argument that is read, beside another part of the same memory that is written, a copy to bind: WebGPU
         allows no such use of one buffer (WebGPU, "Usage Scopes").
@@ -102,6 +104,28 @@ class GpuLaunch(Launch):
         return go
 
     # Preparing
+
+    def prepared(self) -> Resident | None:
+        """What is bound, with the newest bytes of all memories on the GPU, for steps that are replayed.
+
+        None for a dispatch that must be looked after whenever it runs: one whose loops the driver may end early, or
+        that reads copies. Raises what `start` raises.
+        """
+        queue = self._side.queue()
+        for argument in self.plan.arguments:
+            argument.memory.check()
+            self._check_limit(argument)
+        if self._kernel is None:
+            self._kernel = self._compiled(self.plan.compilation.loop_effort, None)
+        if self._kernel.watch is not None:
+            return None
+        for argument in self.plan.arguments:
+            argument.memory.need(self._place(argument), self.why(argument))
+        with self._side.watched():
+            if self._queue is not queue:
+                self._packed = self._bound(queue, self._kernel, (), None)
+                self._queue = queue
+        return None if self._scratch else self._kept
 
     def _compiled(self, effort: int, timeout: float | None) -> GpuKernel:
         return kernel_for(

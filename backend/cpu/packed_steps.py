@@ -1,0 +1,180 @@
+"""Packs the steps of a sequence into the tables that `pool/sequence.h` describes."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from .device import CompiledKernel, Slot
+from .emit import Interface
+from .function import RunParameters, threads_of
+from .sequence_steps import CopyStep, DispatchStep, ExtentInMemory, FillStep, Grid, GridFromMemory, Range, Step
+
+_STEP: Final = struct.Struct("13Q2d")
+_EACH: Final = 13
+_SECONDS: Final = 14
+_EXTENT: Final = struct.Struct("7Q")
+_DISPATCH, _FILL, _COPY = range(3)
+_NO_LIMIT: Final = (1 << 64) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The packed steps. `origins` has the number of the step that each of them comes from.
+
+    `rooms` are the sizes of memories that the caller provides beside its own, numbered after those: machine code needs
+    room for one element even of an empty array.
+    """
+
+    steps: bytearray
+    numbers: bytearray
+    places: bytes
+    extents: bytes
+    privates: tuple[tuple[int, str, int], ...]
+    origins: tuple[int, ...]
+    rooms: tuple[int, ...]
+
+    def learn(self, steps: bytearray, count: int) -> tuple[float, ...]:
+        """Keep the estimates of a copy of the steps that has run. Returns the seconds of the `count` original steps."""
+        sums, seconds = [0.0] * count, _column(steps, _SECONDS)
+        for origin, taken in zip(self.origins, seconds, strict=True):
+            sums[origin] += float(taken)
+        _column(self.steps, _EACH)[:] = _column(steps, _EACH)
+        return tuple(sums)
+
+
+def _column(steps: bytearray, index: int) -> npt.NDArray[np.float64]:
+    """A member of all steps that is a number of seconds."""
+    return np.frombuffer(steps, np.float64).reshape(-1, _STEP.size // 8)[:, index]
+
+
+@dataclass(slots=True)
+class Packer:
+    """Makes the tables of steps, each packed with the machine code that it runs."""
+
+    memories: int
+    """The number of memories that the steps name."""
+    workers: int
+    _steps: list[bytes] = field(default_factory=list[bytes])
+    _origins: list[int] = field(default_factory=list[int])
+    _numbers: list[int] = field(default_factory=list[int])
+    _places: list[int] = field(default_factory=list[int])
+    _extents: list[bytes] = field(default_factory=list[bytes])
+    _privates: list[tuple[int, str, int]] = field(default_factory=list[tuple[int, str, int]])
+    _rooms: list[int] = field(default_factory=list[int])
+
+    def tables(self) -> Tables:
+        """What was packed."""
+        return Tables(
+            bytearray(b"".join(self._steps)),
+            bytearray(struct.pack(f"{len(self._numbers)}Q", *self._numbers)),
+            struct.pack(f"{len(self._places)}Q", *self._places),
+            b"".join(self._extents),
+            tuple(self._privates),
+            tuple(self._origins),
+            tuple(self._rooms),
+        )
+
+    def add(self, number: int, step: Step, code: CompiledKernel | None, *, beside: bool) -> None:
+        """Add the step of a number; `code` is that of a dispatch. `beside`: it does not depend on the one before."""
+        match step:
+            case DispatchStep():
+                assert code is not None
+                self._dispatch(number, step, code, beside)
+            case FillStep(target):
+                self._bytes(number, _FILL, (target,), beside)
+            case CopyStep(source, target):
+                self._bytes(number, _COPY, (source, target), beside)
+
+    def _bytes(self, number: int, kind: int, ranges: Sequence[Range], beside: bool) -> None:
+        places, numbers = self._place(ranges), self._number((ranges[0].size,))
+        self._append(number, (kind, 0, *places, numbers, 0, 0, 0, 0, 0, 0, 0, beside))
+
+    def _append(self, number: int, words: tuple[int, ...]) -> None:
+        self._origins.append(number)
+        self._steps.append(_STEP.pack(*words, 0.0, 0.0))
+
+    def _place(self, ranges: Sequence[Range]) -> tuple[int, int]:
+        """The number of the first place, and how many there are."""
+        first = len(self._places) // 2
+        for it in ranges:
+            self._places += it.memory, it.offset
+        return first, len(ranges)
+
+    def _number(self, numbers: Sequence[int]) -> int:
+        first = len(self._numbers)
+        self._numbers += numbers
+        return first
+
+    def _dispatch(self, number: int, step: DispatchStep, code: CompiledKernel, beside: bool) -> None:
+        given = [step.ranges[slot.point] for slot in code.slots]
+        grid = (1, 1, 1) if isinstance(step.grid, GridFromMemory) else step.grid
+        pairs = list(zip(code.slots, given, strict=True))
+        constants = (*grid, *(slot.count(it.size) for slot, it in pairs if slot.length is not None))
+        bound = [self._with_room(slot, it, constants) for slot, it in pairs]
+        moved = [(slot, old, new) for (slot, old), new in zip(pairs, bound, strict=True) if old is not new]
+        for _, old, new in moved:
+            self._bytes(number, _FILL, (new,), beside=False)
+            self._bytes(number, _COPY, (old, new), beside=False)
+        self._call(number, step, code, bound, constants, beside and not moved)
+        for slot, old, new in moved:
+            if slot.is_written:
+                self._bytes(number, _COPY, (Range(new.memory, 0, old.size), old), beside=False)
+
+    def _with_room(self, slot: Slot, given: Range, constants: Sequence[int]) -> Range:
+        """The range, or a memory of its own if the range lacks room for one element."""
+        if not slot.needs_copy(given.size, constants):
+            return given
+        self._rooms.append(slot.needed(constants))
+        return Range(self.memories + len(self._rooms) - 1, 0, self._rooms[-1])
+
+    def _call(
+        self,
+        number: int,
+        step: DispatchStep,
+        code: CompiledKernel,
+        ranges: Sequence[Range],
+        constants: Sequence[int],
+        beside: bool,
+    ) -> None:
+        ordered = list(ranges)
+        for slot, it in zip(code.slots, ranges, strict=True):
+            ordered[slot.parameter] = it
+        function = code.function.for_workers(constants, self.workers)
+        parameters = RunParameters.of(function.interface, constants)
+        privates = len(self._privates)
+        self._privates += parameters.privates
+        extents, capacity = self._grid(step.grid, function.interface, constants)
+        words = (
+            (_DISPATCH, function.code.address, *self._place(ordered), self._number(parameters.words)),
+            (parameters.threads, parameters.scratch, privates, len(parameters.privates), *extents, capacity, beside),
+        )
+        self._append(number, (*words[0], *words[1]))
+
+    def _grid(self, grid: Grid, interface: Interface, constants: Sequence[int]) -> tuple[tuple[int, int], int]:
+        """The first extent of a grid that is computed later, and how many there are, and the most invocations."""
+        if not isinstance(grid, GridFromMemory):
+            return (0, 0), 0
+        first, extents = len(self._extents), (*grid.extents, 1, 1)[:3]
+        for axis, (extent, size) in enumerate(zip(extents, grid.workgroup_size, strict=True)):
+            factor = _is_factor(interface, constants, axis)
+            self._extents.append(_EXTENT.pack(*_extent_words(extent), size, factor))
+        return (first, len(extents)), _NO_LIMIT if grid.capacity is None else min(grid.capacity, _NO_LIMIT)
+
+
+def _extent_words(extent: int | ExtentInMemory) -> tuple[int, ...]:
+    if isinstance(extent, ExtentInMemory):
+        return 1, extent.is_signed, 0, extent.memory, extent.offset
+    return 0, 0, extent, 0, 0
+
+
+def _is_factor(interface: Interface, constants: Sequence[int], axis: int) -> bool:
+    """Whether the number of threads is proportional to the workgroups along the axis, or else independent of them."""
+    others = list(constants)
+    others[axis] = 2
+    return threads_of(interface, others) == 2 * threads_of(interface, constants)
