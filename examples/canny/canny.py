@@ -55,6 +55,23 @@ def inputs(random: np.random.Generator) -> dict[str, Any]:
     return {"picture": picture.astype(np.float32), "size": size, "limits": {"low": 60, "high": 160}}
 
 
+def in_order(session: tinct.Session, given: dict[str, Any]) -> dict[str, tinct.Buffer]:
+    """The same as a sequence of dispatches in a session."""
+    grid, values = tuple(given["size"].values()), given | {"picture": given["picture"].ravel()}
+
+    def step(name: str, written: str, **read: tinct.Buffer) -> tinct.Buffer:
+        buffers = values | read | {written: (None, values["picture"].size)}
+        return session.run(SHADER[name], buffers, threads=grid, extra="ignore")[written]
+
+    blurred = step("blur", "blurred")
+    slopes = step("sobel", "gradients", smooth_picture=blurred)
+    thinned = step("thin", "strengths", slopes=slopes)
+    edges = step("mark", "marks", thinned=thinned)
+    for _ in range(GROWTH):
+        edges = step("grow", "grown", edges=edges)
+    return {"edges": edges}
+
+
 def reference(given: dict[str, Any]) -> Arrays:
     blurred = sum(
         (2 - abs(x)) * (2 - abs(y)) * moved(given["picture"], x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)

@@ -48,6 +48,21 @@ def inputs(random: np.random.Generator) -> dict[str, Any]:
     return {"cells": random.integers(0, 2, (13, 21), np.uint32), "width": 21, "height": 13}
 
 
+def in_order(session: tinct.Session, given: dict[str, Any]) -> dict[str, tinct.Buffer]:
+    """The same as a sequence of dispatches in a session, in two buffers."""
+    count = given["cells"].size
+    cells, spare = session.buffer(given["cells"].ravel()), session.empty(np.uint32, count)
+    totals = session.empty(np.uint32, GENERATIONS)
+    grid = given["width"], given["height"]
+    for generation in range(GENERATIONS):
+        buffers = {"board": {"width": grid[0], "height": grid[1]}, "cells": cells, "next_cells": spare}
+        session.run(SHADER["step"], buffers, threads=grid)
+        cells, spare = spare, cells
+        buffers = {"cells": cells, "totals": totals, "generation": generation}
+        session.run(SHADER["count"], buffers, threads=count)
+    return {"cells": cells, "totals": totals}
+
+
 def reference(given: dict[str, Any]) -> dict[str, npt.NDArray[np.uint32]]:
     cells, totals = given["cells"], []
     for _ in range(GENERATIONS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,25 @@ GRAPH = radix_sort
 
 def inputs(random: np.random.Generator) -> dict[str, npt.NDArray[np.uint32]]:
     return {"keys": random.integers(0, 1 << 32, 600, np.uint32)}
+
+
+def in_order(session: tinct.Session, given: dict[str, npt.NDArray[np.uint32]]) -> dict[str, tinct.Buffer]:
+    """The same as a sequence of dispatches in a session."""
+    keys = session.buffer(given["keys"])
+    return {"sorted": sort_in(session, keys, [session.empty(np.uint32, keys.shape), keys])}
+
+
+def sort_in(session: tinct.Session, keys: tinct.Buffer, rooms: list[tinct.Buffer]) -> tinct.Buffer:
+    """The sorted keys, in the second of two buffers of that size, which are written in turn."""
+    blocks = -(-keys.shape[0] // BLOCK)
+    for turn, shift in enumerate(range(0, 32, DIGIT_BITS)):
+        buffers: dict[str, Any] = {"keys": keys, "shift": shift}
+        counted = session.run(count, buffers | {"counts": (None, blocks * RADIX)}, workgroups=blocks)
+        session.run(scan, {"sums": counted["counts"]}, workgroups=1)
+        buffers |= {"starts": counted["counts"], "sorted": rooms[turn % 2]}
+        session.run(scatter, buffers, workgroups=blocks)
+        keys = rooms[turn % 2]
+    return keys
 
 
 def reference(given: dict[str, npt.NDArray[np.uint32]]) -> dict[str, npt.NDArray[np.uint32]]:

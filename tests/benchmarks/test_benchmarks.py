@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.generated_wgsl import module  # noqa: E402
+from benchmarks.graphs import __main__ as graphs_command  # noqa: E402
 from benchmarks.peers import OURS, Peer, all_peers  # noqa: E402
 from benchmarks.problem import Problem, WrongAnswer, load_problems  # noqa: E402
 from benchmarks.report import Result, geometric_means  # noqa: E402
@@ -22,7 +23,7 @@ from benchmarks.runner import Effort, Measurement, measure  # noqa: E402
 
 from benchmarks import __main__ as kernels_command  # noqa: E402
 from benchmarks import compile as compile_command  # noqa: E402
-from benchmarks import first_use, frontend, graphs, grid_passes, machine  # noqa: E402
+from benchmarks import first_use, frontend, grid_passes, machine  # noqa: E402
 from tinct.cases import load_cases  # noqa: E402
 from tinct.frontend import check  # noqa: E402
 from tinct.ir.source import Source  # noqa: E402
@@ -198,13 +199,15 @@ def _small(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(min(it, 100) if it > 16 else it for it in shape)
 
 
-def test_sessions_are_timed_beside_their_peers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graphs, "SEQUENCE", 10)
-    monkeypatch.setattr(graphs, "TURNS", 3)
+def test_programs_of_kernels_are_timed_beside_their_peers(tmp_path: Path) -> None:
+    """All parts at sizes of a few elements. Each part compares the results of its ways itself."""
     file = tmp_path / "graphs.json"
-    result = CliRunner().invoke(graphs.main, ["--rounds", "2", "--json", str(file)])
+    result = CliRunner().invoke(graphs_command.main, ["--tiny", "--rounds", "1", "--json", str(file)])
     assert result.exit_code == 0, result.output
-    found = json.loads(file.read_text())
-    assert found["seconds"]["cpu"].keys() == {"Session.run", "BoundKernel.run", "ctypes"}
-    assert all(seconds > 0 for ways in found["seconds"].values() for seconds in ways.values())
-    assert all(ways["Session.run"] == 1 for ways in found["ratios"].values())
+    found = json.loads(file.read_text())["parts"]
+    assert found.keys() == set(graphs_command.NAMES)
+    (dispatch,) = found["dispatch"]
+    assert dispatch["seconds"].keys() == {"Session.run", "BoundKernel.run", "ctypes"}
+    for comparison in (it for part in found.values() if isinstance(part, list) for it in part):
+        assert all(seconds > 0 for seconds in comparison["seconds"].values()), comparison["title"]
+        assert 1 in comparison["ratios"].values()

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ..base.errors import InputError
-from ..graphs import GraphProgram, NodeTiming
+from ..graphs import GraphProgram, NodeTiming, emit
 from ..graphs.files import read_graph
 from ..graphs.program import NodeChoice
 from .buffer_specs import make_inputs
@@ -48,6 +48,7 @@ Examples:
   tinct graph edges.hpvm --run -b picture=in.npy -b width=512 -b height=512 --times --svg edges.svg
   tinct graph sort.hpvm --run -b keys=integers:100000:0:1000000 --device-of sort_by_digit.scan=interp
   tinct graph life.hpvm --run -b cells=cells.npy -b width=512 -b height=512 --repeat 1000
+  tinct graph sort.hpvm --emit sort -b keys=integers:100000:0:1000000
 
 \b
 A file is text (.hpvm) or the JSON that --format json prints; - is standard input. With --run, --format json prints the
@@ -67,6 +68,12 @@ outputs as tinct run does, and --svg draws the times of the nodes.
 )
 @click.option("--svg", "drawing", type=click.Path(dir_okay=False, path_type=Path), help="Save a picture of the graph.")
 @click.option("--run", "is_run", is_flag=True, help="Run the graph once, and print or save its outputs.")
+@click.option(
+    "--emit",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write WGSL files and a plan in JSON for these inputs, which a program without Python can follow.",
+)
 @click.option("-b", "--buffer", "buffers", multiple=True, metavar="NAME=SPEC", help="What an input holds; see below.")
 @click.option(
     "--device",
@@ -111,6 +118,7 @@ def command(
     form: str,
     drawing: Path | None,
     is_run: bool,
+    folder: Path | None,
     buffers: tuple[str, ...],
     device: str,
     devices: tuple[tuple[str, str], ...],
@@ -124,13 +132,18 @@ def command(
     output: Path | None,
 ) -> None:
     """Check a graph of kernels, and print, draw or run it."""
-    _check_options(
-        form,
-        is_run=is_run,
-        runs_only={"--buffer": buffers, "--device-of": devices, "--times": times, "--output": output}
-        | {"--repeat": repeat is not None, "--until": until, "--every": every, "--feed": feeds},
-    )
+    runs_only: dict[str, object] = {"--device-of": devices, "--times": times, "--output": output}
+    runs_only |= {"--repeat": repeat is not None, "--until": until, "--every": every}
+    if folder is None:
+        runs_only |= {"--buffer": buffers, "--feed": feeds}
+    elif is_run or drawing is not None or form != "text":
+        raise InputError("--emit neither runs nor prints nor draws the graph: leave --run, --svg and --format out")
+    _check_options(form, is_run=is_run, runs_only=runs_only)
     graph = read_graph(read_source(file))
+    if folder is not None:
+        written = emit(graph, folder, make_inputs(graph, buffers, seed), feed=dict(feeds) or None)
+        click.echo(f"wrote {len(written)} files to {folder}", err=True)
+        return
     if not is_run:
         if drawing is None or form != "text":
             _print(graph, form)
@@ -166,7 +179,7 @@ def _node_devices(device: str, devices: tuple[tuple[str, str], ...]) -> NodeChoi
 def _check_options(form: str, *, is_run: bool, runs_only: Mapping[str, object]) -> None:
     for option, given in runs_only.items():
         if given and not is_run:
-            raise InputError(f"{option} is for --run")
+            raise InputError(f"{option} is for --run{' and --emit' if option in ('--buffer', '--feed') else ''}")
     if is_run and form not in ("text", "json"):
         raise InputError(f"--run prints outputs as text or json, not as {form}; --svg FILE draws the graph")
 

@@ -11,6 +11,7 @@
 """
 
 from .builder import Graph, Node
+from .emitting import emit
 from .files import load_graph
 from .host_functions import HostFunction, host
 from .launch import Launch
@@ -30,6 +31,7 @@ __all__ = [
     "Node",
     "NodeTiming",
     "Plan",
+    "emit",
     "graph",
     "host",
     "instance_id",

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.graphs`: what a dispatch of 64 invocations costs in a session, and in a sequence.
+"""What a dispatch of 64 invocations costs in a session, and in a sequence.
 
 On the CPU, `Session.run` is timed beside a kernel that is bound to its buffers by hand, beside a call of the machine
 code through ctypes, and beside a dispatch in a sequence of 20 that is executed many times by one call, or by a call
@@ -11,28 +11,20 @@ ratios of medians.
 from __future__ import annotations
 
 import ctypes
-import json
-import random
-import statistics
-import time
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-import click
 import numpy as np
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 import tinct
 from tinct.backend.cpu.sequence import Sequence
 from tinct.backend.cpu.sequence_steps import DispatchStep, Range
-from tinct.backend.gpu import BoundDispatch, GpuDevice, GpuQueue, Part, shared_device
+from tinct.backend.gpu import BoundDispatch, GpuDevice, GpuQueue, shared_device
+from tinct.backend.gpu import Part as BufferPart
 from tinct.backend.gpu.binding_headers import BindingHeader
 from tinct.ir.types import BindingPoint
 
-from . import machine
+from .measuring import Bar, Call, Comparison, Effort, Part, medians
 
 SEQUENCE: Final = 1000
 """The dispatches of a sequence on the GPU."""
@@ -40,6 +32,7 @@ TURNS: Final = 2000
 """The dispatches of a round on the CPU."""
 WARM: Final = 20_000
 """The dispatches after which the CPU uses optimised code."""
+IN_SEQUENCE: Final = "in a sequence, executed by one call"
 STEP: Final = """
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read_write> b: array<f32>;
@@ -47,32 +40,20 @@ STEP: Final = """
 """
 START: Final = np.arange(64, dtype=np.float32)
 
-Call = Callable[[], object]
 
-
-def medians(calls: Mapping[str, Call], rounds: int, each: int) -> dict[str, float]:
-    """The median seconds of one of the `each` dispatches in a call, by name, over interleaved rounds."""
-    samples: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(rounds):
-        for name in random.sample(list(calls), len(calls)):
-            start = time.perf_counter()
-            calls[name]()
-            samples[name].append((time.perf_counter() - start) / each)
-    return {name: statistics.median(found) for name, found in samples.items()}
-
-
-def repeated(call: Call) -> Call:
+def repeated(call: Call, times: int) -> Call:
     """A call many times over."""
 
     def turns() -> None:
-        for _ in range(TURNS):
+        for _ in range(times):
             call()
 
     return turns
 
 
-def on_cpu(rounds: int) -> dict[str, float]:
+def on_cpu(effort: Effort) -> Iterator[Comparison]:
     """Seconds of a dispatch on the CPU through each way."""
+    turns = effort.pick(TURNS, tiny=3)
     kernel = tinct.load(STEP)["main"]
     compiled = kernel.compilation().cpu
     arrays = [START.copy(), np.zeros(64, np.float32)]
@@ -87,15 +68,20 @@ def on_cpu(rounds: int) -> dict[str, float]:
             "BoundKernel.run": bound.run,
             "ctypes": machine_call(bound),
         }
-        found = medians({name: repeated(call) for name, call in calls.items()}, rounds, TURNS)
-        found |= sequences_on_cpu(rounds)
+        found = medians({name: repeated(call, turns) for name, call in calls.items()}, effort.rounds, turns)
+        found |= sequences_on_cpu(effort)
         check(b.numpy(), START + 1)
         check(arrays[1], START + 1)
-    return found
+    bars = (
+        Bar("microseconds of Session.run with a dict", found["Session.run"] * 1e6, "at most", 4),
+        Bar("microseconds of a dispatch in a sequence", found[IN_SEQUENCE] * 1e6, "at most", 1.5),
+    )
+    yield Comparison("64 invocations on the CPU", found, "Session.run", bars)
 
 
-def sequences_on_cpu(rounds: int) -> dict[str, float]:
+def sequences_on_cpu(effort: Effort) -> dict[str, float]:
     """Seconds of a dispatch in a sequence of 20, which write two memories in turn."""
+    turns = effort.pick(TURNS // 20, tiny=1)
     kernel = tinct.load(STEP)["main"].compilation().machine_code
     points, ranges = (BindingPoint(0, 0), BindingPoint(0, 1)), (Range(0, 0, START.nbytes), Range(1, 0, START.nbytes))
     pairs = [ranges, ranges[::-1]] * 10
@@ -104,11 +90,11 @@ def sequences_on_cpu(rounds: int) -> dict[str, float]:
     bound = Sequence(steps, sizes=[START.nbytes] * 2).bind(memories)
     bound.run(executions=WARM)
     calls: dict[str, Call] = {
-        "in a sequence, executed by one call": lambda: bound.run(executions=TURNS // len(steps)),
-        "in a sequence, a call each": lambda: [bound.run() for _ in range(TURNS // len(steps))],
+        IN_SEQUENCE: lambda: bound.run(executions=turns),
+        "in a sequence, a call each": lambda: [bound.run() for _ in range(turns)],
     }
-    found = medians(calls, rounds, TURNS)
-    check(memories[0].view(np.float32), START + WARM * len(steps) + 2 * rounds * TURNS)
+    found = medians(calls, effort.rounds, turns * len(steps))
+    check(memories[0].view(np.float32), START + (WARM + 2 * effort.rounds * turns) * len(steps))
     return found
 
 
@@ -131,36 +117,39 @@ def machine_call(bound: Any) -> Call:
     return call
 
 
-def on_gpu(rounds: int) -> dict[str, float]:
+def on_gpu(effort: Effort) -> Iterator[Comparison]:
     """Seconds of a dispatch on the GPU in a sequence, through each way."""
-    kernel = tinct.load(STEP)["main"]
-    by_hand = ByHand()
+    kernel, length, rounds = tinct.load(STEP)["main"], effort.pick(SEQUENCE, tiny=10), effort.rounds
+    by_hand = ByHand(length)
     with tinct.Session("gpu") as session:
         buffers = [session.buffer(START), session.empty(np.float32, 64)]
         run = session.run
 
         def in_session() -> np.ndarray:
             a, b = buffers
-            for _ in range(SEQUENCE):
+            for _ in range(length):
                 run(kernel, {"a": a, "b": b}, threads=64)
                 a, b = b, a
             return a.numpy()
 
-        check(in_session(), START + SEQUENCE)
-        check(by_hand.run(), START + SEQUENCE)
-        replayed = replay()
-        check(replayed(), START + SEQUENCE)
+        check(in_session(), START + length)
+        check(by_hand.run(), START + length)
+        replayed = replay(length)
+        check(replayed(), START + length)
         calls = {"Session.run": in_session, "a replay": replayed, "wgpu-py by hand": by_hand.run}
-        found = medians(calls, rounds, SEQUENCE)
-        total = START + SEQUENCE * (rounds + 2)
+        found = medians(calls, rounds, length)
+        total = START + length * (rounds + 2)
         check(in_session(), total)
         check(replayed(), total)
         check(by_hand.run(), total)
-    return found
+    bar = Bar(
+        "Session.run relative to wgpu-py by hand", found["Session.run"] / found["wgpu-py by hand"], "at most", 1.1
+    )
+    yield Comparison(f"{length:,} dispatches in a row on the GPU", found, "Session.run", (bar,))
 
 
-def replay() -> Callable[[], np.ndarray]:
-    """The sequence as two dispatches that the GPU's process replays."""
+def replay(length: int) -> Callable[[], np.ndarray]:
+    """A sequence of that length as two dispatches that the GPU's process replays."""
     queue, size = GpuQueue(shared_device("")), START.nbytes
     buffers = [queue.new_buffer(size, START.tobytes()), queue.new_buffer(size)]
     headers: list[BindingHeader] = [
@@ -169,12 +158,14 @@ def replay() -> Callable[[], np.ndarray]:
     ]
     pipeline = queue.pipeline(STEP, "main", headers, timeout=60)
     pairs = [buffers, buffers[::-1]]
-    bound = [queue.bind(pipeline, [Part(0, number, it, 0, size) for number, it in enumerate(pair)]) for pair in pairs]
+    bound = [
+        queue.bind(pipeline, [BufferPart(0, number, it, 0, size) for number, it in enumerate(pair)]) for pair in pairs
+    ]
     prepared = queue.sequence([[BoundDispatch(it, (1, 1, 1))] for it in bound])
 
     def run() -> np.ndarray:
-        queue.replay(prepared, SEQUENCE)
-        return np.frombuffer(queue.read(buffers[SEQUENCE % 2], size), np.float32)
+        queue.replay(prepared, length)
+        return np.frombuffer(queue.read(buffers[length % 2], size), np.float32)
 
     return run
 
@@ -182,9 +173,10 @@ def replay() -> Callable[[], np.ndarray]:
 class ByHand:
     """The sequence as a program writes it with wgpu-py."""
 
-    def __init__(self) -> None:
+    def __init__(self, length: int) -> None:
         import wgpu
 
+        self.length = length
         adapter = next(it for it in wgpu.gpu.enumerate_adapters_sync() if _is_that_of_tinct(it.info))
         self.device = adapter.request_device_sync()
         usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC
@@ -212,12 +204,12 @@ class ByHand:
         encoder = self.device.create_command_encoder()
         compute_pass = encoder.begin_compute_pass()
         compute_pass.set_pipeline(self.pipeline)
-        for number in range(SEQUENCE):
+        for number in range(self.length):
             compute_pass.set_bind_group(0, self.groups[number % 2])
             compute_pass.dispatch_workgroups(1)
         compute_pass.end()
         self.device.queue.submit([encoder.finish()])
-        return np.frombuffer(self.device.queue.read_buffer(self.buffers[SEQUENCE % 2]), np.float32)
+        return np.frombuffer(self.device.queue.read_buffer(self.buffers[self.length % 2]), np.float32)
 
 
 def _is_that_of_tinct(info: Mapping[str, str]) -> bool:
@@ -230,37 +222,5 @@ def check(found: np.ndarray, expected: np.ndarray) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
-def table(title: str, found: Mapping[str, float]) -> Table:
-    """Microseconds of each way, and how many times longer than it `Session.run` takes."""
-    shown = Table(title, "µs", "Session.run takes, times", box=box.SIMPLE)
-    for name, seconds in found.items():
-        shown.add_row(name, f"{seconds * 1e6:.2f}", f"{found['Session.run'] / seconds:.2f}")
-    return shown
-
-
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--rounds", type=click.IntRange(1), default=31, show_default=True, help="Rounds of each way.")
-@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all numbers there.")
-def main(rounds: int, json_path: Path | None) -> None:
-    """Measure what a dispatch of 64 invocations costs in a session."""
-    console, about = Console(), machine.describe()
-    console.print(f"{about['processor']}, {about['threads']} threads", highlight=False)
-    seconds = {"cpu": on_cpu(rounds)}
-    console.print(table("on the CPU", seconds["cpu"]))
-    reason = GpuDevice.unavailable_reason()
-    if reason is None:
-        about["adapter"] = shared_device("").adapter().description
-        seconds["gpu"] = on_gpu(rounds)
-        console.print(table(f"on the GPU, {SEQUENCE:,} in a row ({about['adapter']})", seconds["gpu"]))
-    else:
-        console.print(f"no GPU: {reason}")
-    if json_path is not None:
-        ratios = {
-            device: {name: found["Session.run"] / it for name, it in found.items()} for device, found in seconds.items()
-        }
-        content = {"machine": about, "seconds": seconds, "ratios": ratios}
-        json_path.write_text(json.dumps(content, indent=2), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+ON_CPU: Final = Part("dispatch", "a dispatch of 64 invocations on the CPU", on_cpu)
+ON_GPU: Final = Part("sequence", "a sequence of dispatches on the GPU", on_gpu, GpuDevice.unavailable_reason)

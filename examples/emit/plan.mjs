@@ -1,0 +1,153 @@
+// Follows a plan that `tinct graph --emit` wrote, with nothing but WebGPU: in browsers, Deno, or node with a package that
+// has WebGPU. docs/emit.md describes plans.
+
+const VERSION = 1;
+
+export class Program {
+    // `wgsl` maps the names of the plan's files to their texts. Throws where the plan or a kernel does not fit.
+    static async make(device, plan, wgsl) {
+        if (plan.format !== "tinct plan" || plan.version !== VERSION) {
+            throw new Error(`expected a tinct plan of version ${VERSION}`);
+        }
+        const program = new Program(device, plan);
+        program.pipelines = await Promise.all(plan.kernels.map((kernel) => program.pipelineOf(kernel, wgsl)));
+        return program;
+    }
+
+    constructor(device, plan) {
+        this.device = device;
+        this.plan = plan;
+        this.buffers = plan.buffers.map(({ size, usage }) =>
+            device.createBuffer({ size, usage: usage.reduce((bits, name) => bits | GPUBufferUsage[name], 0) }));
+    }
+
+    async pipelineOf({ file, entry, bindings }, wgsl) {
+        const groups = Math.max(...bindings.map(({ group }) => group)) + 1;
+        const layouts = Array.from({ length: groups }, (_, wanted) => this.device.createBindGroupLayout({
+            entries: bindings.filter(({ group }) => group === wanted)
+                .map(({ binding, type }) => ({ binding, visibility: GPUShaderStage.COMPUTE, buffer: { type } })),
+        }));
+        const module = this.device.createShaderModule({ code: wgsl[file], label: file });
+        const pipeline = await this.device.createComputePipelineAsync({
+            layout: this.device.createPipelineLayout({ bindGroupLayouts: layouts }),
+            compute: { module, entryPoint: entry },
+        });
+        return { pipeline, layouts };
+    }
+
+    // Executes the plan, `repeat` times if outputs become inputs. `inputs` maps names to bytes, as WGSL lays them out;
+    // so does the result for outputs.
+    async run(inputs, { repeat = 1 } = {}) {
+        if (repeat > 1 && this.plan.feeds.length === 0) {
+            throw new Error("the plan is for one execution: no output becomes an input");
+        }
+        this.order = this.buffers.map((_, number) => number);
+        this.write(inputs);
+        const encoder = this.device.createCommandEncoder();
+        for (let turn = 0; turn < repeat; turn++) {
+            if (turn > 0) this.rotate();
+            for (const step of this.plan.steps) this.encode(encoder, step);
+        }
+        const staged = this.plan.outputs.map((output) => this.stage(encoder, output));
+        this.device.queue.submit([encoder.finish()]);
+        return Object.fromEntries(await Promise.all(staged.map((output) => output())));
+    }
+
+    // The buffer that has this number in the plan, in the current execution.
+    buffer(number) {
+        return this.buffers[this.order[number]];
+    }
+
+    rotate() {
+        const before = [...this.order];
+        for (const rotation of this.plan.rotations) {
+            rotation.forEach((one, place) => {
+                this.order[rotation[(place + 1) % rotation.length]] = before[one];
+            });
+        }
+    }
+
+    write(inputs) {
+        const { queue } = this.device;
+        for (const { name, size, writes } of this.plan.inputs) {
+            if (inputs[name]?.byteLength !== size) throw new Error(`input ${name} takes ${size} bytes`);
+            const bytes = bytesOf(inputs[name]);
+            for (const { buffer, offset } of writes) queue.writeBuffer(this.buffer(buffer), offset, padded(bytes));
+        }
+        for (const { buffer, offset, data, pieces } of this.plan.constants) {
+            const bytes = Uint8Array.from(data.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+            for (const piece of pieces) {
+                bytes.set(bytesOf(inputs[piece.input]).subarray(piece.start, piece.start + piece.size), piece.offset);
+            }
+            queue.writeBuffer(this.buffer(buffer), offset, padded(bytes));
+        }
+        this.checkFacts(inputs);
+    }
+
+    // The plan's numbers hold for these values of inputs only.
+    checkFacts(inputs) {
+        for (const { input, start, type, value } of this.plan.facts) {
+            const bytes = bytesOf(inputs[input]);
+            const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+            const found = type === "i32" ? view.getInt32(start, true) : view.getUint32(start, true);
+            if (found !== value) throw new Error(`the plan is for a ${input} that has ${value}, not ${found}`);
+        }
+    }
+
+    encode(encoder, step) {
+        switch (step.do) {
+            case "clear":
+                encoder.clearBuffer(this.buffer(step.buffer), step.offset, step.size);
+                break;
+            case "copy":
+                encoder.copyBufferToBuffer(
+                    this.buffer(step.source.buffer), step.source.offset,
+                    this.buffer(step.target.buffer), step.target.offset, step.size);
+                break;
+            case "dispatch":
+                this.dispatch(encoder, step);
+                break;
+            default:
+                throw new Error(`unknown step ${step.do}`);
+        }
+    }
+
+    dispatch(encoder, { node, kernel, workgroups, bindings }) {
+        const { pipeline, layouts } = this.pipelines[kernel];
+        const pass = encoder.beginComputePass({ label: node });
+        pass.setPipeline(pipeline);
+        layouts.forEach((layout, wanted) => {
+            const entries = bindings.filter(({ group }) => group === wanted)
+                .map(({ binding, buffer, offset, size }) =>
+                    ({ binding, resource: { buffer: this.buffer(buffer), offset, size } }));
+            pass.setBindGroup(wanted, this.device.createBindGroup({ layout, entries }));
+        });
+        pass.dispatchWorkgroups(...workgroups);
+        pass.end();
+    }
+
+    // Copies an output to where the processor can read it; the result reads it.
+    stage(encoder, { name, buffer, offset, size }) {
+        const length = Math.max(Math.ceil(size / 4) * 4, 4);
+        const room = this.device.createBuffer({ size: length, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
+        if (size > 0) encoder.copyBufferToBuffer(this.buffer(buffer), offset, room, 0, length);
+        return async () => {
+            await room.mapAsync(GPUMapMode.READ);
+            const bytes = new Uint8Array(room.getMappedRange().slice(0, size));
+            room.destroy();
+            return [name, bytes];
+        };
+    }
+}
+
+function bytesOf(data) {
+    return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
+}
+
+// `writeBuffer` takes multiples of four bytes.
+function padded(bytes) {
+    if (bytes.byteLength % 4 === 0) return bytes;
+    const whole = new Uint8Array(Math.ceil(bytes.byteLength / 4) * 4);
+    whole.set(bytes);
+    return whole;
+}

@@ -1,0 +1,267 @@
+"""Writes a graph for given inputs as WGSL files and a plan in JSON, for programs that have WebGPU and nothing of ours.
+
+docs/emit.md describes the format. It is a `Plan` in the terms of WebGPU: buffers with their usages, and steps that are
+dispatches, `clearBuffer` or `copyBufferToBuffer`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+from ..arguments import path_of
+from ..base.errors import InputError
+from ..buffers import pack_binding
+from ..ir.layout import member_offsets, size_of, stride_of
+from ..ir.types import Array, Atomic, Struct, Type, Vector
+from ..pipeline import GpuOptions
+from ..reflection import BindingInfo
+from ..shader import BufferValue
+from .machine import host_value
+from .plan import Bound, Dispatch, Fact, Fill, Plan, Transfer
+
+if TYPE_CHECKING:
+    from .builder import Graph
+    from .program import GraphProgram
+
+FORMAT_VERSION: Final = 1
+"""The version of the format, `version` in `plan.json`. It changes when a program that reads the format must."""
+PLAN_FILE: Final = "plan.json"
+INPUTS_FOLDER: Final = "inputs"
+_MULTIPLE: Final = 4
+"""Sizes that WebGPU's `clearBuffer` and bindings take are multiples of this many bytes."""
+_USAGES: Final = ("STORAGE", "UNIFORM", "COPY_SRC", "COPY_DST")
+_LAYOUTS: Final = {
+    ("uniform", "read"): "uniform",
+    ("storage", "read"): "read-only-storage",
+    ("storage", "read_write"): "storage",
+}
+"""WebGPU's GPUBufferBindingType, by address space and access."""
+
+Json: TypeAlias = dict[str, Any]
+
+
+def emit(
+    graph: Graph | GraphProgram,
+    folder: str | PathLike[str],
+    inputs: Mapping[str, BufferValue],
+    *,
+    feed: Mapping[str, str] | None = None,
+) -> list[Path]:
+    """Write a graph for inputs of these sizes to a folder, which is made: `plan.json`, a WGSL file for each kernel, and
+    the bytes of the inputs in `inputs/NAME.bin`. Returns the files.
+
+    `feed` has outputs with the inputs that they become in the next execution, as `graph.run(repeat=…)` takes it. The
+    plan then says which buffers change places.
+
+    Raises InputError for inputs that do not fit and for graphs that no such plan can hold, ShaderError for kernels that
+    cannot be written, and OSError.
+    """
+    program = _whole(graph)
+    target = path_of(folder)
+    plan = program.plan(inputs, device="gpu", feed=feed)
+    writer = _Writer(program, plan)
+    content = writer.content()
+    given = {name: host_value(info, inputs[name]) for name, info in program.inputs.items()}
+    files = {
+        target / PLAN_FILE: _json(content).encode(),
+        **{target / name: text.encode() for name, text in writer.kernels.texts.items()},
+        **{
+            target / INPUTS_FOLDER / f"{name}.bin": bytes(pack_binding(info, given[name]))
+            for name, info in program.inputs.items()
+        },
+    }
+    (target / INPUTS_FOLDER).mkdir(parents=True, exist_ok=True)
+    for path, data in files.items():
+        path.write_bytes(data)
+    return list(files)
+
+
+def _whole(graph: Graph | GraphProgram) -> GraphProgram:
+    from .builder import Graph
+
+    return graph.program if isinstance(graph, Graph) else graph
+
+
+@dataclass(slots=True)
+class _Kernels:
+    """The WGSL files: kernels of equal text are one."""
+
+    program: GraphProgram
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+    described: list[Json] = field(default_factory=list[Json])
+    has_f16: bool = False
+    _numbers: dict[str, int] = field(default_factory=dict[str, int])
+
+    def number(self, step: Dispatch) -> int:
+        """The index of a dispatch's kernel."""
+        if step.leaf not in self._numbers:
+            self._numbers[step.leaf] = self._add(step)
+        return self._numbers[step.leaf]
+
+    def _add(self, step: Dispatch) -> int:
+        links = self.program.links
+        made = links.kernels[step.leaf].compilation(links.constants[step.leaf]).for_gpu(GpuOptions())
+        self.has_f16 |= made.has_f16
+        for number, it in enumerate(self.described):
+            if self.texts[it["file"]] == made.wgsl:
+                return number
+        name = f"{step.leaf}.wgsl"
+        self.texts[name] = made.wgsl
+        infos = {it.name: it for it in links.kernels[step.leaf].bindings}
+        bindings = [
+            {"group": it.group, "binding": it.binding, "name": it.name, "type": _layout(infos[it.name])}
+            for it in step.bindings
+        ]
+        size = list(step.workgroup_size)
+        self.described.append({"file": name, "entry": made.entry, "workgroup_size": size, "bindings": bindings})
+        return len(self.described) - 1
+
+
+class _Writer:
+    """A plan as JSON."""
+
+    def __init__(self, program: GraphProgram, plan: Plan) -> None:
+        self._program = program
+        self._plan = plan
+        self.kernels = _Kernels(program)
+        self._usages: list[set[str]] = [set() for _ in plan.allocations]
+        self._sizes = [_rounded(it.size) for it in plan.allocations]
+
+    def content(self) -> Json:
+        """The whole of `plan.json`. Raises InputError and ShaderError."""
+        plan = self._plan
+        constants = [self._constant(number) for number in range(len(plan.constants))]
+        inputs = [self._input(number) for number in range(len(plan.inputs))]
+        steps = [self._step(it) for it in plan.steps]
+        outputs = list(self._outputs())
+        for rotation in plan.rotations:
+            together = set[str]().union(*(self._usages[it] for it in rotation))
+            for it in rotation:
+                self._usages[it] = together
+        return {
+            "format": "tinct plan",
+            "version": FORMAT_VERSION,
+            "graph": plan.graph,
+            "features": ["shader-f16"] if self.kernels.has_f16 else [],
+            "kernels": self.kernels.described,
+            "buffers": self._buffers(),
+            "constants": constants,
+            "inputs": inputs,
+            "facts": [self._fact(it) for it in plan.facts],
+            "steps": steps,
+            "outputs": outputs,
+            "feeds": [{"output": output, "input": name} for output, name in plan.feeds],
+            "rotations": [list(it) for it in plan.rotations],
+        }
+
+    def _buffers(self) -> list[Json]:
+        return [
+            {"size": size, "usage": [name for name in _USAGES if name in usage], "kind": it.kind}
+            for it, size, usage in zip(self._plan.allocations, self._sizes, self._usages, strict=True)
+        ]
+
+    def _input(self, number: int) -> Json:
+        it = self._plan.inputs[number]
+        info = self._program.inputs[it.name]
+        places = [self._place(buffer, "COPY_DST") for buffer in it.buffers]
+        return {"name": it.name, "type": str(info.type), "size": it.size, "writes": places}
+
+    def _constant(self, number: int) -> Json:
+        it = self._plan.constants[number]
+        pieces = [
+            {"input": piece.input, "start": piece.start, "offset": piece.offset, "size": piece.size}
+            for piece in it.pieces
+        ]
+        label = self._plan.buffers[it.buffer].label
+        return {"label": label, **self._place(it.buffer, "COPY_DST"), "data": it.data.hex(), "pieces": pieces}
+
+    def _fact(self, fact: Fact) -> Json:
+        """A number of an input that the plan depends on, and where it is in the input's bytes."""
+        start, type = _part(self._program.inputs[fact.input].type, fact.path)
+        return {"input": fact.input, "start": start, "type": str(type), "value": fact.value}
+
+    def _outputs(self) -> Iterator[Json]:
+        for it in self._plan.outputs:
+            type, size = self._program.outputs[it.name], self._plan.buffers[it.buffer].size
+            yield {"name": it.name, "type": type, "size": size, **self._place(it.buffer, "COPY_SRC")}
+
+    def _step(self, step: Dispatch | Fill | Transfer) -> Json:
+        match step:
+            case Fill(buffer):
+                place = self._place(buffer, "COPY_DST")
+                return {"do": "clear", **place, "size": _rounded(self._plan.buffers[buffer].size)}
+            case Transfer():
+                source = self._place(step.source, "COPY_SRC", step.source_offset)
+                target = self._place(step.target, "COPY_DST", step.target_offset)
+                return {"do": "copy", "source": source, "target": target, "size": step.size, "why": step.why}
+            case Dispatch():
+                return self._dispatch(step)
+
+    def _dispatch(self, step: Dispatch) -> Json:
+        node = "/".join(step.path)
+        if step.workgroups is None:
+            raise InputError(f"not supported: a plan in JSON with extents that a node writes, as those of {node!r}")
+        infos = {it.name: it for it in self._program.links.kernels[step.leaf].bindings}
+        bindings = [self._binding(it, infos[it.name]) for it in step.bindings]
+        kernel = self.kernels.number(step)
+        return {
+            "do": "dispatch",
+            "node": node,
+            "kernel": kernel,
+            "workgroups": list(step.workgroups),
+            "bindings": bindings,
+        }
+
+    def _binding(self, bound: Bound, info: BindingInfo) -> Json:
+        place = self._place(bound.buffer, "UNIFORM" if info.space == "uniform" else "STORAGE")
+        size = max(_rounded(self._plan.buffers[bound.buffer].size), info.minimum_size)
+        allocation = place["buffer"]
+        self._sizes[allocation] = max(self._sizes[allocation], place["offset"] + size)
+        return {"group": bound.group, "binding": bound.binding, **place, "size": size}
+
+    def _place(self, buffer: int, usage: str, offset: int = 0) -> dict[str, int]:
+        """Where a buffer of the plan lies, which is used so."""
+        it = self._plan.buffers[buffer]
+        self._usages[it.allocation].add(usage)
+        return {"buffer": it.allocation, "offset": it.offset + offset}
+
+
+def _rounded(size: int) -> int:
+    return -(-max(size, 1) // _MULTIPLE) * _MULTIPLE
+
+
+def _part(type: Type, path: Sequence[str | int]) -> tuple[int, Type]:
+    """Where a part of a value begins, in bytes, and its type."""
+    start = 0
+    for selector in path:
+        match type:
+            case Struct():
+                number = [it.name for it in type.members].index(str(selector))
+                start, type = start + member_offsets(type)[number], type.members[number].type
+            case Array():
+                start, type = start + int(selector) * stride_of(type), type.element
+            case _:
+                assert isinstance(type, Vector)
+                start, type = start + int(selector) * size_of(type.element), type.element
+    return start, type.element if isinstance(type, Atomic) else type
+
+
+def _json(content: Json) -> str:
+    """JSON with a line for each entry of a list."""
+    parts: list[str] = []
+    for key, value in content.items():
+        text = json.dumps(value)
+        if text.startswith("[{"):
+            entries = ",\n".join(f"  {json.dumps(it)}" for it in cast("list[object]", value))
+            text = f"[\n{entries}\n ]"
+        parts.append(f" {json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _layout(info: BindingInfo) -> str:
+    return _LAYOUTS[info.space, info.access]

@@ -1,0 +1,118 @@
+"""Follows an emitted plan with wgpu-py, as docs/emit.md describes it, and with nothing of tinct."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property, reduce
+from pathlib import Path
+from typing import Any
+
+import wgpu
+
+
+class Follower:
+    """A plan in a folder, on the first Vulkan adapter."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.plan = json.loads((folder / "plan.json").read_text())
+        assert (self.plan["format"], self.plan["version"]) == ("tinct plan", 1)
+        adapters = wgpu.gpu.enumerate_adapters_sync()
+        adapter = next(it for it in adapters if it.info["backend_type"] == "Vulkan")
+        self.device = adapter.request_device_sync(required_features=self.plan["features"])
+        self.buffers = [self.buffer(it) for it in self.plan["buffers"]]
+        self.order = list(range(len(self.buffers)))
+
+    def buffer(self, described: dict[str, Any]) -> Any:
+        usage = reduce(int.__or__, (getattr(wgpu.BufferUsage, name) for name in described["usage"]), 0)
+        return self.device.create_buffer(size=described["size"], usage=usage)
+
+    @cached_property
+    def pipelines(self) -> list[tuple[Any, list[Any]]]:
+        return [self.pipeline(it) for it in self.plan["kernels"]]
+
+    def pipeline(self, kernel: dict[str, Any]) -> tuple[Any, list[Any]]:
+        groups = max(it["group"] for it in kernel["bindings"]) + 1
+        layouts = [
+            self.device.create_bind_group_layout(
+                entries=[
+                    {
+                        "binding": it["binding"],
+                        "visibility": wgpu.ShaderStage.COMPUTE,
+                        "buffer": {"type": getattr(wgpu.BufferBindingType, it["type"].replace("-", "_"))},
+                    }
+                    for it in kernel["bindings"]
+                    if it["group"] == group
+                ]
+            )
+            for group in range(groups)
+        ]
+        module = self.device.create_shader_module(code=(self.folder / kernel["file"]).read_text())
+        layout = self.device.create_pipeline_layout(bind_group_layouts=layouts)
+        compute = {"module": module, "entry_point": kernel["entry"]}
+        return self.device.create_compute_pipeline(layout=layout, compute=compute), layouts
+
+    def at(self, place: dict[str, int]) -> tuple[Any, int]:
+        return self.buffers[self.order[place["buffer"]]], place["offset"]
+
+    def run(self, repeat: int = 1) -> dict[str, bytes]:
+        inputs = {it["name"]: self.given(it) for it in self.plan["inputs"]}
+        for it in self.plan["inputs"]:
+            for place in it["writes"]:
+                self.device.queue.write_buffer(*self.at(place), inputs[it["name"]])
+        for it in self.plan["constants"]:
+            data = bytearray.fromhex(it["data"])
+            for piece in it["pieces"]:
+                start, size = piece["start"], piece["size"]
+                data[piece["offset"] : piece["offset"] + size] = inputs[piece["input"]][start : start + size]
+            self.device.queue.write_buffer(*self.at(it), data)
+        encoder = self.device.create_command_encoder()
+        for turn in range(repeat):
+            if turn:
+                self.rotate()
+            for step in self.plan["steps"]:
+                self.encode(encoder, step)
+        self.device.queue.submit([encoder.finish()])
+        return {it["name"]: self.output(it) for it in self.plan["outputs"]}
+
+    def given(self, described: dict[str, Any]) -> bytes:
+        data = (self.folder / "inputs" / f"{described['name']}.bin").read_bytes()
+        assert len(data) == described["size"]
+        return data
+
+    def output(self, described: dict[str, Any]) -> bytes:
+        buffer, offset = self.at(described)
+        return bytes(self.device.queue.read_buffer(buffer, offset, described["size"]))
+
+    def rotate(self) -> None:
+        before = list(self.order)
+        for rotation in self.plan["rotations"]:
+            for one, following in zip(rotation, [*rotation[1:], rotation[0]], strict=True):
+                self.order[following] = before[one]
+
+    def encode(self, encoder: Any, step: dict[str, Any]) -> None:
+        match step["do"]:
+            case "clear":
+                encoder.clear_buffer(*self.at(step), step["size"])
+            case "copy":
+                source, target = self.at(step["source"]), self.at(step["target"])
+                encoder.copy_buffer_to_buffer(*source, *target, step["size"])
+            case "dispatch":
+                self.dispatch(encoder, step)
+            case unknown:
+                raise AssertionError(unknown)
+
+    def dispatch(self, encoder: Any, step: dict[str, Any]) -> None:
+        pipeline, layouts = self.pipelines[step["kernel"]]
+        compute_pass = encoder.begin_compute_pass()
+        compute_pass.set_pipeline(pipeline)
+        for group, layout in enumerate(layouts):
+            entries = []
+            for it in step["bindings"]:
+                if it["group"] == group:
+                    buffer, offset = self.at(it)
+                    resource = {"buffer": buffer, "offset": offset, "size": it["size"]}
+                    entries.append({"binding": it["binding"], "resource": resource})
+            compute_pass.set_bind_group(group, self.device.create_bind_group(layout=layout, entries=entries))
+        compute_pass.dispatch_workgroups(*step["workgroups"])
+        compute_pass.end()
