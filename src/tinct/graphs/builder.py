@@ -45,6 +45,7 @@ from .linking import Links, link_graphs, link_leaves
 from .operands import Input, Number, Operand, Part, Port, Zeros, expression_of, numbers_of
 from .program import GraphProgram, GraphRun
 from .state import GraphState, KernelUse, kernel_name
+from .streaming import Streamable
 from .wgsl_types import has_member_ports
 
 Source: TypeAlias = "str | float | Operand | Zeros"
@@ -88,7 +89,7 @@ class Node:
         return Port(self.name, name, self.graph.state)
 
 
-class Graph:
+class Graph(Streamable):
     """A graph of kernels that is being built; see docs/graphs.md. It pickles, whole or not.
 
     Errors are raised at the call that makes them, with the names of node and port. What can only be said of a whole

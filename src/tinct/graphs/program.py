@@ -31,6 +31,7 @@ from .devices import NodeDevices, node_devices
 from .host_functions import HostFunction
 from .linking import Links
 from .machine import NodeTiming, SessionMachine, described
+from .streaming import Streamable
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class GraphRun:
     copies: tuple[Copy, ...]
 
 
-class GraphProgram:
+class GraphProgram(Streamable):
     """A graph of kernels that is whole. `load_graph` and `Graph.program` give one.
 
     `module` is its IR, `shaders` are the shaders of its leaves by their names in the IR, and `source` is the text that
@@ -84,6 +85,11 @@ class GraphProgram:
     def __call__(self, buffers: Mapping[str, object], *, instances: object = ()) -> dict[str, Any]:
         """Add a node that executes this graph to another; see `Graph`."""
         return call_on_ports(self, buffers, instances=instances)
+
+    @property
+    def program(self) -> GraphProgram:
+        """This graph."""
+        return self
 
     @property
     def name(self) -> str:
