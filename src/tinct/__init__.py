@@ -29,7 +29,9 @@ __all__ = [
     "Session",
     "Shader",
     "ShaderError",
+    "ShaderFunction",
     "TinctError",
+    "evaluate",
     "graph",
     "host",
     "load",
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from .ir.diagnostics import Diagnostic, ShaderError
     from .sessions import Buffer, Session
     from .shader import Kernel, Shader, load
+    from .wgsl_functions import ShaderFunction, evaluate
 
 _HOMES = {
     "DEVICES": "devices",
@@ -52,6 +55,7 @@ _HOMES = {
     "Shader": "shader",
     "load": "shader",
     **dict.fromkeys(("Buffer", "Session"), "sessions"),
+    **dict.fromkeys(("ShaderFunction", "evaluate"), "wgsl_functions"),
     **dict.fromkeys(("Graph", "GraphProgram", "graph", "host", "load_graph"), "graphs"),
     **dict.fromkeys(("HerculesFile", "HerculesFunction", "load_hercules"), "functions"),
     **dict.fromkeys(("DeviceError", "InputError", "TinctError"), "base.errors"),

@@ -41,6 +41,13 @@ def name_of(value: object, what: str, example: str) -> str:
     raise InputError(f"{what} is a name, such as {example!r}, not {shown(value)}")
 
 
+def text_of(value: object, what: str, example: str) -> str:
+    """A text."""
+    if isinstance(value, str):
+        return value
+    raise InputError(f"{what} is text, such as {example!r}, not {shown(value)}")
+
+
 def mapping_of(value: object, what: str, example: Iterable[str]) -> Mapping[str, Any]:
     """A mapping by name."""
     if isinstance(value, Mapping):

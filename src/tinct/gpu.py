@@ -17,7 +17,7 @@ from .dispatch import Dispatch, Timing
 from .ir.layout_sizes import minimum_size
 from .ir.textures import storage_type
 from .ir.types import BindingPoint, Texture
-from .pipeline import GpuKernel, GpuOptions
+from .pipeline import WORKGROUP_SIZE, GpuKernel, GpuOptions
 from .reflection import BindingInfo
 
 if TYPE_CHECKING:
@@ -113,37 +113,51 @@ def kernel_for(
     """WGSL for an adapter, with the workaround against cut loops of that `effort` (see `GpuOptions`), compiled within
     `timeout` seconds. Raises ShaderError, and DeviceError if the driver would give wrong answers.
     """
+    with compiling_within(timeout):
+        kernel = compilation.for_gpu(options_for(adapter, effort=effort, via_hercules=via_hercules))
+    if kernel.has_f16 and "shader-f16" not in adapter.features:
+        raise DeviceError(f"not supported: f16 on {adapter.name}, which lacks shader-f16: '{kernel.entry}' enables it")
+    check_nesting(adapter, kernel, compilation.entry)
+    return kernel
+
+
+def options_for(
+    adapter: AdapterInfo, *, effort: int, via_hercules: bool = False, workgroup_size: int = WORKGROUP_SIZE
+) -> GpuOptions:
+    """How WGSL is written for an adapter, with the workarounds for the faults of its driver."""
     from .backend.gpu import faults_of
 
     faults = faults_of(adapter)
-    options = GpuOptions(
+    return GpuOptions(
         for_naga=True,
         loop_limit=faults.get("loop iterations"),
         loop_effort=effort,
         via_hercules=via_hercules,
+        workgroup_size=workgroup_size,
         hides_uniforms="uniform values" in faults,
     )
-    with compiling_within(timeout):
-        kernel = compilation.for_gpu(options)
-    if kernel.has_f16 and "shader-f16" not in adapter.features:
-        raise DeviceError(f"not supported: f16 on {adapter.name}, which lacks shader-f16: '{kernel.entry}' enables it")
-    deepest = faults.get("nesting")
+
+
+def check_nesting(adapter: AdapterInfo, kernel: GpuKernel, name: str) -> None:
+    """Raise DeviceError if the conditions of a kernel, known to the user by `name`, nest too deeply for a driver."""
+    from .backend.gpu import faults_of
+
+    deepest = faults_of(adapter).get("nesting")
     if deepest is not None and kernel.nesting > deepest:
         raise DeviceError(
             f"{adapter.name} gives wrong answers, without an error, where conditions nest in more "
-            f"than {deepest} levels; those of '{compilation.entry}' may come to {kernel.nesting}: "
+            f"than {deepest} levels; those of '{name}' may come to {kernel.nesting}: "
             "run it on another device, or nest it less"
         )
-    return kernel
 
 
-def cut_error(adapter: AdapterInfo, entry: str) -> DeviceError:
-    """The error of a kernel whose loops an adapter's driver ends early whatever the effort."""
+def cut_error(adapter: AdapterInfo, name: str) -> DeviceError:
+    """The error of a kernel or a function whose loops an adapter's driver ends early whatever the effort."""
     from .backend.gpu import faults_of
 
     return DeviceError(
         f"{adapter.name} ends every loop of an invocation after {faults_of(adapter)['loop iterations']:,} iterations "
-        f"in all, without an error; '{entry}' needs more, even with several iterations written as one: run it on "
+        f"in all, without an error; '{name}' needs more, even with several iterations written as one: run it on "
         "another device, or spread its loops over several dispatches"
     )
 

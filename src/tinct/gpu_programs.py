@@ -12,6 +12,7 @@ import numpy as np
 
 from .base.deadline import compiling_within
 from .base.errors import DeviceError, InputError
+from .gpu import check_nesting, cut_error, is_cut, options_for
 from .ir.hercules import dynamic
 from .ir.hercules.inference import infer_types
 from .ir.hercules.layout import buffer_size
@@ -96,28 +97,22 @@ class ProgramOnGpu:
         workgroup size that is not 1 to the adapter's limit; ShaderError
         for what has no place in WGSL; DeviceError if the adapter fails, allows less, or would give a wrong answer.
         """
-        from .backend.gpu import DEFAULT_SECONDS, faults_of, shared_device
+        from .backend.gpu import DEFAULT_SECONDS, shared_device
         from .transforms.pipelines import LOOP_EFFORTS
 
         device = shared_device(adapter)
         _check_workgroup_size(device, workgroup_size)
         _check_f16(device, self.program)
-        faults = faults_of(device.adapter())
         seconds = DEFAULT_SECONDS if timeout is None else timeout
         compile_seconds = 0.0
         for effort in range(self.effort, len(LOOP_EFFORTS)):
-            options = GpuOptions(
-                for_naga=True,
-                loop_limit=faults.get("loop iterations"),
-                loop_effort=effort,
-                workgroup_size=workgroup_size,
-                hides_uniforms="uniform values" in faults,
-            )
+            options = options_for(device.adapter(), effort=effort, workgroup_size=workgroup_size)
             start = time.perf_counter()
             with compiling_within(timeout):
                 kernels = {it: self._compiled(it, options) for it in self.program.kernels}
             compile_seconds += time.perf_counter() - start
-            _check_nesting(device, kernels, faults.get("nesting"))
+            for kernel, compiled in kernels.items():
+                check_nesting(device.adapter(), compiled, kernel.function.name)
             made = _Maker(self.program, kernels, arguments, workgroup_size).make()
             result = device.run_program(made, timeout=seconds)
             compile_seconds += result.compile_seconds
@@ -125,10 +120,7 @@ class ProgramOnGpu:
                 self.effort = effort
                 results = tuple(result.outputs[it] for it in self.program.results)
                 return ProgramOutcome(results, compile_seconds, result.run_seconds)
-        raise DeviceError(
-            f"{device.adapter().name} ends every loop of an invocation after {faults['loop iterations']:,} iterations "
-            f"in all, without an error; '{self.program.name}' needs more: run it on another device"
-        )
+        raise cut_error(device.adapter(), self.program.name)
 
     def _compiled(self, kernel: GridKernel, options: GpuOptions) -> GpuKernel:
         key = kernel, options
@@ -176,22 +168,9 @@ def _holds_f16(type: Type) -> bool:
             assert_never(type)
 
 
-def _check_nesting(device: GpuDevice, kernels: Mapping[GridKernel, GpuKernel], deepest: int | None) -> None:
-    for kernel, made in kernels.items():
-        if deepest is not None and made.nesting > deepest:
-            raise DeviceError(
-                f"{device.adapter().name} gives wrong answers, without an error, where conditions nest in more than "
-                f"{deepest} levels; those of '{kernel.function.name}' may come to {made.nesting}: run it on another "
-                "device, or nest it less"
-            )
-
-
 def _is_cut(result: ProgramResult, first_watch: int) -> bool:
     """Whether a driver ended a loop early. The outputs from `first_watch` on are watches."""
-    from .transforms.core.watch_loops import WATCH_CUT
-
-    watches = [np.frombuffer(data, np.uint32) for index, data in result.outputs.items() if index >= first_watch]
-    return any(bool(words[WATCH_CUT]) for words in watches)
+    return any(is_cut(data) for index, data in result.outputs.items() if index >= first_watch)
 
 
 @dataclass(slots=True)

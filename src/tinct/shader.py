@@ -49,6 +49,8 @@ from .reflection import (
 from .sessions import Buffer
 from .sessions.calls import Constants, Options
 from .sessions.mixed import run_with_buffers
+from .wgsl_functions import ShaderFunctions, evaluate
+from .wgsl_functions.expressions import Value
 
 BufferValue: TypeAlias = "npt.ArrayLike | Mapping[str, Any] | bytes | bytearray | memoryview | Buffer | Output"
 """What `Kernel.run` takes for a binding."""
@@ -148,12 +150,30 @@ class Shader:
         """All structures that can lie in a buffer, by name."""
         return {info.name: info for info in reflect_structs(self.program)}
 
+    @cached_property
+    def functions(self) -> ShaderFunctions:
+        """Its functions by name, to be called with arrays; entry points are none."""
+        return ShaderFunctions(self.program, _runnable)
+
+    def evaluate(self, expression: str) -> Value:
+        """The value of a constant expression with the shader's declarations; see `tinct.evaluate`."""
+        return evaluate(expression, self.source)
+
     def __getitem__(self, name: str) -> Kernel:
         """The compute entry point of that name. Raises InputError, which is no KeyError."""
         return self.kernel(name_of(name, "an entry point", "main"))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.entry_points)
+
+    def __len__(self) -> int:
+        return len(self.entry_points)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [info.name for info in self.entry_points.values() if info.stage == Stage.COMPUTE.value]
 
     def kernel(self, name: str | None = None) -> Kernel:
         """The compute entry point of that name; without one, the only one there is. Raises InputError."""
@@ -194,6 +214,10 @@ _recent: Recent[Source, Shader] = Recent(256)
 def shader_of(source: Source) -> Shader:
     """The shader of a source that was valid when it was pickled: one object for all copies in this process."""
     return _recent.get(source, lambda: Shader(source))
+
+
+def _runnable(source: Source, entry: str) -> Kernel:
+    return Shader(source).kernel(entry)
 
 
 def _unpickled_kernel(shader: Shader, entry: str) -> Kernel:

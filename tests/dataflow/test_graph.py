@@ -230,7 +230,7 @@ CALLS: list[tuple[str, Callable[..., object]]] = [
         lambda graph, a, b: graph.bind_input(zeros(), a["dst"]),
     ),
     ("no buffer", lambda graph, a, b: shift({"src": 1})),
-    ("a node executes a kernel or a graph, not 3", lambda graph, a, b: graph.node(3)),
+    ("a node executes a kernel, a graph or a function, not 3", lambda graph, a, b: graph.node(3)),
     ("either as threads or as workgroups", lambda graph, a, b: graph.node(shift)),
     ("instances are for graphs", lambda graph, a, b: graph.node(shift, threads=1, instances=2)),
     ("'a' is a node already", lambda graph, a, b: graph.node(shift, threads=1, name="a")),

@@ -40,34 +40,31 @@ class HideUniforms:
 
     def run(self, module: nodes.Module) -> bool:
         """Whether a uniform variable is loaded where its value can be hidden."""
-        loads = {it: _loads(it) for it in module.functions if _may_hide(module, it)}
-        if not any(loads.values()):
+        loads = {it: found for it in _functions(module) if (found := _loads(it))}
+        if not loads:
             return False
         entries = [it for it in module.functions if it.stage is Stage.COMPUTE]
-        conditions: dict[nodes.Function, Value] = {it: _condition(module, it) for it in entries}
-        if any(found for it, found in loads.items() if it.stage is None):
-            never = Builder(module, module.root).var(
-                variable_type(AddressSpace.PRIVATE, BOOL), name=module_names(module).unique("never")
-            )
-            for entry in entries:
-                _store(module, entry, never, conditions[entry])
-        else:
-            never = None
+        never: nodes.Var | None = None
+        if any(it.stage is None for it in loads):
+            root = Builder(module, module.root)
+            never = root.var(variable_type(AddressSpace.PRIVATE, BOOL), name=module_names(module).unique("never"))
+        conditions = {it: _condition(module, it, never) for it in entries if never is not None or it in loads}
         for function, found in loads.items():
             for block, load in found:
                 _hide(module, block, load, conditions.get(function), never)
         return True
 
 
-def _may_hide(module: nodes.Module, function: nodes.Function) -> bool:
-    """Whether values that a function loads may depend on a condition.
+def _functions(module: nodes.Module) -> list[nodes.Function]:
+    """Those in which values that are loaded may depend on a condition.
 
     That of an entry point is uniform. Functions have it from a private variable, which counts as not uniform (WGSL,
     "Uniformity"), so nothing is hidden there if invocations meet anywhere in the module.
     """
-    if function.stage is not None:
-        return function.stage is Stage.COMPUTE
-    return not any(_meets(it) for other in module.functions for block in blocks_of(other) for it in block.instructions)
+    meet = any(
+        _meets(it) for function in module.functions for block in blocks_of(function) for it in block.instructions
+    )
+    return [it for it in module.functions if it.stage is Stage.COMPUTE or (it.stage is None and not meet)]
 
 
 def _meets(instruction: nodes.Instruction) -> bool:
@@ -126,20 +123,16 @@ def _hidden(builder: Builder, value: Value, is_zero: Value) -> Value:
     return builder.load(copy)
 
 
-def _condition(module: nodes.Module, entry: nodes.Function) -> Value:
-    """Whether the workgroup has a number that none has, computed at the start of an entry point."""
+def _condition(module: nodes.Module, entry: nodes.Function, never: nodes.Var | None) -> Value:
+    """Whether the workgroup has a number that none has, computed at the start of an entry point, and stored in the
+    variable, if there is one.
+    """
     start = empty_block()
     builder = Builder(module, start)
     builder.span = entry.span
     number = builder.access(entry_builtin(builder, entry, "workgroup_id", vector(3, U32)), [u32(0)])
     condition = builder.binary(BinaryOp.EQUAL, number, u32(_NO_WORKGROUP))
+    if never is not None:
+        builder.store(never, condition)
     entry.start_target.instructions[:0] = start.instructions
     return condition
-
-
-def _store(module: nodes.Module, entry: nodes.Function, never: nodes.Var, condition: Value) -> None:
-    """Set the variable right after the condition is computed."""
-    start = empty_block()
-    Builder(module, start).store(never, condition)
-    place = entry.start_target.instructions.index(condition) + 1  # type: ignore[arg-type]
-    entry.start_target.instructions[place:place] = start.instructions

@@ -106,7 +106,7 @@ class Graph(Streamable):
 
     def __getstate__(self) -> dict[str, object]:
         with suppress(InputError):  # if it is whole, all copies in a process share the program, which pickles as text
-            self._whole()
+            _ = self.program
         return dict(self.__dict__)
 
     def __dask_tokenize__(self) -> tuple[object, ...]:
@@ -337,9 +337,6 @@ class Graph(Streamable):
     @property
     def program(self) -> GraphProgram:
         """The graph as it is now, verified and linked. Raises InputError if it is not whole."""
-        return self._whole()
-
-    def _whole(self) -> GraphProgram:
         size = len(self.state.body), len(self.state.scope.inputs)
         if self._finished is None or self._finished[0] != size:
             self._finished = size, self._finish()
