@@ -7,6 +7,9 @@
 - `program`: `GraphProgram`, a graph that is whole. `files`: reads one. `linking`: kernels and WGSL types for its names,
   with `wgsl_types`. `machine`: runs its leaves in a session, on the devices that `devices` has for its nodes.
 
+- `streaming`: items through a graph, one after another; `stages` and `parts` say how a graph is cut, `item_form` what
+  an item has.
+
 `ir.dataflow` has the language and its rules.
 """
 

@@ -48,6 +48,7 @@ from .plan import Plan
 from .program import GraphProgram, NodeChoice
 from .running import GraphRun
 from .state import GraphState, KernelUse, kernel_name
+from .streaming import Streamable
 from .wgsl_types import has_member_ports
 
 Source: TypeAlias = "str | float | Operand | Zeros"
@@ -91,7 +92,7 @@ class Node:
         return Port(self.name, name, self.graph.state)
 
 
-class Graph:
+class Graph(Streamable):
     """A graph of kernels that is being built; see docs/graphs.md. It pickles, whole or not.
 
     Errors are raised at the call that makes them, with the names of node and port. What can only be said of a whole

@@ -36,6 +36,7 @@ from .machine import described
 from .plan import Plan
 from .repeating import ONCE, Asked, repetition
 from .running import GraphRun, Runner, RunOptions
+from .streaming import Streamable
 
 Found = TypeVar("Found")
 NodeChoice: TypeAlias = "Mapping[str, str] | Literal['auto'] | None"
@@ -51,7 +52,7 @@ class Where:
     timeout: float | None
 
 
-class GraphProgram:
+class GraphProgram(Streamable):
     """A graph of kernels that is whole. `load_graph` and `Graph.program` give one.
 
     `module` is its IR, `shaders` are the shaders of its leaves by their names in the IR, and `source` is the text that
@@ -92,6 +93,11 @@ class GraphProgram:
     def __call__(self, buffers: Mapping[str, object], *, instances: object = ()) -> dict[str, Any]:
         """Add a node that executes this graph to another; see `Graph`."""
         return call_on_ports(self, buffers, instances=instances)
+
+    @property
+    def program(self) -> GraphProgram:
+        """This graph."""
+        return self
 
     @property
     def name(self) -> str:
