@@ -62,7 +62,7 @@ def _given(value: object) -> SearchStrategy[Any]:
     from hypothesis import strategies as st
 
     if isinstance(value, st.SearchStrategy):
-        strategy: SearchStrategy[Any] = value
+        strategy: SearchStrategy[Any] = value  # pyright: ignore[reportUnknownVariableType]
         return strategy
     return st.just(value)
 
