@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from . import dispatches, programs
+from . import dispatches, memory, programs
 from .measuring import Part
 
-PARTS: Final[tuple[Part, ...]] = (dispatches.ON_CPU, dispatches.ON_GPU, *programs.PARTS)
+PARTS: Final[tuple[Part, ...]] = (dispatches.ON_CPU, dispatches.ON_GPU, *programs.PARTS, memory.TRANSIENTS)

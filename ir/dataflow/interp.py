@@ -14,6 +14,7 @@ when nobody else has a value, and may write it in place.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeAlias, TypeVar
@@ -80,10 +81,17 @@ class Machine(Protocol[V]):
         ...
 
     def run(
-        self, leaf: Leaf | Host, extents: tuple[int, ...], inputs: Mapping[str, V], path: tuple[str, ...], /
+        self,
+        leaf: Leaf | Host,
+        extents: tuple[int, ...],
+        inputs: Mapping[str, V],
+        path: tuple[str, ...],
+        /,
+        *,
+        capacity: int | None,
     ) -> dict[str, V]:
         """The outputs of a leaf with that many invocations, or of one on the host. `path` has the names of the node and
-        its ancestors.
+        its ancestors. There are at most `capacity` invocations, which was checked if the extents are known.
 
         The inputs are not used again: `run` may write them where nobody else holds them.
 
@@ -283,7 +291,8 @@ class _Execution(Generic[V]):
         interpreter, path = self.interpreter, (*self.path, node.name)
         if isinstance(function, (Leaf, Host)):
             try:
-                return interpreter.machine.run(function, extents, given, path)
+                _check_capacity(node, extents)
+                return interpreter.machine.run(function, extents, given, path, capacity=node.capacity)
             except InputError as error:
                 raise NodeError(f"node {self._named(node.name)}: {error}", node.span) from error
         if not extents:
@@ -352,7 +361,7 @@ class _Execution(Generic[V]):
 
     def _extent(self, expression: Expression, place: _Place) -> int:
         value = _Asking(self, None).value(expression, place)
-        if value < 0:
+        if _is_known(value) and value < 0:
             raise place.error(f"the extent {expression_text(expression)} is {value}")
         return value
 
@@ -406,6 +415,19 @@ class _Asking(Generic[V]):
             return len(level.extents)
         number = list(Dimension).index(query.dimension)
         return (level.instance if query.question is Question.NODE_INSTANCE_ID else level.extents)[number]
+
+
+def _is_known(value: object) -> bool:
+    """Whether it is a number: a machine may have ones that it knows later."""
+    return isinstance(value, int)
+
+
+def _check_capacity(node: CreateNode, extents: tuple[int, ...]) -> None:
+    """Raise InputError for more invocations than the node has room for."""
+    if node.capacity is None or not all(map(_is_known, extents)):
+        return
+    if math.prod(extents) > node.capacity:
+        raise InputError(f"{_shown(extents)} invocations are more than its capacity, {node.capacity}")
 
 
 def _instances(extents: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

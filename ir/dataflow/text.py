@@ -193,7 +193,8 @@ def _creation(node: CreateNode) -> str:
     """`createNode2D(…)`; a node of more dimensions than there are, which the verifier reports, has a word, too."""
     count = len(node.extents)
     word = _CREATE[count] if count < len(_CREATE) else f"createNode{count}D"
-    return f"{word}({', '.join([_name(node.function), *map(expression_text, node.extents)])})"
+    most = () if node.capacity is None else (f"capacity = {node.capacity}",)
+    return f"{word}({', '.join([_name(node.function), *map(expression_text, node.extents), *most])})"
 
 
 def _streaming(streaming: bool) -> str:
@@ -545,10 +546,20 @@ class _Parser:
         self._take("(")
         function = self._name("a node function")
         place = self._next
-        extents = tuple(self._following(")", self._expression))
+        extents: list[Expression] = []
+        capacity: int | None = None
+        while not self._accept(")"):
+            self._take(",")
+            following = self._tokens[self._position + 1]
+            if self._is_at("capacity") and following.text == "=":
+                self._position += 2
+                capacity = self._integer("the capacity")
+                self._take(")")
+                break
+            extents.append(self._expression())
         if len(extents) != _CREATE.index(word):
             raise self._fail(f"{word} takes {_CREATE.index(word)} extents, not {len(extents)}", place)
-        return CreateNode(name, function, extents, span=self._since(first))
+        return CreateNode(name, function, tuple(extents), capacity=capacity, span=self._since(first))
 
     def _edge(self, first: Token) -> CreateEdge:
         self._take("createEdge")

@@ -31,7 +31,7 @@ def extents(most: int) -> st.SearchStrategy[tuple[n.Expression, ...]]:
 
 
 ENDPOINTS = st.builds(n.Endpoint, NAMES, PORTS)
-CREATIONS = st.builds(n.CreateNode, NAMES, NAMES, extents(3))
+CREATIONS = st.builds(n.CreateNode, NAMES, NAMES, extents(3), capacity=st.none() | INTEGERS)
 STATEMENTS = st.one_of(
     CREATIONS,
     st.builds(n.Split, NAMES, TYPES, INTEGERS),

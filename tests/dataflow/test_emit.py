@@ -23,6 +23,7 @@ from .test_examples import FOLDERS, each_folder, module
 
 needs_gpu = pytest.mark.skipif(not GpuDevice.available(), reason=GpuDevice.unavailable_reason() or "")
 EXAMPLES = {it.name: it for it in FOLDERS}
+LIFE = ("-b", "cells=integers:12:0:2", "-b", "width=4", "-b", "height=3")
 FED = {
     "fluid": {"flow": "flow", "dye": "dye", "pressure": "pressure"},
     "kmeans": {"labels": "labels", "palette": "palette"},
@@ -168,6 +169,9 @@ def test_the_command_line_emits(tmp_path: Path) -> None:
     assert "--emit neither runs" in call(sort, "--emit", str(target), "--run", "-b", "keys=arange:5").stderr
     assert "nothing is given for the input keys" in call(sort, "--emit", str(target)).stderr
     assert "--times is for --run" in call(sort, "--emit", str(target), "--times").stderr
+    fed = call(str(EXAMPLES["life"] / "life.hpvm"), "--emit", str(target), "--feed", "cells=cells", *LIFE)
+    assert fed.exit_code == 0, fed.output
+    assert json.loads((target / "plan.json").read_text())["feeds"] == [{"output": "cells", "input": "cells"}]
 
 
 def scripts(folder: Path) -> tuple[Path, dict[str, str]]:

@@ -54,7 +54,13 @@ class Machine:
         return value[0]
 
     def run(
-        self, leaf: Leaf, extents: tuple[int, ...], inputs: Mapping[str, Values], path: tuple[str, ...]
+        self,
+        leaf: Leaf,
+        extents: tuple[int, ...],
+        inputs: Mapping[str, Values],
+        path: tuple[str, ...],
+        *,
+        capacity: int | None,
     ) -> dict[str, Values]:
         self.calls.append(("/".join(path), extents))
         b = inputs["b"]

@@ -182,6 +182,12 @@ BROKEN = [
     ),
     ("complete-inputs", "bind.input(two, n, n)", "", "node 'two': nothing gives its input 'n'"),
     ("complete-outputs", "bind.output(two, b, y)", "", "nothing gives the output 'y'"),
+    (
+        "capacity",
+        "two = createNode1D(f, 2 * n)",
+        "two = createNode1D(f, 2 * n, capacity = 0)",
+        "node 'two' has the capacity 0; a capacity is at least 1",
+    ),
     ("acyclic", "cell = malloc(u32)", "cell = malloc(u32)" + CYCLE, "node 'early' is part of a cycle, with 'late'"),
     ("acyclic", "min(n, 8)", "sum.total", "node 'sum' is part of a cycle, with itself"),
     ("shader-names", "leaf f(", 'shader s = file("t.wgsl")\nleaf f(', "there is a shader 's' already"),

@@ -19,6 +19,7 @@ from ..nodes import (
     Expression,
     FloatLiteral,
     Host,
+    Leaf,
     Length,
     Malloc,
     Query,
@@ -76,6 +77,22 @@ def _dimensions(node: CreateNode, scope: Scope) -> Iterator[str]:
 def _host_extents(node: CreateNode, scope: Scope) -> Iterator[str]:
     if node.extents and isinstance(scope.functions.get(node.function), Host):
         yield f"node {node.name!r} executes {node.function!r} on the host, once: it takes no extents"
+
+
+def _capacity(node: CreateNode, scope: Scope) -> Iterator[str]:
+    if node.capacity is None:
+        return
+    if node.capacity < 1:
+        yield f"node {node.name!r} has the capacity {node.capacity}; a capacity is at least 1"
+    if not isinstance(scope.functions.get(node.function), Leaf):
+        yield f"node {node.name!r} has a capacity, but executes no leaf"
+    written = [it for extent in node.extents for it in leaves(extent) if _is_written(it, scope)]
+    if not written:
+        yield f"node {node.name!r} has a capacity, but no node writes an extent of it"
+
+
+def _is_written(part: Expression, scope: Scope) -> bool:
+    return isinstance(part, Reference) and part.name in scope.children
 
 
 def _copies(split: Split, scope: Scope) -> Iterator[str]:
@@ -266,6 +283,11 @@ DECLARATIONS: Final = (
         "node-function", "a node executes a leaf or a graph of the program", each(CreateNode, _function_exists)
     ),
     StatementRule("dimensions", "a node has at most three dimensions", each(CreateNode, _dimensions)),
+    StatementRule(
+        "capacity",
+        "a capacity is positive, of a leaf's node with an extent that a node writes",
+        each(CreateNode, _capacity),
+    ),
     StatementRule("host-extents", "a leaf on the host is executed once", each(CreateNode, _host_extents)),
     StatementRule("split-count", "a split makes at least two copies", each(Split, _copies)),
     StatementRule("malloc-extents", "a transient buffer has the extents of its type", each(Malloc, _malloc_extents)),

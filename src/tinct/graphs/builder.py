@@ -154,6 +154,7 @@ class Graph(Streamable):
         workgroups: Extents | None = None,
         instances: Extents = (),
         constants: Constants | None = None,
+        capacity: int | None = None,
         inputs: Mapping[str, str] | None = None,
         outputs: Mapping[str, str] | None = None,
         name: str | None = None,
@@ -162,8 +163,10 @@ class Graph(Streamable):
 
         For a kernel, `threads` has its invocations, or `workgroups` its workgroups, in none to three dimensions, and
         `constants` values of overrides. For a graph, `instances` says how many instances of it there are: without, one.
-        An extent is a whole number, an expression such as "len(picture) / 2", an input or a part of an output. A
-        function is one of `tinct.host`, or any other, with the types of its `inputs` and `outputs` as there.
+        An extent is a whole number, an expression such as "len(picture) / 2", an input or a part of an output.
+        `capacity` is the most invocations of a kernel if a node writes their number: more are an error, and a run on
+        the CPU does not wait for the number. A function is one of `tinct.host`, or any other, with the types of its
+        `inputs` and `outputs` as there.
 
         Raises InputError.
         """
@@ -186,7 +189,8 @@ class Graph(Streamable):
         stem = kernel_name(function) if isinstance(function, Kernel) else function.name
         own = self.state.fresh(stem) if name is None else name_of(name, "the name of a node", "blur")
         with self.state.whole_or_not():
-            self.state.declare(CreateNode(own, executed, extents))
+            most = None if capacity is None else count_of(capacity, "a capacity")
+            self.state.declare(CreateNode(own, executed, extents, capacity=most))
         if isinstance(function, Kernel):
             self._kernels[own] = function
         return Node(self, own)

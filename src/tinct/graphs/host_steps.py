@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -14,13 +15,14 @@ import numpy.typing as npt
 
 from ..base.errors import DeviceError, InputError
 from ..devices import device_named
+from ..dispatch import MAX_WORKGROUPS
 from ..dispatch import Dispatch as DeviceDispatch
 from ..ir.types import BindingPoint
 from .linking import Links
-from .plan import HOST, Dispatch, Fill, Plan, Step, Transfer
+from .plan import HOST, DataExtent, Dispatch, Fill, Plan, Step, Transfer
 
 if TYPE_CHECKING:
-    from ..backend.cpu.sequence_steps import Range, SequenceRun
+    from ..backend.cpu.sequence_steps import GridFromMemory, Range, RefusedGrid, SequenceRun
     from ..backend.cpu.sequence_steps import Step as HostStep
 
 Bytes = npt.NDArray[np.uint8]
@@ -90,13 +92,28 @@ class HostSequence:
         timed: bool = False,
     ) -> SequenceRun:
         """Execute the steps; `until` is the buffer of a flag that ends this. Raises DeviceError and ShaderError."""
-        return self._sequence.run(
+        found = self._sequence.run(
             memories,
             executions=executions,
             until=None if until is None else self._range(until, 0, 4),
             timeout=seconds_left(deadline),
             timed=timed,
         )
+        if found.refused is not None:
+            raise InputError(self._refusal(found.refused))
+        return found
+
+    def _refusal(self, refused: RefusedGrid) -> str:
+        step = self.steps[refused.step]
+        assert isinstance(step, Dispatch)
+        read = zip(step.extents, refused.extents, strict=False)
+        extents = [_signed(it) if isinstance(of, DataExtent) and of.is_signed else it for of, it in read]
+        numbers, node = " x ".join(map(str, extents)), f"node {'/'.join(step.path)!r}"
+        if min(extents) < 0:
+            return f"{node}: an extent is negative: {numbers}"
+        if step.capacity is not None and prod(extents) > step.capacity:
+            return f"{node}: {numbers} invocations are more than its capacity, {step.capacity}"
+        return f"{node}: {numbers} invocations are more than {MAX_WORKGROUPS} workgroups in a dimension"
 
     def _step(self, step: Step) -> HostStep:
         from ..backend.cpu.sequence_steps import CopyStep, DispatchStep, FillStep
@@ -108,11 +125,23 @@ class HostSequence:
                 source = self._range(step.source, step.source_offset, step.size)
                 return CopyStep(source, self._range(step.target, step.target_offset, step.size))
             case Dispatch():
-                assert step.workgroups is not None
                 compilation = self._links.kernels[step.leaf].compilation(self._links.constants[step.leaf])
                 ranges = {BindingPoint(it.group, it.binding): self._range(it.buffer) for it in step.bindings}
                 written = [BindingPoint(it.group, it.binding) for it in step.bindings if it.is_written]
-                return DispatchStep(compilation.machine_code, ranges, written, step.workgroups)
+                return DispatchStep(compilation.machine_code, ranges, written, step.workgroups or self._grid(step))
+
+    def _grid(self, step: Dispatch) -> GridFromMemory:
+        from ..backend.cpu.sequence_steps import ExtentInMemory, GridFromMemory
+
+        extents = [
+            it if isinstance(it, int) else ExtentInMemory(*self._at(it.buffer, it.offset), it.is_signed)
+            for it in step.extents
+        ]
+        return GridFromMemory(tuple(extents), step.workgroup_size, step.capacity)
+
+    def _at(self, buffer: int, offset: int) -> tuple[int, int]:
+        place = self.plan.buffers[buffer]
+        return self._position[place.allocation], place.offset + offset
 
     def _range(self, buffer: int, offset: int = 0, size: int | None = None) -> Range:
         from ..backend.cpu.sequence_steps import Range
@@ -153,6 +182,11 @@ class HostMemory:
                 points[point][:] = np.frombuffer(copies[point], np.uint8)
 
         return (lambda deadline: None) if 0 in workgroups else named(step, run)
+
+
+def _signed(word: int) -> int:
+    """The i32 with the bits of a u32."""
+    return word - (1 << 32) if word >= 1 << 31 else word
 
 
 def named(step: Step, run: Act) -> Act:

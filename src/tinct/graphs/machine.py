@@ -159,7 +159,13 @@ class SessionMachine:
     # Running
 
     def run(
-        self, leaf: Leaf | Host, extents: tuple[int, ...], inputs: Mapping[str, Value], path: tuple[str, ...]
+        self,
+        leaf: Leaf | Host,
+        extents: tuple[int, ...],
+        inputs: Mapping[str, Value],
+        path: tuple[str, ...],
+        *,
+        capacity: int | None,
     ) -> dict[str, Value]:
         """One dispatch, or a call of a Python function."""
         self.check_time()

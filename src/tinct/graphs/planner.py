@@ -240,6 +240,8 @@ class _Recorder:
         extents: tuple[int | DataNumber, ...],
         inputs: Mapping[str, _Value],
         path: tuple[str, ...],
+        *,
+        capacity: int | None,
     ) -> dict[str, _Value]:
         """Record one dispatch."""
         if isinstance(leaf, Host):
@@ -250,10 +252,11 @@ class _Recorder:
         compilation, device = kernel.compilation(constants), self._request.devices.of(path)
         compilation.check_runnable_on(device)
         known = _known(extents)
-        if known is None:
-            raise Unplannable("extents that a node wrote")
-        workgroups = dispatch_size(None, known or 1, compilation)
+        if known is None and (capacity is None or device != "cpu"):
+            raise Unplannable("extents that a node wrote, without a capacity or on another device than the CPU")
+        workgroups = None if known is None else dispatch_size(None, known or 1, compilation)
         node = _Node(kernel, "/".join(path), HOST if device in _INTERPRETERS else device)
+        grid = tuple(it if isinstance(it, int) else self._extent(it, node) for it in extents)
         bound = self._bound(node, inputs)
         places = [
             Bound(it.name, it.group, it.binding, bound[it.name], it.is_written)
@@ -261,13 +264,17 @@ class _Recorder:
             if it.name in bound
         ]
         size = compilation.workgroup_size
-        self._steps.append(Dispatch(path, leaf.name, device, known, size, workgroups, None, tuple(places)))
+        self._steps.append(Dispatch(path, leaf.name, device, grid, size, workgroups, capacity, tuple(places)))
         outputs = {
             it.name: self._output(inputs[it.name], it, bound[it.name]) for it in kernel.bindings if it.is_written
         }
         for value in inputs.values():
             self.drop(value)
         return outputs
+
+    def _extent(self, number: DataNumber, node: _Node) -> DataExtent:
+        buffer = self._on(number.content, node.device, f"the extent of {node.name!r} is in it")
+        return DataExtent(buffer, number.offset, is_signed=_plain(number.type) is wgsl.I32)
 
     def _output(self, before: _Value, info: BindingInfo, buffer: int) -> _Value:
         """The version of a value that a node has written."""

@@ -222,7 +222,7 @@ class GraphState:
         if taken:
             raise InputError(f"node {node!r}: {taken[0]!r} is given already, which is a part of {binding!r}")
         function = self.use_kernel(replace(use, whole=use.whole | {binding}))
-        changed = CreateNode(node, function, created.extents)
+        changed = replace(created, function=function)
         self.scope.children[node] = changed
         self.body[self.body.index(created)] = changed
 

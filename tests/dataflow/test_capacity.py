@@ -1,0 +1,115 @@
+"""Extents that a node writes, with a capacity: no run on the CPU waits for the number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tinct
+from tinct.graphs import zeros
+from tinct.graphs.plan import Dispatch
+
+from .support import DEVICES, count, fill
+
+GIVEN = np.array([3, 0, 4, 0, 0, 5], np.uint32)
+WIDE = tinct.load(
+    """
+@group(0) @binding(0) var<storage, read_write> extent: array<i32, 2>;
+@group(0) @binding(1) var<uniform> x: i32;
+@group(0) @binding(2) var<uniform> y: i32;
+
+@compute @workgroup_size(1)
+fn say() { extent = array<i32, 2>(x, y); }
+
+@group(0) @binding(3) var<storage, read_write> seen: array<atomic<u32>>;
+
+@compute @workgroup_size(4, 2)
+fn mark(@builtin(num_workgroups) groups: vec3u, @builtin(global_invocation_id) id: vec3u) {
+    atomicStore(&seen[0], groups.x);
+    atomicStore(&seen[1], groups.y);
+    atomicMax(&seen[2], id.x + 1u);
+}
+"""
+)
+
+
+def counted(capacity: int | None) -> tinct.Graph:
+    """Fills as many elements as there are numbers that are not zero."""
+    graph = tinct.Graph("counted")
+    counter = graph.node(count, threads="len(x)", name="count")
+    graph.bind_input("x", counter["src"])
+    graph.bind_input(zeros(), counter["total"])
+    node = graph.node(fill, threads=counter["total"], capacity=capacity, name="fill")
+    graph.bind_input(zeros("len(x)"), node["dst"])
+    graph.bind_input(9, node["value"])
+    graph.bind_output(node["dst"], "y")
+    return graph
+
+
+def said(capacity: int) -> tinct.Graph:
+    graph = tinct.Graph("said")
+    say = graph.node(WIDE["say"], threads=(), name="say")
+    graph.bind_input(zeros(), say["extent"])
+    graph.bind_input("x", say["x"])
+    graph.bind_input("y", say["y"])
+    node = graph.node(WIDE["mark"], threads=("say.extent[0]", "say.extent[1]"), capacity=capacity, name="mark")
+    graph.bind_input(zeros(3), node["seen"])
+    graph.bind_output(node["seen"], "seen")
+    return graph
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("capacity", [3, 4, 1 << 20])
+def test_within_the_capacity(device: str, capacity: int) -> None:
+    graph = counted(capacity)
+    assert graph.run({"x": GIVEN}, device=device)["y"].tolist() == [9, 9, 9, 0, 0, 0]
+    assert graph.run({"x": GIVEN * 0}, device=device)["y"].tolist() == [0] * 6
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_more_than_the_capacity(device: str) -> None:
+    with pytest.raises(tinct.InputError) as caught:
+        counted(2).run({"x": GIVEN}, device=device)
+    assert str(caught.value) == "node 'fill': 3 invocations are more than its capacity, 2"
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_several_extents(device: str) -> None:
+    graph = said(1 << 30)
+    assert graph.run({"x": 5, "y": 3}, device=device)["seen"].tolist() == [2, 2, 8]
+    assert graph.run({"x": 0, "y": 3}, device=device)["seen"].tolist() == [0, 0, 0]
+    for x, y, words in ((1 << 20, 1, "workgroups"), (-1, 2, "-1"), (2, -1, "-1")):
+        with pytest.raises(tinct.InputError) as caught:
+            graph.run({"x": x, "y": y}, device=device)
+        assert "node 'mark'" in str(caught.value)
+        assert words in str(caught.value)
+    with pytest.raises(tinct.InputError, match="5 x 3 invocations are more than its capacity, 14"):
+        said(14).run({"x": 5, "y": 3}, device=device)
+
+
+def test_the_plan_reads_the_number_when_it_is_followed() -> None:
+    graph = counted(5)
+    plan = graph.plan({"x": GIVEN})
+    _, dispatch = (it for it in plan.steps if isinstance(it, Dispatch))
+    assert (dispatch.workgroups, dispatch.capacity) == (None, 5)
+    with pytest.raises(tinct.InputError, match="not supported: a plan"):
+        counted(None).plan({"x": GIVEN})
+
+
+def test_in_files() -> None:
+    text = str(counted(5))
+    assert "fill = createNode1D(fill, count.total, capacity = 5)" in text
+    loaded = tinct.load_graph(text)
+    assert str(loaded) == text
+    assert tinct.load_graph(loaded.to_json()).run({"x": GIVEN})["y"].tolist() == [9, 9, 9, 0, 0, 0]
+
+
+def test_wrong_capacities() -> None:
+    for capacity, message in ((0, "a capacity is at least 1"), (1.5, "a capacity")):
+        with pytest.raises(tinct.InputError, match=message):
+            counted(capacity)  # type: ignore[arg-type]
+    graph = tinct.Graph()
+    with pytest.raises(tinct.InputError, match="no node writes an extent of it"):
+        graph.node(fill, threads=3, capacity=4)
+    with pytest.raises(tinct.InputError, match="executes no leaf"):
+        graph.node(counted(4), instances=3, capacity=4)
