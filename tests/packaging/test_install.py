@@ -91,6 +91,10 @@ print(_pool.__file__, grammar.language().abi_version, _pool.Pool(3).workers)
     assert Path(path).is_relative_to(site)
     assert (abi, workers) == ("14", "3")
 
+    (tmp_path / "halves.wgsl").write_text("@test fn halves() { expectNear(1.0 / 2.0, 0.5); expectEq(7 / 2, 3); }")
+    out = run(str(python), "-I", "-m", "pytest", "-q", "--tinct-device", "cpu", "--rootdir", ".", cwd=tmp_path)
+    assert "1 passed" in out
+
 
 def test_links_are_relative_and_complete() -> None:
     for folder in ("frontend", "base", "ir", "transforms", "backend"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +13,7 @@ from ..ir.source import Source
 from ..ir.wgsl import ast
 from ..origins import CoreOrigin
 from ..transforms.from_wgsl.build import build
-from .options import file_argument, print_text, read_source
+from .options import file_argument, is_core, print_text, read_source
 from .passes import list_option
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ Examples:
   tinct opt kernel.wgsl --passes mem2reg,cse,dce
   tinct opt kernel.core --passes robustness --emit core --verify-each
   tinct opt kernel.wgsl --passes inline,mem2reg,dce --dump-after mem2reg
+  tinct opt kernel.wgsl --plugin my_pass.py --passes my_pass,dce
 
 \b
 Dumps go to standard error, the result to standard output.
@@ -44,6 +46,13 @@ Dumps go to standard error, the result to standard output.
 )
 @file_argument
 @click.option("--passes", "pipeline", default="", help="The passes to run, in order.")
+@click.option(
+    "--plugin",
+    "plugins",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A Python file with passes of your own, which runs (see docs/passes-of-your-own.md); may be repeated.",
+)
 @click.option(
     "--from", "start", type=click.Choice(["wgsl", "core"]), help="What FILE holds; core if its name ends so, else wgsl."
 )
@@ -55,6 +64,7 @@ Dumps go to standard error, the result to standard output.
 def command(
     file: str,
     pipeline: str,
+    plugins: tuple[Path, ...],
     start: str | None,
     emit: str,
     dump_each: bool,
@@ -62,26 +72,27 @@ def command(
     verify_each: bool,
 ) -> None:
     """Run passes on a shader's core IR and print the result, as WGSL or as IR."""
+    from ..passes import files_of, wgsl_of
     from ..transforms.passes import Pass, parse_pipeline, run_passes
-    from ..transforms.pipelines import CORE
 
-    passes = parse_pipeline(pipeline, CORE)
-    check_names(dump_after)
+    stage = files_of(plugins)
+    passes = parse_pipeline(pipeline, stage)
+    check_names(dump_after, stage)
     source = read_source(file)
     module, unit = read_module(source, start)
 
     def dump(step: Pass[Module], module: Module) -> None:
         if dump_each or step.name in dump_after:
-            click.echo(f"// after {step.name}\n{CORE.text(module)}", err=True)
+            click.echo(f"// after {step.name}\n{stage.text(module)}", err=True)
 
-    run_passes(module, passes, CORE, verify_each=verify_each, after_each=dump)
-    text = CORE.text(module) if emit == "core" else wgsl_text(module)
+    run_passes(module, passes, stage, verify_each=verify_each, after_each=dump)
+    text = stage.text(module) if emit == "core" else wgsl_of(module)
     print_text(text if emit == "core" or unit is None else with_header(text, unit, source))
 
 
 def read_module(source: Source, start: str | None) -> tuple[Module, ast.TranslationUnit | None]:
     """The module of a WGSL file, with its syntax tree, or of a text of core IR. Raises ShaderError."""
-    if start == "core" or (start is None and source.name.endswith(".core")):
+    if is_core(source, start):
         return CoreOrigin(source).core(), None
     from ..frontend import load_program
 
@@ -89,20 +100,12 @@ def read_module(source: Source, start: str | None) -> tuple[Module, ast.Translat
     return build(program), program.unit
 
 
-def wgsl_text(module: Module) -> str:
-    """A module as WGSL."""
-    from ..backend.wgsl.printer import print_unit
-    from ..transforms.to_wgsl.unit import to_unit
-
-    return print_unit(to_unit(module))
-
-
-def check_names(names: tuple[str, ...]) -> None:
-    """Raise InputError for a name that no pass has."""
+def check_names(names: tuple[str, ...], stage: Stage[Module] | None = None) -> None:
+    """Raise InputError for a name that no pass of a stage has: of core IR's without one."""
     from ..base.errors import InputError
     from ..ir.hints import unknown_name
-    from ..transforms.pipelines import CORE
 
+    known = (stage or _stage()).passes
     for name in names:
-        if name not in CORE.passes:
-            raise InputError(unknown_name(f"no pass is named {name!r}", name, CORE.passes))
+        if name not in known:
+            raise InputError(unknown_name(f"no pass is named {name!r}", name, known))

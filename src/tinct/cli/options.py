@@ -40,6 +40,11 @@ def read_source(name: str) -> Source:
     return Source.from_file(Path(name))
 
 
+def is_core(source: Source, start: str | None) -> bool:
+    """Whether a source holds core IR: as `--from` says, or else its name."""
+    return start == "core" or (start is None and source.name.endswith(".core"))
+
+
 def parse_constants(given: tuple[str, ...]) -> dict[str, float]:
     """`NAME=VALUE` pairs. Raises InputError."""
     values: dict[str, float] = {}

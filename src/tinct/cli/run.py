@@ -10,6 +10,8 @@ import click
 from ..base.errors import InputError
 from ..devices import routed
 from ..ir.diagnostics import render_all
+from ..ir.source import Source
+from ..origins import CoreOrigin
 from ..shader import Sanitized, Shader
 from .buffer_specs import make_buffers
 from .check import as_json
@@ -19,6 +21,7 @@ from .options import (
     constants_option,
     file_argument,
     format_option,
+    is_core,
     parse_constants,
     parse_extent,
     read_source,
@@ -64,6 +67,9 @@ bounds, and barriers that some invocations do not reach; with --format json as a
 """,
 )
 @file_argument
+@click.option(
+    "--from", "start", type=click.Choice(["wgsl", "core"]), help="What FILE holds; core if its name ends so, else wgsl."
+)
 @click.option("--entry", help="The entry point; needed when the shader has several.")
 @click.option("-b", "--buffer", "buffers", multiple=True, metavar="NAME=SPEC", help="What a binding holds; see below.")
 @click.option("--threads", metavar="N[xM[xK]]", help="Invocations, rounded up to whole workgroups; a 0 runs nothing.")
@@ -84,6 +90,7 @@ bounds, and barriers that some invocations do not reach; with --format json as a
 @format_option
 def command(
     file: str,
+    start: str | None,
     entry: str | None,
     buffers: tuple[str, ...],
     threads: str | None,
@@ -99,7 +106,7 @@ def command(
     form: str,
 ) -> None:
     """Run a compute kernel once and print, or save, the buffers it wrote."""
-    kernel = Shader(read_source(file)).kernel(entry)
+    kernel = _shader(read_source(file), start).kernel(entry)
     given = make_buffers(kernel, buffers, seed)
     invocations = parse_extent(threads, "--threads")
     groups = parse_extent(workgroups, "--workgroups")
@@ -127,6 +134,15 @@ def command(
     click.echo(
         f"{routed(device, via)}: {how} in {timing.compile * 1e3:.1f} ms, ran in {timing.run * 1e3:.3f} ms", err=True
     )
+
+
+def _shader(source: Source, start: str | None) -> Shader:
+    """The shader of a WGSL file, or of a text of core IR, by way of the WGSL for that. Raises ShaderError."""
+    if not is_core(source, start):
+        return Shader(source)
+    from ..passes import wgsl_of
+
+    return Shader(Source.from_text(wgsl_of(CoreOrigin(source).core()), source.name))
 
 
 def _check_device(name: str) -> None:

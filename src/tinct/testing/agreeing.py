@@ -1,0 +1,126 @@
+"""Whether devices agree about a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arguments import mapping_of
+from ..base.errors import DeviceError, InputError
+from ..compare import EXACT, Tolerance, compare
+from ..devices import DEVICES, adapter_named
+from ..dispatch import DispatchSize
+from ..ir.hints import unknown_name
+from ..ir.layout_numbers import shown
+from ..sessions.calls import Constants
+from ..shader import BufferValues, Kernel
+
+GPU_TOLERANCE: Final = Tolerance(ulp=16, absolute=1e-6)
+"""What a GPU's floats may be off, unless a test says it. WGSL's basic operations are correctly rounded, or within 2.5
+ULP for a division, but may be fused and reassociated ("Floating Point Accuracy"); what that comes to in a whole kernel
+is for the author of the kernel to say.
+"""
+
+Expected = Mapping[str, npt.ArrayLike]
+
+
+def devices_that_answer() -> list[str]:
+    """`cpu`, `gpu` where an adapter answers, and the interpreters."""
+    from ..backend.gpu import GpuDevice
+
+    return [it for it in DEVICES if it != "gpu" or GpuDevice.available()]
+
+
+def assert_agrees(
+    kernel: Kernel,
+    buffers: BufferValues,
+    *,
+    threads: DispatchSize | None = None,
+    workgroups: DispatchSize | None = None,
+    constants: Constants | None = None,
+    devices: Sequence[str] | None = None,
+    tolerance: Tolerance | Mapping[str, Tolerance] | None = None,
+    expected: Expected | None = None,
+    timeout: float | None = None,
+) -> dict[str, npt.NDArray[Any]]:
+    """Run a kernel on all devices that answer, or on those of `devices`, and compare what it writes.
+
+    `expected` has outputs that are known; others are compared with those of the first device. `tolerance` is for all
+    outputs, or has one for each output by name. Without one, results of the CPU and the interpreters must be equal, bit
+    for bit but for NaN, and those of a GPU within `GPU_TOLERANCE`; so must be what is `expected`.
+
+    Returns the outputs of the first device. Raises AssertionError, which lists each output of each device that differs,
+    with the first difference, and what `Kernel.run` raises, with a note that names the device.
+    """
+    names = devices_that_answer() if devices is None else list(devices)
+    if not names:
+        raise InputError("devices names one or more devices")
+    _check_names(kernel, tolerance, expected)
+    known = {name: np.asarray(value) for name, value in (expected or {}).items()}
+    first: dict[str, npt.NDArray[Any]] = {}
+    wrong: list[str] = []
+    for device in names:
+        outputs = _run(kernel, buffers, threads, workgroups, constants, device, timeout)
+        references = {**first, **known}
+        for name, actual in outputs.items():
+            if name in references:
+                against = "expected" if name in known else names[0]
+                allowed = _tolerance(tolerance, name, device, is_known=name in known)
+                wrong += _differences(name, references[name], actual, allowed, f"{device} against {against}")
+        first = first or outputs
+    if wrong:
+        raise AssertionError(f"{kernel.info.name} of {kernel.shader.source.name}:\n" + "\n".join(wrong))
+    return first
+
+
+def _run(
+    kernel: Kernel,
+    buffers: BufferValues,
+    threads: DispatchSize | None,
+    workgroups: DispatchSize | None,
+    constants: Constants | None,
+    device: str,
+    timeout: float | None,
+) -> dict[str, npt.NDArray[Any]]:
+    try:
+        return kernel.run(
+            buffers, threads=threads, workgroups=workgroups, constants=constants, device=device, timeout=timeout
+        )
+    except (InputError, DeviceError) as error:
+        error.add_note(f"on the device {device!r}")
+        raise
+
+
+def _check_names(kernel: Kernel, tolerance: object, expected: Expected | None) -> None:
+    """Raise InputError for names that are no outputs of the kernel."""
+    written = [it.name for it in kernel.bindings if it.is_written]
+    given = [("expected", expected or {})]
+    if not (tolerance is None or isinstance(tolerance, Tolerance)):
+        given.append(("tolerance", mapping_of(tolerance, "tolerance", written)))
+    for what, names in given:
+        for name in mapping_of(names, what, written):
+            if name not in written:
+                raise InputError(unknown_name(f"{what}: the kernel writes no {shown(name)}", name, written))
+
+
+def _tolerance(
+    given: Tolerance | Mapping[str, Tolerance] | None, name: str, device: str, *, is_known: bool
+) -> Tolerance:
+    if isinstance(given, Tolerance):
+        return given
+    if given is not None and name in given:
+        return given[name]
+    return GPU_TOLERANCE if is_known or adapter_named(device) is not None else EXACT
+
+
+def _differences(
+    name: str, expected: npt.NDArray[Any], actual: npt.NDArray[Any], tolerance: Tolerance, what: str
+) -> list[str]:
+    try:
+        found = compare(expected, actual, tolerance)
+    except ValueError as error:
+        return [f"  {name}, {what}: {error}"]
+    return [] if found.agrees else [f"  {name}, {what} ({tolerance}): {found}"]
