@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike, path
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy.typing as npt
 
@@ -37,6 +37,9 @@ from .repeating import ONCE, Asked, repetition
 from .running import GraphRun, Runner, RunOptions
 
 Found = TypeVar("Found")
+
+if TYPE_CHECKING:
+    from .fusing import FusedProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +272,17 @@ class GraphProgram:
         missing = [f"{name}: {info.type}" for name, info in known.items() if name not in given]
         if missing:
             raise InputError(f"nothing is given for the input {', '.join(missing)} of graph {self.name!r}")
+
+    def fused(self) -> FusedProgram:
+        """The graph with its leaves fused along one-to-one edges, where that is proved to change nothing.
+
+        `remarks` say what was fused, and what not and why. A run whose sizes do not keep what the proof needs executes
+        this graph instead. Nodes of inner graphs without instances have names as `outer_inner` then, and a fused node
+        has the names of its parts. Raises ShaderError for a kernel that the CPU cannot compile.
+        """
+        from .fusing import FusedProgram
+
+        return FusedProgram(self)
 
     def to_json(self) -> str:
         """Its IR as JSON, on one line; `load_graph` reads it."""
