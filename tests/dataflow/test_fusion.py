@@ -191,6 +191,52 @@ def test_planes():
     assert _nodes(_check(graph, _inputs(100, 10), DEVICES), _inputs(100, 10)) == 1
 
 
+_PARTICLES = """
+struct Particle { place: vec3f, mass: f32, tags: array<u32, 2> }
+@group(0) @binding(0) var<storage, read_write> particles: array<Particle>;
+@group(0) @binding(1) var<uniform> count: u32;
+@group(0) @binding(2) var<storage, read> steps: array<f32>;
+override SIZE: u32 = 32;
+
+@compute @workgroup_size(SIZE) fn move_on(@builtin(global_invocation_id) id: vec3u) {
+    if id.x >= count { return; }
+    particles[id.x].place += vec3f(0.5, steps[0], 0.25) * particles[id.x].mass;
+    particles[id.x].tags[1] = id.x;
+}
+
+@compute @workgroup_size(SIZE) fn weigh(@builtin(global_invocation_id) id: vec3u) {
+    let i = id.x;
+    if i < count { particles[i].mass = particles[i].place.y + f32(particles[i].tags[1]); }
+}
+"""
+
+
+def test_parts_of_elements():
+    """What the second kernel reads of a structure, the first one has written; a uniform may be a number by itself."""
+    shader = tinct.load(_PARTICLES)
+    graph, last = tinct.Graph("particles"), None
+    for name in ("move_on", "weigh"):
+        node = graph.node(shader[name], threads="count", name=name)
+        graph.bind_input("count", node["count"])
+        if last is None:
+            graph.bind_input("steps", node["steps"])
+            graph.bind_input("start", node["particles"])
+        else:
+            graph.edge(last["particles"], node["particles"], "one-to-one")
+        last = node
+    assert last is not None
+    graph.bind_output(last["particles"], "end")
+    start = np.zeros(70, shader.bindings["particles"].dtype)
+    start["mass"] = np.arange(70)
+    inputs = {"start": start, "count": 70, "steps": np.ones(1, np.float32)}
+    fused = graph.fused()
+    assert _nodes(fused, inputs) == 1
+    for device in DEVICES:
+        wanted, found = graph.run(inputs, device=device)["end"], fused.run(inputs, device=device)["end"]
+        for field in ("place", "mass", "tags"):
+            np.testing.assert_array_equal(found[field], wanted[field])
+
+
 def test_all_to_all_edges_are_kept():
     fused = _chain(_kernel(_DOUBLE), _kernel(_ADD), way="all-to-all").fused()
     assert fused.remarks == ()

@@ -64,11 +64,7 @@ class GroupTest:
             return "the extents differ [grids]"
         grids = [self._grid(name, extents[0], facts) for name in self.group.nodes]
         for storing in self.group.storings:
-            length = None if storing.length is None else evaluate(storing.length, facts)
-            type = storing.storage.binding.type
-            if isinstance(type, w.Array) and isinstance(type.count, int):
-                length = type.count
-            failure = None if storing.test is None else storing.test.failure(grids, length)
+            failure = None if storing.test is None else storing.test.failure(grids, _length(storing, facts))
             if failure is not None:
                 return failure
         return self._rounding(grids)
@@ -108,6 +104,14 @@ class GroupTest:
                 if (apart.low, apart.high) != (together.low, together.high):
                     return f"{name!r} writes where only the other kernel's workgroups have invocations [workgroups]"
         return None
+
+
+def _length(storing: Storing, facts: Facts) -> int | None:
+    """The number of elements of an array, if it is known."""
+    type = storing.storage.binding.type
+    if isinstance(type, w.Array) and isinstance(type.count, int):
+        return type.count
+    return None if storing.length is None else evaluate(storing.length, facts)
 
 
 @dataclass(frozen=True, slots=True)
