@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
 
+from ...ir.dataflow.expressions import references
 from ...ir.dataflow.nodes import (
     Binary,
     BindInput,
@@ -31,6 +32,7 @@ from ...ir.dataflow.nodes import (
     Split,
     Statement,
 )
+from ...ir.dataflow.rules.declarations import expressions_of
 from ...ir.dataflow.scope import SPLIT_INPUT, Scope, in_order, inputs_of, outputs_of, scope_of, split_outputs
 from ...ir.source import Span
 
@@ -235,9 +237,6 @@ def _connection(source: Endpoint, end: Endpoint | str, given: Given) -> Statemen
 
 def _names(statement: Statement) -> set[str]:
     """The names that the expressions of a statement begin with."""
-    from ...ir.dataflow.expressions import references
-    from ...ir.dataflow.rules.declarations import expressions_of
-
     return {it.name for expression in expressions_of(statement) for it in references(expression)}
 
 

@@ -57,15 +57,13 @@ class Remark:
 class Storing:
     """What storage of a fused kernel stands for in the graph.
 
-    `value` is what it begins with, `uses` has the bindings of the kernels that share it, and `last` is the last output
-    of the kernels that is a version of it. `is_needed`: another node, or an output of the graph, needs that.
+    `uses` has the bindings of the kernels that share it, and `last` is the last output of the kernels that is a version
+    of it. `test` is what a launch must keep, if the kernels share it by elements.
     """
 
     storage: Storage
-    value: Value
     uses: tuple[tuple[str, str], ...]
     last: Endpoint | None
-    is_needed: bool
     test: LaunchTest | None
     length: Expression | None
 
@@ -394,7 +392,7 @@ class _Storings:
         length = fusing.length(chain.value) if not chain.has_members else None
         length = length if isinstance(chain.binding.type, w.Array) else None
         storage = Storage(chain.binding, is_kept=not is_gone, is_passed=is_passed)
-        return Storing(storage, chain.value, tuple(chain.uses), last, is_needed, test, length)
+        return Storing(storage, tuple(chain.uses), last, test, length)
 
     def _is_output(self, name: str, binding: str) -> bool:
         return any(it.name == binding and it.access is Access.INOUT for it in self.fusing.leaf(name).ports)
