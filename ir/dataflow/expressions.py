@@ -111,7 +111,7 @@ OPERATIONS: Final[dict[BinaryOp, Callable[[int, int], int]]] = {
 
 def difference(lhs: Expression, rhs: Expression) -> int | None:
     """`lhs - rhs` where it is the same number for all values of the variables; None where that is not known."""
-    rest = _sum(normal_form(lhs), normal_form(rhs), -1)
+    rest = sum_of(normal_form(lhs), normal_form(rhs), -1)
     if not rest:
         return 0
     (monomial, coefficient), *others = rest
@@ -122,55 +122,60 @@ def normal_form(expression: Expression) -> Polynomial:
     """The expression as a polynomial."""
     match expression:
         case IntegerLiteral(value):
-            return _constant(value)
+            return constant_form(value)
         case Binary(BinaryOp.ADD, lhs, rhs):
-            return _sum(normal_form(lhs), normal_form(rhs), 1)
+            return sum_of(normal_form(lhs), normal_form(rhs))
         case Binary(BinaryOp.SUB, lhs, rhs):
-            return _sum(normal_form(lhs), normal_form(rhs), -1)
+            return sum_of(normal_form(lhs), normal_form(rhs), -1)
         case Binary(op, lhs, rhs):
             return _combined(op, normal_form(lhs), normal_form(rhs))
         case FloatLiteral() | Reference() | Length() | Query():
-            return _variable(expression)
+            return variable_form(expression)
         case _:
             assert_never(expression)
 
 
 def _combined(op: BinaryOp, lhs: Polynomial, rhs: Polynomial) -> Polynomial:
     """The product, the value of an operation on two constants, or a variable for any other operation."""
-    left, right = _as_constant(lhs), _as_constant(rhs)
+    left, right = constant_of(lhs), constant_of(rhs)
     if op is BinaryOp.MUL and len(lhs) * len(rhs) <= _MOST_TERMS:
-        return _product(lhs, rhs)
+        return product_of(lhs, rhs)
     if left is not None and right is not None and (right or op in (BinaryOp.MIN, BinaryOp.MAX)):
-        return _constant(OPERATIONS[op](left, right))
+        return constant_form(OPERATIONS[op](left, right))
     if right == 1 and op in (BinaryOp.DIV, BinaryOp.CEIL_DIV):
         return lhs
     is_commutative = op in (BinaryOp.MUL, BinaryOp.MIN, BinaryOp.MAX)
-    return _variable((op, frozenset((lhs, rhs)) if is_commutative and lhs != rhs else (lhs, rhs)))
+    return variable_form((op, frozenset((lhs, rhs)) if is_commutative and lhs != rhs else (lhs, rhs)))
 
 
-def _constant(value: int) -> Polynomial:
+def constant_form(value: int) -> Polynomial:
+    """A number as a polynomial."""
     return frozenset({(_ONE, value)}) if value else frozenset()
 
 
-def _as_constant(polynomial: Polynomial) -> int | None:
+def constant_of(polynomial: Polynomial) -> int | None:
+    """The number that a polynomial without variables is; None for another."""
     if not polynomial:
         return 0
     (monomial, coefficient), *others = polynomial
     return None if monomial or others else coefficient
 
 
-def _variable(variable: Hashable) -> Polynomial:
+def variable_form(variable: Hashable) -> Polynomial:
+    """A variable as a polynomial."""
     return frozenset({(frozenset({(variable, 1)}), 1)})
 
 
-def _sum(lhs: Polynomial, rhs: Polynomial, sign: int) -> Polynomial:
+def sum_of(lhs: Polynomial, rhs: Polynomial, sign: int = 1) -> Polynomial:
+    """`lhs + sign * rhs`."""
     terms = Counter[Monomial](dict(lhs))
     for monomial, coefficient in rhs:
         terms[monomial] += sign * coefficient
     return frozenset((it, coefficient) for it, coefficient in terms.items() if coefficient)
 
 
-def _product(lhs: Polynomial, rhs: Polynomial) -> Polynomial:
+def product_of(lhs: Polynomial, rhs: Polynomial) -> Polynomial:
+    """`lhs * rhs`."""
     terms = Counter[Monomial]()
     for left, factor in lhs:
         for right, other in rhs:

@@ -230,3 +230,40 @@ def test_damaged_files() -> None:
         except (tinct.ShaderError, tinct.InputError):
             refused += 1
     assert refused > 200
+
+
+CHAIN = '''shader s = text("""
+@group(0) @binding(0) var<storage, read_write> data: array<f32>;
+@compute @workgroup_size(64)
+fn twice(@builtin(global_invocation_id) id: vec3u) { data[id.x] *= 2; }
+@compute @workgroup_size(64)
+fn last(@builtin(global_invocation_id) id: vec3u) { data[id.x] = data[arrayLength(&data) - 1 - id.x]; }
+""")
+leaf twice(inout data: array<f32>) { entry(s, twice) }
+leaf last(inout data: array<f32>) { entry(s, last) }
+graph g(in x: array<f32>, out y: array<f32>) {
+  a = createNode1D(twice, len(x))
+  b = createNode1D(twice, len(x))
+  c = createNode1D(last, len(x))
+  bind.input(a, x, data)
+  createEdge(a, b, one_to_one, data, data)
+  createEdge(b, c, one_to_one, data, data)
+  bind.output(c, data, y)
+}
+root = createNode(g)
+'''
+
+
+def test_fuse() -> None:
+    fused = call("-", "--fuse", "--remarks", stdin=CHAIN)
+    assert fused.exit_code == 0
+    assert "info[fusion]: a.data -> b.data: fused" in fused.stderr
+    assert "b.data -> c.data: not fused: c: 'data' is accessed at another position than elsewhere" in fused.stderr
+    assert "a_b = createNode1D(twice_2, len(x))" in fused.stdout
+    plain = call("-", "--remarks", stdin=CHAIN)
+    assert "createNode1D(twice, len(x))" in plain.stdout
+    for given, message in (("uniform:128", ""), ("uniform:100", "this run executes the graph as it was: ")):
+        run = call("-", "--fuse", "--remarks", "--run", "-b", f"x={given}", stdin=CHAIN)
+        assert run.exit_code == 0
+        assert message in run.stderr
+        assert ("as it was" in run.stderr) == bool(message)

@@ -10,6 +10,7 @@ import click
 from ..base.errors import InputError
 from ..graphs import GraphProgram, NodeTiming, emit
 from ..graphs.files import read_graph
+from ..graphs.fusing import FusedProgram
 from ..graphs.program import NodeChoice
 from .buffer_specs import make_inputs
 from .device_names import ADAPTER_HELP, DEVICE, device_of_node, device_or_auto
@@ -45,6 +46,7 @@ Examples:
   tinct graph edges.hpvm --format json > edges.json
   tinct graph edges.hpvm --run -b picture=in.npy -b width=512 -b height=512 -o out.npz
   tinct graph sort.hpvm --run -b keys=integers:100000:0:1000000 --device interp --format json
+  tinct graph edges.hpvm --fuse --remarks > fused.hpvm
   tinct graph edges.hpvm --run -b picture=in.npy -b width=512 -b height=512 --times --svg edges.svg
   tinct graph sort.hpvm --run -b keys=integers:100000:0:1000000 --device-of sort_by_digit.scan=interp
   tinct graph life.hpvm --run -b cells=cells.npy -b width=512 -b height=512 --repeat 1000
@@ -97,6 +99,8 @@ outputs as tinct run does, and --svg draws the times of the nodes.
     metavar="SECONDS",
     help="Stop compiling, or a run, that takes longer.",
 )
+@click.option("--fuse", "is_fused", is_flag=True, help="Fuse nodes along one-to-one edges, where that is proved.")
+@click.option("--remarks", is_flag=True, help="Print what became of each one-to-one edge: fused, or why not.")
 @click.option("--times", is_flag=True, help="After a run, print what each node took, and all copies.")
 @click.option(
     "--repeat", type=click.IntRange(0), metavar="N", help="Execute the graph N times, or with --until at most N times."
@@ -123,6 +127,8 @@ def command(
     device: str,
     devices: tuple[tuple[str, str], ...],
     timeout: float | None,
+    is_fused: bool,
+    remarks: bool,
     times: bool,
     repeat: int | None,
     until: str | None,
@@ -140,6 +146,10 @@ def command(
         raise InputError("--emit neither runs nor prints nor draws the graph: leave --run, --svg and --format out")
     _check_options(form, is_run=is_run, runs_only=runs_only)
     graph = read_graph(read_source(file))
+    if is_fused or remarks:
+        fused = graph.fused()
+        _print_remarks(fused, is_wanted=remarks)
+        graph = fused if is_fused else graph
     if folder is not None:
         written = emit(graph, folder, make_inputs(graph, buffers, seed), feed=dict(feeds) or None)
         click.echo(f"wrote {len(written)} files to {folder}", err=True)
@@ -150,6 +160,9 @@ def command(
         _draw(graph, drawing, {})
         return
     given = make_inputs(graph, buffers, seed)
+    failure = graph.failure(given) if remarks and isinstance(graph, FusedProgram) else None
+    if failure is not None:
+        click.echo(f"this run executes the graph as it was: {failure}", err=True)
     result = graph.run_timed(
         given,
         device="cpu" if device == "auto" else device,
@@ -182,6 +195,11 @@ def _check_options(form: str, *, is_run: bool, runs_only: Mapping[str, object]) 
             raise InputError(f"{option} is for --run{' and --emit' if option in ('--buffer', '--feed') else ''}")
     if is_run and form not in ("text", "json"):
         raise InputError(f"--run prints outputs as text or json, not as {form}; --svg FILE draws the graph")
+
+
+def _print_remarks(graph: FusedProgram, *, is_wanted: bool) -> None:
+    for remark in graph.remarks if is_wanted else ():
+        click.echo(str(remark), err=True)
 
 
 def _print(graph: GraphProgram, form: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,9 @@ from .running import GraphRun
 from .state import GraphState, KernelUse, kernel_name
 from .streaming import Streamable
 from .wgsl_types import has_member_ports
+
+if TYPE_CHECKING:
+    from .fusing import FusedProgram
 
 Source: TypeAlias = "str | float | Operand | Zeros"
 """What an input of a node may be bound to: the name of an input of the graph, an expression, a number, a transient."""
@@ -462,6 +465,10 @@ class Graph(Streamable):
     def choose_devices(self, inputs: Mapping[str, BufferValue], *, timeout: float | None = None) -> dict[str, str]:
         """The fastest devices for the leaves; see `GraphProgram.choose_devices`."""
         return self.program.choose_devices(inputs, timeout=timeout)
+
+    def fused(self) -> FusedProgram:
+        """The graph with its leaves fused along one-to-one edges; see `GraphProgram.fused`."""
+        return self.program.fused()
 
     def save(self, file: str | PathLike[str], *, shaders: Literal["embedded", "files"] = "embedded") -> None:
         """Write the text to a file (`.hpvm`); see `GraphProgram.save`."""

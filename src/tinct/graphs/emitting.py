@@ -61,7 +61,7 @@ def emit(
     Raises InputError for inputs that do not fit and for graphs that no such plan can hold, ShaderError for kernels that
     cannot be written, and OSError.
     """
-    program = _whole(graph)
+    program = _whole(graph).executed(inputs, feed)
     target = path_of(folder)
     plan = program.plan(inputs, device="gpu", feed=feed)
     writer = _Writer(program, plan)

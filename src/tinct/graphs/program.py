@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike, path
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy.typing as npt
 
@@ -41,6 +41,9 @@ from .streaming import Streamable
 Found = TypeVar("Found")
 NodeChoice: TypeAlias = "Mapping[str, str] | Literal['auto'] | None"
 """Devices for some nodes, or "auto"."""
+
+if TYPE_CHECKING:
+    from .fusing import FusedProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +256,11 @@ class GraphProgram(Streamable):
         """What chooses devices for it."""
         return Chooser(self)
 
+    def executed(self, inputs: Mapping[str, BufferValue], feed: Mapping[str, str] | None = None) -> GraphProgram:
+        """The graph that a run with these inputs executes: this one; see `FusedProgram.executed`."""
+        self._check_names(inputs)
+        return self
+
     def close(self) -> None:
         """Free the memory that is kept for the next run. The graph can still be run."""
         self.runner.close()
@@ -300,6 +308,17 @@ class GraphProgram(Streamable):
         missing = [f"{name}: {info.type}" for name, info in known.items() if name not in given]
         if missing:
             raise InputError(f"nothing is given for the input {', '.join(missing)} of graph {self.name!r}")
+
+    def fused(self) -> FusedProgram:
+        """The graph with its leaves fused along one-to-one edges, where that is proved to change nothing.
+
+        `remarks` say what was fused, and what not and why. A run whose sizes do not keep what the proof needs executes
+        this graph instead. Nodes of inner graphs without instances have names as `outer_inner` then, and a fused node
+        has the names of its parts. Raises ShaderError for a kernel that the CPU cannot compile.
+        """
+        from .fusing import FusedProgram
+
+        return FusedProgram(self)
 
     def to_json(self) -> str:
         """Its IR as JSON, on one line; `load_graph` reads it."""

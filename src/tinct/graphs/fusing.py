@@ -1,0 +1,258 @@
+"""Graphs in which leaves are fused along one-to-one edges: see `transforms.dataflow` and docs/fusion.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..backend.wgsl.printer import print_unit
+from ..base.errors import InputError
+from ..buffers import count_of_output, is_output, pack_binding, zeros_size
+from ..ir import types as wgsl
+from ..ir.core.nodes import Module as CoreModule
+from ..ir.dataflow.nodes import EmbeddedShader, Leaf, Query, Question, Reference
+from ..ir.diagnostics import Diagnostic, Severity, ShaderError, render_all
+from ..ir.layout import runtime_array, runtime_count
+from ..ir.layout_packing import unpack
+from ..ir.source import Source
+from ..reflection import BindingInfo
+from ..sessions import Buffer
+from ..shader import BufferValue, Shader
+from ..transforms.dataflow.accesses import KernelAccesses, kernel_accesses
+from ..transforms.dataflow.fusion import Fused, fuse
+from ..transforms.dataflow.groups import Remark
+from ..transforms.dataflow.refusal import Refused
+from ..transforms.to_wgsl.unit import to_unit
+from .launch import Launch
+from .linking import Links, link_graphs, link_leaves
+from .machine import selected
+from .plan import Plan
+from .program import GraphProgram, NodeChoice, Where
+from .repeating import Asked, repetition
+from .running import GraphRun
+
+
+@dataclass(frozen=True, slots=True)
+class FusionRemark:
+    """What became of a one-to-one edge: `edge` names its two ports. `text` is the message; with places in the graph's
+    text and in the shader, it shows their lines.
+    """
+
+    edge: str
+    message: str
+    is_fused: bool
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class FusedProgram(GraphProgram):
+    """A graph in which leaves are fused. `original` is the graph that it was made of, `remarks` say what became of each
+    one-to-one edge.
+
+    Its `module` is the fused graph. A run whose numbers fail a test of `failure` executes the original instead.
+    """
+
+    def __init__(self, original: GraphProgram) -> None:
+        fused = _fused(original)
+        module = fused.module
+        if module is original.module:
+            super().__init__(module, original.shaders, original.links, original.source)
+        else:
+            shaders, links = _linked(original, fused)
+            super().__init__(module, shaders, links, None)
+        self.original = original
+        self.remarks = tuple(_remark(it, original) for it in fused.remarks)
+        self._fusion = fused
+
+    def __reduce__(self) -> tuple[Callable[..., GraphProgram], tuple[object, ...]]:
+        return FusedProgram, (self.original,)
+
+    def __dask_tokenize__(self) -> tuple[object, ...]:
+        return "tinct.FusedProgram", self.original.__dask_tokenize__()
+
+    def failure(self, inputs: Mapping[str, BufferValue], feed: Mapping[str, str] | None = None) -> str | None:
+        """Why a run with these inputs executes the original graph, in words; None if it executes the fused one. With
+        `feed`, as `run` takes it, for a run that is repeated.
+
+        Raises InputError for inputs that do not fit.
+        """
+        facts = _InputFacts(self.inputs, inputs)
+        try:
+            failures = (test.failure(facts) for test in self._fusion.tests)
+            found = next((it for it in failures if it is not None), None)
+            return found or next(self._changes(facts, {} if feed is None else feed), None)
+        except ZeroDivisionError:
+            return "an expression divides by zero"
+
+    def _changes(self, facts: _InputFacts, feed: Mapping[str, str]) -> Iterator[str]:
+        """What a repetition may change of the numbers that the tests used."""
+        for output, name in feed.items():
+            if name in facts.numbers:
+                yield f"the number {name!r} changes from one execution to the next"
+            elif name in facts.lengths:
+                length = self._fusion.tests[0].output_length(output, facts)
+                if length != facts.length(Reference(name, ())):
+                    yield f"the length of {name!r} may change from one execution to the next"
+
+    def executed(self, inputs: Mapping[str, BufferValue], feed: Mapping[str, str] | None = None) -> GraphProgram:
+        """The graph that a run with these inputs executes: this one, or the original; see `failure`."""
+        return self._chosen(inputs, {} if feed is None else feed) or self
+
+    def _chosen(self, inputs: Mapping[str, BufferValue], feed: Mapping[str, str]) -> GraphProgram | None:
+        """The original, if a run executes that; else None."""
+        self._check_names(inputs)
+        return None if self.failure(inputs, feed) is None else self.original
+
+    def _run(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked, *, is_timed: bool) -> GraphRun:
+        self._options(inputs, where, asked, is_timed=is_timed)  # checks them
+        other = self._chosen(inputs, repetition(self, asked).feed)
+        if other is None:
+            return super()._run(inputs, where, asked, is_timed=is_timed)
+        return other._run(inputs, replace(where, devices=self._unfused(where.devices)), asked, is_timed=is_timed)
+
+    def launch(
+        self,
+        inputs: Mapping[str, BufferValue],
+        *,
+        device: str = "cpu",
+        devices: NodeChoice = None,
+        timeout: float | None = None,
+        repeat: int | None = None,
+        until: str | None = None,
+        every: int | None = None,
+        feed: Mapping[str, str] | None = None,
+    ) -> Launch:
+        """Begin what `run` does, in the background; see `GraphProgram.launch`."""
+        asked = Asked(repeat, until, every, feed)
+        self._options(inputs, Where(device, devices, timeout), asked, is_timed=False)  # checks them
+        other = self._chosen(inputs, repetition(self, asked).feed)
+        chosen = super().launch if other is None else other.launch
+        own = devices if other is None else self._unfused(devices)
+        return chosen(
+            inputs, device=device, devices=own, timeout=timeout, repeat=repeat, until=until, every=every, feed=feed
+        )
+
+    def plan(
+        self,
+        inputs: Mapping[str, BufferValue],
+        *,
+        device: str = "cpu",
+        devices: NodeChoice = None,
+        feed: Mapping[str, str] | None = None,
+    ) -> Plan:
+        """The plan that `run` follows for inputs of these sizes; see `GraphProgram.plan`."""
+        other = self._chosen(inputs, {} if feed is None else repetition(self, Asked(repeat=1, feed=feed)).feed)
+        if other is None:
+            return super().plan(inputs, device=device, devices=devices, feed=feed)
+        return other.plan(inputs, device=device, devices=self._unfused(devices), feed=feed)
+
+    def close(self) -> None:
+        """Free the memory that is kept for the next run. The graph can still be run."""
+        super().close()
+        self.original.close()
+
+    def _unfused(self, devices: NodeChoice) -> NodeChoice:
+        """The devices of the original's nodes: those of the nodes that they are fused into."""
+        if isinstance(devices, str):
+            return devices
+        found: dict[str, str] = {}
+        for name, device in (devices or {}).items():
+            first, *rest = name.split(".")
+            for origin in self._fusion.nodes.get(first, ((first,),)):
+                found[".".join((*origin, *rest))] = device
+        return found
+
+
+def _fused(program: GraphProgram) -> Fused:
+    known: dict[str, KernelAccesses] = {}
+
+    def accesses(leaf: Leaf) -> KernelAccesses:
+        if leaf.name not in known:
+            compilation = program.links.kernels[leaf.name].compilation(program.links.constants[leaf.name])
+            try:
+                known[leaf.name] = kernel_accesses(compilation.hercules)
+            except (ShaderError, InputError) as error:
+                raise Refused(str(error), None) from error
+        return known[leaf.name]
+
+    return fuse(program.module, accesses, _text)
+
+
+def _text(core: CoreModule) -> str:
+    return print_unit(to_unit(core))
+
+
+def _linked(original: GraphProgram, fused: Fused) -> tuple[dict[str, Shader], Links]:
+    """The shaders of a fused module, linked to it."""
+    shaders: dict[str, Shader] = {}
+    for it in fused.module.shaders:
+        if it.name in original.shaders:
+            shaders[it.name] = original.shaders[it.name]
+        elif isinstance(it.source, EmbeddedShader):
+            shaders[it.name] = Shader(Source.from_text(it.source.text, f"<fused {it.name}>"))
+    links = Links(hosts=dict(original.links.hosts))
+    wrong = link_leaves(fused.module, shaders, links) or link_graphs(fused.module, links)
+    assert not wrong, "; ".join(it.message for it in wrong)
+    return shaders, links
+
+
+def _remark(remark: Remark, program: GraphProgram) -> FusionRemark:
+    """The remark with the lines that it is about."""
+    severity = Severity.INFO if remark.is_fused else Severity.WARNING
+    message = f"{remark.edge}: {remark.message}"
+    text = render_all([Diagnostic(severity, "fusion", message, remark.span)], program.source)
+    if remark.shader is not None and remark.at is not None:
+        source = program.shaders[remark.shader].source
+        text += "\n" + render_all([Diagnostic(Severity.INFO, "fusion", "the access is here", remark.at)], source)
+    return FusionRemark(remark.edge, remark.message, remark.is_fused, text)
+
+
+@dataclass(frozen=True, slots=True)
+class _InputFacts:
+    """The numbers in the inputs of a run."""
+
+    infos: Mapping[str, BindingInfo]
+    inputs: Mapping[str, BufferValue]
+    numbers: set[str] = field(default_factory=set[str])
+    """The inputs that numbers were asked of."""
+    lengths: set[str] = field(default_factory=set[str])
+    """The inputs whose lengths were asked."""
+
+    def length(self, reference: Reference) -> int:
+        self.lengths.add(reference.name)
+        info, given = self.infos[reference.name], self.inputs[reference.name]
+        type = info.type
+        if isinstance(type, wgsl.Array) and isinstance(type.count, int):
+            return type.count
+        element = runtime_array(type)
+        if isinstance(type, wgsl.Array) and isinstance(type.element, wgsl.Scalar) and isinstance(given, np.ndarray):
+            return given.size
+        assert element is not None
+        return runtime_count(type, _size(info, given))
+
+    def number(self, reference: Reference) -> int:
+        self.numbers.add(reference.name)
+        info, given = self.infos[reference.name], self.inputs[reference.name]
+        data = given.numpy() if isinstance(given, Buffer) else given
+        found: Any = unpack(info.type, pack_binding(info, data))
+        for selector in reference.selectors:
+            found = selected(found, selector)
+        return int(np.asarray(found))
+
+    def answer(self, query: Query) -> int:
+        assert query.question is Question.NUM_DIMS
+        return 0
+
+
+def _size(info: BindingInfo, given: BufferValue) -> int:
+    """The number of bytes of an input."""
+    if isinstance(given, (Buffer, bytes, bytearray)):
+        return len(given) if isinstance(given, (bytes, bytearray)) else given.nbytes
+    if is_output(given):
+        return zeros_size(info, count_of_output(given))
+    return len(pack_binding(info, given))

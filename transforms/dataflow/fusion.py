@@ -1,0 +1,358 @@
+"""Fuses leaves along one-to-one edges: a graph in which several leaves are one, with a shader of its own.
+
+The fused leaf runs the kernels of a group (`groups`) one after another in each invocation. An array between them that
+nobody else needs is gone; a kernel that asks for its length gets it from another array, or from a uniform structure.
+
+What only the numbers of a launch decide is left to a `GroupTest`. A launch that fails one must run the graph as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from ...ir import types as w
+from ...ir.core.nodes import Module as CoreModule
+from ...ir.core.nodes import Var
+from ...ir.dataflow.expressions import Facts, evaluate, normal_form
+from ...ir.dataflow.nodes import (
+    Access,
+    Binary,
+    CreateNode,
+    EmbeddedShader,
+    Endpoint,
+    Expression,
+    Function,
+    Graph,
+    Leaf,
+    Length,
+    Member,
+    Module,
+    Port,
+    Reference,
+    Shader,
+)
+from ...ir.dataflow.types import U32
+from ...ir.hercules import nodes as h
+from ...ir.hercules.entry import Binding
+from ..from_hercules import entry_module
+from ..hercules import CPU, HERCULES
+from ..passes import apply_passes
+from ..pipelines import CORE, O1
+from .accesses import KernelAccesses
+from .flat import FlatGraph, Given, flatten, graph_of, map_expressions
+from .grids import Grid, domain
+from .groups import Fusing, Group, Remark, Storing
+from .joining import Body, Storage, join
+from .merge_branches import merge_branches
+
+_LENGTHS: Final = "lengths"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTest:
+    """What the numbers of a launch decide about a group of fused nodes."""
+
+    group: Group
+    fusing: Fusing
+
+    def failure(self, facts: Facts) -> str | None:
+        """Why a launch must not run the group fused, in words; None if it may."""
+        extents = [self._extents(name, facts) for name in self.group.nodes]
+        if any(it != extents[0] for it in extents):
+            return "the extents differ [grids]"
+        grids = [self._grid(name, extents[0], facts) for name in self.group.nodes]
+        for storing in self.group.storings:
+            failure = None if storing.test is None else storing.test.failure(grids, _length(storing, facts))
+            if failure is not None:
+                return failure
+        return self._rounding(grids)
+
+    def output_length(self, name: str, facts: Facts) -> int | None:
+        """The number of elements of an output of the graph; None if it is not known before the launch."""
+        source, _ = self.fusing.flat.outputs[name]
+        length = self.fusing.length(source)
+        return None if length is None else evaluate(length, facts)
+
+    def _extents(self, name: str, facts: Facts) -> tuple[int, ...]:
+        return tuple(evaluate(it, facts) for it in self.fusing.flat.nodes[name].extents)
+
+    def _grid(self, name: str, extents: Sequence[int], facts: Facts) -> Grid:
+        """The grid of a node's kernel by itself."""
+        sizes = self.fusing.accesses(name).entry.workgroup_size
+        x, y, z = (
+            -(-extent // size) for extent, size in zip((*extents, *(1, 1, 1)[len(extents) :]), sizes, strict=True)
+        )
+
+        def value(symbol: Hashable) -> int | None:
+            expression = self.fusing.number(name, symbol)
+            return None if expression is None else evaluate(expression, facts)
+
+        return Grid((x * sizes[0], y * sizes[1], z * sizes[2]), (x, y, z), value)
+
+    def _rounding(self, grids: Sequence[Grid]) -> str | None:
+        """Why rounding up to the workgroups of the first kernel changes what another one writes."""
+        for name, grid in zip(self.group.nodes, grids, strict=True):
+            if grid.invocations == grids[0].invocations:
+                continue
+            fused = replace(grid, invocations=grids[0].invocations)
+            for access in (
+                it for them in self.fusing.accesses(name).accesses.values() for it in them if it.kind != "read"
+            ):
+                apart, together = domain(access.guards, grid), domain(access.guards, fused)
+                if (apart.low, apart.high) != (together.low, together.high):
+                    return f"{name!r} writes where only the other kernel's workgroups have invocations [workgroups]"
+        return None
+
+
+def _length(storing: Storing, facts: Facts) -> int | None:
+    """The number of elements of an array, if it is known."""
+    type = storing.storage.binding.type
+    if isinstance(type, w.Array) and isinstance(type.count, int):
+        return type.count
+    return None if storing.length is None else evaluate(storing.length, facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """A module in which leaves are fused, the tests that a launch must pass, and what was fused and what not.
+
+    `nodes` has for each node of the root graph the nodes that it stands for, by their paths in the original.
+    """
+
+    module: Module
+    tests: tuple[GroupTest, ...]
+    remarks: tuple[Remark, ...]
+    nodes: Mapping[str, tuple[tuple[str, ...], ...]]
+
+
+def fuse(module: Module, kernels: Callable[[Leaf], KernelAccesses], text_of: Callable[[CoreModule], str]) -> Fused:
+    """Fuse leaves of the root graph of a verified module, in which graphs without instances are inlined.
+
+    `kernels` has the accesses of a leaf, or raises Refused; `text_of` prints WGSL. Without anything to fuse, the module
+    is the one given.
+    """
+    functions = {it.name: it for it in module.functions}
+    root = functions[module.root.function]
+    assert isinstance(root, Graph)
+    fusing = Fusing(flatten(root, functions), kernels)
+    groups = fusing.groups()
+    if not groups:
+        return Fused(module, (), tuple(fusing.remarks), {})
+    flat = replace(
+        fusing.flat, nodes=dict(fusing.flat.nodes), inputs=dict(fusing.flat.inputs), taken=set(fusing.flat.taken)
+    )
+    flat = replace(flat, outputs=dict(flat.outputs), transients=dict(flat.transients), functions=dict(flat.functions))
+    shaders = {it.name: it for it in module.shaders}
+    for group in groups:
+        _Rewriting(fusing, group, flat, shaders, text_of).run()
+    tests = tuple(GroupTest(it, fusing) for it in groups)
+    return Fused(_module(module, flat, shaders), tests, tuple(fusing.remarks), _origins(fusing, groups, flat))
+
+
+def _origins(fusing: Fusing, groups: Sequence[Group], flat: FlatGraph) -> dict[str, tuple[tuple[str, ...], ...]]:
+    paths = fusing.flat.paths
+    found = {name: (paths[name],) for name in flat.nodes if name in paths}
+    fused = [name for name in flat.nodes if name not in paths]
+    return found | {name: tuple(paths[it] for it in group.nodes) for name, group in zip(fused, groups, strict=True)}
+
+
+def _module(module: Module, flat: FlatGraph, shaders: Mapping[str, Shader]) -> Module:
+    """The module with another root graph, and what that needs."""
+    root = graph_of(flat)
+    needed: dict[str, None] = {}
+    pending: list[Function] = [root]
+    while pending:
+        function = pending.pop()
+        needed[function.name] = None
+        if isinstance(function, Graph):
+            names = [it.function for it in function.body if isinstance(it, CreateNode)]
+            pending += [flat.functions[it] for it in names if it not in needed]
+    functions = [root if it.name == root.name else it for it in flat.functions.values() if it.name in needed]
+    functions.sort(key=lambda it: isinstance(it, Graph))
+    used = {it.shader for it in functions if isinstance(it, Leaf)}
+    return Module(tuple(it for name, it in shaders.items() if name in used), tuple(functions), module.root)
+
+
+@dataclass(slots=True)
+class _Rewriting:
+    """Replaces the nodes of a group by one."""
+
+    fusing: Fusing
+    group: Group
+    flat: FlatGraph
+    shaders: dict[str, Shader]
+    text_of: Callable[[CoreModule], str]
+    lengths: list[Expression] = field(default_factory=list[Expression])
+
+    def run(self) -> None:
+        """Add the fused leaf with its shader and its node."""
+        first = self.fusing.leaf(self.group.nodes[0])
+        stem = "_".join(dict.fromkeys(self.fusing.leaf(it).name for it in self.group.nodes))
+        name = _fresh(stem if len(stem) < _LONGEST else f"{first.name}_fused", {*self.flat.functions, *self.shaders})
+        storings = _with_names(self.group.storings)
+        self._find_lengths(storings)
+        lengths = (
+            _lengths_binding(len(self.lengths), {it.storage.binding.name for it in storings}) if self.lengths else None
+        )
+        core = self._core(name, storings, lengths)
+        names = _names_by_number(core)
+        kept = [it for it in storings if it.storage.is_kept]
+        entry = next(it for it in core.functions if it.stage is not None)
+        ports = [port for storing, made in zip(kept, names, strict=False) for port in self._ports(storing, made)]
+        if lengths is not None:
+            ports += [Port(Access.IN, f"{names[-1]}.{member.name}", U32) for member in _members(lengths)]
+        sizes = self.fusing.accesses(self.group.nodes[0]).entry.workgroup_size
+        self.flat.functions[name] = Leaf(name, tuple(ports), name, entry.name, (), sizes)
+        self.shaders[name] = Shader(name, EmbeddedShader(self.text_of(core)))
+        self._replace_nodes(name, kept, names)
+
+    def _core(self, name: str, storings: Sequence[Storing], lengths: Binding | None) -> CoreModule:
+        """The kernels as one entry point, tidied as on the way from a shader to a GPU by Hercules IR."""
+        used = {use: it.storage for it in storings for use in it.uses}
+        bodies: list[Body] = []
+        for node in self.group.nodes:
+            entry = self.fusing.accesses(node).entry
+            bodies.append(Body(entry, {it.name: used[node, it.name] for it in entry.bindings}))
+        entry = join(name, bodies, lengths)
+        apply_passes(entry.module, CPU.passes, HERCULES)
+        if merge_branches(entry.function):
+            apply_passes(entry.module, CPU.passes, HERCULES)
+        return apply_passes(entry_module(entry), O1.passes, CORE)
+
+    # Lengths of arrays that are gone
+
+    def _find_lengths(self, storings: Sequence[Storing]) -> None:
+        """Where kernels get the lengths of arrays that are gone from."""
+        known = {
+            normal_form(it.length): it.storage for it in storings if it.length is not None and _has_length(it.storage)
+        }
+        for storing in storings:
+            if storing.storage.is_kept or not any(self._asks_length(*it) for it in storing.uses):
+                continue
+            assert storing.length is not None
+            same = known.get(normal_form(storing.length))
+            if same is None and storing.length not in self.lengths:
+                self.lengths.append(storing.length)
+            storing.storage.length = self.lengths.index(storing.length) if same is None else same
+
+    def _asks_length(self, node: str, binding: str) -> bool:
+        accesses = self.fusing.accesses(node)
+        index = accesses.binding(binding).length
+        asked = (it.value for it in accesses.entry.function.nodes if isinstance(it, h.DynamicConstantNode))
+        return index is not None and h.DynamicParameter(index) in asked
+
+    # The graph
+
+    def _ports(self, storing: Storing, name: str) -> list[Port]:
+        """The ports of a binding."""
+        node, binding = storing.uses[0]
+        access = Access.INOUT if storing.storage.binding.is_written else Access.IN
+        own = [it for it in self.fusing.leaf(node).ports if it.name.partition(".")[0] == binding]
+        return [Port(access, it.name.replace(binding, name, 1), it.type) for it in own]
+
+    def _replace_nodes(self, function: str, kept: Sequence[Storing], names: Sequence[str]) -> None:
+        flat, inside = self.flat, set(self.group.nodes)
+        extents = flat.nodes[self.group.nodes[0]].extents
+        node = flat.fresh(
+            "_".join(self.group.nodes) if sum(map(len, inside)) < _LONGEST else f"{self.group.nodes[0]}_fused"
+        )
+        flat.nodes = {name: it for name, it in flat.nodes.items() if name not in inside}
+        flat.nodes[node] = CreateNode(node, function, extents)
+        given = {end: it for end, it in flat.inputs.items() if end.node in inside}
+        flat.inputs = {end: it for end, it in flat.inputs.items() if end.node not in inside}
+        changed: dict[Endpoint, Endpoint] = {}
+        for storing, name in zip(kept, names, strict=False):
+            first, binding = storing.uses[0]
+            for end, it in given.items():
+                if end.node == first and end.port.partition(".")[0] == binding:
+                    flat.inputs[Endpoint(node, end.port.replace(binding, name, 1))] = it
+            if storing.last is not None:
+                changed[storing.last] = Endpoint(node, name)
+        for number, length in enumerate(self.lengths):
+            flat.inputs[Endpoint(node, f"{names[-1]}.n{number}")] = Given(length)
+        _redirect(flat, changed)
+
+
+_LONGEST: Final = 60
+"""Characters in the name of a fused node that is made of the names of its parts."""
+
+
+def _redirect(flat: FlatGraph, changed: Mapping[Endpoint, Endpoint]) -> None:
+    """Let what used old outputs use new ones."""
+    for end, given in flat.inputs.items():
+        if isinstance(given.value, Endpoint):
+            flat.inputs[end] = replace(given, value=changed.get(given.value, given.value))
+    flat.outputs = {name: (changed.get(source, source), bind) for name, (source, bind) in flat.outputs.items()}
+
+    def reference(it: Reference) -> Reference:
+        port = it.selectors[0] if it.selectors else None
+        new = changed.get(Endpoint(it.name, port.name)) if isinstance(port, Member) else None
+        return it if new is None else Reference(new.node, (Member(new.port), *it.selectors[1:]))
+
+    def expression(it: Expression) -> Expression:
+        match it:
+            case Reference():
+                return reference(it)
+            case Length(value):
+                return Length(reference(value))
+            case Binary(op, lhs, rhs):
+                return Binary(op, expression(lhs), expression(rhs))
+            case _:
+                return it
+
+    map_expressions(flat, expression)
+
+
+def _has_length(storage: Storage) -> bool:
+    return storage.is_kept and storage.binding.length is not None
+
+
+def _with_names(storings: Sequence[Storing]) -> list[Storing]:
+    """Storage whose bindings, and structures of uniforms, have names of their own."""
+    taken: set[str] = set()
+    structs: dict[str, w.Struct] = {}
+    named: list[Storing] = []
+    for it in storings:
+        binding = it.storage.binding
+        name = _fresh(binding.name, taken)
+        taken.add(name)
+        storage = replace(it.storage, binding=replace(binding, name=name, type=_own_struct(binding.type, structs)))
+        named.append(replace(it, storage=storage))
+    return named
+
+
+def _own_struct(type: w.Type, structs: dict[str, w.Struct]) -> w.Type:
+    """The type, its structure under another name if another one has that."""
+    if not isinstance(type, w.Struct) or structs.setdefault(type.name, type) is type:
+        return type
+    name = _fresh(type.name, structs)
+    structs[name] = w.Struct(name, type.members)
+    return structs[name]
+
+
+def _lengths_binding(number: int, taken: set[str]) -> Binding:
+    """The uniform structure of lengths."""
+    members = tuple(w.StructMember(f"n{it}", w.U32) for it in range(number))
+    type = w.Struct("Lengths", members)
+    return Binding(_fresh(_LENGTHS, taken), w.BindingPoint(0, 0), type, w.AddressSpace.UNIFORM, w.Access.READ, 0)
+
+
+def _members(binding: Binding) -> tuple[w.StructMember, ...]:
+    assert isinstance(binding.type, w.Struct)
+    return binding.type.members
+
+
+def _names_by_number(core: CoreModule) -> list[str]:
+    """The names of the bindings, by their numbers."""
+    found = [it for it in core.root.instructions if isinstance(it, Var) and it.binding is not None]
+    found.sort(key=lambda it: 0 if it.binding is None else it.binding.binding)
+    return [it.name or "" for it in found]
+
+
+def _fresh(stem: str, taken: set[str] | Mapping[str, object]) -> str:
+    name, number = stem, 2
+    while name in taken:
+        name, number = f"{stem}_{number}", number + 1
+    return name

@@ -1,0 +1,475 @@
+"""Several entry points as one: the invocations of a grid run the bodies one after another, as one fork nest.
+
+An array that one body writes and a later one reads is passed in values: each read becomes the value that was written.
+Where nobody else needs the array, its versions have no use any more, and it is gone.
+
+Whether that means the same is decided before (`one_to_one`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ...ir import types as w
+from ...ir.dataflow.expressions import variable_form
+from ...ir.hercules import nodes as h
+from ...ir.hercules.copying import copied
+from ...ir.hercules.entry import WORKGROUP_CONSTANTS, Binding, EntryPoint
+from ...ir.hercules.graph import is_control, predecessors, replace_all
+from ...ir.hercules.inference import infer_types
+from ...ir.hercules.placement import place_nodes
+from ...ir.hercules.types import U32, U64, array
+from ..hercules.cleanup import remove_dead
+from .accesses import Part
+from .forms import Forms, GlobalId, constant_path
+from .refusal import Refused
+
+
+@dataclass(eq=False, slots=True)
+class Storage:
+    """An array, or another binding, of the entry point that is made.
+
+    `is_kept`: it is a binding, else it is passed in values only, and `length` has the storage with as many elements, or
+    the number of a member of the uniform structure of lengths. `is_passed`: reads after the first body that writes it
+    get the values that were written.
+    """
+
+    binding: Binding
+    is_kept: bool = True
+    is_passed: bool = False
+    length: Storage | int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """An entry point, and the storage of each of its bindings."""
+
+    entry: EntryPoint
+    storage: Mapping[str, Storage]
+
+
+_Chain: TypeAlias = "tuple[Storage, h.Node, list[h.Reduce]]"
+"""A storage, the parameter of it in a body, and the Reduces that carry it to the body, outermost first."""
+
+
+@dataclass(eq=False, slots=True)
+class _Nest:
+    """The control of an entry point: one nest of forks, the body, and the joins. Outermost first."""
+
+    forks: list[h.Fork]
+    joins: list[h.Join]
+    end: h.Return
+    ids: list[h.ThreadID | None]
+
+    @property
+    def inside(self) -> h.Fork:
+        """The innermost fork."""
+        return self.forks[-1]
+
+
+def join(name: str, parts: Sequence[Body], lengths: Binding | None) -> EntryPoint:
+    """One entry point for several, in this order, on the grid of the first. `lengths` is the uniform structure of
+    lengths, if there is one. Raises Refused.
+    """
+    return _Joining(name, parts, lengths).run()
+
+
+def check_body(entry: EntryPoint, first: EntryPoint) -> None:
+    """Raise Refused for an entry point that `join` cannot run on the grid of the first one."""
+    nest = _nest(entry.function)
+    carried = _carriers(entry)
+    if any(isinstance(it, h.Reduce) and it not in carried for it in entry.function.nodes):
+        raise Refused("it has workgroup memory [workgroups]", None)
+    if len(nest.forks) != len(WORKGROUP_CONSTANTS) + sum(it > 1 for it in entry.workgroup_size):
+        raise Refused("it has barriers, workgroup memory or operations on subgroups [workgroups]", None)
+    if entry.workgroup_size != first.workgroup_size:
+        _global_ids(entry)
+
+
+def _carriers(entry: EntryPoint) -> set[h.Node]:
+    """The Reduces that carry bindings to the body."""
+    found: set[h.Node] = {it for it in entry.function.nodes if isinstance(it, h.Parameter)}
+    size = 0
+    while len(found) != size:
+        size = len(found)
+        found |= {it for it in entry.function.nodes if isinstance(it, h.Reduce) and it.init in found}
+    return found
+
+
+def _global_ids(entry: EntryPoint) -> dict[h.Node, int]:
+    """The nodes that are components of `global_invocation_id`, each with its axis. Raises Refused for an entry point
+    that uses the numbers of workgroups in another way.
+    """
+    forms = Forms(entry, place_nodes(entry.function))
+    axes = {variable_form(GlobalId(axis)): axis for axis in range(3)}
+    numbers = (it for it in entry.function.nodes if forms.placed.types.get(it) == U32)
+    found = {it: axes[form] for it in numbers if (form := forms.of(it)) in axes}
+    pending: list[h.Node] = [it for it in entry.function.nodes if isinstance(it, (h.If, h.Match, h.Reduce))]
+    seen: set[h.Node] = set()
+    while pending:
+        node = pending.pop()
+        if node in seen or node in found:
+            continue
+        seen.add(node)
+        if isinstance(node, h.ThreadID) or (isinstance(node, h.DynamicConstantNode) and _is_count(node)):
+            message = "its workgroups have another size, and it uses numbers of workgroups or of their invocations"
+            raise Refused(f"{message} [workgroups]", None)
+        pending += [it for it in predecessors(node) if not isinstance(it, (h.Fork, h.Join))]
+    return found
+
+
+def _nest(function: h.Function) -> _Nest:
+    """The nest of an entry point. Raises Refused if it has other forks: barriers, or workgroup memory."""
+    chain: list[h.Fork] = []
+    forks = {it.control: it for it in function.nodes if isinstance(it, h.Fork)}
+    control: h.Node = function.nodes[0]
+    while control in forks:
+        control = forks[control]
+        assert isinstance(control, h.Fork)
+        chain.append(control)
+    (end,) = (it for it in function.nodes if isinstance(it, h.Return))
+    joins: list[h.Join] = []
+    at = end.control
+    while isinstance(at, h.Join):
+        joins.append(at)
+        at = at.control
+    others = any(isinstance(it, h.Collect) for it in function.nodes)
+    if len(chain) != len(forks) or len(joins) != len(chain) or others:
+        raise Refused("it has barriers, workgroup memory or operations on subgroups [workgroups]", None)
+    numbers = {it.fork: it for it in function.nodes if isinstance(it, h.ThreadID)}
+    return _Nest(chain, joins, end, [numbers.get(it) for it in chain])
+
+
+@dataclass(slots=True)
+class _State:
+    """What the bodies so far have made of a storage: its version, and for a kept one its Reduces, outermost first."""
+
+    version: h.Node
+    parameter: h.Node
+    reduces: list[h.Reduce]
+    is_written: bool = False
+
+
+@dataclass(slots=True)
+class _Joining:
+    name: str
+    parts: Sequence[Body]
+    lengths: Binding | None
+    nodes: list[h.Node] = field(default_factory=list[h.Node])
+    states: dict[Storage, _State] = field(default_factory=dict[Storage, _State])
+    dynamic_names: list[str] = field(default_factory=lambda: list(WORKGROUP_CONSTANTS))
+    extents: dict[Storage, h.DynamicConstant] = field(default_factory=dict[Storage, h.DynamicConstant])
+    bindings: list[Binding] = field(default_factory=list[Binding])
+    types: list[h.Type] = field(default_factory=list[h.Type])
+    _values: dict[tuple[h.Node, Part], h.Node] = field(default_factory=dict["tuple[h.Node, Part]", h.Node])
+
+    def run(self) -> EntryPoint:
+        start = h.Start()
+        self.nodes.append(start)
+        first = self.parts[0].entry
+        frame = self._frame(start, first)
+        control: h.Node = frame.inside
+        for storage in dict.fromkeys(it for part in self.parts for it in part.storage.values()):
+            self._declare(storage, frame)
+        for part in self.parts:
+            control = self._add(part, frame, control)
+        self._close(frame, control)
+        function = h.Function(
+            name=self.name,
+            dynamic_constants=self.dynamic_names,
+            parameter_types=self.types,
+            parameter_names=[it.name for it in self.bindings],
+            return_type=h.Product(tuple(self.types[it.parameter] for it in self.bindings if it.is_written)),
+            nodes=self.nodes,
+        )
+        remove_dead(function)
+        parameters = {it.parameter for it in self.bindings}
+        function.nodes = [it for it in function.nodes if not isinstance(it, h.Parameter) or it.index in parameters]
+        return EntryPoint(self.name, h.Module([function]), function, tuple(self.bindings), first.workgroup_size)
+
+    def _frame(self, start: h.Start, entry: EntryPoint) -> _Nest:
+        """The nest around all bodies."""
+        control: h.Node = start
+        forks: list[h.Fork] = []
+        for fork in _nest(entry.function).forks:
+            control = h.Fork(control, fork.factor)
+            forks.append(control)
+        joins = [h.Join(it) for it in forks]
+        ids: list[h.ThreadID | None] = [h.ThreadID(it) for it in forks]
+        end = h.Return(joins[0], joins[0])
+        self.nodes += [*forks, *joins, *(it for it in ids if it is not None), end]
+        return _Nest(forks, joins, end, ids)
+
+    # Storage
+
+    def _declare(self, storage: Storage, frame: _Nest) -> None:
+        """A parameter for a storage that is kept, and its Reduces."""
+        if not storage.is_kept:
+            nothing = h.Parameter(-1)
+            self.states[storage] = _State(nothing, nothing, [])
+            return
+        binding, number = storage.binding, len(self.bindings)
+        length: int | None = None
+        if binding.length is not None:
+            length = len(self.dynamic_names)
+            self.dynamic_names.append(f"len_{binding.name}")
+            self.extents[storage] = h.DynamicParameter(length)
+        point = w.BindingPoint(0, number)
+        self.bindings.append(Binding(binding.name, point, binding.type, binding.space, binding.access, number, length))
+        parameter = h.Parameter(number, label=binding.name)
+        self.nodes.append(parameter)
+        self.types.append(self._type(storage))
+        reduces: list[h.Reduce] = []
+        version: h.Node = parameter
+        for it in frame.joins if binding.is_written else ():
+            version = h.Reduce(it, version, version, label=binding.name)
+            reduces.append(version)
+        self.nodes += reduces
+        self.states[storage] = _State(version, parameter, reduces)
+
+    def _type(self, storage: Storage) -> h.Type:
+        """The type of a parameter: that of the first body that has it, with the extent that it has here."""
+        for part in self.parts:
+            for name, it in part.storage.items():
+                if it is storage:
+                    binding = next(other for other in part.entry.bindings if other.name == name)
+                    return _resized(part.entry.function.parameter_types[binding.parameter], self.extents.get(storage))
+        raise AssertionError("a storage that no body uses")
+
+    def _lengths_node(self) -> h.Node:
+        """The parameter of the structure of lengths."""
+        assert self.lengths is not None
+        known = next((it for it in self.nodes if isinstance(it, h.Parameter) and it.label == "lengths"), None)
+        if known is not None:
+            return known
+        assert isinstance(self.lengths.type, w.Struct)
+        number = len(self.bindings)
+        self.bindings.append(
+            Binding(
+                self.lengths.name,
+                w.BindingPoint(0, number),
+                self.lengths.type,
+                self.lengths.space,
+                self.lengths.access,
+                number,
+            )
+        )
+        self.types.append(h.Product(tuple(U32 for _ in self.lengths.type.members)))
+        node = h.Parameter(number, label="lengths")
+        self.nodes.append(node)
+        return node
+
+    # Bodies
+
+    def _add(self, part: Body, frame: _Nest, control: h.Node) -> h.Node:
+        """Add the body of an entry point after a control node; returns the control after it."""
+        function = part.entry.function
+        constants, loaded = self._constants(part)
+        nodes = copied(function.nodes, constants)
+        types = infer_types(function)
+        kinds = {copy: types[node] for copy, node in zip(nodes, function.nodes, strict=True) if node in types}
+        body = h.Function(function.name, [], [], [], function.return_type, nodes)
+        nest = _nest(body)
+        replaced: dict[h.Node, h.Node] = {nest.inside: control}
+        replaced |= self._numbers(part, nodes, nest, frame)
+        chains = self._chains(part, nodes)
+        dropped: set[h.Node] = {
+            nodes[0],
+            *nest.forks,
+            *nest.joins,
+            nest.end,
+            *(it for it in nest.ids if it is not None),
+        }
+        if isinstance(nest.end.value, h.ProductNode):
+            dropped.add(nest.end.value)
+        for storage, parameter, reduces in chains:
+            replaced |= dict.fromkeys((parameter, *reduces), self.states[storage].version)
+            dropped |= {parameter, *reduces}
+        for node in nodes:
+            if isinstance(node, h.DynamicConstantNode) and node.value in loaded:
+                number = loaded[node.value]
+                read = h.Read(self._lengths_node(), [h.FieldIndex(number)])
+                cast = h.Cast(U64, read)
+                self.nodes += [read, cast]
+                replaced[node] = cast
+                dropped.add(node)
+        end = nest.joins[-1].control
+        updates = {storage: reduces[-1].update for storage, _, reduces in chains if reduces}
+        final = _followed(replaced)
+        self.nodes += [it for it in nodes if it not in dropped]
+        replace_all(h.Function("", [], [], [], function.return_type, self.nodes), replaced)
+        self._pass_values(part, [it for it in nodes if it not in dropped], chains, kinds)
+        for storage, update in updates.items():
+            version = final(update)
+            self.states[storage].is_written |= version is not self.states[storage].version
+            self.states[storage].version = version
+        return final(end)
+
+    def _constants(self, part: Body) -> tuple[list[h.DynamicConstant], dict[h.DynamicConstant, int]]:
+        """The dynamic constants of a body, and those that are loaded from the structure of lengths."""
+        constants: list[h.DynamicConstant] = [h.DynamicParameter(axis) for axis in range(len(WORKGROUP_CONSTANTS))]
+        loaded: dict[h.DynamicConstant, int] = {}
+        by_length = {it.length: it for it in part.entry.bindings if it.length is not None}
+        for index in range(len(constants), len(part.entry.function.dynamic_constants)):
+            storage = part.storage[by_length[index].name]
+            known = storage if storage.is_kept else storage.length
+            if isinstance(known, Storage):
+                constants.append(self.extents[known])
+                continue
+            unknown = h.DynamicParameter(-1 - index)
+            constants.append(unknown)
+            loaded[unknown] = 0 if known is None else known
+        return constants, loaded
+
+    def _chains(self, part: Body, nodes: Iterable[h.Node]) -> list[_Chain]:
+        """The storage that a body uses."""
+        found: list[_Chain] = []
+        storages = {it.parameter: part.storage[it.name] for it in part.entry.bindings}
+        carriers = {it.init: it for it in nodes if isinstance(it, h.Reduce)}
+        for node in nodes:
+            if isinstance(node, h.Parameter):
+                chain: list[h.Reduce] = []
+                at: h.Node = node
+                while at in carriers:
+                    at = carriers[at]
+                    assert isinstance(at, h.Reduce)
+                    chain.append(at)
+                found.append((storages[node.index], node, chain))
+        return found
+
+    def _numbers(self, part: Body, nodes: Sequence[h.Node], nest: _Nest, frame: _Nest) -> dict[h.Node, h.Node]:
+        """The numbers of the threads of the frame instead of a body's own."""
+        if part.entry.workgroup_size == self.parts[0].entry.workgroup_size:
+            pairs = zip(nest.ids, frame.ids, strict=True)
+            return {own: other for own, other in pairs if own is not None and other is not None}
+        return self._global_numbers(part, nodes, frame)
+
+    def _global_numbers(self, part: Body, nodes: Sequence[h.Node], frame: _Nest) -> dict[h.Node, h.Node]:
+        """The same for another size of workgroups: a body that uses only `global_invocation_id`. Raises Refused."""
+        found = _global_ids(part.entry)
+        pairs = zip(nodes, part.entry.function.nodes, strict=True)
+        return {copy: self._global_number(found[node], frame) for copy, node in pairs if node in found}
+
+    def _global_number(self, axis: int, frame: _Nest) -> h.Node:
+        sizes = self.parts[0].entry.workgroup_size
+        group = frame.ids[2 - axis]
+        assert group is not None
+        number: h.Node = h.Cast(U32, group)
+        self.nodes.append(number)
+        local = [it for it in (2, 1, 0) if sizes[it] > 1]
+        if axis in local:
+            lane = frame.ids[len(WORKGROUP_CONSTANTS) + local.index(axis)]
+            assert lane is not None
+            size = h.ConstantNode(h.IntegerConstant(U32, sizes[axis]))
+            first = h.Binary(h.BinaryOp.MUL, number, size)
+            within = h.Cast(U32, lane)
+            number = h.Binary(h.BinaryOp.ADD, first, within)
+            self.nodes += [size, first, within, number]
+        return number
+
+    # Values instead of reads
+
+    def _pass_values(
+        self,
+        part: Body,
+        nodes: Iterable[h.Node],
+        chains: Iterable[_Chain],
+        types: Mapping[h.Node, h.Type],
+    ) -> None:
+        """Replace the reads of passed storage in a body by the values that were written."""
+        passed = {it for it, _, _ in chains if it.is_passed and (self.states[it].is_written or not it.is_kept)}
+        owners: dict[h.Node, Storage] = {self.states[it].version: it for it in passed}
+        body = list(nodes)
+        changed = True
+        while changed:
+            changed = False
+            for node in body:
+                source = _version_of(node, owners)
+                if node not in owners and source is not None:
+                    owners[node] = source
+                    changed = True
+        replaced: dict[h.Node, h.Node] = {}
+        for node in body:
+            if isinstance(node, h.Read) and node.collection in owners and not is_control(node):
+                path = constant_path(node.indices[1:])
+                assert path is not None
+                replaced[node] = self._value(node.collection, path, types[node])
+        replace_all(h.Function("", [], [], [], h.Product(()), self.nodes), replaced)
+        for (version, path), value in list(self._values.items()):
+            self._values[version, path] = _followed(replaced)(value)
+
+    def _value(self, version: h.Node, path: Part, type: h.Type) -> h.Node:
+        """The part of an invocation's own element in a version."""
+        key = version, path
+        if key in self._values:
+            return self._values[key]
+        match version:
+            case h.Write(collection, value, indices):
+                found = value if constant_path(indices[1:]) == path else self._value(collection, path, type)
+            case h.Phi(region, versions):
+                phi = h.Phi(region, [])
+                self._values[key] = phi
+                self.nodes.append(phi)
+                phi.values = [self._value(it, path, type) for it in versions]
+                found = phi
+            case _:
+                found = h.ConstantNode(h.ZeroConstant(type))
+                self.nodes.append(found)
+        self._values[key] = found
+        return found
+
+    def _close(self, frame: _Nest, control: h.Node) -> None:
+        for join in reversed(frame.joins):
+            join.control = control
+            control = join
+        frame.end.control = control
+        results: list[h.Node] = []
+        for state in self.states.values():
+            update = state.version
+            for reduce in reversed(state.reduces):
+                reduce.update = update
+                update = reduce
+            results += state.reduces[:1]
+        product = h.ProductNode(results)
+        frame.end.value = product
+        self.nodes.append(product)
+
+
+def _version_of(node: h.Node, owners: Mapping[h.Node, Storage]) -> Storage | None:
+    match node:
+        case h.Write(collection):
+            return owners.get(collection)
+        case h.Phi(_, values):
+            return next((owners[it] for it in values if it in owners), None)
+        case _:
+            return None
+
+
+def _followed(replaced: Mapping[h.Node, h.Node]) -> Callable[[h.Node], h.Node]:
+    """The last replacement of a node."""
+
+    def final(node: h.Node) -> h.Node:
+        while (following := replaced.get(node)) is not None:
+            node = following
+        return node
+
+    return final
+
+
+def _is_count(node: h.DynamicConstantNode) -> bool:
+    return isinstance(node.value, h.DynamicParameter) and 0 <= node.value.index < len(WORKGROUP_CONSTANTS)
+
+
+def _resized(type: h.Type, extent: h.DynamicConstant | None) -> h.Type:
+    """The type of a parameter with another extent of its runtime-sized array."""
+    if extent is None:
+        return type
+    match type:
+        case h.Array(element=element):
+            return array(element, extent)
+        case h.Product(fields=[*fields, last]):
+            return h.Product((*fields, _resized(last, extent)))
+        case _:
+            raise AssertionError("no runtime-sized array")
