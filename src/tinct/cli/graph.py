@@ -13,6 +13,7 @@ from ..graphs.files import read_graph
 from .buffer_specs import make_inputs
 from .device_names import ADAPTER_HELP, DEVICE, device_name, device_of_node
 from .files import write_text
+from .graph_stream import StreamOptions, stream_graph
 from .graphviz import picture
 from .options import file_argument, print_text, read_source
 from .outputs import show_outputs
@@ -38,6 +39,7 @@ Examples:
   tinct graph sort.hpvm --run -b keys=integers:100000:0:1000000 --device interp --format json
   tinct graph edges.hpvm --run -b picture=in.npy -b width=512 -b height=512 --times --svg edges.svg
   tinct graph sort.hpvm --run -b keys=integers:100000:0:1000000 --device-of sort_by_digit.scan=interp
+  tinct graph edges.hpvm --run --stream picture=frames.npy -b width=512 -b height=512 -o edges.npz
 
 \b
 A file is text (.hpvm) or the JSON that --format json prints; - is standard input. With --run, --format json prints the
@@ -73,6 +75,18 @@ outputs as tinct run does, and --svg draws the times of the nodes.
     metavar="SECONDS",
     help="Stop compiling, or a run, that takes longer.",
 )
+@click.option(
+    "--stream",
+    "items",
+    multiple=True,
+    metavar="NAME=SPEC",
+    help="Run the graph for each item of an input: the first axis of an array.",
+)
+@click.option("--state", multiple=True, metavar="NAME=SPEC", help="An input that is an output of the item before.")
+@click.option("--feed", multiple=True, metavar="OUTPUT=INPUT", help="Which output that is, if not that of its name.")
+@click.option(
+    "--depth", type=click.IntRange(1), default=4, show_default=True, help="The number of items that are under way."
+)
 @click.option("--times", is_flag=True, help="After a run, print what each node took, and all copies.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random buffers.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Save the outputs (.npz).")
@@ -85,6 +99,10 @@ def command(
     device: str,
     devices: tuple[tuple[str, str], ...],
     timeout: float | None,
+    items: tuple[str, ...],
+    state: tuple[str, ...],
+    feed: tuple[str, ...],
+    depth: int,
     times: bool,
     seed: int,
     output: Path | None,
@@ -93,8 +111,18 @@ def command(
     _check_options(
         form,
         is_run=is_run,
-        runs_only={"--buffer": buffers, "--device-of": devices, "--times": times, "--output": output},
+        runs_only={
+            "--buffer": buffers,
+            "--device-of": devices,
+            "--stream": items,
+            "--times": times,
+            "--output": output,
+        },
     )
+    if (state or feed) and not items:
+        raise InputError("--state and --feed are for --stream")
+    if items and times:
+        raise InputError("--times is for one run, and not for --stream")
     graph = read_graph(read_source(file))
     if not is_run:
         if drawing is None or form != "text":
@@ -102,6 +130,12 @@ def command(
         _draw(graph, drawing, {})
         return
     given = make_inputs(graph, buffers, seed)
+    if items:
+        options = StreamOptions(items, state, feed, depth)
+        found = stream_graph(graph, options, given, seed, device=device, devices=dict(devices), timeout=timeout)
+        show_outputs(found, output, form)
+        _draw(graph, drawing, {})
+        return
     result = graph.run_timed(given, device=device, devices=dict(devices), timeout=timeout)
     show_outputs(result.outputs, output, form)
     if times:
