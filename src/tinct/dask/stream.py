@@ -59,14 +59,17 @@ def stream(
     dies runs on another one. All else is as for `Graph.map`: state goes from worker to worker, and only what needs it
     waits. An error ends the iteration. Raises InputError, and what `run` raises, with the number of the item.
     """
-    known: object = graph
-    if not isinstance(known, (Graph, GraphProgram)):
-        raise InputError(f"a stream is of a graph, not {shown(graph)}")
-    program, most = known.program, depth_of(depth)
+    program, most = _program(graph), depth_of(depth)
     form = ItemForm(program, inputs or {}, state or {}, feed)
     node_devices(program.module, device, devices or {})
     stages = stages_of(program, form.feed, Where(device, devices or {}, seconds_of(timeout)))
     return _outputs(_Cluster(client, stages, form), program, items, most)
+
+
+def _program(graph: object) -> GraphProgram:
+    if isinstance(graph, (Graph, GraphProgram)):
+        return graph.program
+    raise InputError(f"a stream is of a graph, not {shown(graph)}")
 
 
 def _outputs(cluster: _Cluster, program: GraphProgram, items: Iterable[Any], most: int) -> Iterator[dict[str, Any]]:
