@@ -122,7 +122,7 @@ def test_empty_blocks() -> None:
         (
             {"src": PICTURE, "dst": None},
             {},
-            "none of the buffers is a Dask array, so there are no blocks: use Kernel.run",
+            "none of the buffers is a Dask array, so there are no blocks: use run",
         ),
         (
             {"sorce": da.zeros(4, chunks=2)},
@@ -145,7 +145,7 @@ def test_empty_blocks() -> None:
             "depth has 3 entries, but the blocks have 2 axes",
         ),
         ({"src": da.zeros((8, 8)), "dst": None}, {"depth": -1}, "depth is a number of elements, 0 or more, not -1"),
-        ({"src": da.zeros((8, 8)), "dst": None}, {"outputs": ["src"]}, "the kernel writes no binding named 'src'"),
+        ({"src": da.zeros((8, 8)), "dst": None}, {"outputs": ["src"]}, "nothing that is written is named 'src'"),
         (
             {"src": da.zeros((8, 8)), "dst": np.zeros(64, np.float32)},
             {},

@@ -52,3 +52,59 @@ def test_tasks_of_a_worker_share_a_shader(client: Any) -> None:
 
     found = client.gather([client.submit(run, count, pure=False) for count in range(1, 9)])
     assert len(set(found)) == len({process for process, _ in found})
+
+
+def summing() -> tinct.Graph:
+    """y = a long computation on x, and the sum of all y so far."""
+    graph = tinct.Graph("summing")
+    node = graph.node(tinct.load(TEXT)["long"], threads="len(x)", name="long")
+    total = graph.node(
+        lambda y, before: {"sum": y + before},
+        inputs={"y": "array<f32>", "before": "array<f32>"},
+        outputs={"sum": "array<f32>"},
+        name="total",
+    )
+    graph.bind_input("x", node["dst"])
+    first, second = graph.split(node["dst"])
+    graph.edge(first, total["y"])
+    graph.bind_output(second, "y")
+    graph.bind_input("before", total["before"])
+    graph.bind_output(total["sum"], "sum")
+    return graph
+
+
+@pytest.mark.parametrize("device", ["cpu"])
+def test_a_stream_on_a_cluster_that_loses_a_worker(client: Any, device: str) -> None:
+    graph, start = summing(), np.zeros(64, np.float32)
+    frames = [np.full(64, number, np.float32) for number in range(BLOCKS)]
+    expected = list(graph.map(frames, state={"before": start}, feed={"sum": "before"}))
+    taken: list[int] = []
+
+    def counted() -> Iterator[Any]:
+        for number, frame in enumerate(frames):
+            taken.append(number)
+            yield frame
+
+    victim = next(iter(client.run(os.getpid).values()))
+    found = tinct.dask.stream(
+        client, graph, counted(), depth=6, state={"before": start}, feed={"sum": "before"}, device=device
+    )
+    for number, outputs in enumerate(found):
+        assert len(taken) <= number + 7
+        assert outputs.keys() == {"y", "sum"}
+        for name, it in expected[number].items():
+            np.testing.assert_array_equal(outputs[name], it)
+        if number == 3:
+            os.kill(victim, signal.SIGKILL)
+    assert number == BLOCKS - 1
+    assert victim not in client.run(os.getpid).values()
+
+
+def test_an_error_on_a_cluster_has_the_number_of_its_item(client: Any) -> None:
+    frames = [np.zeros(64, np.float32), "x"]
+    found = tinct.dask.stream(client, summing(), frames, inputs={"before": np.zeros(64, np.float32)})
+    next(found)
+    with pytest.raises(tinct.InputError, match="item 1: x: "):
+        next(found)
+    with pytest.raises(tinct.InputError, match="a stream is of a graph, not 3"):
+        tinct.dask.stream(client, 3, [])  # type: ignore[arg-type]

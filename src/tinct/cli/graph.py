@@ -15,6 +15,7 @@ from ..graphs.program import NodeChoice
 from .buffer_specs import make_inputs
 from .device_names import ADAPTER_HELP, DEVICE, device_of_node, device_or_auto
 from .files import write_text
+from .graph_stream import StreamOptions, stream_graph
 from .graphviz import picture
 from .options import file_argument, print_text, read_source
 from .outputs import show_outputs
@@ -51,6 +52,7 @@ Examples:
   tinct graph sort.hpvm --run -b keys=integers:100000:0:1000000 --device-of sort_by_digit.scan=interp
   tinct graph life.hpvm --run -b cells=cells.npy -b width=512 -b height=512 --repeat 1000
   tinct graph sort.hpvm --emit sort -b keys=integers:100000:0:1000000
+  tinct graph edges.hpvm --run --stream picture=frames.npy -b width=512 -b height=512 -o edges.npz
 
 \b
 A file is text (.hpvm) or the JSON that --format json prints; - is standard input. With --run, --format json prints the
@@ -101,6 +103,17 @@ outputs as tinct run does, and --svg draws the times of the nodes.
 )
 @click.option("--fuse", "is_fused", is_flag=True, help="Fuse nodes along one-to-one edges, where that is proved.")
 @click.option("--remarks", is_flag=True, help="Print what became of each one-to-one edge: fused, or why not.")
+@click.option(
+    "--stream",
+    "items",
+    multiple=True,
+    metavar="NAME=SPEC",
+    help="Run the graph for each item of an input: the first axis of an array.",
+)
+@click.option("--state", multiple=True, metavar="NAME=SPEC", help="An input that is an output of the item before.")
+@click.option(
+    "--depth", type=click.IntRange(1), default=4, show_default=True, help="The number of items that are under way."
+)
 @click.option("--times", is_flag=True, help="After a run, print what each node took, and all copies.")
 @click.option(
     "--repeat", type=click.IntRange(0), metavar="N", help="Execute the graph N times, or with --until at most N times."
@@ -129,6 +142,9 @@ def command(
     timeout: float | None,
     is_fused: bool,
     remarks: bool,
+    items: tuple[str, ...],
+    state: tuple[str, ...],
+    depth: int,
     times: bool,
     repeat: int | None,
     until: str | None,
@@ -138,13 +154,14 @@ def command(
     output: Path | None,
 ) -> None:
     """Check a graph of kernels, and print, draw or run it."""
-    runs_only: dict[str, object] = {"--device-of": devices, "--times": times, "--output": output}
+    runs_only: dict[str, object] = {"--device-of": devices, "--stream": items, "--times": times, "--output": output}
     runs_only |= {"--repeat": repeat is not None, "--until": until, "--every": every}
     if folder is None:
         runs_only |= {"--buffer": buffers, "--feed": feeds}
     elif is_run or drawing is not None or form != "text":
         raise InputError("--emit neither runs nor prints nor draws the graph: leave --run, --svg and --format out")
     _check_options(form, is_run=is_run, runs_only=runs_only)
+    _check_stream(items, state, device, is_timed=times, is_repeated=repeat is not None or until is not None)
     graph = read_graph(read_source(file))
     if is_fused or remarks:
         fused = graph.fused()
@@ -160,13 +177,20 @@ def command(
         _draw(graph, drawing, {})
         return
     given = make_inputs(graph, buffers, seed)
+    first, chosen = "cpu" if device == "auto" else device, _node_devices(device, devices)
+    if items:
+        options = StreamOptions(items, state, dict(feeds), depth)
+        found = stream_graph(graph, options, given, seed, device=first, devices=chosen, timeout=timeout)
+        show_outputs(found, output, form)
+        _draw(graph, drawing, {})
+        return
     failure = graph.failure(given) if remarks and isinstance(graph, FusedProgram) else None
     if failure is not None:
         click.echo(f"this run executes the graph as it was: {failure}", err=True)
     result = graph.run_timed(
         given,
-        device="cpu" if device == "auto" else device,
-        devices=_node_devices(device, devices),
+        device=first,
+        devices=chosen,
         timeout=timeout,
         repeat=repeat,
         until=until,
@@ -187,6 +211,19 @@ def _node_devices(device: str, devices: tuple[tuple[str, str], ...]) -> NodeChoi
     if device == "auto" and devices:
         raise InputError("--device auto chooses the devices of all nodes, and goes without --device-of")
     return "auto" if device == "auto" else dict(devices)
+
+
+def _check_stream(
+    items: tuple[str, ...], state: tuple[str, ...], device: str, *, is_timed: bool, is_repeated: bool
+) -> None:
+    if state and not items:
+        raise InputError("--state is for --stream")
+    if items and is_timed:
+        raise InputError("--times is for one run, and not for --stream")
+    if items and is_repeated:
+        raise InputError("--repeat and --until are for one run, and not for --stream")
+    if items and device == "auto":
+        raise InputError("--device auto is for one run, and not for --stream: name the devices by --device-of")
 
 
 def _check_options(form: str, *, is_run: bool, runs_only: Mapping[str, object]) -> None:

@@ -6,21 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any, TypeAlias, cast
 
-import numpy as np
-
 from ..base.errors import InputError
+from ..graphs import Graph, GraphProgram
 from ..sessions.calls import Constants
 from ..shader import Kernel
 from .arrays import DaskArray, Delayed, dask_arrays, delayed
-from .blocks import Array, SizeOfBlock, element_dtype
-from .plan import Options, Plan, plan_of, written_names
+from .callees import Array, Options, SizeOfBlock
+from .plan import Plan, plan_of
 
 Combine: TypeAlias = Callable[[Array, Array], Array]
 _Results: TypeAlias = Mapping[str, Array]
 
 
 def fold_blocks(
-    kernel: Kernel,
+    function: Kernel | Graph | GraphProgram,
     buffers: Mapping[str, Any],
     *,
     combine: Combine | Mapping[str, Combine],
@@ -32,28 +31,36 @@ def fold_blocks(
     via: str | None = None,
     timeout: float | None = None,
 ) -> DaskArray | dict[str, DaskArray]:
-    """Dispatch a kernel once for each block of Dask arrays, and combine the results: sums, histograms, extremes.
+    """Dispatch a kernel, or execute a graph, once for each block of Dask arrays, and combine the results: sums,
+    histograms, extremes.
 
     `buffers` is as for `map_blocks`. A binding that the kernel writes has an array, from which every block starts, so
     that it must not change what is combined: zeros for sums. `combine` gives one result from two, `numpy.add` for
     example, or is a dict of such functions by binding; it must be associative, and results are combined in the order of
     blocks, `split_every` at a time.
 
+    What a graph returns for a block is combined if it is no array of any length.
+
     Returns the combined binding as a Dask array, or a dict by name if there are several. Raises InputError as
     `map_blocks` does.
     """
     if split_every < 2:
         raise InputError(f"split_every is 2 or more, not {split_every}")
-    plan = plan_of(kernel, buffers, 0, "none")
-    names = [name for name in written_names(plan) if name not in plan.arrays and plan.values.get(name) is not None]
+    plan = plan_of(function, buffers, 0, "none", Options(threads, workgroups, constants, device, via, timeout))
+    names = [
+        name
+        for name in plan.callee.outputs
+        if name not in plan.arrays and not plan.callee.is_array(name, plan.values.get(name))
+    ]
     if not names:
-        raise InputError("the kernel writes no binding with an array of its own, so there is nothing to combine")
+        raise InputError(
+            "nothing that is written has a value of its own for each block, so there is nothing to combine"
+        )
     functions: Mapping[str, Combine] = dict.fromkeys(names, combine) if callable(combine) else combine
     missing = [name for name in names if name not in functions]
     if missing:
         raise InputError(f"combine has no function for {', '.join(missing)}")
-    options = Options(threads, workgroups, constants, device, via, timeout)
-    whole = _tree(plan.runs(names, options), {name: functions[name] for name in names}, split_every)
+    whole = _tree(plan.runs(names), {name: functions[name] for name in names}, split_every)
     found = {name: _picked(plan, whole, name) for name in names}
     return found[names[0]] if len(names) == 1 else found
 
@@ -73,9 +80,8 @@ def _combined(functions: Mapping[str, Combine], results: Sequence[_Results]) -> 
 
 
 def _picked(plan: Plan, whole: Delayed, name: str) -> DaskArray:
-    given = np.asarray(plan.values[name])
-    dtype = given.dtype if given.dtype.names is not None else element_dtype(plan.kernel, name)
-    return dask_arrays().from_delayed(delayed(_pick)(whole, name), given.shape, dtype)
+    dtype, shape = plan.callee.whole_form(name, plan.values.get(name))
+    return dask_arrays().from_delayed(delayed(_pick)(whole, name), shape, dtype)
 
 
 def _pick(results: _Results, name: str) -> Array:

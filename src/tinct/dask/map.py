@@ -1,4 +1,4 @@
-"""A kernel on each block of Dask arrays."""
+"""A kernel or a graph on each block of Dask arrays."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import InputError
+from ..graphs import Graph, GraphProgram
 from ..ir.hints import unknown_name
 from ..sessions.calls import Constants
 from ..shader import Kernel
 from .arrays import DaskArray, dask_arrays
-from .blocks import Array, SizeOfBlock, element_dtype
-from .plan import Boundary, Depth, Options, Plan, plan_of, written_names
+from .callees import Array, Options, SizeOfBlock
+from .plan import Boundary, Depth, Plan, plan_of
 
 
 def map_blocks(
-    kernel: Kernel,
+    function: Kernel | Graph | GraphProgram,
     buffers: Mapping[str, Any],
     *,
     threads: SizeOfBlock | None = None,
@@ -30,9 +31,10 @@ def map_blocks(
     via: str | None = None,
     timeout: float | None = None,
 ) -> DaskArray | dict[str, DaskArray]:
-    """Dispatch a kernel once for each block of Dask arrays. Nothing runs before the result is computed.
+    """Dispatch a kernel, or execute a graph, once for each block of Dask arrays. Nothing runs before the result is
+    computed.
 
-    `buffers` has a value for each binding, by name:
+    `buffers` has a value for each binding, or each input of the graph, by name:
 
     - a Dask array, of which each dispatch gets its block. All have the same leading extents and are cut alike; axes
       that only some have are not cut;
@@ -45,23 +47,27 @@ def map_blocks(
     overlap their neighbours by so much, and results are cut back; blocks smaller than that are joined. `boundary` says
     what lies beyond the ends: "none", "reflect", "periodic", "nearest", or a number.
 
-    Returns the written binding as a Dask array; a dict by name if there are several, or if `outputs` names some.
+    A graph has sizes, constants and outputs of its own: those of its outputs that are arrays of any length have as many
+    elements as the block.
+
+    Returns the written binding, or the output, as a Dask array; a dict by name if there are several, or if `outputs`
+    names some.
     Raises InputError for arrays and names that do not fit, and where Dask is missing. What `Kernel.run` raises for a
     block is raised when it is computed.
     """
-    plan = plan_of(kernel, buffers, depth, boundary)
+    plan = plan_of(function, buffers, depth, boundary, Options(threads, workgroups, constants, device, via, timeout))
     names = _outputs(plan, outputs)
-    runs = plan.runs(names, Options(threads, workgroups, constants, device, via, timeout))
+    runs = plan.runs(names)
     found = {name: _picked(plan, runs, name) for name in names}
     return found[names[0]] if outputs is None and len(names) == 1 else found
 
 
 def _outputs(plan: Plan, wanted: Sequence[str] | None) -> list[str]:
-    written = written_names(plan)
-    in_blocks = [name for name in written if name in plan.arrays or plan.values.get(name, 0) is None]
+    written = plan.callee.outputs
+    in_blocks = [it for it in written if it in plan.arrays or plan.callee.is_array(it, plan.values.get(it, 0))]
     for name in written if wanted is None else wanted:
         if name not in written:
-            raise InputError(unknown_name(f"the kernel writes no binding named {name!r}", name, written))
+            raise InputError(unknown_name(f"nothing that is written is named {name!r}", name, written))
         if name not in in_blocks:
             raise InputError(
                 f"{name} is written by every block, but is no array of blocks: fold_blocks combines such results, and "
@@ -74,9 +80,11 @@ def _picked(plan: Plan, runs: DaskArray, name: str) -> DaskArray:
     """One output of all blocks, without its halo."""
     da, axes = dask_arrays(), tuple(plan.axes)
     given = plan.arrays.get(name)
-    inner = () if given is None else given.shape[len(axes) :]
-    is_structure = given is not None and given.dtype.names is not None
-    dtype = given.dtype if given is not None and is_structure else element_dtype(plan.kernel, name)
+    if given is not None and given.dtype.names is not None:
+        dtype, inner = given.dtype, given.shape[len(axes) :]
+    else:
+        dtype, inner = plan.callee.form(name)
+        inner = inner if given is None else given.shape[len(axes) :]
     indices = (*axes, *range(len(axes), len(axes) + len(inner)))
     new_axes = {len(axes) + number: extent for number, extent in enumerate(inner)}
     meta = np.empty((0,) * len(indices), dtype)

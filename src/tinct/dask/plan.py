@@ -1,4 +1,4 @@
-"""What `map_blocks` and `fold_blocks` share: checks of the arguments, and the tasks that run a kernel on each block."""
+"""What `map_blocks` and `fold_blocks` share: checks of the arguments, and the tasks that run on each block."""
 
 from __future__ import annotations
 
@@ -10,32 +10,21 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..ir.hints import unknown_name
-from ..sessions.calls import Constants
-from ..shader import Kernel
 from .arrays import DaskArray, dask_arrays, is_dask_array
-from .blocks import BlockRun, Grid, SizeOfBlock, element_dtype
+from .blocks import BlockRun
+from .callees import Callee, Options, callee_of
+from .grid import Grid
 
 Depth: TypeAlias = "int | Sequence[int]"
 Boundary: TypeAlias = "str | float | Sequence[str | float]"
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """How each block runs: see `map_blocks`."""
-
-    threads: SizeOfBlock | None
-    workgroups: SizeOfBlock | None
-    constants: Constants | None
-    device: str
-    via: str | None
-    timeout: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """Dask arrays of the same blocks, with their names; `depth` and `boundary` by axis."""
 
-    kernel: Kernel
+    callee: Callee
+    options: Options
     arrays: Mapping[str, DaskArray]
     values: Mapping[str, object]
     depth: Mapping[int, int]
@@ -51,25 +40,20 @@ class Plan:
         """An array with these axes only."""
         return min(self.arrays.values(), key=lambda it: it.ndim)
 
-    def runs(self, outputs: Sequence[str], options: Options) -> DaskArray:
-        """A Dask array whose blocks are not arrays but the outputs of the kernel, by name."""
+    def runs(self, outputs: Sequence[str]) -> DaskArray:
+        """A Dask array whose blocks are not arrays but the outputs, by name."""
         da = dask_arrays()
         depth = tuple(self.depth[axis] for axis in self.axes)
         closed = tuple(self.boundary[axis] != "none" for axis in self.axes)
-        made = {name: element_dtype(self.kernel, name) for name, value in self.values.items() if value is None}
+        made = {name: self.callee.form(name)[0] for name, value in self.values.items() if value is None}
         run = BlockRun(
-            kernel=self.kernel,
+            callee=self.callee,
             names=tuple(self.arrays),
             values={name: value for name, value in self.values.items() if value is not None},
             made=made,
             outputs=tuple(outputs),
             grid=Grid(self.first.chunks, depth, closed),
-            threads=options.threads,
-            workgroups=options.workgroups,
-            constants=options.constants,
-            device=options.device,
-            via=options.via,
-            timeout=options.timeout,
+            options=self.options,
         )
         pairs: list[DaskArray | Sequence[int]] = []
         for array in self.arrays.values():
@@ -83,15 +67,16 @@ class Plan:
         return dask_arrays().overlap.overlap(array, self.depth, self.boundary) if any(self.depth.values()) else array
 
 
-def plan_of(kernel: Kernel, buffers: Mapping[str, Any], depth: Depth, boundary: Boundary) -> Plan:
+def plan_of(function: object, buffers: Mapping[str, Any], depth: Depth, boundary: Boundary, options: Options) -> Plan:
     """The plan. Raises InputError for arrays that cannot be cut into the same blocks, and for unknown names."""
-    names = [info.name for info in kernel.bindings]
+    callee = callee_of(function, options)
+    names = callee.names
     for name in buffers:
         if name not in names:
-            raise InputError(unknown_name(f"the entry point uses no buffer named {name!r}", name, names))
+            raise InputError(unknown_name(f"{callee.title} no buffer named {name!r}", name, names))
     arrays = {name: value for name, value in buffers.items() if is_dask_array(value)}
     if not arrays:
-        raise InputError("none of the buffers is a Dask array, so there are no blocks: use Kernel.run")
+        raise InputError("none of the buffers is a Dask array, so there are no blocks: use run")
     first_name, first = min(arrays.items(), key=lambda it: it[1].ndim)
     for name, array in arrays.items():
         if any(np.isnan(extent) for extent in array.shape):
@@ -106,7 +91,7 @@ def plan_of(kernel: Kernel, buffers: Mapping[str, Any], depth: Depth, boundary: 
     chunks = _chunks(first_name, first, depths)
     same = {name: it.rechunk((*chunks, *((n,) for n in it.shape[first.ndim :]))) for name, it in arrays.items()}
     values = {name: value for name, value in buffers.items() if name not in arrays}
-    return Plan(kernel, same, values, depths, _by_axis("boundary", boundary, first.ndim))
+    return Plan(callee, options, same, values, depths, _by_axis("boundary", boundary, first.ndim))
 
 
 def _chunks(name: str, array: DaskArray, depths: Mapping[int, int]) -> tuple[tuple[int, ...], ...]:
@@ -126,8 +111,3 @@ def _by_axis(what: str, value: Any, axes: int) -> dict[int, Any]:
     if what == "depth" and not all(isinstance(it, int) and it >= 0 for it in values):
         raise InputError(f"depth is a number of elements, 0 or more, not {value!r}")
     return dict(enumerate(values))
-
-
-def written_names(plan: Plan) -> list[str]:
-    """The bindings that the kernel writes."""
-    return [info.name for info in plan.kernel.bindings if info.is_written]
