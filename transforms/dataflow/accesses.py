@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, assert_never
 
 from ...ir import types as w
 from ...ir.dataflow.expressions import Polynomial
@@ -211,8 +211,10 @@ def _described(node: h.Node) -> str:
             return "is the counter of a loop, or depends on a branch"
         case h.Intrinsic(function):
             return f"is computed by {function}"
-        case _:
+        case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
             return "is not a sum of products of builtin values and numbers of the dispatch"
+        case _:
+            assert_never(node)
 
 
 def _owners(entry: EntryPoint, types: Mapping[h.Node, h.Type]) -> dict[h.Node, str]:
@@ -242,5 +244,7 @@ def _comes_from(node: h.Node, owners: Mapping[h.Node, str]) -> str | None:
             return owners.get(init)
         case h.Phi(_, values):
             return next((owners[it] for it in values if it in owners), None)
-        case _:
+        case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
             return None
+        case _:
+            assert_never(node)

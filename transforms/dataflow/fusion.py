@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, assert_never
 
 from ...ir import types as w
 from ...ir.core.nodes import Module as CoreModule
@@ -23,13 +23,16 @@ from ...ir.dataflow.nodes import (
     EmbeddedShader,
     Endpoint,
     Expression,
+    FloatLiteral,
     Function,
     Graph,
+    IntegerLiteral,
     Leaf,
     Length,
     Member,
     Module,
     Port,
+    Query,
     Reference,
     Shader,
 )
@@ -299,8 +302,10 @@ def _redirect(flat: FlatGraph, changed: Mapping[Endpoint, Endpoint]) -> None:
                 return Length(reference(value))
             case Binary(op, lhs, rhs):
                 return Binary(op, expression(lhs), expression(rhs))
-            case _:
+            case Query() | IntegerLiteral() | FloatLiteral():
                 return it
+            case _:
+                assert_never(it)
 
     map_expressions(flat, expression)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 
 from ...ir.dataflow.expressions import Polynomial
 from ...ir.hercules import nodes as h
@@ -91,8 +91,10 @@ class GuardFinder:
                 return self._merged(region, values, truth, depth)
             case h.ConstantNode():
                 return Guards() if is_constant(condition, truth) else _UNKNOWN
-            case _:
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 return _UNKNOWN
+            case _:
+                assert_never(condition)
 
     def _chosen(self, chooser: h.Node, if_true: h.Node, if_false: h.Node, truth: bool, depth: int) -> Guards:
         if is_constant(if_false, not truth):
