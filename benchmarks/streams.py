@@ -2,8 +2,8 @@
 
 The CPU seconds of an item are those of the process for a plain loop of `Graph.run`, all threads together. If all
 processors were busy with items all the time, a stream would do as many items a second as there are processors, divided
-by these seconds; the share of that is shown, and how many CPU seconds an item takes in the stream. Rounds of the loop and of the stream are interleaved. At the end, many small items
-show how memory grows.
+by these seconds; the share of that is shown, and how many CPU seconds an item takes in the stream. Rounds of the loop
+and of the stream are interleaved. At the end, many small items show how memory grows.
 """
 
 from __future__ import annotations
@@ -100,9 +100,8 @@ def main(rounds: int, items: int, elements: int, many: int, json_path: Path | No
     found = streams(rounds, items, elements, many)
     for name, values in found["seconds"].items():
         console.print(f"{name}: {statistics.median(values):.4f}", highlight=False)
-    console.print(
-        f"share of processors ÷ CPU seconds an item: {statistics.median(found['share']):.2f}", highlight=False
-    )
+    share = statistics.median(found["share"])
+    console.print(f"share of processors ÷ CPU seconds an item: {share:.2f}", highlight=False)
     console.print(f"peak memory, kB: {found['growth']}, {many:,} items", highlight=False)
     if json_path is not None:
         json_path.write_text(json.dumps({"machine": about, **found}, indent=2), encoding="utf-8")
