@@ -100,9 +100,8 @@ def main(rounds: int, items: int, elements: int, many: int, json_path: Path | No
     found = streams(rounds, items, elements, many)
     for name, values in found["seconds"].items():
         console.print(f"{name}: {statistics.median(values):.4f}", highlight=False)
-    console.print(
-        f"share of processors ÷ CPU seconds an item: {statistics.median(found['share']):.2f}", highlight=False
-    )
+    share = statistics.median(found["share"])
+    console.print(f"share of processors ÷ CPU seconds an item: {share:.2f}", highlight=False)
     console.print(f"peak memory, kB: {found['growth']}, {many:,} items", highlight=False)
     if json_path is not None:
         json_path.write_text(json.dumps({"machine": about, **found}, indent=2), encoding="utf-8")
