@@ -40,6 +40,7 @@ from ..ir.tokens import TextError
 from ..reflection import BindingInfo
 from ..sessions.calls import Constants
 from ..shader import BufferValue, Kernel
+from .edge_checks import EdgeWarning
 from .host_functions import HostFunction, host
 from .launch import Launch
 from .linking import Links, link_graphs, link_leaves
@@ -465,6 +466,11 @@ class Graph(Streamable):
     def choose_devices(self, inputs: Mapping[str, BufferValue], *, timeout: float | None = None) -> dict[str, str]:
         """The fastest devices for the leaves; see `GraphProgram.choose_devices`."""
         return self.program.choose_devices(inputs, timeout=timeout)
+
+    @property
+    def warnings(self) -> tuple[EdgeWarning, ...]:
+        """The edges that are declared one-to-one and are not proved to be; see `GraphProgram.warnings`."""
+        return self.program.warnings
 
     def fused(self) -> FusedProgram:
         """The graph with its leaves fused along one-to-one edges; see `GraphProgram.fused`."""

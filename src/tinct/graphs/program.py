@@ -29,6 +29,7 @@ from ..reflection import BindingInfo
 from ..shader import BufferValue, Kernel, Shader
 from .choosing import Chooser, check_auto
 from .devices import NodeDevices, node_devices
+from .edge_checks import EdgeWarning, edge_warnings
 from .host_functions import HostFunction
 from .launch import Launch
 from .linking import Links
@@ -136,6 +137,15 @@ class GraphProgram(Streamable):
     def functions(self) -> dict[str, HostFunction]:
         """The Python functions of the leaves on the host, by the names of the leaves."""
         return dict(self.links.hosts)
+
+    @cached_property
+    def warnings(self) -> tuple[EdgeWarning, ...]:
+        """The edges that are declared one-to-one and are not proved to be, each with its place and that of the access.
+
+        What the numbers of a run decide is not among them; see docs/fusion.md. The kernels at these edges are
+        translated when it is asked for first.
+        """
+        return edge_warnings(self)
 
     def run(
         self,
