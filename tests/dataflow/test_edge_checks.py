@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import tinct
+from tinct.base.errors import InputError
 from tinct.cli import tinct as command
-from tinct.graphs import zeros
+from tinct.graphs import one_to_one, zeros
 
 _HEAD = """
 struct Size { offset: u32, width: u32 }
@@ -195,3 +197,72 @@ def test_results_do_not_depend_on_it():
     ]
     inputs = {"x": np.arange(100, dtype=np.float32), "offset": 0, "width": 1}
     np.testing.assert_array_equal(graphs[0].run(inputs)["y"], graphs[1].run(inputs)["y"])
+
+
+# Functions under tinct.graph
+
+
+def _call(kernel: tinct.Kernel, source: Any, x: Any) -> Any:
+    buffers = {"size": {"offset": 0, "width": 0}, "src": source, "dst": zeros(x.length)}
+    return kernel(buffers, threads=x.length)["dst"]
+
+
+def test_call_says_one_to_one():
+    kernel = _kernel(_WRITE)
+
+    @tinct.graph
+    def chain(x: Any) -> Any:
+        once = _call(kernel, x, x)
+        twice = _call(kernel, one_to_one(once), x)
+        return {"y": _call(kernel, twice, x)}
+
+    edges = [it for it in str(chain).splitlines() if "createEdge" in it]
+    assert ["one_to_one" in it for it in edges] == [True, False]
+    assert [it.message for it in chain.fused().remarks] == ["fused"]
+    x = np.arange(70, dtype=np.float32)
+    np.testing.assert_array_equal(chain.fused().run({"x": x})["y"], chain.run({"x": x})["y"])
+
+
+def test_one_use_of_several_is_one_to_one():
+    kernel = _kernel(_WRITE)
+
+    @tinct.graph
+    def fork(x: Any) -> Any:
+        once = _call(kernel, x, x)
+        return {"once": once, "own": _call(kernel, one_to_one(once), x), "other": _call(kernel, once, x)}
+
+    assert str(fork).count("one_to_one") == 2  # into the split, and from there to one node
+    assert fork.warnings == ()
+
+
+def test_call_with_another_grid():
+    kernel = _kernel(_WRITE)
+
+    def shorter(x: Any) -> Any:
+        once = _call(kernel, x, x)
+        buffers = {"size": {"offset": 0, "width": 0}, "src": one_to_one(once), "dst": zeros(x.length)}
+        return {"y": kernel(buffers, threads=x.length - 1)["dst"]}
+
+    with pytest.raises(InputError, match="the extent x is"):
+        tinct.graph(shorter)
+
+
+@pytest.mark.parametrize("value", [3, None, "dst", np.zeros(3, np.float32)])
+def test_value_that_is_no_port(value: Any):
+    with pytest.raises(InputError, match="one_to_one is for an output of a node"):
+        one_to_one(value)
+
+
+def test_input_and_output_of_the_graph():
+    kernel = _kernel(_WRITE)
+
+    def of_input(x: Any) -> Any:
+        return {"y": _call(kernel, one_to_one(x), x)}
+
+    def of_output(x: Any) -> Any:
+        return {"y": one_to_one(_call(kernel, x, x))}
+
+    with pytest.raises(InputError, match="one_to_one is for an output of a node"):
+        tinct.graph(of_input)
+    with pytest.raises(InputError, match="one_to_one is for the buffers of a call"):
+        tinct.graph(of_output)

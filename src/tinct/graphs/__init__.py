@@ -25,7 +25,7 @@ from .operands import instance_id, maximum, minimum, num_dims, num_instances, ze
 from .plan import Plan
 from .program import GraphProgram
 from .running import GraphRun
-from .tracing import graph
+from .tracing import graph, one_to_one
 
 __all__ = [
     "EdgeWarning",
@@ -46,5 +46,6 @@ __all__ = [
     "minimum",
     "num_dims",
     "num_instances",
+    "one_to_one",
     "zeros",
 ]

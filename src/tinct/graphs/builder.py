@@ -62,6 +62,8 @@ Extents: TypeAlias = "Number | tuple[Number, ...] | list[Number]"
 """The extents of a node, in none to three dimensions."""
 
 _REPLICATIONS = {"one-to-one": Replication.ONE_TO_ONE, "all-to-all": Replication.ALL_TO_ALL}
+WORDS = {kind: word for word, kind in _REPLICATIONS.items()}
+"""What `Graph.edge` and `Graph.split` call the kinds of edges."""
 
 
 @dataclass(frozen=True, slots=True)
