@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import tinct
 from tinct.base.errors import InputError
 from tinct.cli import tinct as command
-from tinct.graphs import one_to_one, zeros
+from tinct.graphs import num_instances, one_to_one, zeros
 
 _HEAD = """
 struct Size { offset: u32, width: u32 }
@@ -131,17 +131,73 @@ def test_atomic_operations():
         assert len(graph.warnings) == number
 
 
-def test_edges_in_graphs():
-    """In a graph with instances, and between two graphs without."""
-    broken = _graph(_kernel(_WRITE), _kernel("dst[id.x] = src[id.x + 1u];"))
+@pytest.mark.parametrize(
+    ("instances", "edge"), [((), "pair_first.dst -> pair_second.src"), (3, "first.dst -> second.src")]
+)
+def test_edges_in_graphs(instances: Any, edge: str):
+    """In a graph that is inlined, and in one with instances, whose extents ask for their number."""
+    extent: Any = num_instances("x") * "len(x)" if instances else "len(x)"
+    broken = tinct.Graph("pair")
+    nodes = [
+        broken.node(_kernel(it), threads=extent, name=name)
+        for name, it in (("first", _WRITE), ("second", "dst[id.x] = src[id.x + 1u];"))
+    ]
+    for node in nodes:
+        for port in ("size.offset", "size.width"):
+            broken.bind_input(0, node[port])
+    broken.bind_input("x", nodes[0]["src"])
+    broken.bind_input("y", nodes[1]["dst"])
+    broken.bind_input(zeros("len(x)"), nodes[0]["dst"])
+    broken.edge(nodes[0]["dst"], nodes[1]["src"], "one-to-one")
+    broken.bind_output(nodes[1]["dst"], "y_out")
     outer = tinct.Graph("outer")
-    node = outer.node(broken, name="pair")
-    for name in ("x", "offset", "width"):
+    node = outer.node(broken, name="pair", instances=instances)
+    for name in ("x", "y"):
         outer.bind_input(name, node[name])
-    outer.bind_output(node["y"], "y")
+    outer.bind_output(node["y_out"], "y_out")
     (warning,) = outer.warnings
-    assert warning.edge == "pair_first.dst -> pair_second.src"
+    assert warning.edge == edge
     assert warning.is_disproved
+
+
+def test_edge_between_two_graphs():
+    """The kernels on both sides of the bounds are seen."""
+    one, other = tinct.Graph("one"), tinct.Graph("other")
+    for graph, body in ((one, _WRITE), (other, "dst[id.x] = src[id.x + 1u];")):
+        node = graph.node(_kernel(body), threads="len(x)", name="only")
+        for port in ("size.offset", "size.width"):
+            graph.bind_input(0, node[port])
+        graph.bind_input("x", node["src"])
+        graph.bind_input(zeros("len(x)"), node["dst"])
+        graph.bind_output(node["dst"], "y")
+    outer = tinct.Graph("outer")
+    nodes = [outer.node(it) for it in (one, other)]
+    outer.bind_input("x", nodes[0]["x"])
+    outer.edge(nodes[0]["y"], nodes[1]["x"], "one-to-one")
+    outer.bind_output(nodes[1]["y"], "y")
+    (warning,) = outer.warnings
+    assert warning.edge == "one_only.dst -> other_only.src"
+    assert warning.is_disproved
+
+
+def test_edge_to_a_python_function():
+    graph = tinct.Graph("mixed")
+    node = graph.node(_kernel(_WRITE), threads=(), name="first")
+    for port in ("size.offset", "size.width"):
+        graph.bind_input(0, node[port])
+    graph.bind_input("x", node["src"])
+    graph.bind_input(zeros("len(x)"), node["dst"])
+
+    def scaled(values: Any) -> Any:
+        return {"y": values * 2}
+
+    host = graph.node(scaled, inputs={"values": "array<f32>"}, outputs={"y": "array<f32>"}, name="host")
+    graph.edge(node["dst"], host["values"], "one-to-one")
+    graph.bind_output(host["y"], "y")
+    (warning,) = graph.warnings
+    assert warning.message == (
+        "cannot be proved one-to-one: host: it is no kernel, but a graph with instances or a Python function [grids]"
+    )
 
 
 def test_graph_without_one_to_one_edges_is_not_analysed(monkeypatch: pytest.MonkeyPatch):
