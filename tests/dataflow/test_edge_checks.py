@@ -98,6 +98,16 @@ def test_disproved(write: str, read: str, reason: str):
             "dst[id.x] = src[u32(src[id.x])];",
             "'src': its position is not a sum of products of builtin values and numbers of the dispatch [position]",
         ),
+        (
+            "dst[0] = 1.0;",
+            "dst[id.x] = src[0];",
+            "'src' is read at one position by all invocations along x [own-element]",
+        ),
+        (
+            "if id.x == 0u { dst[7] = 1.0; }",
+            "if id.x > 0u { dst[id.x] = src[7]; }",
+            "'src' is read at one position by all invocations along x [own-element]",
+        ),
         (_STRIDES, _WRITE, "'src' is accessed in another grid-stride loop, or in none [same-position]"),
     ],
 )
@@ -105,6 +115,19 @@ def test_not_proved(write: str, read: str, reason: str):
     (warning,) = _graph(_kernel(write), _kernel(read)).warnings
     assert not warning.is_disproved
     assert warning.message == f"cannot be proved one-to-one: second: {reason}"
+
+
+def test_rows_of_invocations_without_a_position_of_their_own():
+    """Rounding up makes several rows."""
+    body = "if id.x < arrayLength(&src) { dst[id.x] = src[id.x]; }"
+    for size, number in (("8, 1", 0), ("8, 8", 1)):
+        kernel = _kernel(body, size=size)
+        assert len(_graph(kernel, kernel).warnings) == number
+
+
+def test_one_invocation():
+    """It has all elements to itself, whatever the position is."""
+    assert _graph(*(_kernel("dst[0] = src[0];", size="1") for _ in "ab"), threads="1").warnings == ()
 
 
 def test_strides_of_other_workgroups():

@@ -13,11 +13,11 @@ from enum import Enum
 from typing import Final
 
 from ...ir.dataflow.expressions import Polynomial, difference, sum_of
-from ...ir.dataflow.nodes import CreateNode, Endpoint, Function, Graph, Leaf, Module, Replication
+from ...ir.dataflow.nodes import CreateNode, Endpoint, Function, Graph, IntegerLiteral, Leaf, Module, Replication
 from ...ir.source import Span
 from .accesses import Access, KernelAccesses
 from .flat import Given, flatten
-from .forms import StrideId, variables
+from .forms import GlobalId, StrideId, variables
 from .groups import Fusing
 from .one_to_one import Use, in_graph, is_never_zero
 from .refusal import Refused
@@ -29,6 +29,7 @@ class Verdict(Enum):
     """What is known of an edge: whether it is one-to-one."""
 
     PROVED = "proved"
+    """Positions are equal for all numbers of a launch. That no two invocations have one position is left to these."""
     AT_LAUNCH = "at launch"
     """It is for some numbers of a launch."""
     UNKNOWN = "unknown"
@@ -89,7 +90,7 @@ def _checked(fusing: Fusing, source: Endpoint, sink: Endpoint, given: Given) -> 
         if given.replication is Replication.ALL_TO_ALL:  # else it is verified, or tested when the graph runs
             _check_extents(fusing.flat.nodes[source.node], fusing.flat.nodes[sink.node])
         uses = fusing.use(source), fusing.use(sink)
-        is_proved = _check(*uses)
+        is_proved = _check(*uses, fusing.flat.nodes[sink.node])
     except Refused as refused:
         verdict = Verdict.DISPROVED if isinstance(refused, _Disproved) else Verdict.UNKNOWN
         message = f"{refused.kernel}: {refused.reason}" if refused.kernel else refused.reason
@@ -106,7 +107,7 @@ def _check_extents(source: CreateNode, sink: CreateNode) -> None:
         raise Refused("the extents of the kernels may differ [grids]", None, sink.name)
 
 
-def _check(source: Use, sink: Use) -> bool:
+def _check(source: Use, sink: Use, node: CreateNode) -> bool:
     """Whether the positions are equal whatever the numbers of a launch are. Raises Refused."""
     for use in (source, sink):
         if use.binding not in use.accesses.accesses:
@@ -114,15 +115,27 @@ def _check(source: Use, sink: Use) -> bool:
         if use.binding in use.accesses.whole:
             raise Refused(f"{use.binding!r}: {use.accesses.whole[use.binding]} [element]", None, use.name)
     writes = [it for it in source.all if it.kind != "read"]
-    own = [_is_own(source, writes, sink, it) for it in sink.all if it.kind != "write"]  # all of them may be refused
+    reads = [it for it in sink.all if it.kind != "write" and any(_may_meet(write, it) for write in writes)]
+    own = [_is_own(source, writes, sink, it) for it in reads]  # all of them may be refused
+    for read in reads:
+        _check_own_element(sink, read, node)
     return all(own)
+
+
+def _check_own_element(sink: Use, read: Access, node: CreateNode) -> None:
+    """Raise Refused for a position that does not depend on the number of an invocation along some axis."""
+    used = {it.axis for it in variables(_position(sink, read)) if isinstance(it, (GlobalId, StrideId))}
+    for axis, size in enumerate(sink.accesses.entry.workgroup_size):
+        is_one = size == 1 and (axis >= len(node.extents) or node.extents[axis] == IntegerLiteral(1))
+        if axis not in used and not is_one:
+            message = f"{sink.binding!r} is read at one position by all invocations along {'xyz'[axis]} [own-element]"
+            raise Refused(message, read.span, sink.name)
 
 
 def _is_own(source: Use, writes: Sequence[Access], sink: Use, read: Access) -> bool:
     """Whether a read is where the same invocation writes, whatever the numbers are. Raises Refused."""
-    found = [it for it in writes if _may_meet(it, read)]
-    differences = [_difference(source, it, sink, read) for it in found]
-    if differences and all(it and not variables(it) for it in differences):
+    differences = [_difference(source, it, sink, read) for it in writes if _may_meet(it, read)]
+    if all(it and not variables(it) for it in differences):
         message = f"{sink.binding!r} is read at another position than {source.name!r} writes [same-position]"
         raise _Disproved(message, read.span, sink.name)
     if any(map(is_never_zero, differences)):
