@@ -34,7 +34,7 @@ def build() -> tinct.Graph:
     graph.bind_input("limits", mark["limits"])
     graph.edge(blur["blurred"], sobel["smooth_picture"])
     graph.edge(sobel["gradients"], thin["slopes"])
-    graph.edge(thin["strengths"], mark["thinned"], "one-to-one")  # each invocation reads its own pixel only
+    graph.edge(thin["strengths"], mark["thinned"])
     edges = mark["marks"]
     for _ in range(GROWTH):
         grow = node("grow", "grown")

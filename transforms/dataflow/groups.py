@@ -99,7 +99,7 @@ class Fusing:
             try:
                 self._merge(source, sink)
             except Refused as refused:
-                shader = self._shader_of(refused.kernel)
+                shader = self.shader_of(refused.kernel)
                 self.remarks.append(
                     Remark(f"not fused: {_about(refused)}", edge, False, given.span, shader, refused.span)
                 )
@@ -110,7 +110,8 @@ class Fusing:
     def _nodes_with(self, node: str) -> tuple[str, ...]:
         return self._groups[node].nodes if node in self._groups else (node,)
 
-    def _shader_of(self, node: str) -> str | None:
+    def shader_of(self, node: str) -> str | None:
+        """The name of the shader of a node that executes a leaf."""
         function = self.flat.functions[self.flat.nodes[node].function] if node in self.flat.nodes else None
         return function.shader if isinstance(function, Leaf) else None
 
@@ -253,6 +254,10 @@ class Fusing:
             return variable_form((symbol, size[symbol.axis], extent))
         found = self.number(name, symbol)
         return None if found is None else normal_form(found)
+
+    def use(self, end: Endpoint) -> Use:
+        """How a node's kernel uses a binding that is a port, as the first of some kernels. Raises Refused."""
+        return Use(0, end.node, self.accesses(end.node), end.port, lambda symbol: self.in_graph(end.node, symbol))
 
 
 def _about(refused: Refused) -> str:
@@ -405,10 +410,7 @@ class _Storings:
     def _test(self, chain: _Chain) -> LaunchTest | None:
         fusing = self.fusing
         numbers = {name: number for number, name in enumerate(self.ordered)}
-        uses = [
-            Use(numbers[name], name, fusing.accesses(name), binding, _resolver(fusing, name))
-            for name, binding in chain.uses
-        ]
+        uses = [replace(fusing.use(Endpoint(*it)), kernel=numbers[it[0]]) for it in chain.uses]
         test = share(uses)
         if test is not None and test.strides:
             raise Refused(
@@ -417,10 +419,6 @@ class _Storings:
                 uses[0].name,
             )
         return test
-
-
-def _resolver(fusing: Fusing, name: str) -> Callable[[Hashable], Polynomial | None]:
-    return lambda symbol: fusing.in_graph(name, symbol)
 
 
 def _same_kind(one: Binding, other: Binding) -> bool:

@@ -161,7 +161,7 @@ def _check_positions(uses: Sequence[Use]) -> None:
                     use.name,
                 )
             rest = sum_of(index, first, -1)
-            if _is_never_zero(rest):
+            if is_never_zero(rest):
                 raise Refused(
                     f"{use.binding!r} is accessed at another position than elsewhere [same-position]",
                     access.span,
@@ -169,7 +169,7 @@ def _check_positions(uses: Sequence[Use]) -> None:
                 )
 
 
-def _is_never_zero(form: Polynomial) -> bool:
+def is_never_zero(form: Polynomial) -> bool:
     """Whether a form is not zero for all invocations, whatever the numbers of the launch are: a constant, or a form
     that some component of `global_invocation_id` changes by a constant factor.
     """

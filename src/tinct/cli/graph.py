@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import click
@@ -10,6 +10,7 @@ import click
 from ..base.errors import InputError
 from ..graphs import GraphProgram, NodeTiming, emit
 from ..graphs.devices import NodeChoice
+from ..graphs.edge_checks import could_be_one_to_one
 from ..graphs.files import read_graph
 from ..graphs.fusing import FusedProgram
 from .buffer_specs import make_inputs
@@ -33,6 +34,7 @@ def _fed(text: str) -> tuple[str, str]:
     name="graph",
     epilog=f"""\b
 Without options, the graph is checked, with the shaders that it names, and printed.
+Warnings name edges that are declared one-to-one and are not proved to be.
 
 \b
 Inputs, one --buffer for each input of the root graph; see tinct run --help for all forms:
@@ -102,7 +104,11 @@ outputs as tinct run does, and --svg draws the times of the nodes.
     help="Stop compiling, or a run, that takes longer.",
 )
 @click.option("--fuse", "is_fused", is_flag=True, help="Fuse nodes along one-to-one edges, where that is proved.")
-@click.option("--remarks", is_flag=True, help="Print what became of each one-to-one edge: fused, or why not.")
+@click.option(
+    "--remarks",
+    is_flag=True,
+    help="Print what became of each one-to-one edge, and all-to-all edges that are proved to be one-to-one.",
+)
 @click.option(
     "--stream",
     "items",
@@ -165,13 +171,16 @@ def command(
     graph = read_graph(read_source(file))
     if is_fused or remarks:
         fused = graph.fused()
-        _print_remarks(fused, is_wanted=remarks)
+        if remarks:
+            _print_all((*fused.remarks, *could_be_one_to_one(graph)))
         graph = fused if is_fused else graph
     if folder is not None:
         written = emit(graph, folder, make_inputs(graph, buffers, seed), feed=dict(feeds) or None)
         click.echo(f"wrote {len(written)} files to {folder}", err=True)
         return
     if not is_run:
+        if not (is_fused or remarks):
+            _print_all(graph.warnings)
         if drawing is None or form != "text":
             _print(graph, form)
         _draw(graph, drawing, {})
@@ -234,8 +243,8 @@ def _check_options(form: str, *, is_run: bool, runs_only: Mapping[str, object]) 
         raise InputError(f"--run prints outputs as text or json, not as {form}; --svg FILE draws the graph")
 
 
-def _print_remarks(graph: FusedProgram, *, is_wanted: bool) -> None:
-    for remark in graph.remarks if is_wanted else ():
+def _print_all(remarks: Iterable[object]) -> None:
+    for remark in remarks:
         click.echo(str(remark), err=True)
 
 

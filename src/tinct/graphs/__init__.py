@@ -4,6 +4,7 @@
   what they
   compute with, such as `zeros` and `instance_id`. `state`: statements and node functions, checked as they are added.
 - `host_functions`: `host`, which makes a leaf of a Python function.
+- `edge_checks`: warnings about one-to-one edges.
 - `program`: `GraphProgram`, a graph that is whole. `files`: reads one. `linking`: kernels and WGSL types for its names,
   with `wgsl_types`. `machine`: runs its leaves in a session, on the devices that `devices` has for its nodes.
 
@@ -14,6 +15,7 @@
 """
 
 from .builder import Graph, Node
+from .edge_checks import EdgeWarning
 from .emitting import emit
 from .files import load_graph
 from .host_functions import HostFunction, host
@@ -23,9 +25,10 @@ from .operands import instance_id, maximum, minimum, num_dims, num_instances, ze
 from .plan import Plan
 from .program import GraphProgram
 from .running import GraphRun
-from .tracing import graph
+from .tracing import graph, one_to_one
 
 __all__ = [
+    "EdgeWarning",
     "Graph",
     "GraphProgram",
     "GraphRun",
@@ -43,5 +46,6 @@ __all__ = [
     "minimum",
     "num_dims",
     "num_instances",
+    "one_to_one",
     "zeros",
 ]

@@ -39,6 +39,7 @@ from ..ir.tokens import TextError
 from ..reflection import BindingInfo
 from ..sessions.calls import Constants
 from ..shader import Kernel
+from .edge_checks import EdgeWarning
 from .executable import Executable
 from .host_functions import HostFunction, host
 from .linking import Links, link_graphs, link_leaves
@@ -57,6 +58,8 @@ Extents: TypeAlias = "Number | tuple[Number, ...] | list[Number]"
 """The extents of a node, in none to three dimensions."""
 
 _REPLICATIONS = {"one-to-one": Replication.ONE_TO_ONE, "all-to-all": Replication.ALL_TO_ALL}
+WORDS = {kind: word for word, kind in _REPLICATIONS.items()}
+"""What `Graph.edge` and `Graph.split` call the kinds of edges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,6 +373,11 @@ class Graph(Executable):
     def outputs(self) -> dict[str, str]:
         """The types of what `run` returns, by name."""
         return self.program.outputs
+
+    @property
+    def warnings(self) -> tuple[EdgeWarning, ...]:
+        """The edges that are declared one-to-one and are not proved to be; see `GraphProgram.warnings`."""
+        return self.program.warnings
 
     def save(self, file: str | PathLike[str], *, shaders: Literal["embedded", "files"] = "embedded") -> None:
         """Write the text to a file (`.hpvm`); see `GraphProgram.save`."""

@@ -9,24 +9,22 @@ from typing import Any
 import numpy as np
 
 from ..backend.wgsl.printer import print_unit
-from ..base.errors import InputError
 from ..buffers import count_of_output, is_output, pack_binding, zeros_size
 from ..ir import types as wgsl
 from ..ir.core.nodes import Module as CoreModule
-from ..ir.dataflow.nodes import EmbeddedShader, Leaf, Query, Question, Reference
-from ..ir.diagnostics import Diagnostic, Severity, ShaderError, render_all
+from ..ir.dataflow.nodes import EmbeddedShader, Query, Question, Reference
+from ..ir.diagnostics import Diagnostic, Severity
 from ..ir.layout import runtime_array, runtime_count
 from ..ir.layout_packing import unpack
 from ..ir.source import Source
 from ..reflection import BindingInfo
 from ..sessions import Buffer
 from ..shader import BufferValue, Shader
-from ..transforms.dataflow.accesses import KernelAccesses, kernel_accesses
 from ..transforms.dataflow.fusion import Fused, fuse
 from ..transforms.dataflow.groups import Remark
-from ..transforms.dataflow.refusal import Refused
 from ..transforms.to_wgsl.unit import to_unit
 from .devices import Where
+from .edge_checks import accesses_of, with_access
 from .launch import Launch
 from .linking import Links, link_graphs, link_leaves
 from .machine import selected
@@ -150,18 +148,7 @@ class FusedProgram(GraphProgram):
 
 
 def _fused(program: GraphProgram) -> Fused:
-    known: dict[str, KernelAccesses] = {}
-
-    def accesses(leaf: Leaf) -> KernelAccesses:
-        if leaf.name not in known:
-            compilation = program.links.kernels[leaf.name].compilation(program.links.constants[leaf.name])
-            try:
-                known[leaf.name] = kernel_accesses(compilation.hercules)
-            except (ShaderError, InputError) as error:
-                raise Refused(str(error), None) from error
-        return known[leaf.name]
-
-    return fuse(program.module, accesses, _text)
+    return fuse(program.module, accesses_of(program), _text)
 
 
 def _text(core: CoreModule) -> str:
@@ -186,11 +173,10 @@ def _remark(remark: Remark, program: GraphProgram) -> FusionRemark:
     """The remark with the lines that it is about."""
     severity = Severity.INFO if remark.is_fused else Severity.WARNING
     message = f"{remark.edge}: {remark.message}"
-    text = render_all([Diagnostic(severity, "fusion", message, remark.span)], program.source)
-    if remark.shader is not None and remark.at is not None:
-        source = program.shaders[remark.shader].source
-        text += "\n" + render_all([Diagnostic(Severity.INFO, "fusion", "the access is here", remark.at)], source)
-    return FusionRemark(remark.edge, remark.message, remark.is_fused, text)
+    about = Diagnostic(severity, "fusion", message, remark.span)
+    return FusionRemark(
+        remark.edge, remark.message, remark.is_fused, with_access(about, program, remark.shader, remark.at)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from ..reflection import BindingInfo
 from ..shader import BufferValue, Kernel, Shader
 from .choosing import Chooser, check_auto
 from .devices import NodeDevices, Where, node_devices
+from .edge_checks import EdgeWarning, edge_warnings
 from .executable import Executable
 from .host_functions import HostFunction
 from .launch import Launch
@@ -123,6 +124,15 @@ class GraphProgram(Executable):
     def functions(self) -> dict[str, HostFunction]:
         """The Python functions of the leaves on the host, by the names of the leaves."""
         return dict(self.links.hosts)
+
+    @cached_property
+    def warnings(self) -> tuple[EdgeWarning, ...]:
+        """The edges that are declared one-to-one and are not proved to be, each with its place and that of the access.
+
+        What the numbers of a run decide is not among them; see docs/fusion.md. The kernels at these edges are
+        translated when it is asked for first.
+        """
+        return edge_warnings(self)
 
     def execute(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked, *, is_timed: bool) -> GraphRun:
         """What `run` and `run_timed` do."""

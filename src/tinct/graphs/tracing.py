@@ -12,7 +12,7 @@ from ..ir.dataflow.nodes import CreateEdge, Endpoint, Replication
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import shown
 from ..shader import Kernel
-from .builder import Graph, Node, Source
+from .builder import WORDS, Graph, Node, Source
 from .host_functions import HostFunction
 from .operands import Input, Part, Port
 from .program import GraphProgram
@@ -63,15 +63,31 @@ class TracedInput(Input):
 
 
 class TracedPort(Port):
-    """An output of a node in a graph that a function describes."""
+    """An output of a node in a graph that a function describes. `replication` is that of the edges to the nodes
+    that are called on it.
+    """
 
-    def __init__(self, node: Node, name: str, trace: _Trace) -> None:
+    def __init__(self, node: Node, name: str, trace: _Trace, replication: Replication = Replication.ALL_TO_ALL) -> None:
         super().__init__(node.name, name, node.graph.state)
         self.trace = trace
+        self.replication = replication
 
     def call(self, callee: object, buffers: Mapping[str, object], **options: object) -> dict[str, TracedPort]:
         """Call a kernel or a graph on this port, and others."""
         return self.trace.call(callee, buffers, **options)
+
+
+def one_to_one(port: TracedPort) -> TracedPort:
+    """The output of a node, for a call in a function under `tinct.graph`, by an edge that is declared one-to-one.
+
+    `clip({"source": one_to_one(once["result"]), ...}, threads=n)`: of what the source wrote, each instance of the
+    called kernel reads only what the instance of the source with the same index wrote. The grids must be equal.
+
+    Raises InputError for what is no output of a node in such a function.
+    """
+    if not isinstance(cast("object", port), TracedPort):
+        raise InputError(f"one_to_one is for an output of a node, in a function under @tinct.graph, not {shown(port)}")
+    return port.trace.one_to_one(port)
 
 
 class _Trace:
@@ -79,11 +95,14 @@ class _Trace:
 
     def __init__(self, built: Graph) -> None:
         self._graph = built
-        self._uses: dict[tuple[str, str], list[Port | str]] = {}
-        """For each output, the ports and the outputs of the graph that get it."""
+        self._uses: dict[tuple[str, str], list[tuple[Port, Replication] | str]] = {}
+        """For each output, the ports that get it, with the kind of the edge, and the outputs of the graph."""
 
     def input(self, name: str) -> TracedInput:
         return TracedInput(self._graph.input(name), self)
+
+    def one_to_one(self, port: TracedPort) -> TracedPort:
+        return TracedPort(Node(self._graph, port.node), port.name, self, Replication.ONE_TO_ONE)
 
     def call(
         self,
@@ -114,8 +133,9 @@ class _Trace:
     def _give(self, value: object, port: Port) -> None:
         if isinstance(value, Port) and not isinstance(value, Part):
             ends = Endpoint(value.node, value.name), Endpoint(port.node, port.name)
-            self._graph.state.check_edge(CreateEdge(*ends, Replication.ALL_TO_ALL))
-            self._uses.setdefault((value.node, value.name), []).append(port)
+            way = value.replication if isinstance(value, TracedPort) else Replication.ALL_TO_ALL
+            self._graph.state.check_edge(CreateEdge(*ends, way))
+            self._uses.setdefault((value.node, value.name), []).append((port, way))
         else:
             self._graph.bind_input(cast("Source", value), port)
 
@@ -129,17 +149,23 @@ class _Trace:
         for name, port in cast("Mapping[str, object]", outputs).items():
             if not isinstance(port, Port) or isinstance(port, Part):
                 raise InputError(f"the output {name!r} is {shown(port)}, and no output of a node")
+            if isinstance(port, TracedPort) and port.replication is Replication.ONE_TO_ONE:
+                raise InputError(f"the output {name!r} is handed to no node: one_to_one is for the buffers of a call")
             self._uses.setdefault((port.node, port.name), []).append(name)
         for (node, name), users in self._uses.items():
             self._connect(Node(self._graph, node)[name], users)
 
-    def _connect(self, source: Port, users: list[Port | str]) -> None:
-        sources = (source,) if len(users) == 1 else self._graph.split(source, len(users))
+    def _connect(self, source: Port, users: list[tuple[Port, Replication] | str]) -> None:
+        sources: tuple[Port, ...] = (source,)
+        if len(users) > 1:
+            ways = [it[1] for it in users if not isinstance(it, str)]
+            into = Replication.ONE_TO_ONE if Replication.ONE_TO_ONE in ways else Replication.ALL_TO_ALL
+            sources = self._graph.split(source, len(users), replication=WORDS[into])
         for it, user in zip(sources, users, strict=True):
             if isinstance(user, str):
                 self._graph.bind_output(it, user)
             else:
-                self._graph.edge(it, user)
+                self._graph.edge(it, user[0], WORDS[user[1]])
 
 
 def _by_port(node: Node, buffers: Mapping[str, object]) -> Iterator[tuple[str, object]]:
