@@ -28,7 +28,8 @@ from .host_steps import Act, Bytes, HostMemory, HostSequence, aligned_zeros, is_
 from .linking import Links
 from .machine import NodeTiming
 from .plan import HOST, Dispatch, Piece, Plan, PlanOutput, Step, Transfer
-from .planner import Packed, named_by
+from .plan_memory import named_by
+from .planner import Packed
 
 EVERY: Final = 16
 """The executions on a GPU after which flags are read, if the caller does not say."""

@@ -9,22 +9,20 @@ from typing import Any
 import numpy as np
 
 from ..backend.wgsl.printer import print_unit
-from ..base.errors import InputError
 from ..buffers import count_of_output, is_output, pack_binding, zeros_size
 from ..ir import types as wgsl
 from ..ir.core.nodes import Module as CoreModule
 from ..ir.dataflow.nodes import EmbeddedShader, Leaf, Query, Question, Reference
-from ..ir.diagnostics import Diagnostic, Severity, ShaderError, render_all
+from ..ir.diagnostics import Diagnostic, Severity, render_all
 from ..ir.layout import runtime_array, runtime_count
 from ..ir.layout_packing import unpack
 from ..ir.source import Source
 from ..reflection import BindingInfo
 from ..sessions import Buffer
 from ..shader import BufferValue, Shader
-from ..transforms.dataflow.accesses import KernelAccesses, kernel_accesses
+from ..transforms.dataflow.accesses import KernelAccesses
 from ..transforms.dataflow.fusion import Fused, fuse
 from ..transforms.dataflow.groups import Remark
-from ..transforms.dataflow.refusal import Refused
 from ..transforms.to_wgsl.unit import to_unit
 from .launch import Launch
 from .linking import Links, link_graphs, link_leaves
@@ -33,6 +31,7 @@ from .plan import Plan
 from .program import GraphProgram, NodeChoice, Where
 from .repeating import Asked, repetition
 from .running import GraphRun
+from .written import leaf_accesses
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,16 +168,8 @@ class FusedProgram(GraphProgram):
 
 
 def _fused(program: GraphProgram) -> Fused:
-    known: dict[str, KernelAccesses] = {}
-
     def accesses(leaf: Leaf) -> KernelAccesses:
-        if leaf.name not in known:
-            compilation = program.links.kernels[leaf.name].compilation(program.links.constants[leaf.name])
-            try:
-                known[leaf.name] = kernel_accesses(compilation.hercules)
-            except (ShaderError, InputError) as error:
-                raise Refused(str(error), None) from error
-        return known[leaf.name]
+        return leaf_accesses(program.links, leaf.name)
 
     return fuse(program.module, accesses, _text)
 
