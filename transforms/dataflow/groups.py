@@ -235,7 +235,7 @@ class Fusing:
         if not isinstance(symbol, Scalar):
             return None
         binding = self.accesses(name).binding(symbol.binding)
-        port, path = _port_of(binding, symbol.path, inputs_of(self.leaf(name)))
+        port, path = port_of(binding, symbol.path, inputs_of(self.leaf(name)))
         value = self.flat.inputs[Endpoint(name, port)].value
         if isinstance(value, (Endpoint, FloatLiteral)) or any(it.name in self.flat.nodes for it in references(value)):
             return None
@@ -264,7 +264,7 @@ def _about(refused: Refused) -> str:
     return f"{refused.kernel}: {refused.reason}" if refused.kernel else refused.reason
 
 
-def _port_of(binding: Binding, path: tuple[int, ...], ports: Iterable[str]) -> tuple[str, tuple[Member | Element, ...]]:
+def port_of(binding: Binding, path: tuple[int, ...], ports: Iterable[str]) -> tuple[str, tuple[Member | Element, ...]]:
     """The port that a number in a binding comes from, and the selectors from there to the number."""
     selectors: list[Member | Element] = []
     type: w.Type = binding.type

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..base.errors import InputError
 from ..ir.dataflow.nodes import Leaf, Replication
-from ..ir.diagnostics import Diagnostic, Severity, ShaderError, render_all
+from ..ir.diagnostics import Diagnostic, Severity, render_all
 from ..ir.source import Span
-from ..transforms.dataflow.accesses import KernelAccesses, kernel_accesses
+from ..transforms.dataflow.accesses import KernelAccesses
 from ..transforms.dataflow.edges import EdgeCheck, Verdict, check_edges
-from ..transforms.dataflow.refusal import Refused
+from .written import leaf_accesses
 
 if TYPE_CHECKING:
     from .program import GraphProgram
@@ -62,19 +61,8 @@ def _possible(check: EdgeCheck, program: GraphProgram) -> str:
 
 
 def accesses_of(program: GraphProgram) -> Callable[[Leaf], KernelAccesses]:
-    """What finds the accesses of a leaf's kernel, once; for a kernel that cannot be translated it raises Refused."""
-    known: dict[str, KernelAccesses] = {}
-
-    def accesses(leaf: Leaf) -> KernelAccesses:
-        if leaf.name not in known:
-            compilation = program.links.kernels[leaf.name].compilation(program.links.constants[leaf.name])
-            try:
-                known[leaf.name] = kernel_accesses(compilation.hercules)
-            except (ShaderError, InputError) as error:
-                raise Refused(str(error), None) from error
-        return known[leaf.name]
-
-    return accesses
+    """What finds the accesses of a leaf's kernel; for a kernel that cannot be translated it raises Refused."""
+    return lambda leaf: leaf_accesses(program.links, leaf.name)
 
 
 def with_access(about: Diagnostic, program: GraphProgram, shader: str | None, at: Span | None) -> str:

@@ -2,7 +2,9 @@
 
 Each allocation of the plan has a memory. In a repetition, rotations let memories change places, so that an allocation
 has another one in each *phase*. Consecutive steps on the CPU are a sequence, which is one call into C; where these are
-all steps of the plan, so is a run of many executions. Other steps are prepared for a phase when it first comes.
+all steps of the plan, so is a run of many executions. Consecutive steps on a GPU are a replay, which is one message;
+where these are all steps of the plan, so are many executions. Kernels that must be looked after run singly. Steps are
+prepared for a phase when it first comes. With a deadline, or if they are timed, they run one by one.
 
 `until` is exact. On the host the flag is looked at after each execution. On a GPU the flags of a chunk of executions
 are kept there and read at once; if one before the last is set, the chunk runs again from the state that it began with,
@@ -15,26 +17,30 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import groupby
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ..base.errors import DeviceError
 from ..compilation import Compilation
 from ..sessions import Buffer, Copy, Session
+from ..sessions.gpu_replay import CopyStep, GpuReplay, ReplayStep
 from .gpu_steps import GpuMemory, GpuSteps
-from .host_steps import Act, Bytes, HostMemory, HostSequence, aligned_zeros, is_host_step, named, seconds_left
+from .host_steps import Act, Bytes, HostMemory, aligned_zeros, named, seconds_left
 from .linking import Links
 from .machine import NodeTiming
+from .phases import GpuPart, HostPart, Phase, SinglePart, parts_of
 from .plan import HOST, Dispatch, Piece, Plan, PlanOutput, Step, Transfer
-from .planner import Packed, named_by
+from .planner import Packed
 
 EVERY: Final = 16
 """The executions on a GPU after which flags are read, if the caller does not say."""
 
 _MOST_RECORDED: Final = 512
 """The steps after which what is recorded for GPUs is sent, so that they begin."""
+
+_LONGEST_CYCLE: Final = 64
+"""The most phases, after which allocations have their first memories again, of a repetition that is replayed."""
 
 _SHORT_RUN: Final = 2e-2
 """A call into C of fewer seconds is followed by one with four times as many executions."""
@@ -86,6 +92,15 @@ class _Constants:
     pieces: list[tuple[Piece, int]] = field(default_factory=list["tuple[Piece, int]"])
 
 
+@dataclass(frozen=True, slots=True)
+class _Cycle:
+    """Executions that are replayed: the memories of allocations in each, until they are the first ones again."""
+
+    orders: list[tuple[int, ...]]
+    steps: list[list[ReplayStep]]
+    replay: GpuReplay
+
+
 class Executor:
     """The memory and the prepared steps of a plan. For one run at a time."""
 
@@ -101,17 +116,24 @@ class Executor:
             self._buffers.append(None if it.device == HOST else self._gpu(it.device).new(it.size, self._label(number)))
         self._order = list(range(len(plan.allocations)))
         """The physical memory of each allocation, now."""
-        self._phases: dict[tuple[int, ...], _Phase] = {}
+        self._phases: dict[tuple[int, ...], Phase] = {}
+        self._cycles: dict[tuple[int, ...], _Cycle | None] = {}
+        self._flags: dict[int, Buffer] = {}
+        """The flags of a chunk of executions on a GPU, by their number."""
+        self._chunks: dict[tuple[tuple[int, ...], Buffer, int], GpuReplay] = {}
+        """Replays of chunks of executions with flags, by the memories that they begin with."""
         self._rooms: dict[int, Buffer] = {}
         """For inputs that change on a GPU, memory for copies, by their buffers."""
         self._constants = self._constant_data()
-        self._parts = _parts(plan, links)
+        self._parts = parts_of(plan, links)
         self._recorded_steps = 0
         self._should_stop: Callable[[], bool] = _never
 
     def close(self) -> None:
         """Free all memory."""
         self._phases.clear()
+        self._cycles.clear()
+        self._chunks.clear()
         self._session.close()
 
     @property
@@ -128,7 +150,7 @@ class Executor:
         self._order, self._should_stop = list(range(len(self.plan.allocations))), turns.should_stop
         self._write(given, record)
         flag = next((it for it in self.plan.outputs if it.name == turns.until), None)
-        if len(self._parts) == 1 and isinstance(self._parts[0], _HostPart):
+        if len(self._parts) == 1 and isinstance(self._parts[0], HostPart):
             return self._run_whole(self._parts[0], flag, turns.most, deadline, record)
         if flag is None:
             assert turns.most is not None
@@ -183,13 +205,55 @@ class Executor:
     # Executions
 
     def _repeat(self, most: int, deadline: float | None, record: Record | None) -> None:
+        cycle = self._cycle() if deadline is None and record is None else None
+        if cycle is not None:
+            self._replay(cycle, most)
+            return
         for number in range(most):
             if number:
                 self._turn()
             self._execute(deadline, record)
 
+    def _replay(self, cycle: _Cycle, most: int) -> None:
+        """Executions of a plan whose steps are all on one GPU, many by one message."""
+        orders, done = cycle.orders, 0
+        at_once = max(1, _MOST_RECORDED // max(1, len(self.plan.steps)))
+        while done < most:
+            self._check_wanted(None)
+            count = min(at_once, most - done)
+            cycle.replay.prepare()
+            cycle.replay.run(count, phase=done % len(orders))
+            done += count
+        self._order = list(orders[(done - 1) % len(orders)])
+
+    def _cycle(self) -> _Cycle | None:
+        """The replay of executions from the memories on that allocations are now; None if there can be none."""
+        (part,) = self._parts if len(self._parts) == 1 else (None,)
+        if not isinstance(part, GpuPart):
+            return None
+        first = tuple(self._order)
+        if first not in self._cycles:
+            self._cycles[first] = self._new_cycle(part)
+        return self._cycles[first]
+
+    def _new_cycle(self, part: GpuPart) -> _Cycle | None:
+        first, orders, phases = list(self._order), list[tuple[int, ...]](), list[list[ReplayStep]]()
+        try:
+            while tuple(self._order) not in orders and len(orders) <= _LONGEST_CYCLE:
+                queued = self._phase().queued(part)
+                if queued is None:
+                    return None
+                orders.append(tuple(self._order))
+                phases.append(queued)
+                self._turn()
+        finally:
+            self._order = first
+        if len(orders) > _LONGEST_CYCLE:
+            return None
+        return _Cycle(orders, phases, self._gpu(part.device).replay(self.plan.graph, phases))
+
     def _run_whole(
-        self, part: _HostPart, flag: Flag | None, most: int | None, deadline: float | None, record: Record | None
+        self, part: HostPart, flag: Flag | None, most: int | None, deadline: float | None, record: Record | None
     ) -> int:
         """Executions of a plan that is one sequence, several at once as long as they are short."""
         done, chunk, until = 0, 1, None if flag is None else flag.buffer
@@ -213,16 +277,16 @@ class Executor:
             chunk = chunk * 4 if time.perf_counter() - start < _SHORT_RUN else chunk
         return done
 
-    def _step_by_step(self, part: _HostPart, deadline: float, record: Record | None) -> None:
+    def _step_by_step(self, part: HostPart, deadline: float, record: Record | None) -> None:
         for single in part.singles():
             act = named(single.sequence.plan.steps[single.numbers[0]], partial(self._run_single, single, record))
             act(deadline)
 
-    def _run_single(self, single: _HostPart, record: Record | None, deadline: float | None) -> None:
+    def _run_single(self, single: HostPart, record: Record | None, deadline: float | None) -> None:
         self._run_part(single, 1, None, deadline, record)
 
     def _run_part(
-        self, part: _HostPart, executions: int, until: int | None, deadline: float | None, record: Record | None
+        self, part: HostPart, executions: int, until: int | None, deadline: float | None, record: Record | None
     ) -> SequenceRun:
         memories = [self._host[self._order[number]] for number in part.sequence.allocations]
         known = [it for it in memories if it is not None]
@@ -265,7 +329,9 @@ class Executor:
     def _until_on_gpu(self, flag: Flag, turns: Turns, deadline: float | None, record: Record | None) -> int:
         every, done = turns.every or EVERY, 0
         memory = self._gpu(self.plan.device(flag.buffer))
-        flags = memory.new(4 * every, "flags")
+        if every not in self._flags:
+            self._flags[every] = memory.new(4 * every, "flags")
+        flags = self._flags[every]
         while turns.most is None or done < turns.most:
             if done:
                 self._turn()
@@ -288,11 +354,31 @@ class Executor:
     def _execute_flagged(
         self, chunk: int, flag: Flag, flags: Buffer, deadline: float | None, record: Record | None
     ) -> None:
+        cycle = self._cycle() if deadline is None and record is None else None
+        if cycle is not None and chunk * len(self.plan.steps) <= _MOST_RECORDED:
+            self._check_wanted(None)
+            replay = self._flagged(cycle, chunk, flag, flags)
+            replay.prepare()
+            replay.run(1)
+            self._order = list(cycle.orders[(chunk - 1) % len(cycle.orders)])
+            return
         for number in range(chunk):
             if number:
                 self._turn()
             self._execute(deadline, record)
             self._phase().keep(flag.buffer, flags, 4 * number, 4)
+
+    def _flagged(self, cycle: _Cycle, chunk: int, flag: Flag, flags: Buffer) -> GpuReplay:
+        """So many executions, each of which leaves its flag in `flags`."""
+        key = cycle.orders[0], flags, chunk
+        if key not in self._chunks:
+            device, steps = self.plan.device(flag.buffer), list[ReplayStep]()
+            for number in range(chunk):
+                phase = number % len(cycle.orders)
+                memory, start = self._phases[cycle.orders[phase]].place(flag.buffer)
+                steps += [*cycle.steps[phase], CopyStep(memory, start, flags.memory, 4 * number, 4)]
+            self._chunks[key] = self._gpu(device).replay(self.plan.graph, [steps])
+        return self._chunks[key]
 
     def _saved(self, record: Record | None) -> list[_Saved]:
         """Copies of the inputs that change."""
@@ -331,15 +417,25 @@ class Executor:
                 it.submit()
         phase = self._phase()
         for part in self._parts:
-            if isinstance(part, _HostPart):
+            if isinstance(part, HostPart):
                 if deadline is None:
                     self._run_part(part, 1, None, deadline, record)
                 else:
                     self._step_by_step(part, deadline, record)
-            elif record is None:
-                phase.act(part)(deadline)
+            elif isinstance(part, GpuPart) and record is None and deadline is None:
+                for act in phase.together(part):
+                    act(None)
             else:
-                self._recorded(self.plan.steps[part], phase.act(part), deadline, record)
+                self._one_by_one(phase, part, deadline, record)
+
+    def _one_by_one(
+        self, phase: Phase, part: GpuPart | SinglePart, deadline: float | None, record: Record | None
+    ) -> None:
+        for number in part.numbers if isinstance(part, GpuPart) else (part.number,):
+            if record is None:
+                phase.act(number)(deadline)
+            else:
+                self._recorded(self.plan.steps[number], phase.act(number), deadline, record)
 
     def _recorded(self, step: Step, act: Act, deadline: float | None, record: Record) -> None:
         if isinstance(step, Transfer):
@@ -361,13 +457,13 @@ class Executor:
 
     # Memory
 
-    def _phase(self) -> _Phase:
+    def _phase(self) -> Phase:
         """The prepared steps for the memories that allocations are now."""
         key = tuple(self._order)
         if key not in self._phases:
             hosts, buffers = [self._host[it] for it in key], [self._buffers[it] for it in key]
             gpus = {name: GpuSteps(self.plan, self._links, it, buffers) for name, it in self._gpus.items()}
-            self._phases[key] = _Phase(self.plan, HostMemory(self.plan, self._links, hosts), gpus)
+            self._phases[key] = Phase(self.plan, HostMemory(self.plan, self._links, hosts), gpus)
         return self._phases[key]
 
     def _turn(self) -> None:
@@ -397,94 +493,3 @@ def _time(record: Record, step: Dispatch, seconds: float, compiling: float, exec
     timing.compile += compiling
     timing.run += seconds
     timing.dispatches += executions
-
-
-@dataclass(slots=True)
-class _HostPart:
-    """Consecutive steps on the CPU, with their numbers."""
-
-    sequence: HostSequence
-    numbers: list[int]
-    links: Links
-    _singles: list[_HostPart] | None = None
-
-    def singles(self) -> list[_HostPart]:
-        """Its steps, each as a sequence of its own."""
-        if self._singles is None:
-            plan = self.sequence.plan
-            self._singles = [_host_part(plan, self.links, [number]) for number in self.numbers]
-        return self._singles
-
-
-_Part: TypeAlias = "_HostPart | int"
-"""Steps on the CPU, or the number of another step."""
-
-
-def _host_part(plan: Plan, links: Links, numbers: list[int]) -> _HostPart:
-    return _HostPart(HostSequence(plan, links, [plan.steps[it] for it in numbers]), numbers, links)
-
-
-def _parts(plan: Plan, links: Links) -> list[_Part]:
-    """The steps of a plan, consecutive ones on the CPU together."""
-    parts: list[_Part] = []
-    for is_host, group in groupby(range(len(plan.steps)), lambda it: is_host_step(plan, plan.steps[it])):
-        numbers = list(group)
-        parts += [_host_part(plan, links, numbers)] if is_host else numbers
-    return parts
-
-
-class _Phase:
-    """The steps of a plan, prepared for the memories that its allocations are in this phase."""
-
-    def __init__(self, plan: Plan, host: HostMemory, gpus: Mapping[str, GpuSteps]) -> None:
-        self._plan = plan
-        self._host = host
-        self._gpus = gpus
-        self._acts: dict[int, Act] = {}
-
-    def act(self, number: int) -> Act:
-        """What does a step that is in no sequence of the CPU."""
-        if number not in self._acts:
-            self._acts[number] = self._new_act(self._plan.steps[number])
-        return self._acts[number]
-
-    def _new_act(self, step: Step) -> Act:
-        if isinstance(step, Transfer) and self._plan.device(step.source) != self._plan.device(step.target):
-            return lambda deadline: self._cross(step)
-        if isinstance(step, Dispatch) and step.device not in self._gpus:
-            return self._host.interpreted(step)
-        buffer = step.target if isinstance(step, Transfer) else named_by(step)[0]
-        return self._gpus[step.device if isinstance(step, Dispatch) else self._plan.device(buffer)].act(step)
-
-    def _cross(self, step: Transfer) -> None:
-        """Copy from one device to another."""
-        self.write(step.target, self.read(step.source, step.source_offset, step.size), step.target_offset)
-
-    def read(self, buffer: int, offset: int = 0, size: int | None = None) -> Bytes:
-        """The bytes of a buffer, or a part of them; on the host, those that steps write."""
-        device = self._plan.device(buffer)
-        if device == HOST:
-            return self._host.range(buffer, offset, size)
-        memory, start = self._gpus[device].at(buffer, offset)
-        return self._gpus[device].memory.download(memory, start, size or self._plan.buffers[buffer].size)
-
-    def write(self, buffer: int, data: Bytes, offset: int = 0) -> None:
-        """Write bytes of a buffer."""
-        device = self._plan.device(buffer)
-        if device == HOST:
-            self._host.range(buffer, offset, data.nbytes)[:] = data
-            return
-        memory, start = self._gpus[device].at(buffer, offset)
-        self._gpus[device].memory.upload(memory, start, data)
-
-    def keep(self, buffer: int, target: Buffer, offset: int, size: int) -> None:
-        """Copy the first bytes of a buffer of a GPU to another one there."""
-        steps = self._gpus[self._plan.device(buffer)]
-        memory, start = steps.at(buffer)
-        steps.memory.copy(memory, start, target.memory, offset, size)
-
-    def take(self, buffer: int, source: Buffer) -> None:
-        """Copy another buffer of a GPU to a buffer there."""
-        steps = self._gpus[self._plan.device(buffer)]
-        memory, start = steps.at(buffer)
-        steps.memory.copy(source.memory, 0, memory, start, source.nbytes)

@@ -10,6 +10,9 @@ import numpy as np
 
 from ..sessions import Buffer, Session
 from ..sessions.calls import Options
+from ..sessions.gpu_launch import GpuLaunch
+from ..sessions.gpu_replay import ClearStep, CopyStep, DispatchStep, GpuReplay, ReplayStep
+from ..sessions.launches import Launch
 from ..sessions.memory import Memory
 from .host_steps import Act, Bytes, named, seconds_left
 from .linking import Links
@@ -74,6 +77,10 @@ class GpuMemory:
             room = queue.new_buffer(data.nbytes, data.tobytes())
             queue.copy(room, place.resident(memory), data.nbytes, target_start=offset)
 
+    def replay(self, graph: str, phases: Sequence[Sequence[ReplayStep]]) -> GpuReplay:
+        """Steps that are sent once; see `GpuReplay`."""
+        return GpuReplay(self.session.gpu(self.device), f"graph {graph!r}", phases)
+
     def submit(self) -> None:
         """Send what is recorded, so that the GPU begins."""
         place = self.place
@@ -103,6 +110,8 @@ class GpuSteps:
     memory: GpuMemory
     buffers: Sequence[Buffer | None]
     _views: dict[int, Buffer] = field(default_factory=dict[int, Buffer])
+    _launches: dict[int, Launch] = field(default_factory=dict[int, Launch])
+    """By the identities of steps, which the plan keeps."""
 
     def act(self, step: Step) -> Act:
         """What does a step."""
@@ -117,6 +126,66 @@ class GpuSteps:
                 return lambda deadline: self.memory.copy(source, start, target, target_start, step.size)
             case Dispatch():
                 return named(step, self._dispatch(step))
+
+    def replays(self, steps: Sequence[Step]) -> list[Act]:
+        """What does steps in order, without a deadline, by as few messages as can be."""
+        acts: list[Act] = []
+        run: list[ReplayStep] = []
+        for step in steps:
+            queued = self._queued(step)
+            if queued is not None:
+                run += queued
+                continue
+            acts += [*self._replay(run), self.act(step)]
+            run = []
+        return [*acts, *self._replay(run)]
+
+    def queued(self, steps: Sequence[Step]) -> list[ReplayStep] | None:
+        """Steps that are replayed; None if one of them must be looked after whenever it runs. Raises ShaderError,
+        InputError and DeviceError.
+        """
+        found: list[ReplayStep] = []
+        for step in steps:
+            queued = self._queued(step)
+            if queued is None:
+                return None
+            found += queued
+        return found
+
+    def _replay(self, run: Sequence[ReplayStep]) -> list[Act]:
+        if not run:
+            return []
+        replay = self.memory.replay(self.plan.graph, [run])
+
+        def act(deadline: float | None) -> None:
+            replay.prepare()
+            replay.run(1)
+
+        return [act]
+
+    def _queued(self, step: Step) -> list[ReplayStep] | None:
+        """A step of a replay; none for a dispatch of no workgroups."""
+        match step:
+            case Fill(buffer):
+                memory, start = self.at(buffer)
+                size = self.plan.buffers[buffer].size
+                return [ClearStep(memory, start, size)] if size else []
+            case Transfer():
+                places = self.at(step.source, step.source_offset), self.at(step.target, step.target_offset)
+                return [CopyStep(*places[0], *places[1], step.size)]
+            case Dispatch():
+                launch = self._launch(step)
+                return [] if not isinstance(launch, GpuLaunch) else self._queued_launch(step, launch)
+
+    def _queued_launch(self, step: Dispatch, launch: GpuLaunch) -> list[ReplayStep] | None:
+        found: list[ReplayStep] = []
+
+        def prepare(deadline: float | None) -> None:
+            if launch.prepared() is not None:
+                found.append(DispatchStep(launch))
+
+        named(step, prepare)(None)
+        return found or None
 
     def at(self, buffer: int, offset: int = 0) -> tuple[Memory, int]:
         """The memory in which a part of a buffer lies, and where in it."""
@@ -137,12 +206,17 @@ class GpuSteps:
             self._views[buffer] = whole.view(place.offset, dtype=np.uint8, shape=place.size)
         return self._views[buffer]
 
+    def _launch(self, step: Dispatch) -> Launch:
+        if id(step) not in self._launches:
+            assert step.workgroups is not None
+            kernel, constants = self.links.kernels[step.leaf], self.links.constants[step.leaf]
+            views = {it.name: self._view(it.buffer) for it in step.bindings}
+            options = Options(step.workgroups, None, constants, step.device)
+            self._launches[id(step)] = self.memory.session.prepared(kernel, views, options)
+        return self._launches[id(step)]
+
     def _dispatch(self, step: Dispatch) -> Act:
-        assert step.workgroups is not None
-        kernel, constants = self.links.kernels[step.leaf], self.links.constants[step.leaf]
-        views = {it.name: self._view(it.buffer) for it in step.bindings}
-        options = Options(step.workgroups, None, constants, step.device)
-        launch = self.memory.session.prepared(kernel, views, options)
+        launch = self._launch(step)
 
         def run(deadline: float | None) -> None:
             if deadline is None:

@@ -30,6 +30,7 @@ from ..ir.dataflow.scope import SPLIT_INPUT, Scope, scope_of, split_outputs
 from ..ir.dataflow.text import type_text
 from ..ir.hints import unknown_name
 from ..shader import Kernel, Shader
+from ..transforms.dataflow.accesses import KernelAccesses
 from .host_functions import HostFunction
 from .wgsl_types import builtin_type, fits, has_member_ports, kernel_ports, port_type
 
@@ -43,6 +44,8 @@ class Links:
     types: dict[tuple[str, str], wgsl.Type] = field(default_factory=dict[tuple[str, str], wgsl.Type])
     hosts: dict[str, HostFunction] = field(default_factory=dict[str, HostFunction])
     """The Python functions of leaves on the host, as far as they are given."""
+    accesses: dict[str, KernelAccesses | str] = field(default_factory=dict[str, "KernelAccesses | str"])
+    """The accesses of kernels, by leaf, as far as they were asked for, or why they cannot be told."""
 
 
 def link_leaves(module: Module, shaders: Mapping[str, Shader], links: Links) -> list[Mistake]:

@@ -25,11 +25,9 @@ from ..shader import Kernel
 from .devices import NodeDevices
 from .linking import Links
 from .machine import check_zeros, selected
-from .placing import Life, live_bytes, place
 from .plan import (
     HOST,
     VERSION,
-    Allocation,
     Bound,
     Constant,
     DataExtent,
@@ -39,12 +37,13 @@ from .plan import (
     Kind,
     Piece,
     Plan,
-    PlanBuffer,
     PlanInput,
     PlanOutput,
     Step,
     Transfer,
 )
+from .plan_memory import Draft, PlanMemory
+from .written import LaunchNumbers
 
 Packed: TypeAlias = "bytes | bytearray | memoryview"
 
@@ -52,8 +51,6 @@ _SMALL: Final = 1 << 12
 """Inputs of a fixed size of at most so many bytes that a node only reads are constants."""
 _MOST_STEPS: Final = 1 << 14
 """A graph of more steps, which has many instances, is walked."""
-_LARGEST_ROOM: Final = 1 << 28
-"""The limit `maxBufferSize` of WebGPU, for memory that values share on a GPU."""
 _INTERPRETERS: Final = ("interp", "hercules")
 
 
@@ -84,16 +81,6 @@ def make_plan(module: Module, links: Links, request: PlanRequest) -> Plan:
 
 
 # Values
-
-
-@dataclass(eq=False, slots=True)
-class _Draft:
-    """A buffer before it has a place."""
-
-    label: str
-    device: str
-    size: int
-    kind: Kind
 
 
 @dataclass(eq=False, slots=True)
@@ -153,7 +140,7 @@ class _Recorder:
         self._links = links
         self._request = request
         self._fed = frozenset(request.feed.values())
-        self._drafts: list[_Draft] = []
+        self._drafts: list[Draft] = []
         self._steps: list[Step] = []
         self._constants: list[Constant] = []
         self._known_constants: dict[object, int] = {}
@@ -255,7 +242,8 @@ class _Recorder:
         if known is None and (capacity is None or device != "cpu"):
             raise Unplannable("extents that a node wrote, without a capacity or on another device than the CPU")
         workgroups = None if known is None else dispatch_size(None, known or 1, compilation)
-        node = _Node(kernel, "/".join(path), HOST if device in _INTERPRETERS else device)
+        launch = None if workgroups is None else self._launch(leaf, workgroups, inputs)
+        node = _Node(kernel, "/".join(path), HOST if device in _INTERPRETERS else device, launch)
         grid = tuple(it if isinstance(it, int) else self._extent(it, node) for it in extents)
         bound = self._bound(node, inputs)
         places = [
@@ -271,6 +259,18 @@ class _Recorder:
         for value in inputs.values():
             self.drop(value)
         return outputs
+
+    def _launch(self, leaf: Leaf, workgroups: tuple[int, int, int], inputs: Mapping[str, _Value]) -> LaunchNumbers:
+        """What is known about a dispatch. Numbers in inputs count only if the plan is for these numbers anyhow."""
+
+        def number(port: str, selectors: tuple[Selector, ...]) -> int | None:
+            content, path = inputs[port].content, _path(selectors)
+            if content.number is not None:
+                return content.number if isinstance(content.number, int) else None
+            facts = self._facts if self._is_known(content) else ()
+            return next((it.value for it in facts if (it.input, it.path) == (content.input, path)), None)
+
+        return LaunchNumbers(leaf.name, workgroups, {port: it.content.size for port, it in inputs.items()}, number)
 
     def _extent(self, number: DataNumber, node: _Node) -> DataExtent:
         buffer = self._on(number.content, node.device, f"the extent of {node.name!r} is in it")
@@ -313,6 +313,8 @@ class _Recorder:
         """A buffer that a node may write: that of the value, if nobody else holds it, or a copy."""
         label, device = f"{node.name}.{info.name}", node.device
         if content.is_zero:
+            if node.launch is not None and node.launch.writes_whole(self._links, info, content.size):
+                return self._draft(label, device, content.size, "transient")
             return self._zeroed(content, label, device)
         if content.number is not None:
             source = self._constant_of(content, info.type, info.name, device)
@@ -362,7 +364,7 @@ class _Recorder:
         return made
 
     def _draft(self, label: str, device: str, size: int, kind: Kind) -> int:
-        self._drafts.append(_Draft(label, device, size, kind))
+        self._drafts.append(Draft(label, device, size, kind))
         return len(self._drafts) - 1
 
     # Constants
@@ -428,7 +430,7 @@ class _Recorder:
         """The plan, when everything is recorded."""
         turns = self._turns(outputs)
         found = {name: self._result(name, value.content) for name, value in outputs.items()}
-        memory = _Memory(self._drafts, self._steps, turns, {it.buffer for it in found.values()})
+        memory = PlanMemory(self._drafts, self._steps, turns, {it.buffer for it in found.values()})
         inputs = tuple(
             PlanInput(name, len(data), tuple(self._uploads.get(name, ())), tuple(self._uploads.get(name, {}).values()))
             for name, data in self._request.given.items()
@@ -489,11 +491,12 @@ class _Recorder:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A node while its dispatch is recorded. `device` has the memory."""
+    """A node while its dispatch is recorded. `device` has the memory. `launch` is None if a node wrote an extent."""
 
     kernel: Kernel
     name: str
     device: str
+    launch: LaunchNumbers | None
 
     def why(self, binding: str) -> str:
         """The reason for a copy."""
@@ -557,114 +560,3 @@ def _elements(type: wgsl.Type, size: int) -> tuple[wgsl.Type, int, int]:
     if isinstance(type, wgsl.Vector):
         return type.element, size_of(type.element), type.width
     return type, 0, 0
-
-
-# Memory
-
-
-class _Memory:
-    """Allocations for the buffers of a plan. `turns` are the buffers that become inputs; `kept` are read at the end."""
-
-    def __init__(self, drafts: list[_Draft], steps: list[Step], turns: Mapping[int, int], kept: set[int]) -> None:
-        self._drafts = drafts
-        self._turns = {source: target for source, target in turns.items() if source != target}
-        self._lives = _lives(drafts, steps, kept | self._turns.keys())
-        self._apart = _apart(drafts, steps)
-        self.allocations: list[Allocation] = []
-        self._places: dict[int, tuple[int, int]] = {}
-        self.live_bytes = 0
-        for number, draft in enumerate(drafts):
-            if draft.kind == "input":
-                self._places[number] = self._allocation(draft.device, draft.size, "input"), 0
-        for device in dict.fromkeys(it.device for it in drafts):
-            self._place_constants(device)
-            self._place_transients(device)
-        self.buffers = [PlanBuffer(it.label, *self._places[number], it.size) for number, it in enumerate(drafts)]
-
-    def _allocation(self, device: str, size: int, kind: Kind) -> int:
-        self.allocations.append(Allocation(device, size, kind))
-        return len(self.allocations) - 1
-
-    def _of(self, device: str, kind: Kind) -> list[int]:
-        return [number for number, it in enumerate(self._drafts) if (it.device, it.kind) == (device, kind)]
-
-    def _place_constants(self, device: str) -> None:
-        numbers = self._of(device, "constants")
-        found = place([Life(self._drafts[it].size, 0, 0) for it in numbers])
-        for size in found.rooms:
-            self._allocation(device, size, "constants")
-        for number, (_, offset) in zip(numbers, found.places, strict=True):
-            self._places[number] = len(self.allocations) - 1, offset
-
-    def _place_transients(self, device: str) -> None:
-        numbers = [it for it in self._of(device, "transient") if it in self._lives]
-        position = {number: index for index, number in enumerate(numbers)}
-        lives: list[Life] = []
-        for number in numbers:
-            start, end = self._lives[number]
-            apart = () if device == HOST else self._apart.get(number, ())
-            clashes = frozenset(position[it] for it in apart if it in position)
-            lives.append(Life(self._drafts[number].size, start, end, clashes))
-        states = [position[it] for it in self._turns if it in position]
-        found = place(lives, states, (1 << 62) if device == HOST else _LARGEST_ROOM)
-        first = len(self.allocations)
-        for room, size in enumerate(found.rooms):
-            self._allocation(device, size, "state" if room < len(states) else "transient")
-        for number, (room, offset) in zip(numbers, found.places, strict=True):
-            self._places[number] = first + room, offset
-        self.live_bytes += live_bytes(lives)
-
-    def rotations(self) -> list[tuple[int, ...]]:
-        """The allocations that change places, each taking that of the next."""
-        following = {self._places[source][0]: self._places[target][0] for source, target in self._turns.items()}
-        starts = [it for it in following if it not in following.values()] or list(following)
-        found: list[tuple[int, ...]] = []
-        seen: set[int] = set()
-        for start in [*starts, *following]:
-            chain: list[int] = []
-            now: int | None = start
-            while now is not None and now not in seen:
-                seen.add(now)
-                chain.append(now)
-                now = following.get(now)
-            if len(chain) > 1:
-                found.append(tuple(chain))
-        return found
-
-
-def _lives(drafts: list[_Draft], steps: list[Step], kept: set[int]) -> dict[int, tuple[int, int]]:
-    """The first and the last step of each buffer that a step names."""
-    found: dict[int, tuple[int, int]] = {}
-    for number, step in enumerate(steps):
-        for buffer in named_by(step):
-            found[buffer] = found.get(buffer, (number, number))[0], number
-    for buffer in kept:
-        found[buffer] = found.get(buffer, (0, 0))[0], len(steps)
-    return found
-
-
-def named_by(step: Step) -> list[int]:
-    """The buffers that a step names."""
-    match step:
-        case Fill(buffer):
-            return [buffer]
-        case Transfer():
-            return [step.source, step.target]
-        case Dispatch():
-            counts = [it.buffer for it in step.extents if isinstance(it, DataExtent)]
-            return [*counts, *(it.buffer for it in step.bindings)]
-
-
-def _apart(drafts: list[_Draft], steps: list[Step]) -> dict[int, set[int]]:
-    """The pairs of buffers that may not be ranges of one buffer of a GPU: a step writes one and reads the other."""
-    found: dict[int, set[int]] = {}
-    for step in steps:
-        written = [step.target] if isinstance(step, Transfer) else []
-        if isinstance(step, Dispatch):
-            written = [it.buffer for it in step.bindings if it.is_written]
-        read = set(named_by(step)) - set(written)
-        for one in written:
-            for other in read:
-                found.setdefault(one, set()).add(other)
-                found.setdefault(other, set()).add(one)
-    return found
