@@ -35,7 +35,7 @@ from .ir.source import Source
 from .ir.types import BindingPoint, Stage
 from .ir.wgsl.program import Program
 from .origins import ProgramOrigin
-from .pipeline import Job
+from .pipeline import GpuOptions, Job
 from .reflection import (
     BindingInfo,
     EntryPointInfo,
@@ -49,6 +49,7 @@ from .reflection import (
 from .sessions import Buffer
 from .sessions.calls import Constants, Options
 from .sessions.mixed import run_with_buffers
+from .wgpu_py import GpuObject, Layouts, WgpuDevice, bound_groups, layouts_of, made_pipeline
 from .wgsl_functions import ShaderFunctions, evaluate
 from .wgsl_functions.expressions import Value
 
@@ -335,6 +336,40 @@ class Kernel:
             timeout=timeout,
             contract=contract,
         ).outputs
+
+    def bind_group_layouts(self) -> Layouts:
+        """The entries of its bind group layouts, by group, as wgpu-py's `create_bind_group_layout` takes them.
+
+        Raises InputError for a binding that wgpu-py does not have.
+        """
+        return layouts_of(self.bindings)
+
+    def pipeline(self, device: WgpuDevice, *, constants: Constants | None = None) -> GpuObject:
+        """A `wgpu.GPUComputePipeline` on a device of wgpu-py, with overrides set by `constants`.
+
+        Its layouts are those of `bind_group_layouts`. The WGSL is written for wgpu: indices are clamped, and workgroup
+        memory is zeroed. Raises ShaderError, InputError, and what wgpu raises.
+        """
+        made = self.compilation(constants).for_gpu(GpuOptions(for_naga=True))
+        return made_pipeline(device, made, self.bindings)
+
+    def bind(self, device: WgpuDevice, values: Mapping[Any, Any]) -> dict[int, GpuObject]:
+        """The `wgpu.GPUBindGroup` of each group on a device of wgpu-py, for `pipeline` and any other of these layouts.
+
+        A value is a `GPUBuffer`, a part of one (`{"buffer": b, "offset": 256, "size": 64}`), a `GPUTexture`, a
+        `GPUTextureView`, a `GPUSampler`, or what `run` takes, which is packed into a new buffer. Raises InputError.
+        """
+        return bound_groups(device, self.bindings, values)
+
+    def dispatch_size(
+        self,
+        *,
+        threads: DispatchSize | None = None,
+        workgroups: DispatchSize | None = None,
+        constants: Constants | None = None,
+    ) -> tuple[int, int, int]:
+        """The numbers of workgroups along x, y and z for so many threads, rounded up. Raises InputError."""
+        return dispatch_size(workgroups, threads, self.compilation(constants))
 
     def run_timed(
         self,

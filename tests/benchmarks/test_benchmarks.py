@@ -207,7 +207,7 @@ def test_programs_of_kernels_are_timed_beside_their_peers(tmp_path: Path) -> Non
     found = json.loads(file.read_text())["parts"]
     assert found.keys() == set(graphs_command.NAMES)
     (dispatch,) = found["dispatch"]
-    assert dispatch["seconds"].keys() == {"Session.run", "BoundKernel.run", "ctypes"}
+    assert {"Session.run", "BoundKernel.run", "ctypes"} < dispatch["seconds"].keys()
     for comparison in (it for part in found.values() if isinstance(part, list) for it in part):
         assert all(seconds > 0 for seconds in comparison["seconds"].values()), comparison["title"]
         assert 1 in comparison["ratios"].values()

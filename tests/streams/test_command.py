@@ -58,14 +58,14 @@ def test_state(graph: Path) -> None:
     ("arguments", "message"),
     [
         (("--stream", "frame=frames.npy"), "--stream is for --run"),
-        (("--run", "--state", "last=[0]"), "--state and --feed are for --stream"),
+        (("--run", "--state", "last=[0]"), "--state is for --stream"),
         (("--run", "--stream", "frame=frames.npy", "--times"), "--times is for one run"),
         (("--run", "--stream", "fram=frames.npy"), "graph 'adding' has no input named 'fram'; did you mean 'frame'?"),
         (("--run", "--stream", "frame=frames.npy", "--stream", "last=[[1]]"), "frame has 4, last has 1"),
         (("--run", "--stream", "by=3"), "--stream by: the array has no items along a first axis"),
         (
             ("--run", "--stream", "frame=frames.npy", "--state", "last=[0]", "--feed", "sum"),
-            "--feed takes OUTPUT=INPUT",
+            "'sum' is not of the form OUTPUT=INPUT",
         ),
         (("--run", "--stream", "frame=frames.npy", "-b", "by=1"), "the item has no value for the input last"),
         (

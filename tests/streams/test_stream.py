@@ -295,6 +295,26 @@ def test_a_run_that_takes_too_long() -> None:
         assert stream.pop()["x"][0] == 15
 
 
+def test_an_endless_item_beside_healthy_ones() -> None:
+    endless = tinct.load(
+        "@group(0) @binding(0) var<storage, read_write> x: array<u32>;"
+        "@compute @workgroup_size(1) fn main() { while x[0] == 3u { x[1] += 1u; } x[0] += 10u; }"
+    )
+
+    @tinct.graph
+    def waiting(x):
+        return {"x": endless["main"]({"x": x}, threads=1)["x"]}
+
+    with waiting.stream(depth=3, timeout=3) as stream:
+        for first in (1, 3, 5):
+            stream.push(np.array([first, 0], np.uint32))
+        found = [int(stream.pop()["x"][0])]
+        with pytest.raises(tinct.DeviceError, match="item 1: node 'shader'"):
+            stream.pop()
+        found.append(int(stream.pop()["x"][0]))
+    assert found == [11, 15]
+
+
 def test_several_producers_and_consumers() -> None:
     graph, found = host_graph(lambda data: data), set[int]()
     with graph.stream(depth=3) as stream:

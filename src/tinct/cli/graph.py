@@ -9,9 +9,9 @@ import click
 
 from ..base.errors import InputError
 from ..graphs import GraphProgram, NodeTiming, emit
+from ..graphs.devices import NodeChoice
 from ..graphs.files import read_graph
 from ..graphs.fusing import FusedProgram
-from ..graphs.program import NodeChoice
 from .buffer_specs import make_inputs
 from .device_names import ADAPTER_HELP, DEVICE, device_of_node, device_or_auto
 from .files import write_text

@@ -12,7 +12,7 @@ from ..graphs import Graph, GraphProgram
 from ..graphs.devices import node_devices
 from ..graphs.item_form import ItemForm
 from ..graphs.parts import INPUT, OUTPUT
-from ..graphs.stages import Where, stages_of
+from ..graphs.stages import StageDevices, stages_of
 from ..graphs.streaming import depth_of
 from ..ir.layout_numbers import shown
 from ..streams import Stage
@@ -62,7 +62,7 @@ def stream(
     program, most = _program(graph), depth_of(depth)
     form = ItemForm(program, inputs or {}, state or {}, feed)
     node_devices(program.module, device, devices or {})
-    stages = stages_of(program, form.feed, Where(device, devices or {}, seconds_of(timeout)))
+    stages = stages_of(program, form.feed, StageDevices(device, devices or {}, seconds_of(timeout)))
     return _outputs(_Cluster(client, stages, form), program, items, most)
 
 

@@ -9,7 +9,6 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ..arguments import count_of, extent_of, flag_of, mapping_of, name_of
 from ..base.errors import InputError
@@ -39,20 +38,17 @@ from ..ir.layout_numbers import is_flag, is_number, shown
 from ..ir.tokens import TextError
 from ..reflection import BindingInfo
 from ..sessions.calls import Constants
-from ..shader import BufferValue, Kernel
+from ..shader import Kernel
+from .executable import Executable
 from .host_functions import HostFunction, host
-from .launch import Launch
 from .linking import Links, link_graphs, link_leaves
 from .operands import Input, Number, Operand, Part, Port, Zeros, expression_of, numbers_of
-from .plan import Plan
-from .program import GraphProgram, NodeChoice
-from .running import GraphRun
+from .program import GraphProgram
 from .state import GraphState, KernelUse, kernel_name
-from .streaming import Streamable
 from .wgsl_types import has_member_ports
 
 if TYPE_CHECKING:
-    from .fusing import FusedProgram
+    pass
 
 Source: TypeAlias = "str | float | Operand | Zeros"
 """What an input of a node may be bound to: the name of an input of the graph, an expression, a number, a transient."""
@@ -95,7 +91,7 @@ class Node:
         return Port(self.name, name, self.graph.state)
 
 
-class Graph(Streamable):
+class Graph(Executable):
     """A graph of kernels that is being built; see docs/graphs.md. It pickles, whole or not.
 
     Errors are raised at the call that makes them, with the names of node and port. What can only be said of a whole
@@ -374,101 +370,6 @@ class Graph(Streamable):
     def outputs(self) -> dict[str, str]:
         """The types of what `run` returns, by name."""
         return self.program.outputs
-
-    def run(
-        self,
-        inputs: Mapping[str, BufferValue],
-        *,
-        device: str = "cpu",
-        devices: NodeChoice = None,
-        timeout: float | None = None,
-        repeat: int | None = None,
-        until: str | None = None,
-        every: int | None = None,
-        feed: Mapping[str, str] | None = None,
-    ) -> dict[str, npt.NDArray[Any]]:
-        """Execute the graph and return its outputs by name; see `GraphProgram.run`."""
-        return self.program.run(
-            inputs,
-            device=device,
-            devices=devices,
-            timeout=timeout,
-            repeat=repeat,
-            until=until,
-            every=every,
-            feed=feed,
-        )
-
-    def run_timed(
-        self,
-        inputs: Mapping[str, BufferValue],
-        *,
-        device: str = "cpu",
-        devices: NodeChoice = None,
-        timeout: float | None = None,
-        repeat: int | None = None,
-        until: str | None = None,
-        every: int | None = None,
-        feed: Mapping[str, str] | None = None,
-    ) -> GraphRun:
-        """`run` with the seconds that the nodes took, the copies, and the number of executions."""
-        return self.program.run_timed(
-            inputs,
-            device=device,
-            devices=devices,
-            timeout=timeout,
-            repeat=repeat,
-            until=until,
-            every=every,
-            feed=feed,
-        )
-
-    def launch(
-        self,
-        inputs: Mapping[str, BufferValue],
-        *,
-        device: str = "cpu",
-        devices: NodeChoice = None,
-        timeout: float | None = None,
-        repeat: int | None = None,
-        until: str | None = None,
-        every: int | None = None,
-        feed: Mapping[str, str] | None = None,
-    ) -> Launch:
-        """Begin what `run` does, in the background; see `GraphProgram.launch`."""
-        return self.program.launch(
-            inputs,
-            device=device,
-            devices=devices,
-            timeout=timeout,
-            repeat=repeat,
-            until=until,
-            every=every,
-            feed=feed,
-        )
-
-    def plan(
-        self,
-        inputs: Mapping[str, BufferValue],
-        *,
-        device: str = "cpu",
-        devices: NodeChoice = None,
-        feed: Mapping[str, str] | None = None,
-    ) -> Plan:
-        """The plan that `run` follows for inputs of these sizes; see `GraphProgram.plan`."""
-        return self.program.plan(inputs, device=device, devices=devices, feed=feed)
-
-    def close(self) -> None:
-        """Free the memory that is kept for the next run; see `GraphProgram.close`."""
-        self.program.close()
-
-    def choose_devices(self, inputs: Mapping[str, BufferValue], *, timeout: float | None = None) -> dict[str, str]:
-        """The fastest devices for the leaves; see `GraphProgram.choose_devices`."""
-        return self.program.choose_devices(inputs, timeout=timeout)
-
-    def fused(self) -> FusedProgram:
-        """The graph with its leaves fused along one-to-one edges; see `GraphProgram.fused`."""
-        return self.program.fused()
 
     def save(self, file: str | PathLike[str], *, shaders: Literal["embedded", "files"] = "embedded") -> None:
         """Write the text to a file (`.hpvm`); see `GraphProgram.save`."""

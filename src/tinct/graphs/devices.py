@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from ..arguments import mapping_of, name_of
 from ..base.errors import InputError
@@ -12,6 +13,19 @@ from ..ir.dataflow.nodes import CreateNode, Graph, Module
 from ..ir.hints import unknown_name
 
 Path = tuple[str, ...]
+
+
+NodeChoice: TypeAlias = "Mapping[str, str] | Literal['auto'] | None"
+"""Devices for some nodes, or "auto"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The devices and the time limit of a run, as they were given."""
+
+    device: str
+    devices: NodeChoice
+    timeout: float | None
 
 
 @dataclass(frozen=True, slots=True)

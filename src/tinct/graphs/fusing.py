@@ -26,11 +26,12 @@ from ..transforms.dataflow.fusion import Fused, fuse
 from ..transforms.dataflow.groups import Remark
 from ..transforms.dataflow.refusal import Refused
 from ..transforms.to_wgsl.unit import to_unit
+from .devices import Where
 from .launch import Launch
 from .linking import Links, link_graphs, link_leaves
 from .machine import selected
 from .plan import Plan
-from .program import GraphProgram, NodeChoice, Where
+from .program import GraphProgram
 from .repeating import Asked, repetition
 from .running import GraphRun
 
@@ -108,64 +109,44 @@ class FusedProgram(GraphProgram):
         self._check_names(inputs)
         return None if self.failure(inputs, feed) is None else self.original
 
-    def _run(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked, *, is_timed: bool) -> GraphRun:
+    def execute(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked, *, is_timed: bool) -> GraphRun:
+        """Execute the fused graph, or the original."""
         self._options(inputs, where, asked, is_timed=is_timed)  # checks them
         other = self._chosen(inputs, repetition(self, asked).feed)
         if other is None:
-            return super()._run(inputs, where, asked, is_timed=is_timed)
-        return other._run(inputs, replace(where, devices=self._unfused(where.devices)), asked, is_timed=is_timed)
+            return super().execute(inputs, where, asked, is_timed=is_timed)
+        return other.execute(inputs, self._unfused(where), asked, is_timed=is_timed)
 
-    def launch(
-        self,
-        inputs: Mapping[str, BufferValue],
-        *,
-        device: str = "cpu",
-        devices: NodeChoice = None,
-        timeout: float | None = None,
-        repeat: int | None = None,
-        until: str | None = None,
-        every: int | None = None,
-        feed: Mapping[str, str] | None = None,
-    ) -> Launch:
-        """Begin what `run` does, in the background; see `GraphProgram.launch`."""
-        asked = Asked(repeat, until, every, feed)
-        self._options(inputs, Where(device, devices, timeout), asked, is_timed=False)  # checks them
+    def begin(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked) -> Launch:
+        """Launch the fused graph, or the original."""
+        self._options(inputs, where, asked, is_timed=False)  # checks them
         other = self._chosen(inputs, repetition(self, asked).feed)
-        chosen = super().launch if other is None else other.launch
-        own = devices if other is None else self._unfused(devices)
-        return chosen(
-            inputs, device=device, devices=own, timeout=timeout, repeat=repeat, until=until, every=every, feed=feed
-        )
+        if other is None:
+            return super().begin(inputs, where, asked)
+        return other.begin(inputs, self._unfused(where), asked)
 
-    def plan(
-        self,
-        inputs: Mapping[str, BufferValue],
-        *,
-        device: str = "cpu",
-        devices: NodeChoice = None,
-        feed: Mapping[str, str] | None = None,
-    ) -> Plan:
-        """The plan that `run` follows for inputs of these sizes; see `GraphProgram.plan`."""
+    def planned(self, inputs: Mapping[str, BufferValue], where: Where, feed: Mapping[str, str] | None) -> Plan:
+        """The plan of the fused graph, or of the original."""
         other = self._chosen(inputs, {} if feed is None else repetition(self, Asked(repeat=1, feed=feed)).feed)
         if other is None:
-            return super().plan(inputs, device=device, devices=devices, feed=feed)
-        return other.plan(inputs, device=device, devices=self._unfused(devices), feed=feed)
+            return super().planned(inputs, where, feed)
+        return other.planned(inputs, self._unfused(where), feed)
 
     def close(self) -> None:
         """Free the memory that is kept for the next run. The graph can still be run."""
         super().close()
         self.original.close()
 
-    def _unfused(self, devices: NodeChoice) -> NodeChoice:
+    def _unfused(self, where: Where) -> Where:
         """The devices of the original's nodes: those of the nodes that they are fused into."""
-        if isinstance(devices, str):
-            return devices
+        if isinstance(where.devices, str):
+            return where
         found: dict[str, str] = {}
-        for name, device in (devices or {}).items():
+        for name, device in (where.devices or {}).items():
             first, *rest = name.split(".")
             for origin in self._fusion.nodes.get(first, ((first,),)):
                 found[".".join((*origin, *rest))] = device
-        return found
+        return replace(where, devices=found)
 
 
 def _fused(program: GraphProgram) -> Fused:

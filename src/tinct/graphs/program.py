@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike, path
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
-
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..arguments import mapping_of, path_of, seconds_of
 from ..base.errors import InputError
@@ -28,7 +26,8 @@ from ..ir.types import Type
 from ..reflection import BindingInfo
 from ..shader import BufferValue, Kernel, Shader
 from .choosing import Chooser, check_auto
-from .devices import NodeDevices, node_devices
+from .devices import NodeDevices, Where, node_devices
+from .executable import Executable
 from .host_functions import HostFunction
 from .launch import Launch
 from .linking import Links
@@ -36,26 +35,14 @@ from .machine import described
 from .plan import Plan
 from .repeating import ONCE, Asked, repetition
 from .running import GraphRun, Runner, RunOptions
-from .streaming import Streamable
 
 Found = TypeVar("Found")
-NodeChoice: TypeAlias = "Mapping[str, str] | Literal['auto'] | None"
-"""Devices for some nodes, or "auto"."""
 
 if TYPE_CHECKING:
-    from .fusing import FusedProgram
+    pass
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
-    """The devices and the time limit of a run, as they were given."""
-
-    device: str
-    devices: NodeChoice
-    timeout: float | None
-
-
-class GraphProgram(Streamable):
+class GraphProgram(Executable):
     """A graph of kernels that is whole. `load_graph` and `Graph.program` give one.
 
     `module` is its IR, `shaders` are the shaders of its leaves by their names in the IR, and `source` is the text that
@@ -137,76 +124,13 @@ class GraphProgram(Streamable):
         """The Python functions of the leaves on the host, by the names of the leaves."""
         return dict(self.links.hosts)
 
-    def run(
-        self,
-        inputs: Mapping[str, BufferValue],
-        *,
-        device: str = "cpu",
-        devices: NodeChoice = None,
-        timeout: float | None = None,
-        repeat: int | None = None,
-        until: str | None = None,
-        every: int | None = None,
-        feed: Mapping[str, str] | None = None,
-    ) -> dict[str, npt.NDArray[Any]]:
-        """Execute the graph and return its outputs by name: new arrays; those given stay as they are.
+    def execute(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked, *, is_timed: bool) -> GraphRun:
+        """What `run` and `run_timed` do."""
+        options = self._options(inputs, where, asked, is_timed=is_timed)
+        return self._located(lambda: self.runner.run(inputs, options))
 
-        `inputs` has a value for each of `inputs`, in the forms that `Kernel.run` takes. The nodes run one after
-        another, each when its inputs are there, on `device` or on their own of `devices`: by the name of the node, or
-        its path, as in `{"blur": "gpu", "sort.scan": "cpu"}`. The device of a node that executes a graph is that of
-        all nodes in it that have none. With `devices="auto"` they are those of `choose_devices`. `timeout` is for the
-        whole run, compiling included.
-
-        `repeat` is a number of executions. After each, outputs become inputs of the next one: each output that has the
-        name and type of an input, or as `feed` says, by names of outputs, as in `{"next": "state"}`. All other inputs
-        stay. `until` names an output that is one whole number: the first execution after which it is not zero is the
-        last one, and `repeat` the most executions. On a GPU it is looked at after `every` executions; the result is
-        that of the exact execution all the same. With `repeat=0`, only the outputs that become inputs are returned, as
-        they were given.
-
-        Raises InputError for inputs, extents and names that do not fit, with the name of the node, and for a graph
-        without an output that can become an input, ShaderError for what a device cannot compile, DeviceError when a
-        device fails or the time is over.
-        """
-        asked = Asked(repeat, until, every, feed)
-        return self._run(inputs, Where(device, devices, timeout), asked, is_timed=False).outputs
-
-    def run_timed(
-        self,
-        inputs: Mapping[str, BufferValue],
-        *,
-        device: str = "cpu",
-        devices: NodeChoice = None,
-        timeout: float | None = None,
-        repeat: int | None = None,
-        until: str | None = None,
-        every: int | None = None,
-        feed: Mapping[str, str] | None = None,
-    ) -> GraphRun:
-        """`run` with the seconds that the nodes took, each of which is waited for, the copies, and the number of
-        executions.
-        """
-        asked = Asked(repeat, until, every, feed)
-        return self._run(inputs, Where(device, devices, timeout), asked, is_timed=True)
-
-    def launch(
-        self,
-        inputs: Mapping[str, BufferValue],
-        *,
-        device: str = "cpu",
-        devices: NodeChoice = None,
-        timeout: float | None = None,
-        repeat: int | None = None,
-        until: str | None = None,
-        every: int | None = None,
-        feed: Mapping[str, str] | None = None,
-    ) -> Launch:
-        """Begin what `run` does, in the background; `wait` returns the outputs. Several launches share the machine.
-
-        Options and names are checked now; other errors are raised by `wait`. The arrays that are given must not be
-        changed before the run has ended.
-        """
-        where, asked = Where(device, devices, timeout), Asked(repeat, until, every, feed)
+    def begin(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked) -> Launch:
+        """What `launch` does."""
         options = self._options(inputs, where, asked, is_timed=False)
         given = dict(inputs)
         return Launch(
@@ -214,24 +138,12 @@ class GraphProgram(Streamable):
             lambda stop: self._located(lambda: self.runner.run(given, replace(options, should_stop=stop))),
         )
 
-    def plan(
-        self,
-        inputs: Mapping[str, BufferValue],
-        *,
-        device: str = "cpu",
-        devices: NodeChoice = None,
-        feed: Mapping[str, str] | None = None,
-    ) -> Plan:
-        """The plan that `run` follows for inputs of these sizes: steps, and the memory that they need. With `feed`,
-        that of a repetition.
-
-        Raises InputError as `run` does, and for what no plan can hold.
-        """
+    def planned(self, inputs: Mapping[str, BufferValue], where: Where, feed: Mapping[str, str] | None) -> Plan:
+        """What `plan` does."""
         self._check_names(inputs)
         asked = ONCE if feed is None else repetition(self, Asked(repeat=1, feed=feed))
-        found = self._located(
-            lambda: self.runner.plan_for(inputs, RunOptions(self._devices(Where(device, devices, None), inputs), asked))
-        )
+        options = RunOptions(self._devices(where, inputs), asked)
+        found = self._located(lambda: self.runner.plan_for(inputs, options))
         if found is None:
             raise InputError(
                 f"not supported: a plan of graph {self.name!r}, which has textures or Python functions, computes "
@@ -239,15 +151,8 @@ class GraphProgram(Streamable):
             )
         return found
 
-    def choose_devices(self, inputs: Mapping[str, BufferValue], *, timeout: float | None = None) -> dict[str, str]:
-        """The fastest devices for the leaves, by their paths: of the CPU and the GPU, where one answers.
-
-        The graph is run some times to find them, Python functions included. What was found is kept, on disk as well
-        (see `tinct cache`), for inputs of the same magnitude on this machine, so that a later run has the same devices,
-        and gives the same bits. Given as `devices=`, it pins them on any machine.
-
-        Raises what `run` raises, if no device can run the graph.
-        """
+    def chosen(self, inputs: Mapping[str, BufferValue], timeout: float | None) -> dict[str, str]:
+        """What `choose_devices` does."""
         self._check_names(inputs)
         return dict(self._located(lambda: self.chooser.choose(inputs, seconds_of(timeout))))
 
@@ -261,18 +166,10 @@ class GraphProgram(Streamable):
         self._check_names(inputs)
         return self
 
-    def close(self) -> None:
-        """Free the memory that is kept for the next run. The graph can still be run."""
-        self.runner.close()
-
     @cached_property
     def runner(self) -> Runner:
         """What runs it."""
         return Runner(self)
-
-    def _run(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked, *, is_timed: bool) -> GraphRun:
-        options = self._options(inputs, where, asked, is_timed=is_timed)
-        return self._located(lambda: self.runner.run(inputs, options))
 
     def _options(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked, *, is_timed: bool) -> RunOptions:
         seconds, repeated = seconds_of(where.timeout), repetition(self, asked)
@@ -282,7 +179,7 @@ class GraphProgram(Streamable):
 
     def _devices(self, where: Where, inputs: Mapping[str, BufferValue]) -> NodeDevices:
         check_auto(where.devices)
-        chosen = self.choose_devices(inputs, timeout=where.timeout) if where.devices == "auto" else where.devices
+        chosen = self.chosen(inputs, where.timeout) if where.devices == "auto" else where.devices
         return node_devices(self.module, where.device, chosen or {})
 
     def _located(self, act: Callable[[], Found]) -> Found:
@@ -308,17 +205,6 @@ class GraphProgram(Streamable):
         missing = [f"{name}: {info.type}" for name, info in known.items() if name not in given]
         if missing:
             raise InputError(f"nothing is given for the input {', '.join(missing)} of graph {self.name!r}")
-
-    def fused(self) -> FusedProgram:
-        """The graph with its leaves fused along one-to-one edges, where that is proved to change nothing.
-
-        `remarks` say what was fused, and what not and why. A run whose sizes do not keep what the proof needs executes
-        this graph instead. Nodes of inner graphs without instances have names as `outer_inner` then, and a fused node
-        has the names of its parts. Raises ShaderError for a kernel that the CPU cannot compile.
-        """
-        from .fusing import FusedProgram
-
-        return FusedProgram(self)
 
     def to_json(self) -> str:
         """Its IR as JSON, on one line; `load_graph` reads it."""

@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class StageDevices:
     """The devices of a graph's nodes, as for `run`, and the time limit of each run."""
 
     device: str
     devices: Mapping[str, str]
     timeout: float | None
 
-    def inside(self, module: Module) -> Where:
+    def inside(self, module: Module) -> StageDevices:
         """The same for a part of the graph: without the nodes that the part lacks."""
         root = next(it for it in module.functions if it.name == module.root.function)
         assert isinstance(root, Graph)
         nodes = {it.name for it in root.body if isinstance(it, CreateNode)}
         devices = {path: it for path, it in self.devices.items() if path.partition(".")[0] in nodes}
-        return Where(self.device, devices, self.timeout)
+        return StageDevices(self.device, devices, self.timeout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class PartRun:
     program: GraphProgram
     inputs: Mapping[str, Key]
     outputs: Mapping[str, tuple[Key, ...]]
-    where: Where
+    where: StageDevices
 
     def __call__(self, values: Values) -> dict[Hashable, Any]:
         """What the part makes of the values of an item. Raises what `GraphProgram.run` raises."""
@@ -64,7 +64,7 @@ class StateOf:
         return {(INPUT, name): np.array(values[OUTPUT, output]) for output, name in self.feed.items()}
 
 
-def stages_of(program: GraphProgram, feed: Mapping[str, str], where: Where) -> list[Stage]:
+def stages_of(program: GraphProgram, feed: Mapping[str, str], where: StageDevices) -> list[Stage]:
     """The stages of a graph whose outputs in `feed` are inputs of the next item."""
     if not feed:
         inputs: dict[str, Key] = {name: (INPUT, name) for name in program.inputs}
@@ -81,7 +81,7 @@ def stages_of(program: GraphProgram, feed: Mapping[str, str], where: Where) -> l
     return stages
 
 
-def _run(program: GraphProgram, part: GraphPart, where: Where) -> PartRun:
+def _run(program: GraphProgram, part: GraphPart, where: StageDevices) -> PartRun:
     links = Links(hosts=program.functions)
     wrong = link_leaves(part.module, program.shaders, links) or link_graphs(part.module, links)
     if wrong:

@@ -13,7 +13,7 @@ from ..streams import Stream
 from .devices import NodeDevices, node_devices
 from .item_form import ItemForm
 from .parts import INPUT, OUTPUT
-from .stages import Where, stages_of
+from .stages import StageDevices, stages_of
 
 if TYPE_CHECKING:
     from .program import GraphProgram
@@ -56,7 +56,7 @@ class Streamable:
         """
         program, most = self.program, depth_of(depth)
         form = ItemForm(program, inputs or {}, state or {}, feed)
-        where = Where(device, devices or {}, seconds_of(timeout))
+        where = StageDevices(device, devices or {}, seconds_of(timeout))
         gpus = _gpus(node_devices(program.module, device, where.devices))
         return Stream(
             stages_of(program, form.feed, where),

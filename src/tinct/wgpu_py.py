@@ -1,0 +1,163 @@
+"""Kernels for programs that use wgpu-py: layouts, pipelines and bind groups, as wgpu-py takes them.
+
+    layouts = kernel.bind_group_layouts()  # entries for device.create_bind_group_layout, by group
+    pipeline = kernel.pipeline(device)
+    groups = kernel.bind(device, {"x": x, "y": y_buffer, "params": {"a": 2, "n": 100}})
+    compute_pass.set_pipeline(pipeline)
+    for number, group in groups.items():
+        compute_pass.set_bind_group(number, group)
+
+wgpu itself is not imported: the device that is given does all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol, TypeAlias, cast
+
+from .base.errors import InputError
+from .buffers import pack_binding, values_by_name
+from .ir.types import Sampler, Texture, TextureKind
+from .pipeline import GpuKernel
+from .reflection import BindingInfo
+
+LayoutEntry: TypeAlias = "dict[str, object]"
+"""An entry of a bind group layout: a GPUBindGroupLayoutEntry with the names of wgpu-py."""
+Layouts: TypeAlias = "dict[int, list[LayoutEntry]]"
+"""The entries of each group."""
+GpuObject: TypeAlias = Any
+"""An object of wgpu-py, which has no types of its own."""
+
+_COMPUTE: Final = 4
+"""GPUShaderStage.COMPUTE (WebGPU, "GPUShaderStage")."""
+_COPY_SRC, _COPY_DST, _UNIFORM, _STORAGE = 4, 8, 64, 128
+"""Flags of GPUBufferUsage (WebGPU, "GPUBufferUsage")."""
+_SAMPLE_TYPES: Final = {"f32": "unfilterable-float", "i32": "sint", "u32": "uint"}
+_ACCESSES: Final = {"write": "write-only", "read": "read-only", "read_write": "read-write"}
+_UNIFORM_ROUNDING: Final = 16
+
+
+class WgpuDevice(Protocol):
+    """What is needed of a `wgpu.GPUDevice`."""
+
+    def create_shader_module(self, *, code: str) -> GpuObject:
+        """Compile WGSL."""
+        ...
+
+    def create_bind_group_layout(self, *, entries: list[LayoutEntry]) -> GpuObject:
+        """Make the layout of a group."""
+        ...
+
+    def create_pipeline_layout(self, *, bind_group_layouts: list[GpuObject]) -> GpuObject:
+        """Make the layout of a pipeline."""
+        ...
+
+    def create_compute_pipeline(self, *, layout: GpuObject, compute: dict[str, object]) -> GpuObject:
+        """Make a pipeline."""
+        ...
+
+    def create_bind_group(self, *, layout: GpuObject, entries: list[dict[str, object]]) -> GpuObject:
+        """Make a bind group."""
+        ...
+
+    def create_buffer_with_data(self, *, data: bytes, usage: int) -> GpuObject:
+        """Make a buffer with contents."""
+        ...
+
+
+def layouts_of(bindings: Sequence[BindingInfo]) -> Layouts:
+    """The entries of the layout of each group, up to the last one that has bindings. Raises InputError."""
+    found: Layouts = {number: [] for number in range(max((it.group for it in bindings), default=-1) + 1)}
+    for info in sorted(bindings, key=lambda it: it.binding):
+        found[info.group].append(_entry(info))
+    return found
+
+
+def _entry(info: BindingInfo) -> LayoutEntry:
+    entry: LayoutEntry = {"binding": info.binding, "visibility": _COMPUTE}
+    type = info.type
+    if isinstance(type, Sampler):
+        return {**entry, "sampler": {"type": "comparison" if type.comparison else "non-filtering"}}
+    if not isinstance(type, Texture):
+        kind = "uniform" if info.space == "uniform" else "storage" if info.is_written else "read-only-storage"
+        buffer = {"type": kind, "has_dynamic_offset": False, "min_binding_size": info.minimum_size}
+        return {**entry, "buffer": buffer}
+    view = type.dimension.replace("_", "-")
+    match type.kind:
+        case TextureKind.STORAGE:
+            access = _ACCESSES[info.access]
+            return {**entry, "storage_texture": {"access": access, "format": type.format, "view_dimension": view}}
+        case TextureKind.EXTERNAL:
+            raise InputError(f"not supported: {info.name}: {type}, which wgpu-py has not")
+        case TextureKind.DEPTH | TextureKind.DEPTH_MULTISAMPLED:
+            sample = "depth"
+        case TextureKind.SAMPLED | TextureKind.MULTISAMPLED:
+            sample = _SAMPLE_TYPES[str(type.sampled)]
+    is_multisampled = type.kind in (TextureKind.MULTISAMPLED, TextureKind.DEPTH_MULTISAMPLED)
+    return {**entry, "texture": {"sample_type": sample, "view_dimension": view, "multisampled": is_multisampled}}
+
+
+def made_pipeline(device: WgpuDevice, kernel: GpuKernel, bindings: Sequence[BindingInfo]) -> GpuObject:
+    """A `wgpu.GPUComputePipeline`. Raises what wgpu raises."""
+    layouts = [device.create_bind_group_layout(entries=it) for it in layouts_of(bindings).values()]
+    module = device.create_shader_module(code=kernel.wgsl)
+    return device.create_compute_pipeline(
+        layout=device.create_pipeline_layout(bind_group_layouts=layouts),
+        compute={"module": module, "entry_point": kernel.entry},
+    )
+
+
+def bound_groups(device: WgpuDevice, bindings: Sequence[BindingInfo], given: Mapping[Any, Any]) -> dict[int, GpuObject]:
+    """The `wgpu.GPUBindGroup` of each group, with new buffers for values that are none of wgpu's. Raises InputError."""
+    values = _with_samplers(bindings, given)
+    groups: dict[int, GpuObject] = {}
+    for number, entries in layouts_of(bindings).items():
+        infos = [it for it in bindings if it.group == number]
+        resources = [{"binding": it.binding, "resource": _resource(device, it, values[it.name])} for it in infos]
+        layout = device.create_bind_group_layout(entries=entries)
+        groups[number] = device.create_bind_group(layout=layout, entries=resources)
+    return groups
+
+
+def _with_samplers(bindings: Sequence[BindingInfo], given: Mapping[Any, Any]) -> dict[str, Any]:
+    values = values_by_name(bindings, given)
+    missing = [it.name for it in bindings if it.name not in values]
+    if missing:
+        raise InputError(f"no sampler is given for {', '.join(missing)}")
+    return values
+
+
+def _resource(device: WgpuDevice, info: BindingInfo, value: Any) -> object:
+    """The resource of a bind group's entry."""
+    if _is(value, "GPUBuffer"):
+        _check(info, value.size)
+        return {"buffer": value, "offset": 0, "size": value.size}
+    if _is_part(value):
+        return value
+    if isinstance(info.type, (Texture, Sampler)):
+        if _is(value, "GPUTexture"):
+            return value.create_view()
+        if not _is(value, "GPUSampler" if isinstance(info.type, Sampler) else "GPUTextureView"):
+            raise InputError(f"{info.name}: {info.type} takes a texture, a view or a sampler of wgpu-py's")
+        return value
+    data = bytes(pack_binding(info, value))
+    if info.space == "uniform":
+        data += bytes(-len(data) % _UNIFORM_ROUNDING)
+    usage = _UNIFORM | _COPY_DST if info.space == "uniform" else _STORAGE | _COPY_SRC | _COPY_DST
+    buffer = device.create_buffer_with_data(data=data, usage=usage)
+    return {"buffer": buffer, "offset": 0, "size": buffer.size}
+
+
+def _is_part(value: object) -> bool:
+    """Whether a value is a part of a buffer, as in `{"buffer": b, "offset": 256, "size": 64}`."""
+    return isinstance(value, Mapping) and _is(cast("Mapping[str, object]", value).get("buffer"), "GPUBuffer")
+
+
+def _is(value: object, kind: str) -> bool:
+    """Whether a value is an object of a class of wgpu-py, which need not be there."""
+    return any(it.__name__ == kind for it in type(value).__mro__)
+
+
+def _check(info: BindingInfo, size: int) -> None:
+    if size < info.minimum_size:
+        raise InputError(f"{info.name}: {info.type} needs at least {info.minimum_size} bytes; the buffer has {size}")

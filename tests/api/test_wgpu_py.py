@@ -1,0 +1,146 @@
+"""Layouts, pipelines and bind groups for wgpu-py."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tinct
+from tinct.backend.gpu import GpuDevice
+
+SHADER = tinct.load("""
+struct Point { position: vec3f, mass: f32 }
+struct Params { scale: f32, offset: vec2u }
+override factor: u32 = 1;
+@group(1) @binding(2) var<storage, read> points: array<Point>;
+@group(1) @binding(0) var<storage, read_write> out: array<f32>;
+@group(3) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var picture: texture_2d<f32>;
+@group(0) @binding(3) var written: texture_storage_2d<rgba8unorm, write>;
+@group(2) @binding(0) var nearest: sampler;
+@group(2) @binding(1) var depths: texture_depth_2d_array;
+@compute @workgroup_size(4, 2) fn main(@builtin(global_invocation_id) id: vec3u) {
+    if id.y == 0 && id.x < arrayLength(&out) { out[id.x] = points[id.x].mass * params.scale * f32(factor); }
+}
+@compute @workgroup_size(1) fn draw() { textureStore(written, vec2u(), textureLoad(picture, vec2u(1, 0), 0)); }
+@compute @workgroup_size(1) fn deep() { out[0] = textureLoad(depths, vec2u(), 0, 0); }
+""")
+POINTS = [{"position": [1, 2, 3], "mass": it} for it in range(5)]
+
+
+def test_layouts_have_the_names_of_wgpu() -> None:
+    assert SHADER["main"].bind_group_layouts() == {
+        0: [],
+        1: [
+            {
+                "binding": 0,
+                "visibility": 4,
+                "buffer": {"type": "storage", "has_dynamic_offset": False, "min_binding_size": 4},
+            },
+            {
+                "binding": 2,
+                "visibility": 4,
+                "buffer": {"type": "read-only-storage", "has_dynamic_offset": False, "min_binding_size": 16},
+            },
+        ],
+        2: [],
+        3: [
+            {
+                "binding": 0,
+                "visibility": 4,
+                "buffer": {"type": "uniform", "has_dynamic_offset": False, "min_binding_size": 16},
+            }
+        ],
+    }
+    sampled = {"sample_type": "unfilterable-float", "view_dimension": "2d", "multisampled": False}
+    stored = {"access": "write-only", "format": "rgba8unorm", "view_dimension": "2d"}
+    assert SHADER["draw"].bind_group_layouts()[0] == [
+        {"binding": 1, "visibility": 4, "texture": sampled},
+        {"binding": 3, "visibility": 4, "storage_texture": stored},
+    ]
+    deep = {"sample_type": "depth", "view_dimension": "2d-array", "multisampled": False}
+    assert SHADER["deep"].bind_group_layouts()[2] == [{"binding": 1, "visibility": 4, "texture": deep}]
+
+
+def test_sizes_of_dispatches() -> None:
+    assert SHADER["main"].dispatch_size(threads=(9, 3)) == (3, 2, 1)
+    with pytest.raises(tinct.InputError):
+        SHADER["main"].dispatch_size()
+
+
+@pytest.fixture(scope="module")
+def device() -> Any:
+    """A device of wgpu-py, in this process."""
+    reason = GpuDevice.unavailable_reason()
+    if reason is not None:
+        pytest.skip(f"no GPU: {reason}")
+    wgpu: Any = importlib.import_module("wgpu")
+    return wgpu.gpu.request_adapter_sync().request_device_sync()
+
+
+def dispatch(device: Any, kernel: tinct.Kernel, groups: dict[int, Any], **options: Any) -> None:
+    """What a program with wgpu-py does."""
+    encoder = device.create_command_encoder()
+    compute_pass = encoder.begin_compute_pass()
+    compute_pass.set_pipeline(kernel.pipeline(device, **options))
+    for number, group in groups.items():
+        compute_pass.set_bind_group(number, group)
+    compute_pass.dispatch_workgroups(*kernel.dispatch_size(threads=8))
+    compute_pass.end()
+    device.queue.submit([encoder.finish()])
+
+
+def test_buffers_and_values(device: Any) -> None:
+    kernel = SHADER["main"]
+    out = device.create_buffer(size=512, usage=128 | 4)
+    given = {
+        "points": POINTS,
+        "out": {"buffer": out, "offset": 256, "size": 16},
+        (3, 0): {"scale": 2, "offset": [0, 0]},
+    }
+    groups = kernel.bind(device, given)
+    assert list(groups) == [0, 1, 2, 3]
+    dispatch(device, kernel, groups, constants={"factor": 3})
+    found = np.frombuffer(device.queue.read_buffer(out), np.float32)
+    assert found[64:68].tolist() == [0, 6, 12, 18]
+    assert not found[:64].any()
+    dispatch(device, kernel, kernel.bind(device, {**given, "out": out}))
+    assert np.frombuffer(device.queue.read_buffer(out), np.float32)[:5].tolist() == [0, 2, 4, 6, 8]
+
+
+def test_textures(device: Any) -> None:
+    kernel = SHADER["draw"]
+    picture = device.create_texture(size=(2, 1), format="rgba8unorm", usage=4 | 2)
+    texels = np.arange(8, dtype=np.uint8)
+    device.queue.write_texture({"texture": picture}, texels, {"bytes_per_row": 8}, (2, 1))
+    written = device.create_texture(size=(1, 1), format="rgba8unorm", usage=8 | 1)
+    dispatch(device, kernel, kernel.bind(device, {"picture": picture, "written": written.create_view()}))
+    found = device.queue.read_texture({"texture": written}, {"bytes_per_row": 4}, (1, 1))
+    assert bytes(found) == bytes([4, 5, 6, 7])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"points": None}, "points: array<Point> takes"),
+        ({"pionts": 1}, "the entry point uses no buffer named 'pionts'"),
+        ({"params": {"scale": 1}}, "params: there is no value for the member 'offset'"),
+    ],
+)
+def test_values_that_do_not_fit(device: Any, change: dict[str, Any], message: str) -> None:
+    given = {"points": POINTS, "out": np.zeros(5, np.float32), "params": {"scale": 2, "offset": [0, 0]}}
+    with pytest.raises(tinct.InputError) as caught:
+        SHADER["main"].bind(device, {**given, **change})
+    assert message in str(caught.value)
+
+
+def test_small_buffers_and_numbers_for_textures(device: Any) -> None:
+    small = device.create_buffer(size=8, usage=64)
+    given = {"points": POINTS, "out": np.zeros(5, np.float32), "params": small}
+    with pytest.raises(tinct.InputError, match="params: Params needs at least 16 bytes; the buffer has 8"):
+        SHADER["main"].bind(device, given)
+    with pytest.raises(tinct.InputError, match="picture: texture_2d<f32> takes a texture, a view or a sampler"):
+        SHADER["draw"].bind(device, {"picture": np.zeros((1, 1, 4)), "written": small})
