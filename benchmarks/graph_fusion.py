@@ -70,26 +70,26 @@ def fused_kernel() -> tinct.Kernel:
     return found
 
 
-def measure(device: str, rounds: int) -> dict[str, float]:
-    """The median seconds of a chain, by name."""
+def measure(device: str, rounds: int, count: int = COUNT) -> dict[str, float]:
+    """The median seconds of a chain on `count` numbers, by name."""
     fused = fused_kernel()
     source, target = (it.name for it in fused.bindings)
     with tinct.Session() as session:
-        given = session.buffer(np.random.default_rng(0).uniform(0, 2, COUNT).astype(np.float32))
-        rooms = [session.buffer(np.zeros(COUNT, np.float32)) for _ in range(3)]
+        given = session.buffer(np.random.default_rng(0).uniform(0, 2, count).astype(np.float32))
+        rooms = [session.buffer(np.zeros(count, np.float32)) for _ in range(3)]
         steps = [kernel((it,)) for it in OPERATIONS]
 
         def unfused() -> None:
             before = given
             for number, step in enumerate(steps):
-                session.run(step, {"src": before, "dst": rooms[number % 2]}, threads=COUNT, device=device)
+                session.run(step, {"src": before, "dst": rooms[number % 2]}, threads=count, device=device)
                 before = rooms[number % 2]
 
         hand = kernel(OPERATIONS)
         calls: dict[str, Callable[[], object]] = {
             "unfused": unfused,
-            "fused": lambda: session.run(fused, {source: given, target: rooms[2]}, threads=COUNT, device=device),
-            "hand": lambda: session.run(hand, {"src": given, "dst": rooms[2]}, threads=COUNT, device=device),
+            "fused": lambda: session.run(fused, {source: given, target: rooms[2]}, threads=count, device=device),
+            "hand": lambda: session.run(hand, {"src": given, "dst": rooms[2]}, threads=count, device=device),
         }
         unfused()
         calls["fused"]()

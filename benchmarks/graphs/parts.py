@@ -1,10 +1,21 @@
-"""The parts of the benchmark, in the order in which they are measured."""
+"""The parts of the benchmark, in the order in which they are measured.
+
+`streams` is the first, since the peak of the process's memory would hide its own after parts with large arrays.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from . import dispatches, memory, programs
+from . import copies, dispatches, memory, programs, throughput
 from .measuring import Part
 
-PARTS: Final[tuple[Part, ...]] = (dispatches.ON_CPU, dispatches.ON_GPU, *programs.PARTS, memory.TRANSIENTS)
+PARTS: Final[tuple[Part, ...]] = (
+    throughput.STREAMS,
+    dispatches.ON_CPU,
+    dispatches.ON_GPU,
+    *programs.PARTS,
+    memory.TRANSIENTS,
+    copies.COPIES,
+    throughput.FUSION,
+)

@@ -1,7 +1,8 @@
-"""Edges of a picture, after Canny: a graph that is built node by node."""
+"""Edges of a picture, after Canny: a graph that is built node by node; a stream finds the edges of many frames."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,14 @@ def in_order(session: tinct.Session, given: dict[str, Any]) -> dict[str, tinct.B
     return {"edges": edges}
 
 
+def edges_of(
+    frames: Iterable[npt.NDArray[np.float32]], *, size: Any, limits: Any, device: str = "cpu"
+) -> Iterator[Any]:
+    """The edges of each frame, in order, as flat arrays; several frames are under way at once."""
+    for outputs in GRAPH.map(frames, inputs={"size": size, "limits": limits}, device=device):
+        yield outputs["edges"]
+
+
 def reference(given: dict[str, Any]) -> Arrays:
     blurred = sum(
         (2 - abs(x)) * (2 - abs(y)) * moved(given["picture"], x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)
@@ -107,6 +116,7 @@ def directions(across: npt.NDArray[Any], down: npt.NDArray[Any]) -> list[tuple[t
 
 if __name__ == "__main__":
     data = inputs(np.random.default_rng(0))
-    found = GRAPH.run(data)["edges"].reshape(data["picture"].shape)
-    np.testing.assert_array_equal(found, reference(data)["edges"])
-    print("\n".join("".join(" .#"[mark] for mark in row) for row in found))
+    moving = [np.roll(data["picture"], step, axis=1) for step in range(3)]
+    for frame, marks in zip(moving, edges_of(moving, size=data["size"], limits=data["limits"]), strict=True):
+        np.testing.assert_array_equal(marks.reshape(frame.shape), reference(data | {"picture": frame})["edges"])
+        print("\n".join("".join(" .#"[mark] for mark in row) for row in marks.reshape(frame.shape)))

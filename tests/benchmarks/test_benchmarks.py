@@ -211,3 +211,5 @@ def test_programs_of_kernels_are_timed_beside_their_peers(tmp_path: Path) -> Non
     for comparison in (it for part in found.values() if isinstance(part, list) for it in part):
         assert all(seconds > 0 for seconds in comparison["seconds"].values()), comparison["title"]
         assert 1 in comparison["ratios"].values()
+    counts = [it for comparison in found["copies"] for it in comparison["bars"]]
+    assert [it["figure"] for it in counts] == [it["at most"] for it in counts]

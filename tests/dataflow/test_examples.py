@@ -113,3 +113,14 @@ def test_the_file_is_what_the_example_saves(folder: Path, tmp_path: Path) -> Non
     committed = (folder / saved.name).read_text().splitlines()
     assert [line for line in committed if not line.startswith("shader ")] == lines
     assert f'shader {folder.name} = file("{folder.name}.wgsl")' in committed
+
+
+@pytest.mark.parametrize("device", ["cpu", OTHER])
+def test_canny_finds_the_edges_of_a_stream_of_frames(device: str) -> None:
+    example = module(Path(__file__).parents[2] / "examples" / "canny")
+    given = example.inputs(np.random.default_rng(7))
+    frames = [np.roll(given["picture"], step, axis=1) for step in range(9)]
+    found = list(example.edges_of(frames, size=given["size"], limits=given["limits"], device=device))
+    assert len(found) == len(frames)
+    for frame, edges in zip(frames, found, strict=True):
+        check(example, {"edges": edges}, example.reference(given | {"picture": frame}))
