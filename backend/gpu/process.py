@@ -121,15 +121,18 @@ class _Child:
         with ALARMS.set(request["seconds"], partial(self._expire, expired)):
             try:
                 send(cast(IO[bytes], self.popen.stdin), request, blobs)
-                return receive_reply(cast(BufferedReader, self.popen.stdout))
+                reply = receive_reply(cast(BufferedReader, self.popen.stdout))
             except (EOFError, BrokenPipeError, ConnectionResetError):
-                raise self._obituary(request, expired.is_set()) from None
+                raise self._obituary(request, expired=expired.is_set()) from None
+        if expired.is_set():  # killed just after it had replied
+            raise self._obituary(request, expired=True)
+        return reply
 
     def _expire(self, expired: threading.Event) -> None:
         expired.set()
         self.popen.kill()
 
-    def _obituary(self, request: Request, expired: bool) -> GpuError:
+    def _obituary(self, request: Request, *, expired: bool) -> GpuError:
         """The error of a child that has ended: it was killed for its silence, or died."""
         if expired:
             self.popen.wait()

@@ -9,11 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from io import BufferedReader
 
 import numpy as np
 import pytest
 
-from tinct.backend.gpu import BufferBinding, GpuDevice, GpuError, GpuResult
+from tinct.backend.gpu import BufferBinding, GpuDevice, GpuError, GpuResult, process
+from tinct.backend.gpu.messages import Reply
 
 SCALE = """
 override factor: f32 = 2.0;
@@ -180,6 +182,24 @@ def test_a_shader_that_takes_too_long_is_killed(device: GpuDevice) -> None:
         device.run(TAKES_MINUTES, "main", [storage(0, np.zeros(1, np.uint32))], (65_535, 1, 1), timeout=1.5)
     assert caught.value.kind == "timeout"
     assert device.worker_pid is None
+    assert scaled(scale(device))[1] == 3
+
+
+def test_a_time_that_expires_while_the_reply_arrives(device: GpuDevice, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The child is killed then, so that the call fails, and not the next one."""
+    scale(device)
+    receive = process.receive_reply
+
+    def receive_late(stream: BufferedReader) -> tuple[Reply, list[bytearray]]:
+        reply = receive(stream)
+        time.sleep(2.5)
+        return reply
+
+    with monkeypatch.context() as patched:
+        patched.setattr(process, "receive_reply", receive_late)
+        with pytest.raises(GpuError) as caught:
+            scale(device, timeout=2.0)
+    assert caught.value.kind == "timeout"
     assert scaled(scale(device))[1] == 3
 
 
