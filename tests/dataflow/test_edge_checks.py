@@ -227,7 +227,7 @@ def test_graph_without_one_to_one_edges_is_not_analysed(monkeypatch: pytest.Monk
     def unexpected(_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("tinct.graphs.edge_checks.kernel_accesses", unexpected)
+    monkeypatch.setattr("tinct.graphs.written.kernel_accesses", unexpected)
     assert _graph(_kernel(_WRITE), _kernel(_WRITE), way="all-to-all").warnings == ()
 
 
