@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+import tinct
 from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
 from tinct.backend.cpu.emit import Tier
 from tinct.ir.source import Source
@@ -192,3 +193,28 @@ def test_memory_is_asked_for_where_gangs_pass_once(body: str, asks: bool) -> Non
     given = {"data": data, "out": np.zeros(190, np.uint32), "n": np.uint32(3)}
     found, expected = (kernel.run(given, workgroups=3, device=device)["out"] for device in ("cpu", "interp"))
     assert found.tolist() == expected.tolist()
+
+
+def test_operands_of_addresses_are_known_where_the_addresses_are_widened() -> None:
+    """`goal` is computed outside of the inner loop, and again as an i64 for the addresses in it."""
+    kernel = tinct.load("""
+@group(0) @binding(0) var<uniform> n: u32;
+@group(0) @binding(1) var<storage, read> a: array<f32>;
+@group(0) @binding(2) var<storage, read_write> b: array<f32>;
+
+@compute @workgroup_size(16)
+fn main(@builtin(local_invocation_index) lane: u32) {
+    for (var j = 0u; j < n; j++) {
+        let within = j & 15u;
+        let goal = lane + ((j - within) * 16u + within) * 32u;
+        for (var k = 0u; k < 16u; k++) {
+            b[goal + k * 512u] = a[j * 32u + k * 64u + lane] * 2.0;
+        }
+    }
+}
+""")["main"]
+    random = np.random.default_rng(5)
+    given = {"n": 20, "a": random.random(5000, np.float32), "b": np.zeros(17000, np.float32)}
+    assert kernel.compilation().cpu is not None
+    expected = kernel.run(given, workgroups=1, device="interp")["b"]
+    np.testing.assert_array_equal(kernel.run(given, workgroups=1)["b"], expected)

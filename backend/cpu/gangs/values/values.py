@@ -6,8 +6,8 @@ is uniform or affine within rows is one scalar for each part. Any other value is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import assert_never
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import TypeGuard, assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
@@ -309,11 +309,33 @@ class GangValues:
 
     def wide(self, node: h.Node) -> str:
         """The scalar of a u32 as an i64. Operations that do not wrap are computed in i64: LLVM then recognises
-        addresses that advance by a constant in each iteration.
+        addresses that advance by a constant in each iteration. Operands need not be known wherever the node is: then
+        the node itself is extended.
         """
-        if isinstance(node, h.Binary) and node.op in _WIDENED and node in self._site.proved.exact:
+        if self._is_exact(node) and self._can_be_wide(node.lhs) and self._can_be_wide(node.rhs):
             return self.one.binary(_WIDENED[node.op], "i64", self.wide(node.lhs), self.wide(node.rhs))
         return self.one.convert("zext", "i32", self.scalar(node), "i64")
+
+    def _is_exact(self, node: h.Node) -> TypeGuard[h.Binary]:
+        """Whether a sum or product does not wrap."""
+        return isinstance(node, h.Binary) and node.op in _WIDENED and node in self._site.proved.exact
+
+    def _can_be_wide(self, node: h.Node) -> bool:
+        """Whether the scalar of a node, or those that it is computed from, are known here."""
+        if self._is_at_hand(node):
+            return True
+        return self._is_exact(node) and self._can_be_wide(node.lhs) and self._can_be_wide(node.rhs)
+
+    def _is_at_hand(self, node: h.Node) -> bool:
+        """Whether `scalar` has the value here."""
+        if self.shape(node).kind is Kind.SPECULATED:
+            return self._is_in_slot((node, self._site.part, "first"))
+        if not self.is_common_at(node, self._site.here):
+            return self._is_in_slot(self._name(node))
+        return self.slots.is_usable((node, 0))
+
+    def _is_in_slot(self, key: Hashable) -> bool:
+        return key in self.slots and self.slots.is_usable(key)
 
     def vector(self, node: h.Node) -> str:
         """The value in all lanes of the part."""
