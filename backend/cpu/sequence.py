@@ -135,9 +135,16 @@ class Sequence:
             executions *= 2
 
     def _try(self, run: Run, memories: Many[Bytes], tables: Tables, tried: list[TieredKernel], executions: int) -> None:
-        """Execute within the time that is left for the first runs of all these kernels, of which each takes a share."""
-        before = {number: memories[number].copy() for number in self._written}
+        """Execute within the time that is left for the first runs of all these kernels, of which each takes a share.
+
+        Does nothing if other threads have used it up since `tried` was found.
+        """
         limit, start = sum(it.trial_seconds for it in tried), time.perf_counter()
+        if limit <= 0:
+            for kernel in tried:
+                kernel.trial_seconds = 0
+            return
+        before = {number: memories[number].copy() for number in self._written}
         try:
             with stop_after(limit) as stop:
                 done = run.attempt(tables, executions, stop)

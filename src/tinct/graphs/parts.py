@@ -198,8 +198,10 @@ class _Part:
                     yield replace(statement, streaming=False)
             case BindInput(source, destination) if destination.node in self.children:
                 yield replace(statement, source=self._expression(source), streaming=False)
+            case CreateNode() | Split() | CreateEdge() | BindInput() | BindOutput() | Malloc():
+                pass  # outside of the part, or made for it anew
             case _:
-                pass
+                assert_never(statement)
 
     def _split(self, end: Endpoint) -> str:
         """The name of the split of an output that is needed in the part and elsewhere."""
