@@ -8,22 +8,18 @@ from itertools import pairwise
 from typing import TypeAlias
 
 import numpy
-import numpy.typing
 
 from ...base.errors import InputError
 from ...ir import layout as wgsl_layout
 from ...ir.hercules.entry import Binding, EntryPoint
 from ...ir.types import BindingPoint
 from . import jit
+from .aligned import BINDING_ALIGNMENT, Bytes, address_of, aligned_zeros
 from .function import BoundFunction, CompiledFunction, Recipe, Source
 from .layout import binding_layout
 from .options import CpuOptions, Tier, default_options
 
-Bytes = numpy.typing.NDArray[numpy.uint8]
 Buffer: TypeAlias = "Bytes | bytearray | memoryview"
-_ALIGN = 16
-"""The alignment in bytes that machine code assumes of a binding's address."""
-
 
 _LARGEST = (1 << 32) - 4
 """The largest binding in bytes, WebGPU's limit: gangs compute with 32-bit indices of scalars."""
@@ -86,7 +82,7 @@ class CompiledKernel:
         if len(buffers) != len(slots):
             raise InputError(f"{len(slots)} buffers are needed, not {len(buffers)}")
         given = [_as_bytes(buffer) for buffer in buffers]
-        spans = [(_address(buffer), buffer.nbytes) for buffer in given]
+        spans = [(address_of(buffer), buffer.nbytes) for buffer in given]
         if lengths is None:
             pairs = zip(slots, spans, strict=True)
             lengths = [slot.count(size) for slot, (_, size) in pairs if slot.length is not None]
@@ -97,10 +93,10 @@ class CompiledKernel:
         for slot, buffer, (address, size) in zip(slots, given, spans, strict=True):
             if size > _LARGEST:
                 raise InputError(f"buffers have at most {_LARGEST} bytes on the CPU")
-            if slot.needs_copy(size, constants) or address % _ALIGN:
-                copy = _aligned_room(max(buffer.nbytes, slot.needed(constants)))
+            if slot.needs_copy(size, constants) or address % BINDING_ALIGNMENT:
+                copy = aligned_zeros(max(buffer.nbytes, slot.needed(constants)))
                 copies.append((buffer, copy))
-                address = _address(copy)
+                address = address_of(copy)
             addresses[slot.parameter] = address
         return BoundKernel(self.function.bind(addresses, constants), tuple(given), tuple(copies))
 
@@ -215,13 +211,3 @@ def _slot(binding: Binding) -> Slot:
 
 def _as_bytes(buffer: Buffer) -> Bytes:
     return buffer if isinstance(buffer, numpy.ndarray) else numpy.frombuffer(buffer, numpy.uint8)
-
-
-def _aligned_room(size: int) -> Bytes:
-    """A zeroed buffer at an aligned address."""
-    room = numpy.zeros(size + _ALIGN, numpy.uint8)
-    return room[-_address(room) % _ALIGN :]
-
-
-def _address(buffer: Bytes) -> int:
-    return int(buffer.__array_interface__["data"][0])

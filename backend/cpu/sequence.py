@@ -17,18 +17,16 @@ from itertools import pairwise
 
 from ...base.deadline import compiling_within
 from ...base.errors import DeviceError, InputError
-from .device import Bytes, CompiledKernel
+from .aligned import BINDING_ALIGNMENT, Bytes, address_of, aligned_zeros
+from .device import CompiledKernel
 from .options import default_options
 from .packed_steps import Packer, Tables
 from .sequence_checks import check_steps, check_swaps, written_memories
-from .sequence_run import Done, Run, address_of, aligned_room
+from .sequence_run import Done, Run
 from .sequence_steps import DispatchStep, Range, SequenceRun, Step
 from .threads import shared_pool
 from .tiered import MOST_WRITTEN, TieredKernel
 from .watchdog import stop_after
-
-_ALIGN = 16
-"""The alignment in bytes that machine code assumes of a memory's address."""
 
 
 class Sequence:
@@ -215,8 +213,8 @@ class BoundSequence:
 
 def _aligned(memory: Bytes) -> Bytes:
     """The memory, or an aligned copy."""
-    if address_of(memory) % _ALIGN == 0:
+    if address_of(memory) % BINDING_ALIGNMENT == 0:
         return memory
-    copy = aligned_room(memory.nbytes)
+    copy = aligned_zeros(memory.nbytes)
     copy[:] = memory
     return copy

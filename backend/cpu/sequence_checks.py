@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from ...base.errors import InputError
+from .aligned import BINDING_ALIGNMENT
 from .sequence_steps import CopyStep, DispatchStep, ExtentInMemory, FillStep, GridFromMemory, Range, Step
-
-_ALIGN = 16
-"""The alignment in bytes that machine code assumes of a binding."""
 
 
 def check_steps(steps: Sequence[Step], sizes: Sequence[int]) -> None:
@@ -90,8 +88,8 @@ def _check_step(step: Step) -> None:
             _check_apart(source, target)
         case DispatchStep():
             for point, it in step.ranges.items():
-                if it.offset % _ALIGN:
-                    raise InputError(f"the offset {it.offset} of binding {point} is no multiple of {_ALIGN}")
+                if it.offset % BINDING_ALIGNMENT:
+                    raise InputError(f"the offset {it.offset} of binding {point} is no multiple of {BINDING_ALIGNMENT}")
             for (first, one), (second, other) in combinations(step.ranges.items(), 2):
                 if first in step.written or second in step.written:
                     _check_apart(one, other)

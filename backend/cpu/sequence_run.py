@@ -5,15 +5,12 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-import numpy as np
-
 from . import _pool
-from .device import Bytes
+from .aligned import address_of, aligned_zeros
 from .packed_steps import Tables
 from .sequence_steps import Range, RefusedGrid, SequenceRun
 from .threads import shared_pool
 
-_ALIGN = 64
 _MOST = (1 << 63) - 1
 """The most executions, which last centuries."""
 
@@ -67,7 +64,7 @@ class Run:
         """Execute the steps on the memories; `accept` comes then, unless their contents before are restored."""
         steps = bytearray(tables.steps) if self.is_timed else tables.steps
         numbers = bytearray(tables.numbers) if tables.extents else tables.numbers
-        rooms = [aligned_room(size) for size in tables.rooms]
+        rooms = [aligned_zeros(size) for size in tables.rooms]
         first = self._after(self._turns + (self._executed > 0), self.addresses)
         addresses = (*first, *map(address_of, rooms))
         swaps = (*self.swaps, *range(len(first), len(addresses))) if self.swaps else ()
@@ -109,18 +106,6 @@ class Run:
 
 def _twice(order: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(order[it] for it in order)
-
-
-def address_of(memory: Bytes) -> int:
-    """Where it begins."""
-    return int(memory.__array_interface__["data"][0])
-
-
-def aligned_room(size: int) -> Bytes:
-    """Zeroed bytes at an aligned address."""
-    room = np.zeros(size + _ALIGN, np.uint8)
-    start = -address_of(room) % _ALIGN
-    return room[start : start + size]
 
 
 def _words(numbers: tuple[int, ...] | list[int]) -> bytes:

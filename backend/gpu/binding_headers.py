@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict
 
 from ...ir.textures import format_of, is_multisampled, read_extent
-from ...ir.types import Access
+from ...ir.types import Access, Texture
 from .model import Binding, BindingKind, GpuError, TextureBinding
 
 
@@ -52,13 +52,21 @@ def _texture_header(binding: TextureBinding) -> TextureHeader:
         raise GpuError("invalid", f"not supported: a {type} on the GPU, since WebGPU copies no bytes into it")
     return {
         "format": form.name,
-        "view": type.dimension.replace("_", "-"),
+        "view": view_dimension(type),
         "size": (extent.width, extent.height, extent.depth),
         "levels": extent.count,
         "texel_bytes": form.bytes,
         "sampled": "" if type.sampled is None else str(type.sampled),
-        "access": _ACCESS[type.access],
+        "access": ACCESS_NAMES[type.access],
     }
 
 
-_ACCESS = {None: "", Access.READ: "read-only", Access.WRITE: "write-only", Access.READ_WRITE: "read-write"}
+ACCESS_NAMES = {None: "", Access.READ: "read-only", Access.WRITE: "write-only", Access.READ_WRITE: "read-write"}
+"""WebGPU's words for access to storage textures."""
+SAMPLE_TYPES = {"f32": "unfilterable-float", "i32": "sint", "u32": "uint"}
+"""WebGPU's words for what shaders sample, where nothing is filtered."""
+
+
+def view_dimension(type: Texture) -> str:
+    """WebGPU's word for the dimension of a texture."""
+    return type.dimension.replace("_", "-")

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from . import webgpu
-from .binding_headers import BindingHeader, TextureHeader
+from .binding_headers import SAMPLE_TYPES, BindingHeader, TextureHeader
 from .messages import Blob
 from .model import GpuError
 
 _UNIFORM_ROUNDING = 16
-_SAMPLE_TYPES = {"f32": "unfilterable-float", "i32": "sint", "u32": "uint"}
 
 
 class Resource(Protocol):
@@ -58,7 +57,7 @@ def layout_entry(wgpu: webgpu.WebGpu, header: BindingHeader) -> webgpu.Descripto
     if header["kind"] == "storage-texture":
         storage = {"access": texture["access"], "format": texture["format"], "view_dimension": texture["view"]}
         return {**entry, "storage_texture": storage}
-    sampled = {"sample_type": _SAMPLE_TYPES[texture["sampled"]], "view_dimension": texture["view"]}
+    sampled = {"sample_type": SAMPLE_TYPES[texture["sampled"]], "view_dimension": texture["view"]}
     return {**entry, "texture": sampled}
 
 

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from . import copies, dispatches, memory, programs, throughput
+from . import copies, dispatches, fusion, memory, programs, streams
 from .measuring import Part
 
 PARTS: Final[tuple[Part, ...]] = (
-    throughput.STREAMS,
+    streams.STREAMS,
     dispatches.ON_CPU,
     dispatches.ON_GPU,
     *programs.PARTS,
     memory.TRANSIENTS,
     copies.COPIES,
-    throughput.FUSION,
+    fusion.FUSION,
 )

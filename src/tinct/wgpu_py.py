@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias, cast
 
+from .backend.gpu.binding_headers import ACCESS_NAMES, SAMPLE_TYPES, view_dimension
 from .base.errors import InputError
 from .buffers import pack_binding, values_by_name
 from .ir.types import Sampler, Texture, TextureKind
@@ -32,8 +33,6 @@ _COMPUTE: Final = 4
 """GPUShaderStage.COMPUTE (WebGPU, "GPUShaderStage")."""
 _COPY_SRC, _COPY_DST, _UNIFORM, _STORAGE = 4, 8, 64, 128
 """Flags of GPUBufferUsage (WebGPU, "GPUBufferUsage")."""
-_SAMPLE_TYPES: Final = {"f32": "unfilterable-float", "i32": "sint", "u32": "uint"}
-_ACCESSES: Final = {"write": "write-only", "read": "read-only", "read_write": "read-write"}
 _UNIFORM_ROUNDING: Final = 16
 
 
@@ -82,17 +81,17 @@ def _entry(info: BindingInfo) -> LayoutEntry:
         kind = "uniform" if info.space == "uniform" else "storage" if info.is_written else "read-only-storage"
         buffer = {"type": kind, "has_dynamic_offset": False, "min_binding_size": info.minimum_size}
         return {**entry, "buffer": buffer}
-    view = type.dimension.replace("_", "-")
+    view = view_dimension(type)
     match type.kind:
         case TextureKind.STORAGE:
-            access = _ACCESSES[info.access]
+            access = ACCESS_NAMES[type.access]
             return {**entry, "storage_texture": {"access": access, "format": type.format, "view_dimension": view}}
         case TextureKind.EXTERNAL:
             raise InputError(f"not supported: {info.name}: {type}, which wgpu-py has not")
         case TextureKind.DEPTH | TextureKind.DEPTH_MULTISAMPLED:
             sample = "depth"
         case TextureKind.SAMPLED | TextureKind.MULTISAMPLED:
-            sample = _SAMPLE_TYPES[str(type.sampled)]
+            sample = SAMPLE_TYPES[str(type.sampled)]
     is_multisampled = type.kind in (TextureKind.MULTISAMPLED, TextureKind.DEPTH_MULTISAMPLED)
     return {**entry, "texture": {"sample_type": sample, "view_dimension": view, "multisampled": is_multisampled}}
 

@@ -8,11 +8,12 @@ from pathlib import Path
 import click
 
 from ..base.errors import InputError
-from ..graphs import GraphProgram, NodeTiming, emit
+from ..graphs import GraphProgram, GraphRun, NodeTiming, emit
 from ..graphs.devices import NodeChoice
 from ..graphs.edge_checks import could_be_one_to_one
 from ..graphs.files import read_graph
 from ..graphs.fusing import FusedProgram
+from ..shader import BufferValue
 from .buffer_specs import make_inputs
 from .device_names import ADAPTER_HELP, DEVICE, device_of_node, device_or_auto
 from .files import write_text
@@ -193,9 +194,8 @@ def command(
         show_outputs(found, output, form)
         _draw(graph, drawing, {})
         return
-    failure = graph.failure(given) if remarks and isinstance(graph, FusedProgram) else None
-    if failure is not None:
-        click.echo(f"this run executes the graph as it was: {failure}", err=True)
+    if remarks:
+        _print_failure(graph, given)
     result = graph.run_timed(
         given,
         device=first,
@@ -208,12 +208,23 @@ def command(
     )
     show_outputs(result.outputs, output, form)
     if times:
-        if until is not None:
-            click.echo(f"{result.executions} executions", err=True)
-        _print_times(result.timings)
-        for copy in result.copies:
-            click.echo(str(copy), err=True)
+        _print_run(result, is_open=until is not None)
     _draw(graph, drawing, result.timings)
+
+
+def _print_failure(graph: GraphProgram, given: Mapping[str, BufferValue]) -> None:
+    """Why a run executes the graph as it was, though it was fused."""
+    failure = graph.failure(given) if isinstance(graph, FusedProgram) else None
+    if failure is not None:
+        click.echo(f"this run executes the graph as it was: {failure}", err=True)
+
+
+def _print_run(result: GraphRun, *, is_open: bool) -> None:
+    """What the nodes took, and all copies; the number of executions, if the caller left it open."""
+    if is_open:
+        click.echo(f"{result.executions} executions", err=True)
+    _print_times(result.timings)
+    _print_all(result.copies)
 
 
 def _node_devices(device: str, devices: tuple[tuple[str, str], ...]) -> NodeChoice:

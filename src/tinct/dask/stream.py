@@ -10,9 +10,9 @@ from ..arguments import seconds_of
 from ..base.errors import InputError
 from ..graphs import Graph, GraphProgram
 from ..graphs.devices import node_devices
-from ..graphs.item_form import ItemForm
-from ..graphs.parts import INPUT, OUTPUT
-from ..graphs.stages import StageDevices, stages_of
+from ..graphs.stream_items import ItemForm
+from ..graphs.stream_parts import INPUT, OUTPUT
+from ..graphs.stream_stages import StageDevices, stages_of
 from ..graphs.streaming import depth_of
 from ..ir.layout_numbers import shown
 from ..streams import Stage
@@ -120,6 +120,6 @@ def _call(function: Callable[[Values], Values], values: Values) -> Values:
 def _result(number: int, future: Future, program: GraphProgram) -> dict[str, Any]:
     try:
         values = future.result()
-    except Exception as error:
+    except Exception as error:  # whatever the item's run raises
         raise named_error(error, number) from error.__cause__
     return {name: values[OUTPUT, name] for name in program.outputs}

@@ -1,15 +1,16 @@
 """Graphs of kernels, built in Python, loaded from files, and run.
 
 - `builder`: `Graph`, which is built node by node. `tracing`: `@graph`, which builds one from a function. `operands`:
-  what they
-  compute with, such as `zeros` and `instance_id`. `state`: statements and node functions, checked as they are added.
-- `host_functions`: `host`, which makes a leaf of a Python function.
-- `edge_checks`: warnings about one-to-one edges.
-- `program`: `GraphProgram`, a graph that is whole. `files`: reads one. `linking`: kernels and WGSL types for its names,
-  with `wgsl_types`. `machine`: runs its leaves in a session, on the devices that `devices` has for its nodes.
-
-- `streaming`: items through a graph, one after another; `stages` and `parts` say how a graph is cut, `item_form` what
-  an item has.
+  what they compute with, such as `zeros` and `instance_id`. `state`: statements and node functions, checked as they are
+  added. `host_functions`: `host`, which makes a leaf of a Python function.
+- `program`: `GraphProgram`, a graph that is whole; `executable` has what both do. `files`: reads one. `linking`:
+  kernels and WGSL types for its names, with `wgsl_types`. `edge_checks`: warnings about one-to-one edges. `fusing`:
+  the graph with fused leaves.
+- `running`: runs a graph, as `repeating` and `devices` say, or `choosing` has found; `launch` does in the background.
+  `planner` makes a `plan`, with `plan_memory`, `placing` and `written`; `executor` follows it in `phases`, whose steps
+  are `host_steps` and `gpu_steps`. `machine` walks the graph in a session instead. `emitting` writes a plan.
+- `streaming`: items through a graph, one after another; `stream_stages` and `stream_parts` say how a graph is cut,
+  `stream_items` what an item has.
 
 `ir.dataflow` has the language and its rules.
 """

@@ -21,17 +21,21 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ..backend.cpu.aligned import aligned_zeros
 from ..base.errors import DeviceError
 from ..compilation import Compilation
 from ..sessions import Buffer, Copy, Session
 from ..sessions.gpu_replay import CopyStep, GpuReplay, ReplayStep
 from .gpu_steps import GpuMemory, GpuSteps
-from .host_steps import Act, Bytes, HostMemory, aligned_zeros, named, seconds_left
+from .host_steps import Act, Bytes, HostMemory, named, seconds_left
 from .linking import Links
 from .machine import NodeTiming
 from .phases import GpuPart, HostPart, Phase, SinglePart, parts_of
 from .plan import HOST, Dispatch, Piece, Plan, PlanOutput, Step, Transfer
 from .planner import Packed
+
+if TYPE_CHECKING:
+    from ..backend.cpu.sequence_steps import SequenceRun
 
 EVERY: Final = 16
 """The executions on a GPU after which flags are read, if the caller does not say."""
@@ -44,9 +48,6 @@ _LONGEST_CYCLE: Final = 64
 
 _SHORT_RUN: Final = 2e-2
 """A call into C of fewer seconds is followed by one with four times as many executions."""
-
-if TYPE_CHECKING:
-    from ..backend.cpu.sequence_steps import SequenceRun
 
 Flag = PlanOutput
 

@@ -246,7 +246,7 @@ def _annotated(function: Function, annotation: object, what: str) -> str:
     if isinstance(annotation, str) and not _is_type(annotation):
         try:
             annotation = eval(annotation, getattr(function, "__globals__", {}))
-        except Exception as error:
+        except Exception as error:  # whatever evaluating the user's text raises
             raise InputError(f"{what}: {shown(annotation)} is no WGSL type ({error})") from None
     if isinstance(annotation, str):
         return annotation

@@ -29,15 +29,6 @@ Bytes = npt.NDArray[np.uint8]
 Act: TypeAlias = "Callable[[float | None], None]"
 """Does a step, by a deadline of `time.monotonic`."""
 
-_ALIGNMENT = 64
-
-
-def aligned_zeros(size: int) -> Bytes:
-    """Zeroed bytes at the alignment of a line of the cache."""
-    room = np.zeros(size + _ALIGNMENT, np.uint8)
-    start = -int(room.__array_interface__["data"][0]) % _ALIGNMENT
-    return room[start : start + size]
-
 
 def seconds_left(deadline: float | None) -> float | None:
     """The seconds until a deadline. Raises DeviceError when it has passed."""

@@ -211,7 +211,7 @@ class SessionMachine:
         seen = {port: _seen(it.content, types[port], f"{node} needs it as {port}") for port, it in inputs.items()}
         try:
             found = function.results(seen)
-        except Exception as error:
+        except Exception as error:  # whatever the user's function raises
             if not isinstance(error, InputError):
                 error.add_note(f"raised by the function of node {node}, {leaf.name!r}")
             raise

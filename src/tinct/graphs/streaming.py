@@ -11,9 +11,9 @@ from ..backend.cpu.threads import available_processors
 from ..base.errors import DeviceError, InputError
 from ..streams import Stream
 from .devices import NodeDevices, node_devices
-from .item_form import ItemForm
-from .parts import INPUT, OUTPUT
-from .stages import StageDevices, stages_of
+from .stream_items import ItemForm
+from .stream_parts import INPUT, OUTPUT
+from .stream_stages import StageDevices, stages_of
 
 if TYPE_CHECKING:
     from .program import GraphProgram

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from ..backend.cpu.aligned import Bytes
 from ..base.errors import InputError
 from ..reflection import BindingInfo
-from .memory import Bytes, Memory
+from .memory import Memory
 
 
 @dataclass(frozen=True, slots=True)

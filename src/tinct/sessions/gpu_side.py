@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
+from ..backend.cpu.aligned import Bytes
 from ..base.errors import DeviceError
 from ..gpu import warn_unless_webgpu
 from ..ir.layout_sizes import minimum_size
 from ..ir.textures import storage_type
-from .memory import Bytes, Memory
+from .memory import Memory
 
 if TYPE_CHECKING:
     from ..backend.gpu import GpuQueue, Resident

@@ -14,16 +14,11 @@ import itertools
 from typing import Final, Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from ..backend.cpu.aligned import Bytes, aligned_zeros
 from ..base.errors import DeviceError, InputError
 from ..ir.types import Texture
 from .copies import Copies, Copy
-
-Bytes: TypeAlias = npt.NDArray[np.uint8]
-
-ALIGNMENT: Final = 64
-"""The alignment of host memory: a line of the cache, and a vector of AVX-512."""
 
 _numbers = itertools.count()
 
@@ -154,7 +149,7 @@ class Memory:
     def host(self) -> Bytes:
         """The bytes of the host, which may be stale."""
         if self._host is None:
-            self._host = _aligned_zeros(self.size)
+            self._host = aligned_zeros(self.size)
         return self._host
 
     def set_host(self, data: bytes | bytearray | memoryview) -> None:
@@ -231,10 +226,3 @@ class Memory:
         if self.fresh:  # else nothing was checked that could change
             self._ledger.epoch += 1
         self.fresh = fresh
-
-
-def _aligned_zeros(size: int) -> Bytes:
-    """Zeroed bytes at an aligned address."""
-    room = np.zeros(size + ALIGNMENT, np.uint8)
-    start = -int(room.__array_interface__["data"][0]) % ALIGNMENT
-    return room[start : start + size]

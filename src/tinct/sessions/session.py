@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import name_of, seconds_of
+from ..backend.cpu.aligned import Bytes
 from ..base.errors import DeviceError, InputError, TinctError
 from ..buffers import pack_binding, zeros, zeros_size
 from ..devices import adapter_named, device_named
@@ -32,7 +33,7 @@ from .gpu_launch import GpuLaunch
 from .gpu_side import GpuSide
 from .launch_cache import LaunchCache
 from .launches import CpuLaunch, EmptyLaunch, InterpretedLaunch, Launch, Plan
-from .memory import HOST, Bytes, Ledger, Memory
+from .memory import HOST, Ledger, Memory
 from .resolving import Resolved, Resolver, Values
 
 _sessions: weakref.WeakSet[Session] = weakref.WeakSet()

@@ -101,7 +101,7 @@ class Flow:
         try:
             made = dict(stage.run(values))
             state = None if stage.new_state is None else stage.new_state({**values, **made})
-        except BaseException as error:
+        except BaseException as error:  # which `pop` raises
             with self.changed:
                 item.is_running = False
                 self._fail(item, error)

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Final
 
 from ..ir.types import BOOL, F16, F32, Array, Matrix, Scalar, Type, Vector
-from ..wgsl_functions.signature import own_shape
+from ..wgsl_functions.signature import number_type_of, own_shape
 
 MOST_NUMBERS: Final = 256
 """The numbers of a value that a report can have."""
@@ -30,11 +31,10 @@ NAMES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """A call of one. `left` and `right` are the types of the two values; `expect` has one, a bool."""
+    """A call of one. `type` is that of its values."""
 
     name: str
-    left: Type
-    right: Type
+    type: Type
 
     @property
     def family(self) -> str:
@@ -54,34 +54,18 @@ def arguments_of(name: str) -> int:
 
 def misfit(family: str, type: Type) -> str | None:
     """Why values of a type cannot be compared so; None if they can."""
-    if scalar_of_value(type) is None:
+    if number_type_of(type) is None:
         return f"{family} compares numbers, vectors, matrices and arrays of these, not {type}"
     if count_of_numbers(type) > MOST_NUMBERS:
         return f"{family} compares values of at most {MOST_NUMBERS} numbers, not {type}"
-    if family in ("expectNear", "expectWithin", "expectUlp") and scalar_of_value(type) not in (F32, F16):
+    if family in ("expectNear", "expectWithin", "expectUlp") and number_type_of(type) not in (F32, F16):
         return f"{family} compares floats, not {type}"
     return None
 
 
-def scalar_of_value(type: Type) -> Scalar | None:
-    """The type of all numbers of a value, None for one with structures."""
-    match type:
-        case Scalar():
-            return type
-        case Vector(element=element) | Matrix(element=element):
-            return element
-        case Array(element=element, count=int()):
-            return scalar_of_value(element)
-        case _:
-            return None
-
-
 def count_of_numbers(type: Type) -> int:
     """The numbers in a value."""
-    count = 1
-    for extent in own_shape(type):
-        count *= extent
-    return count
+    return prod(own_shape(type))
 
 
 def components(type: Type, value: str) -> Iterator[str]:

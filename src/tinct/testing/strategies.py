@@ -11,11 +11,11 @@ from ..base.errors import InputError
 from ..ir.hints import unknown_name
 from ..ir.layout_leaves import extent_of, holds_structures, number_type
 from ..ir.layout_numbers import shown
-from ..ir.types import Array, Atomic, Matrix, Sampler, Scalar, Struct, Texture, Type, Vector
+from ..ir.types import Array, Sampler, Struct, Texture, Type
 from ..reflection import BindingInfo
 from ..shader import Kernel
 from ..textures import texel_dtype
-from ..wgsl_functions.signature import own_shape
+from ..wgsl_functions.signature import number_type_of, own_shape
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -86,32 +86,19 @@ def _of_type(type: Type, count: int, floats: Mapping[str, bool], of_numpy: Any) 
             extent = extent_of(type, count)
             return st.lists(_of_type(element, count, floats, of_numpy), min_size=extent, max_size=extent)
         case Array(element=element):
-            shape = (extent_of(type, count), *_own(element))
+            shape = (extent_of(type, count), *own_shape(element))
             return _numbers(type, shape, floats, of_numpy)
         case _:
             return _numbers(type, own_shape(type), floats, of_numpy)
 
 
-def _own(type: Type) -> tuple[int, ...]:
-    return (extent_of(type, 0), *_own(type.element)) if isinstance(type, Array) else own_shape(type)
-
-
 def _numbers(
     type: Type, shape: tuple[int, ...], floats: Mapping[str, bool], of_numpy: Any
 ) -> SearchStrategy[np.ndarray[Any, Any]]:
-    dtype = number_type(_scalar(type)).dtype
+    scalar = number_type_of(type)
+    if scalar is None:
+        raise InputError(f"no strategy makes values of {type}: give one")
+    dtype = number_type(scalar).dtype
     elements = of_numpy.from_dtype(dtype, **(floats if dtype.kind == "f" else {}))
     made: SearchStrategy[np.ndarray[Any, Any]] = of_numpy.arrays(dtype, shape, elements=elements)
     return made
-
-
-def _scalar(type: Type) -> Scalar:
-    match type:
-        case Scalar():
-            return type
-        case Vector(element=element) | Matrix(element=element) | Atomic(element=element):
-            return element
-        case Array(element=element):
-            return _scalar(element)
-        case _:
-            raise InputError(f"no strategy makes values of {type}: give one")

@@ -27,8 +27,7 @@ from ..ir.source import Source
 from ..ir.types import BOOL, F16, F32, I32, Type
 from ..reflection import BindingInfo
 from ..shader import BufferValue, Kernel
-from ..wgsl_functions.signature import own_shape
-from .expectations import scalar_of_value
+from ..wgsl_functions.signature import number_type_of, own_shape
 from .wgsl_text import Site, TestText
 
 _WORDS: Final = 1 << 16
@@ -117,12 +116,12 @@ def _failure(site: Site, words: npt.NDArray[np.uint32]) -> Failure:
     values: list[npt.NDArray[Any] | None] = [None, None]
     if site.expectation is not None and len(words):
         half = len(words) // 2
-        values = [_value(site.expectation.left, it) for it in (words[:half], words[half:])]
+        values = [_value(site.expectation.type, it) for it in (words[:half], words[half:])]
     return Failure(site.source.name, at.line, at.column, text, *values)
 
 
 def _value(type: Type, words: npt.NDArray[np.uint32]) -> npt.NDArray[Any]:
-    scalar = scalar_of_value(type)
+    scalar = number_type_of(type)
     numbers: npt.NDArray[Any] = words
     if scalar is F32:
         numbers = words.view(np.float32)

@@ -21,6 +21,7 @@ from ..ir.types import BOOL, F16, F32, I32, VOID, Scalar, Type, Vector
 from ..ir.wgsl import ast
 from ..ir.wgsl.program import Program
 from ..shader import Shader
+from ..wgsl_functions.signature import number_type_of
 from .edits import Edit, Edited, edited
 from .expectations import (
     NAMES,
@@ -31,7 +32,6 @@ from .expectations import (
     family_of,
     is_fitting,
     misfit,
-    scalar_of_value,
     ulps_text,
     word,
 )
@@ -79,7 +79,7 @@ class Site:
         """The words of a report of it, without its number."""
         if self.expectation is None or self.expectation.family == "expect":
             return 0
-        return 2 * count_of_numbers(self.expectation.left)
+        return 2 * count_of_numbers(self.expectation.type)
 
 
 @dataclass
@@ -100,7 +100,7 @@ class TestText:
     @cached_property
     def plain(self) -> Edited:
         """The text without what only tests have, and with what it imports."""
-        data = _COMMENTS.sub(lambda it: re.sub(rb"[^\n]", b" ", it[0]), self.source.data)
+        data = _without_comments(self.source)
         foreign = _FOREIGN.search(data)
         if foreign is not None:
             raise _error(f"not supported: {foreign[0].decode()} of wgsl-test", Span(*foreign.span()), self.source)
@@ -175,18 +175,14 @@ class TestText:
 
     def _tests(self, unit: ast.TranslationUnit) -> list[ast.Function]:
         """The functions that are tests. Raises ShaderError for what cannot be one."""
-        data = _COMMENTS.sub(lambda it: re.sub(rb"[^\n]", b" ", it[0]), self.source.data)
+        data = _without_comments(self.source)
         marks = [it.start() for it in _MARKER.finditer(data)]
         functions = [it for it in unit.declarations if isinstance(it, ast.Function)]
         found: list[ast.Function] = []
         for function in functions:
             span = self._before(function.name_span)
             start = self._before(function.span).start
-            own = [
-                it
-                for it in marks
-                if it < span.start and data[it : span.start].count(b"}") == 0 and b";" not in data[it : span.start]
-            ]
+            own = [it for it in marks if it < span.start and not re.search(rb"[};]", data[it : span.start])]
             is_marked = bool(own) or self._has_comment(min([start, *own]))
             marks = [it for it in marks if it not in own]
             if not is_marked:
@@ -264,7 +260,7 @@ class TestText:
         if family == "expect":
             if left is not BOOL:
                 raise self._error(f"expect takes a bool, not {left}", site.span)
-            return Expectation(name, left, left)
+            return Expectation(name, left)
         if left is not right and abstract[1]:
             right = left
         elif left is not right and abstract[0]:
@@ -278,7 +274,7 @@ class TestText:
         reason = misfit(family, left) or _suffix_misfit(name, left)
         if reason is not None:
             raise self._error(reason, site.span)
-        return Expectation(name, left, right)
+        return Expectation(name, left)
 
     # What is written
 
@@ -286,11 +282,11 @@ class TestText:
         """The edits that make a block of the statement for an expectation. Its values are computed once."""
         expectation, prefix = site.expectation, self.names.prefix
         assert expectation is not None
-        family, type = expectation.family, expectation.left
+        family, type = expectation.family, expectation.type
         if family == "expect":
             last = f"if !{prefix}_left {{ {prefix}_fail({number}u, 0u); }}"
             return _around_arguments(site, [f"let {prefix}_left: bool = "], last)
-        scalar = scalar_of_value(type)
+        scalar = number_type_of(type)
         assert scalar is not None
         left, right = f"{prefix}_left", f"{prefix}_right"
         bounds = [f"{prefix}_bound_{it}" for it in range(len(site.call.arguments) - 2)]
@@ -306,7 +302,7 @@ class TestText:
 
     def _added(self, tests: Sequence[ast.Function]) -> str:
         prefix, lines = self.names.prefix, [""]
-        used = {scalar_of_value(it.expectation.left) for it in self.sites if it.expectation is not None}
+        used = {number_type_of(it.expectation.type) for it in self.sites if it.expectation is not None}
         lines += [ulps_text(self.names.ulps(it), it) for it in (F32, F16) if it in used]
         lines += [
             f"struct {prefix}_Report {{ used: u32, lost: u32, words: array<u32> }}",
@@ -336,6 +332,11 @@ def has_tests(data: bytes) -> bool:
     return _MARKER.search(data) is not None
 
 
+def _without_comments(source: Source) -> bytes:
+    """The text with blanks for comments, so that places stay what they are."""
+    return _COMMENTS.sub(lambda it: re.sub(rb"[^\n]", b" ", it[0]), source.data)
+
+
 def _around_arguments(site: Site, before: Sequence[str], last: str = "") -> list[Edit]:
     """The edits that make a block of a call statement: each argument stays where it is, after its text of `before`, and
     ends a statement.
@@ -356,7 +357,7 @@ def _free_prefix(data: bytes) -> str:
 
 def _is_abstract(program: Program, expression: ast.Expression | None) -> bool:
     facts = None if expression is None else program.facts.expressions.get(expression)
-    scalar = None if facts is None else scalar_of_value(facts.type)
+    scalar = None if facts is None else number_type_of(facts.type)
     return scalar is not None and scalar.is_abstract
 
 

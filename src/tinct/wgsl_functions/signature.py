@@ -11,19 +11,22 @@ from ..base.errors import InputError
 from ..ir.builtins import builtin
 from ..ir.schema.traverse import walk
 from ..ir.types import (
+    BOOL,
     Access,
     AddressSpace,
     Array,
+    Atomic,
     Matrix,
     Pointer,
     Scalar,
-    Struct,
     Type,
     Vector,
     Void,
     contains_runtime_array,
     is_constructible,
+    scalar_of,
 )
+from ..ir.types import walk as walk_type
 from ..ir.wgsl import ast
 from ..ir.wgsl.program import CallsBuiltin, FunctionInfo, Program
 
@@ -93,6 +96,15 @@ def own_shape(type: Type) -> tuple[int, ...]:
             return count, *own_shape(element)
         case _:
             return ()
+
+
+def number_type_of(type: Type) -> Scalar | None:
+    """The type of all numbers of a value; None for one with structures."""
+    match type:
+        case Array(element=element) | Atomic(element=element):
+            return number_type_of(element)
+        case _:
+            return scalar_of(type)
 
 
 def signature_of(program: Program, function: FunctionInfo) -> Signature:
@@ -175,12 +187,4 @@ def _comment(program: Program, function: FunctionInfo) -> str:
 
 def holds_bool(type: Type) -> bool:
     """Whether a value has a bool in it, which memory cannot hold."""
-    match type:
-        case Scalar():
-            return str(type) == "bool"
-        case Vector(element=element) | Array(element=element):
-            return holds_bool(element)
-        case Struct(members=members):
-            return any(holds_bool(it.type) for it in members)
-        case _:
-            return False
+    return any(part is BOOL for part in walk_type(type))

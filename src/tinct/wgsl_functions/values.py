@@ -17,7 +17,7 @@ from ..ir.hints import unknown_name
 from ..ir.layout_leaves import holds_structures, number_type
 from ..ir.layout_numbers import NumberType, as_array, as_given_array, is_array, shown, store
 from ..ir.types import BOOL, Array, Matrix, Scalar, Struct, Type, Vector
-from .signature import Named, holds_bool, own_shape
+from .signature import Named, holds_bool, number_type_of, own_shape
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 DType: TypeAlias = np.dtype[Any]
@@ -101,18 +101,6 @@ def _number(type: Scalar) -> NumberType:
     return _BOOL if type is BOOL else number_type(type)
 
 
-def _scalar(type: Type) -> Scalar:
-    match type:
-        case Scalar():
-            return type
-        case Vector(element=element) | Matrix(element=element):
-            return element
-        case Array(element=element):
-            return _scalar(element)
-        case _:
-            raise AssertionError(type)
-
-
 def _values(type: Type, given: object, name: str) -> AnyArray:
     match type:
         case Struct():
@@ -128,7 +116,9 @@ def _values(type: Type, given: object, name: str) -> AnyArray:
 
 
 def _numbers(type: Type, given: object, name: str) -> AnyArray:
-    number, own = _number(_scalar(type)), own_shape(type)
+    scalar, own = number_type_of(type), own_shape(type)
+    assert scalar is not None
+    number = _number(scalar)
 
     def where(index: tuple[int, ...]) -> str:
         return name + "".join(f"[{it}]" for it in index)

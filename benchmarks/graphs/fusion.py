@@ -1,29 +1,20 @@
-"""`python -m benchmarks.graph_fusion`: a chain of 8 cheap element-wise kernels on 16,000,000 f32, one after another,
-fused, and as one kernel by hand.
+"""A chain of 8 cheap element-wise kernels on 16,000,000 f32, one after another, fused, and as one kernel by hand.
 
-The arrays stay in a session. A round is one chain, waited for; rounds are interleaved, and what is shown are medians
-and ratios of medians. `fused` is at least 4.5 times as fast as `unfused`, and takes at most 1.05 times as long as
-`hand`: the bars.
+The arrays stay in a session. A round is one chain, waited for.
 """
 
 from __future__ import annotations
 
-import json
-import random
-import statistics
-import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Final
 
-import click
 import numpy as np
 
 import tinct
 from tinct.backend.gpu import GpuDevice
 from tinct.graphs import zeros
 
-from . import machine
+from .measuring import Bar, Call, Comparison, Effort, Part, medians
 
 COUNT: Final = 16_000_000
 OPERATIONS: Final = (
@@ -86,7 +77,7 @@ def measure(device: str, rounds: int, count: int = COUNT) -> dict[str, float]:
                 before = rooms[number % 2]
 
         hand = kernel(OPERATIONS)
-        calls: dict[str, Callable[[], object]] = {
+        calls: dict[str, Call] = {
             "unfused": unfused,
             "fused": lambda: session.run(fused, {source: given, target: rooms[2]}, threads=count, device=device),
             "hand": lambda: session.run(hand, {"src": given, "dst": rooms[2]}, threads=count, device=device),
@@ -94,30 +85,29 @@ def measure(device: str, rounds: int, count: int = COUNT) -> dict[str, float]:
         unfused()
         calls["fused"]()
         np.testing.assert_array_equal(rooms[2].numpy(), rooms[1].numpy())
-        samples: dict[str, list[float]] = {name: [] for name in calls}
-        for _ in range(rounds):
-            for name in random.sample(list(calls), len(calls)):
-                start = time.perf_counter()
-                calls[name]()
-                session.wait()
-                samples[name].append(time.perf_counter() - start)
-    return {name: statistics.median(found) for name, found in samples.items()}
+        return medians({name: _waited(session, call) for name, call in calls.items()}, rounds)
 
 
-@click.command()
-@click.option("--rounds", type=click.IntRange(1), default=9, show_default=True)
-@click.option("--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write the numbers to a file.")
-def command(rounds: int, file: Path | None) -> None:
-    """Measure a chain of kernels: one after another, fused, and as one kernel by hand."""
-    devices = ["cpu"] + (["gpu"] if GpuDevice.available() is not None else [])
-    results = {device: measure(device, rounds) for device in devices}
-    for device, found in results.items():
-        faster, against_hand = found["unfused"] / found["fused"], found["fused"] / found["hand"]
-        times = ", ".join(f"{name} {seconds * 1e3:.2f} ms" for name, seconds in found.items())
-        click.echo(f"{device}: {times}; unfused / fused {faster:.2f}, fused / hand {against_hand:.3f}")
-    if file is not None:
-        file.write_text(json.dumps({"machine": machine.describe(), "seconds": results}, indent=2) + "\n")
+def _waited(session: tinct.Session, call: Call) -> Call:
+    """A call whose dispatches have ended when it returns."""
+
+    def run() -> None:
+        call()
+        session.wait()
+
+    return run
 
 
-if __name__ == "__main__":
-    command()
+def fusion(effort: Effort) -> Iterator[Comparison]:
+    """A chain of 8 kernels: one after another, fused, and as one kernel by hand."""
+    count = effort.pick(COUNT, 1000)
+    for device in ("cpu", "gpu") if GpuDevice.available() else ("cpu",):
+        found = measure(device, effort.rounds, count)
+        bars = (
+            Bar(f"{device}: speed of fused relative to unfused", found["unfused"] / found["fused"], "at least", 4.5),
+            Bar(f"{device}: time of fused relative to hand", found["fused"] / found["hand"], "at most", 1.05),
+        )
+        yield Comparison(f"a chain of 8 kernels on {count:,} numbers, {device}", found, "fused", bars)
+
+
+FUSION: Final = Part("fusion", "fusion of a chain of kernels", fusion)

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.streams`: the throughput of a stream of three stages on the CPU.
+"""The throughput of a stream of three stages on the CPU.
 
 The CPU seconds of an item are those of the process for a plain loop of `Graph.run`, all threads together. If all
 processors were busy with items all the time, a stream would do as many items a second as there are processors, divided
@@ -8,23 +8,19 @@ and of the stream are interleaved. At the end, many small items show how memory 
 
 from __future__ import annotations
 
-import json
 import resource
 import statistics
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
-import click
 import numpy as np
-from rich.console import Console
 
 import tinct
 from tinct.backend.cpu.threads import available_processors
 from tinct.graphs import zeros
 
-from . import machine
+from .measuring import Bar, Comparison, Effort, Part
 
 SHADER: Final = tinct.load("""
 @group(0) @binding(0) var<storage, read> src: array<f32>;
@@ -87,25 +83,15 @@ def growth(many: int) -> dict[str, float]:
     return {"after a tenth": peaks[0], "after all": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--rounds", type=click.IntRange(1), default=5, show_default=True)
-@click.option("--items", type=click.IntRange(1), default=24, show_default=True, help="Items of a round.")
-@click.option("--elements", type=click.IntRange(1), default=1_000_000, show_default=True, help="Numbers of an item.")
-@click.option("--many", type=click.IntRange(10), default=100_000, show_default=True, help="Small items, for memory.")
-@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all numbers there.")
-def main(rounds: int, items: int, elements: int, many: int, json_path: Path | None) -> None:
-    """Measure a stream of three stages."""
-    console, about = Console(), machine.describe()
-    console.print(f"{about['processor']}, {about['threads']} threads", highlight=False)
-    found = streams(rounds, items, elements, many)
-    for name, values in found["seconds"].items():
-        console.print(f"{name}: {statistics.median(values):.4f}", highlight=False)
-    share = statistics.median(found["share"])
-    console.print(f"share of processors ÷ CPU seconds an item: {share:.2f}", highlight=False)
-    console.print(f"peak memory, kB: {found['growth']}, {many:,} items", highlight=False)
-    if json_path is not None:
-        json_path.write_text(json.dumps({"machine": about, **found}, indent=2), encoding="utf-8")
+def throughput(effort: Effort) -> Iterator[Comparison]:
+    """A stream of three stages beside a loop of runs, and memory over many small items."""
+    rounds, many = min(effort.rounds, 5), effort.pick(100_000, 20)
+    found = streams(rounds, effort.pick(24, 4), effort.pick(1_000_000, 1000), many)
+    seconds = {name: statistics.median(samples) for name, samples in found["seconds"].items()}
+    early, late = found["growth"]["after a tenth"], found["growth"]["after all"]
+    bar = Bar("share of processors that work on items", statistics.median(found["share"]), "at least", 0.9)
+    note = f"peak memory: {early:,.0f} kB after a tenth of {many:,} items, {late:,.0f} kB after all"
+    yield Comparison("a stream of three stages", seconds, "seconds an item in the stream", (bar,), (note,))
 
 
-if __name__ == "__main__":
-    main()
+STREAMS: Final = Part("streams", "a stream of three stages", throughput)

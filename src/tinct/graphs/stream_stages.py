@@ -13,7 +13,7 @@ from ..ir.dataflow.nodes import CreateNode, Graph, Module
 from ..streams import Stage
 from ..streams.stages import Values
 from .linking import Links, link_graphs, link_leaves
-from .parts import INPUT, OUTPUT, GraphPart, Key, parts_of
+from .stream_parts import INPUT, OUTPUT, GraphPart, Key, parts_of
 
 if TYPE_CHECKING:
     from .program import GraphProgram

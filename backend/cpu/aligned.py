@@ -1,0 +1,27 @@
+"""Memory at aligned addresses, which machine code and the lines of a cache ask for."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+Bytes = npt.NDArray[np.uint8]
+
+BINDING_ALIGNMENT: Final = 16
+"""The alignment in bytes that machine code assumes of a binding."""
+_LINE: Final = 64
+"""The bytes of a line of the cache, and of a vector of AVX-512."""
+
+
+def address_of(memory: Bytes) -> int:
+    """Where it begins."""
+    return int(memory.__array_interface__["data"][0])
+
+
+def aligned_zeros(size: int) -> Bytes:
+    """Zeroed bytes that begin with a line of the cache."""
+    room = np.zeros(size + _LINE, np.uint8)
+    start = -address_of(room) % _LINE
+    return room[start : start + size]
