@@ -63,12 +63,13 @@ def _never() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a graph is run. `deadline` is a value of `time.monotonic`. If it is timed, each node is waited for.
-    `should_stop` is asked between executions.
+    """How a graph is run. `seconds` is the time limit, which ends at `deadline`, a value of `time.monotonic`. If it is
+    timed, each node is waited for. `should_stop` is asked between executions.
     """
 
     devices: NodeDevices
     repetition: Repetition
+    seconds: float | None = None
     deadline: float | None = None
     is_timed: bool = False
     should_stop: Callable[[], bool] = _never
