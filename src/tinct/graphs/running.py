@@ -27,8 +27,10 @@ from ..shader import BufferValue
 from .devices import NodeDevices
 from .executor import Executor, Record, Turns
 from .machine import NodeTiming, SessionMachine, Value, described, host_value
+from .numbers_in import Packed, number_in
 from .plan import Plan
-from .planner import Packed, PlanRequest, Unplannable, make_plan, number_in
+from .plan_values import Unplannable
+from .planner import PlanRequest, make_plan
 from .repeating import Repetition
 
 if TYPE_CHECKING:
