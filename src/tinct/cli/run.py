@@ -16,7 +16,7 @@ from ..shader import Sanitized, Shader
 from .buffer_specs import make_buffers
 from .check import as_json
 from .colours import paint
-from .device_names import ADAPTER_HELP, DEVICE, device_name
+from .device_names import ADAPTER_HELP, EMULATED_HELP, KERNEL_DEVICE, kernel_device_name
 from .options import (
     constants_option,
     file_argument,
@@ -56,6 +56,8 @@ a number and the infinities are the words "NaN", "Infinity" and "-Infinity". --b
 
 {ADAPTER_HELP}
 
+{EMULATED_HELP}
+
 \b
 --contract lets the CPU compute a * b + c with one rounding, as WGSL allows and GPUs do. Inner products run up to twice
 as fast, and are mostly more exact; but the results are no longer the interpreter's, bit for bit.
@@ -75,7 +77,9 @@ bounds, and barriers that some invocations do not reach; with --format json as a
 @click.option("--threads", metavar="N[xM[xK]]", help="Invocations, rounded up to whole workgroups; a 0 runs nothing.")
 @click.option("--workgroups", metavar="N[xM[xK]]", help="Workgroups; a 0 runs nothing.")
 @constants_option
-@click.option("--device", type=device_name, metavar=DEVICE, default="cpu", show_default=True, help="Where to run.")
+@click.option(
+    "--device", type=kernel_device_name, metavar=KERNEL_DEVICE, default="cpu", show_default=True, help="Where to run."
+)
 @via_option
 @click.option(
     "--timeout",
