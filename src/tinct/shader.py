@@ -35,6 +35,7 @@ from .ir.source import Source
 from .ir.types import BindingPoint, Stage
 from .ir.wgsl.program import Program
 from .origins import ProgramOrigin
+from .outputs import Outputs, summary
 from .pipeline import GpuOptions, Job
 from .reflection import (
     BindingInfo,
@@ -92,6 +93,9 @@ class Run:
     outputs: dict[str, npt.NDArray[Any]]
     timing: Timing
 
+    def __repr__(self) -> str:
+        return f"<Run {summary(self.outputs, self.timing)}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Sanitized:
@@ -100,6 +104,9 @@ class Sanitized:
     outputs: dict[str, npt.NDArray[Any]]
     findings: tuple[Diagnostic, ...]
     source: Source
+
+    def __repr__(self) -> str:
+        return f"<Sanitized {summary(self.outputs)}; findings: {len(self.findings)}>"
 
     def __str__(self) -> str:
         """The findings with their source lines."""
@@ -394,12 +401,13 @@ class Kernel:
             raise InputError(f"contract is for the device 'cpu', not {device!r}")
         if any(isinstance(value, Buffer) for value in mapping_of(buffers, "buffers", self.info.bindings).values()):
             options = Options(workgroups, threads, constants, device, via, contract, is_trial=trial)
-            return Run(*run_with_buffers(self, buffers, options, timeout))
+            outputs, timing = run_with_buffers(self, buffers, options, timeout)
+            return Run(Outputs(outputs), timing)
         values = values_by_name(self.bindings, buffers)
         compilation, packed, count = self._prepared(values, workgroups, threads, constants, device)
         seconds = seconds_of(timeout)
         timing = runner(Dispatch(compilation, self.bindings, packed, count, seconds, contract, trial))
-        return Run(unpack_buffers(self.bindings, packed, values), timing)
+        return Run(Outputs(unpack_buffers(self.bindings, packed, values)), timing)
 
     def _prepared(
         self,
@@ -430,4 +438,5 @@ class Kernel:
         values = values_by_name(self.bindings, buffers)
         compilation, packed, count = self._prepared(values, workgroups, threads, constants, "interp")
         findings = sanitize(compilation.specialised, compilation.entry, packed, count, timeout=seconds_of(timeout))
-        return Sanitized(unpack_buffers(self.bindings, packed, values), findings, self.shader.source)
+        outputs = Outputs(unpack_buffers(self.bindings, packed, values))
+        return Sanitized(outputs, findings, self.shader.source)

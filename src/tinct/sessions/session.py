@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Generator, Hashable, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -68,6 +68,9 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<Session on {self._device}{', ended' if self._is_closed else ''}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise InputError("a session cannot be copied or pickled, as it holds memory of devices: begin another")
 
     def __enter__(self) -> Session:
         with self.entered():
