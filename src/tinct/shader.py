@@ -295,13 +295,15 @@ class Kernel:
         threads: object = None,
         workgroups: object = None,
         constants: Constants | None = None,
+        capacity: int | None = None,
     ) -> dict[str, Any]:
         """Add a node that executes the kernel to the graph whose inputs and ports are among `buffers`.
 
-        For functions under `tinct.graph`; `run` takes arrays. Returns the ports of the written bindings by name. Raises
-        InputError.
+        `capacity` is the most invocations, where a node writes their number; see `Graph.node`. For functions under
+        `tinct.graph`; `run` takes arrays. Returns the ports of the written bindings by name. Raises InputError.
         """
-        return call_on_ports(self, buffers, threads=threads, workgroups=workgroups, constants=constants)
+        options = {"threads": threads, "workgroups": workgroups, "constants": constants, "capacity": capacity}
+        return call_on_ports(self, buffers, **options)
 
     def run(
         self,
