@@ -36,7 +36,7 @@ WORKGROUP_SIZE: Final = 64
 
 CHECK: Step[None] = Step("check", "First: other steps rely on limits that are kept and on overrides that have values.")
 BUILD: Step[Module] = Step("core", "Each device builds core IR anew, since its passes change the module in place.")
-CHECK_RESOURCES: Step[None] = Step("check resources", "Before passes, which do not know samplers.")
+CHECK_RESOURCES: Step[None] = Step("check resources", "Before passes, which do not know external textures.")
 SPECIALISE: Step[Module] = Step(
     "specialise",
     "Before any other pass: the sizes of arrays and of workgroups are numbers from here on, and what only other entry "
