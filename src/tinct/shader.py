@@ -22,7 +22,7 @@ from .base.errors import InputError
 from .base.recent import Recent
 from .buffers import Output, pack_buffers, unpack_buffers, values_by_name
 from .compilation import Compilation
-from .devices import device_named, routed
+from .devices import adapter_named, device_named, routed
 from .dispatch import Dispatch, DispatchSize, Timing, check_samplers, dispatch_size
 from .functions import is_hercules_path, load_hercules
 from .graph_calls import call_on_ports
@@ -416,7 +416,7 @@ class Kernel:
         """The inputs of a dispatch: the compilation, the bytes of each binding, and the number of workgroups."""
         compilation = self.compilation(constants)
         compilation.check_runnable_on(device)
-        packed = pack_buffers(self.bindings, values)
+        packed = pack_buffers(self.bindings, values, "compact" if adapter_named(device) is None else "wide")
         check_samplers(compilation, self.bindings, packed)
         return compilation, packed, dispatch_size(workgroups, threads, compilation)
 
