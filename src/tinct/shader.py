@@ -22,8 +22,8 @@ from .base.errors import InputError
 from .base.recent import Recent
 from .buffers import Output, pack_buffers, unpack_buffers, values_by_name
 from .compilation import Compilation
-from .devices import device_named, routed
-from .dispatch import Dispatch, DispatchSize, Timing, dispatch_size
+from .devices import adapter_named, device_named, routed
+from .dispatch import Dispatch, DispatchSize, Timing, check_samplers, dispatch_size
 from .functions import is_hercules_path, load_hercules
 from .graph_calls import call_on_ports
 from .ir.diagnostics import Diagnostic, render_all
@@ -31,6 +31,7 @@ from .ir.entry_points import compute_entry_point, missing_entry_point
 from .ir.hints import unknown_name
 from .ir.layout_numbers import NumberType, number, shown
 from .ir.overrides import override_given_twice, unknown_override
+from .ir.samplers import Sampler
 from .ir.source import Source
 from .ir.types import BindingPoint, Stage
 from .ir.wgsl.program import Program
@@ -54,7 +55,9 @@ from .wgpu_py import GpuObject, Layouts, WgpuDevice, bound_groups, layouts_of, m
 from .wgsl_functions import ShaderFunctions, evaluate
 from .wgsl_functions.expressions import Value
 
-BufferValue: TypeAlias = "npt.ArrayLike | Mapping[str, Any] | bytes | bytearray | memoryview | Buffer | Output"
+BufferValue: TypeAlias = (
+    "npt.ArrayLike | Mapping[str, Any] | bytes | bytearray | memoryview | Buffer | Sampler | Output"
+)
 """What `Kernel.run` takes for a binding."""
 BufferValues: TypeAlias = (
     "Mapping[str, BufferValue] | Mapping[tuple[int, int], BufferValue] | Mapping[str | tuple[int, int], BufferValue]"
@@ -320,10 +323,11 @@ class Kernel:
         """Dispatch on a device and return the writable buffers; the arrays given stay as they are.
 
         `buffers` has an array (or bytes) for each binding, by variable name or by `(group, binding)`: in the layout
-        `BindingInfo.dtype` describes, or without padding. None, or (None, elements) for a runtime-sized array, or
-        (None, shape) for a texture, stands for zeros in a binding that is written. A `Buffer` of a session among them
-        is changed in place, and is not in what is returned. The size of the dispatch is given as `workgroups`, or as
-        `threads`, which is rounded up to whole workgroups; one to three numbers for x, y, z. A zero runs nothing.
+        `BindingInfo.dtype` describes, or without padding. A sampler is a `tinct.Sampler`. None, or (None, elements) for
+        a runtime-sized array, or (None, shape) for a texture, stands for zeros in a binding that is written. A `Buffer`
+        of a session among them is changed in place, and is not in what is returned. The size of the dispatch is given
+        as `workgroups`, or as `threads`, which is rounded up to whole workgroups; one to three numbers for x, y, z. A
+        zero runs nothing.
         `constants` sets overrides. `device` is one of `tinct.DEVICES`, or `gpu:ADAPTER` for a certain GPU, where
         ADAPTER is a backend (`gpu:vulkan`) or a part of an adapter's name (`gpu:radeon`). With
         `via="hercules"`, the WGSL for a GPU is written from Hercules IR, after its passes, as code for the CPU
@@ -422,7 +426,8 @@ class Kernel:
         """The inputs of a dispatch: the compilation, the bytes of each binding, and the number of workgroups."""
         compilation = self.compilation(constants)
         compilation.check_runnable_on(device)
-        packed = pack_buffers(self.bindings, values)
+        packed = pack_buffers(self.bindings, values, "compact" if adapter_named(device) is None else "wide")
+        check_samplers(compilation, self.bindings, packed)
         return compilation, packed, dispatch_size(workgroups, threads, compilation)
 
     def sanitize(

@@ -42,7 +42,8 @@ Buffers, one --buffer for each binding the entry point uses:
   NAME=integers:1024:0:100   random whole numbers of [0, 100)
   NAME='{{"a": 2.5, "n": 7}}'  JSON: numbers, lists, objects of a structure's members, lists of such objects
 Generators fill every member of a structure; for a structure that ends in a runtime-sized array, the shape is that of
-the array. A texture takes an array of the shape that tinct reflect shows; integers of 8 or 16 bits are normalised.
+the array. A sampler takes JSON with the names of tinct.Sampler: s='{{"mag_filter": "linear"}}', or s='{{}}'.
+A texture takes an array of the shape that tinct reflect shows; integers of 8 or 16 bits are normalised.
 
 \b
 Examples:
