@@ -64,8 +64,8 @@ def _aligned(data: bytearray) -> Pixels:
 def theirs(picture: npt.NDArray[Any]) -> tuple[Callable[[], object], Callable[[], Pixels]]:
     """The dispatch on the GPU, with the wait for its end, and its result."""
     is_float = picture.dtype == np.float32
-    adapter = wgpu.gpu.request_adapter_sync()
-    device = adapter.request_device_sync(required_features=["float32-filterable"] if is_float else [])
+    adapter: Any = wgpu.gpu.request_adapter_sync()
+    device: Any = adapter.request_device_sync(required_features=["float32-filterable"] if is_float else [])
     usage = wgpu.TextureUsage.TEXTURE_BINDING | wgpu.TextureUsage.COPY_DST
     texture = device.create_texture(size=(SIZE, SIZE, 1), format=FORMATS[picture.dtype.name], usage=usage)
     layout = {"bytes_per_row": picture.strides[0], "rows_per_image": SIZE, "offset": 0}
