@@ -18,9 +18,20 @@ resident_memory.py). Steps that are executed many times are sent once, and then 
 sessions are encoded by the same recorder (recorder.py).
 """
 
+from .binding_headers import FILTERABLE
 from .device import DEFAULT_SECONDS, GpuDevice, shared_device
 from .faults import FaultKind, faults_of
-from .model import AdapterInfo, BufferBinding, BufferKind, GpuError, GpuErrorKind, GpuResult, TextureBinding
+from .model import (
+    AdapterInfo,
+    Binding,
+    BufferBinding,
+    BufferKind,
+    GpuError,
+    GpuErrorKind,
+    GpuResult,
+    SamplerBinding,
+    TextureBinding,
+)
 from .program_model import (
     BoundBuffer,
     BranchStep,
@@ -41,7 +52,9 @@ from .resident import Resident
 
 __all__ = [
     "DEFAULT_SECONDS",
+    "FILTERABLE",
     "AdapterInfo",
+    "Binding",
     "BoundBuffer",
     "BoundDispatch",
     "BranchStep",
@@ -70,6 +83,7 @@ __all__ = [
     "QueuedStep",
     "RepeatStep",
     "Resident",
+    "SamplerBinding",
     "TextureBinding",
     "faults_of",
     "shared_device",
