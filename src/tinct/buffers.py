@@ -20,15 +20,17 @@ from .ir.types import BindingPoint, Struct, Texture
 from .ir.types import Buffer as RawBuffer
 from .ir.types import Sampler as SamplerType
 from .reflection import BindingInfo
-from .textures import pack_texture, shape_text, unpack_texture
+from .textures import TextureMemory, pack_texture, shape_text, unpack_texture
 
 
-def pack_buffers(bindings: Sequence[BindingInfo], buffers: Mapping[str, Any]) -> dict[BindingPoint, bytearray]:
+def pack_buffers(
+    bindings: Sequence[BindingInfo], buffers: Mapping[str, Any], textures: TextureMemory = "wide"
+) -> dict[BindingPoint, bytearray]:
     """Fresh bytes for each binding, of values by name.
 
     Raises InputError that says which name, type, shape or size was expected.
     """
-    return {info.point: pack_binding(info, buffers[info.name]) for info in bindings}
+    return {info.point: pack_binding(info, buffers[info.name], textures) for info in bindings}
 
 
 def values_by_name(
@@ -63,7 +65,7 @@ def _key_text(key: object) -> str:
     return f"at {shown(cast('object', key))}" if isinstance(key, tuple) else f"named {shown(key)}"
 
 
-def pack_binding(info: BindingInfo, given: object) -> bytearray:
+def pack_binding(info: BindingInfo, given: object, textures: TextureMemory = "wide") -> bytearray:
     """Fresh bytes of a value for a binding. None, or (None, elements), stands for zeros in one that is written. Raises
     InputError.
     """
@@ -75,7 +77,7 @@ def pack_binding(info: BindingInfo, given: object) -> bytearray:
         raise InputError(f"{info.name}: {info.type} takes an array, not a sampler")
     if isinstance(info.type, Texture):
         try:
-            return pack_texture(info.type, given)
+            return pack_texture(info.type, given, textures)
         except InputError as error:
             raise InputError(f"{info.name}: {error}") from error
     packed = _copied(info, given) if _is_bytes(given) else pack(info.type, given, name=info.name)
