@@ -39,7 +39,7 @@ from typing import TypeAlias, cast
 from ..constants import RawValue
 from ..samplers import SAMPLER_BYTES, Comparison, Sampler, read_sampler
 from ..scalars import bits_of, from_bits, round_f32
-from ..textures import TextureExtent, format_of, is_layered, is_loadable, level_extent, rank, read_extent
+from ..textures import TextureExtent, format_in, is_layered, is_loadable, level_extent, rank, read_extent
 from ..types import F32, Texture
 from . import nodes
 from .interp_cubes import Triple, cube_texel, face_of, is_corner, on_face
@@ -151,12 +151,14 @@ class _Sampling:
 
     def fetch(self, level: int) -> Fetch:
         """What is filtered at a level: texels, or the results of comparisons with them."""
-        form = format_of(self.texture)
+        form = format_in(self.texture, self.memory)
         words = struct.Struct(f"<{form.words}I")
         reference, compare = self.reference, self.sampler.compare
 
         def read(at: Sequence[int]) -> Texel:
-            texel = form.decode(words.unpack_from(self.memory, texel_offset(self.texture, self.extent, at, level)))
+            texel = form.decode(
+                words.unpack_from(self.memory, texel_offset(form, self.texture, self.extent, at, level))
+            )
             if self.texture.sampled is not None:
                 return cast("Texel", texel)
             depth = cast("float", texel[0])
