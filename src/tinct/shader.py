@@ -35,6 +35,7 @@ from .ir.overrides import override_given_twice, unknown_override
 from .ir.samplers import Sampler
 from .ir.source import Source
 from .ir.types import BindingPoint, Stage
+from .ir.types import Sampler as SamplerType
 from .ir.wgsl.program import Program
 from .origins import ProgramOrigin
 from .outputs import Outputs, summary
@@ -366,7 +367,8 @@ class Kernel:
 
         Raises InputError for a binding that wgpu-py does not have.
         """
-        return layouts_of(self.bindings)
+        has_samplers = any(isinstance(it.type, SamplerType) for it in self.bindings)
+        return layouts_of(self.bindings, self.compilation().sampled_pairs if has_samplers else ())
 
     def pipeline(self, device: WgpuDevice, *, constants: Constants | None = None) -> GpuObject:
         """A `wgpu.GPUComputePipeline` on a device of wgpu-py, with overrides set by `constants`.
@@ -375,7 +377,7 @@ class Kernel:
         memory is zeroed. Raises ShaderError, InputError, and what wgpu raises.
         """
         made = self.compilation(constants).for_gpu(GpuOptions(for_naga=True))
-        return made_pipeline(device, made, self.bindings)
+        return made_pipeline(device, made, self.bind_group_layouts())
 
     def bind(self, device: WgpuDevice, values: Mapping[Any, Any]) -> dict[int, GpuObject]:
         """The `wgpu.GPUBindGroup` of each group on a device of wgpu-py, for `pipeline` and any other of these layouts.
@@ -383,7 +385,7 @@ class Kernel:
         A value is a `GPUBuffer`, a part of one (`{"buffer": b, "offset": 256, "size": 64}`), a `GPUTexture`, a
         `GPUTextureView`, a `GPUSampler`, or what `run` takes, which is packed into a new buffer. Raises InputError.
         """
-        return bound_groups(device, self.bindings, values)
+        return bound_groups(device, self.bindings, self.bind_group_layouts(), values)
 
     def dispatch_size(
         self,

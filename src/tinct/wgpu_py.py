@@ -13,12 +13,14 @@ wgpu itself is not imported: the device that is given does all.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final, Protocol, TypeAlias, cast
 
 from .backend.gpu.binding_headers import ACCESS_NAMES, SAMPLE_TYPES, view_dimension
 from .base.errors import InputError
 from .buffers import pack_binding, values_by_name
-from .ir.types import Sampler, Texture, TextureKind
+from .ir.samplers import Sampler as SamplerValue
+from .ir.types import BindingPoint, Sampler, Texture, TextureKind
 from .pipeline import GpuKernel
 from .reflection import BindingInfo
 
@@ -26,6 +28,8 @@ LayoutEntry: TypeAlias = "dict[str, object]"
 """An entry of a bind group layout: a GPUBindGroupLayoutEntry with the names of wgpu-py."""
 Layouts: TypeAlias = "dict[int, list[LayoutEntry]]"
 """The entries of each group."""
+Pairs: TypeAlias = "Sequence[tuple[BindingPoint, BindingPoint]]"
+"""Each texture with each sampler that reads it."""
 GpuObject: TypeAlias = Any
 """An object of wgpu-py, which has no types of its own."""
 
@@ -59,24 +63,40 @@ class WgpuDevice(Protocol):
         """Make a bind group."""
         ...
 
+    def create_sampler(self, **descriptor: object) -> GpuObject:
+        """Make a sampler."""
+        ...
+
     def create_buffer_with_data(self, *, data: bytes, usage: int) -> GpuObject:
         """Make a buffer with contents."""
         ...
 
 
-def layouts_of(bindings: Sequence[BindingInfo]) -> Layouts:
-    """The entries of the layout of each group, up to the last one that has bindings. Raises InputError."""
+def layouts_of(bindings: Sequence[BindingInfo], pairs: Pairs) -> Layouts:
+    """The entries of the layout of each group, up to the last one that has bindings. Raises InputError.
+
+    As in WebGPU's default layouts ("default pipeline layout"), a texture of f32 that a sampler reads is filterable. A
+    sampler is filtering if all textures that it reads are.
+    """
+    by_point = {it.point: it for it in bindings}
+    filterable = {texture for texture, _ in pairs if _is_float(by_point[texture])}
+    filtering = {sampler for _, sampler in pairs} - {other for one, other in pairs if one not in filterable}
     found: Layouts = {number: [] for number in range(max((it.group for it in bindings), default=-1) + 1)}
     for info in sorted(bindings, key=lambda it: it.binding):
-        found[info.group].append(_entry(info))
+        found[info.group].append(_entry(info, is_filtered=info.point in filterable | filtering))
     return found
 
 
-def _entry(info: BindingInfo) -> LayoutEntry:
+def _is_float(info: BindingInfo) -> bool:
+    return isinstance(info.type, Texture) and str(info.type.sampled) == "f32"
+
+
+def _entry(info: BindingInfo, *, is_filtered: bool) -> LayoutEntry:
     entry: LayoutEntry = {"binding": info.binding, "visibility": _COMPUTE}
     type = info.type
     if isinstance(type, Sampler):
-        return {**entry, "sampler": {"type": "comparison" if type.comparison else "non-filtering"}}
+        kind = "comparison" if type.comparison else "filtering" if is_filtered else "non-filtering"
+        return {**entry, "sampler": {"type": kind}}
     if not isinstance(type, Texture):
         kind = "uniform" if info.space == "uniform" else "storage" if info.is_written else "read-only-storage"
         buffer = {"type": kind, "has_dynamic_offset": False, "min_binding_size": info.minimum_size}
@@ -91,26 +111,28 @@ def _entry(info: BindingInfo) -> LayoutEntry:
         case TextureKind.DEPTH | TextureKind.DEPTH_MULTISAMPLED:
             sample = "depth"
         case TextureKind.SAMPLED | TextureKind.MULTISAMPLED:
-            sample = SAMPLE_TYPES[str(type.sampled)]
+            sample = "float" if is_filtered else SAMPLE_TYPES[str(type.sampled)]
     is_multisampled = type.kind in (TextureKind.MULTISAMPLED, TextureKind.DEPTH_MULTISAMPLED)
     return {**entry, "texture": {"sample_type": sample, "view_dimension": view, "multisampled": is_multisampled}}
 
 
-def made_pipeline(device: WgpuDevice, kernel: GpuKernel, bindings: Sequence[BindingInfo]) -> GpuObject:
+def made_pipeline(device: WgpuDevice, kernel: GpuKernel, layouts: Layouts) -> GpuObject:
     """A `wgpu.GPUComputePipeline`. Raises what wgpu raises."""
-    layouts = [device.create_bind_group_layout(entries=it) for it in layouts_of(bindings).values()]
+    made = [device.create_bind_group_layout(entries=it) for it in layouts.values()]
     module = device.create_shader_module(code=kernel.wgsl)
     return device.create_compute_pipeline(
-        layout=device.create_pipeline_layout(bind_group_layouts=layouts),
+        layout=device.create_pipeline_layout(bind_group_layouts=made),
         compute={"module": module, "entry_point": kernel.entry},
     )
 
 
-def bound_groups(device: WgpuDevice, bindings: Sequence[BindingInfo], given: Mapping[Any, Any]) -> dict[int, GpuObject]:
+def bound_groups(
+    device: WgpuDevice, bindings: Sequence[BindingInfo], layouts: Layouts, given: Mapping[Any, Any]
+) -> dict[int, GpuObject]:
     """The `wgpu.GPUBindGroup` of each group, with new buffers for values that are none of wgpu's. Raises InputError."""
     values = values_by_name(bindings, given)
     groups: dict[int, GpuObject] = {}
-    for number, entries in layouts_of(bindings).items():
+    for number, entries in layouts.items():
         infos = [it for it in bindings if it.group == number]
         resources = [{"binding": it.binding, "resource": _resource(device, it, values[it.name])} for it in infos]
         layout = device.create_bind_group_layout(entries=entries)
@@ -125,6 +147,9 @@ def _resource(device: WgpuDevice, info: BindingInfo, value: Any) -> object:
         return {"buffer": value, "offset": 0, "size": value.size}
     if _is_part(value):
         return value
+    if isinstance(info.type, Sampler) and isinstance(value, SamplerValue):
+        pack_binding(info, value)  # checks it
+        return device.create_sampler(**asdict(value))
     if isinstance(info.type, (Texture, Sampler)):
         if _is(value, "GPUTexture"):
             return value.create_view()

@@ -144,3 +144,14 @@ def test_small_buffers_and_numbers_for_textures(device: Any) -> None:
         SHADER["main"].bind(device, given)
     with pytest.raises(tinct.InputError, match="picture: texture_2d<f32> takes a texture, a view or a sampler"):
         SHADER["draw"].bind(device, {"picture": np.zeros((1, 1, 4)), "written": small})
+
+
+def test_a_sampler_is_made_on_the_device(device: Any) -> None:
+    kernel = tinct.load("""
+        @group(0) @binding(0) var s: sampler;
+        @group(0) @binding(1) var c: sampler_comparison;
+        @compute @workgroup_size(1) fn main() { _ = s; _ = c; }""")["main"]
+    values = {"s": tinct.Sampler(address_mode_u="repeat"), "c": tinct.Sampler(compare="less")}
+    assert list(kernel.bind(device, values)) == [0]
+    with pytest.raises(tinct.InputError, match="c: sampler_comparison needs a sampler with compare"):
+        kernel.bind(device, {**values, "c": tinct.Sampler()})

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tinct
+from tinct.cases import load_cases
+from tinct.cli.buffer_specs import make_buffers
 from tinct.ir.source import Source
 from tinct.shader import Kernel, Shader
 
@@ -92,3 +95,31 @@ def test_sessions_take_samplers_as_values_only() -> None:
         depths = {**DEPTHS, "s": LINEAR, "out": None}
         with pytest.raises(tinct.InputError, match="s: a sampler with linear filters is not for t"):
             session.run(kernel(DEPTH), depths, workgroups=1, device="interp")
+
+
+def test_case_files_and_the_command_line_state_samplers(tmp_path: Path) -> None:
+    (tmp_path / "k.wgsl").write_text(PLAIN)
+    case = '[[case]]\nname = "a"\nworkgroups = 1\n[case.samplers]\ns = {mag_filter = "linear", FIELD}\n'
+    (tmp_path / "k.toml").write_text(case.replace("FIELD", "lod_max_clamp = 2.0"))
+    ((loaded,),) = (it.cases for it in load_cases(tmp_path))
+    assert loaded.samplers == {"s": tinct.Sampler(mag_filter="linear", lod_max_clamp=2.0)}
+    (tmp_path / "k.toml").write_text(case.replace("FIELD", "wrap = 1"))
+    with pytest.raises(tinct.InputError, match=r"case 'a', samplers.s: a sampler has no 'wrap'"):
+        load_cases(tmp_path)
+    specs = ("t=zeros:2x2x4", "out=zeros", 's={"min_filter": "linear"}')
+    assert make_buffers(kernel(PLAIN), specs, 0)["s"] == tinct.Sampler(min_filter="linear")
+    for text, message in (("zeros", "a sampler is JSON"), ('{"min_filter": 3}', "min_filter is one of")):
+        with pytest.raises(tinct.InputError, match=message):
+            make_buffers(kernel(PLAIN), (f"s={text}",), 0)
+
+
+def test_layouts_for_wgpu_py_filter_where_all_textures_may_be() -> None:
+    entries = kernel(PLAIN).bind_group_layouts()[0]
+    assert [entries[0]["texture"], entries[1]["sampler"]] == [
+        {"sample_type": "float", "view_dimension": "2d", "multisampled": False},
+        {"type": "filtering"},
+    ]
+    assert [it["sampler"] for it in kernel(DEPTH).bind_group_layouts()[0][1:3]] == [
+        {"type": "non-filtering"},
+        {"type": "comparison"},
+    ]

@@ -156,3 +156,16 @@ def test_a_gpu_agrees(filter: str, mode: str) -> None:
     for number in set(range(14)) - (GRADIENTS if filter == "linear" else set()):
         away = np.abs(found[:, number] - reference[:, number]).max(axis=-1)
         assert (away <= allowed).all(), (number, away.max(), np.flatnonzero(away > allowed))
+
+
+@pytest.mark.skipif(GpuDevice.available() is None, reason="no GPU")
+def test_sessions_sample_on_a_gpu() -> None:
+    samplers = [tinct.Sampler(address_mode_u=mode) for mode in ("repeat", "mirror-repeat")]
+    with tinct.Session(device="gpu") as session:
+        places = {"t": IMAGE, "at": PLACES, "out": (None, len(PLACES))}
+        found = [session.run(kernel(ONE), {**places, "s": it}, threads=len(PLACES))["out"].numpy() for it in samplers]
+    away = slice(len(SPECIAL), None)
+    for sampler, array in zip(samplers, found, strict=True):
+        values = {"t": IMAGE, "at": PLACES, "s": sampler, "out": np.zeros((len(PLACES), 4), np.float32)}
+        expected = kernel(ONE).run(values, threads=len(PLACES), device="interp")["out"]
+        np.testing.assert_array_equal(array[away], expected[away])
