@@ -15,23 +15,30 @@ from .reachability import users_in
 def retype(module: nodes.Module, structs: Mapping[Struct, Struct]) -> None:
     """Put structures in the place of others, member by member alike, wherever their types occur."""
     module.structs = [structs.get(struct, struct) for struct in module.structs]
+    types: dict[Type, Type] = {}
+    types.update(structs.items())
+    replace_types(module, types)
+
+
+def replace_types(module: nodes.Module, types: Mapping[Type, Type]) -> None:
+    """Put types in the place of others wherever values have them."""
     for value in _values(module):
-        value.type = mapped(value.type, structs)
+        value.type = mapped(value.type, types)
         if isinstance(value, nodes.Constant):
             value.value = ConstantValue(value.type, value.value.value)
     for function in module.functions:
-        function.return_type = mapped(function.return_type, structs)
+        function.return_type = mapped(function.return_type, types)
 
 
-def mapped(type: Type, structs: Mapping[Struct, Struct]) -> Type:
-    """A type with structures replaced."""
+def mapped(type: Type, types: Mapping[Type, Type]) -> Type:
+    """A type with others in the place of some, itself or in it. The members of structures stay as they are."""
+    if type in types:
+        return types[type]
     match type:
-        case Struct():
-            return structs.get(type, type)
         case Array(element=element, count=count):
-            return array(mapped(element, structs), count)
+            return array(mapped(element, types), count)
         case Pointer(space=space, store=store, access=access):
-            return pointer(space, mapped(store, structs), access)
+            return pointer(space, mapped(store, types), access)
         case _:
             return type
 

@@ -16,7 +16,7 @@ from ..shader import Sanitized, Shader
 from .buffer_specs import make_buffers
 from .check import as_json
 from .colours import paint
-from .device_names import ADAPTER_HELP, DEVICE, device_name
+from .device_names import ADAPTER_HELP, EMULATED_HELP, KERNEL_DEVICE, kernel_device_name
 from .looks import show_trace, show_writes
 from .options import (
     constants_option,
@@ -44,7 +44,8 @@ Buffers, one --buffer for each binding the entry point uses:
   NAME=integers:1024:0:100   random whole numbers of [0, 100)
   NAME='{{"a": 2.5, "n": 7}}'  JSON: numbers, lists, objects of a structure's members, lists of such objects
 Generators fill every member of a structure; for a structure that ends in a runtime-sized array, the shape is that of
-the array. A texture takes an array of the shape that tinct reflect shows; integers of 8 or 16 bits are normalised.
+the array. A sampler takes JSON with the names of tinct.Sampler: s='{{"mag_filter": "linear"}}', or s='{{}}'.
+A texture takes an array of the shape that tinct reflect shows; integers of 8 or 16 bits are normalised.
 
 \b
 Examples:
@@ -57,6 +58,8 @@ JSON: an object with, for each buffer that the kernel may write, its value: numb
 a number and the infinities are the words "NaN", "Infinity" and "-Infinity". --buffer takes such values, too.
 
 {ADAPTER_HELP}
+
+{EMULATED_HELP}
 
 \b
 --contract lets the CPU compute a * b + c with one rounding, as WGSL allows and GPUs do. Inner products run up to twice
@@ -82,7 +85,9 @@ wrote that part of a buffer or of workgroup memory, from which line, with which 
 @click.option("--threads", metavar="N[xM[xK]]", help="Invocations, rounded up to whole workgroups; a 0 runs nothing.")
 @click.option("--workgroups", metavar="N[xM[xK]]", help="Workgroups; a 0 runs nothing.")
 @constants_option
-@click.option("--device", type=device_name, metavar=DEVICE, default="cpu", show_default=True, help="Where to run.")
+@click.option(
+    "--device", type=kernel_device_name, metavar=KERNEL_DEVICE, default="cpu", show_default=True, help="Where to run."
+)
 @via_option
 @click.option(
     "--timeout",

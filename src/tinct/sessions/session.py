@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Generator, Hashable, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from ..backend.cpu.aligned import Bytes
 from ..base.errors import DeviceError, InputError, TinctError
 from ..buffers import pack_binding, zeros, zeros_size
 from ..devices import adapter_named, device_named
-from ..dispatch import DispatchSize
+from ..dispatch import DispatchSize, check_samplers
 from ..ir.layout_numbers import shown
 from ..ir.types import Texture
 from ..reflection import BindingInfo
@@ -34,7 +34,7 @@ from .gpu_side import GpuSide
 from .launch_cache import LaunchCache
 from .launches import CpuLaunch, EmptyLaunch, InterpretedLaunch, Launch, Plan
 from .memory import HOST, Ledger, Memory
-from .resolving import Resolved, Resolver, Values
+from .resolving import Resolved, Resolver, Values, check_is_no_sampler
 
 _sessions: weakref.WeakSet[Session] = weakref.WeakSet()
 
@@ -68,6 +68,9 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<Session on {self._device}{', ended' if self._is_closed else ''}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise InputError("a session cannot be copied or pickled, as it holds memory of devices: begin another")
 
     def __enter__(self) -> Session:
         with self.entered():
@@ -142,6 +145,7 @@ class Session:
         """
         with self.entered():
             if isinstance(like, BindingInfo):
+                check_is_no_sampler(like)
                 return self._empty_for(like, extent, label)
             form = ArrayForm(dtype_of(like), shape_of(1 if extent is None else extent))
             return self._made(form, form.size, label)
@@ -314,6 +318,7 @@ class Session:
         return launch
 
     def _new_launch(self, call: Call, resolved: Resolved) -> Launch:
+        check_samplers(call.compilation, [it.info for it in resolved.arguments], resolved.samplers())
         plan = Plan(call.compilation, resolved.arguments, call.workgroups)
         if 0 in call.workgroups:
             return EmptyLaunch(plan, self._ledger)
@@ -398,6 +403,7 @@ class Session:
 def _binding_of(given: object) -> BindingInfo:
     """A binding. Raises InputError."""
     if isinstance(given, BindingInfo):
+        check_is_no_sampler(given)
         return given
     raise InputError(f"a binding is one of kernel.bindings, not {shown(given)}")
 
