@@ -238,3 +238,30 @@ def test_the_commands_of_gdb_and_oclgrind() -> None:
 )
 def test_nonsense(line: str, words: str) -> None:
     assert words in "\n".join(commands(line))
+
+
+def test_subgroup_operations_and_uniform_loads_give_the_interpreters_results() -> None:
+    text = """
+    enable subgroups;
+    @group(0) @binding(0) var<storage, read_write> out: array<u32, 32>;
+    var<workgroup> first: u32;
+    fn sum(x: u32) -> u32 { return subgroupAdd(x) + 1; }
+    @compute @workgroup_size(32) fn main(@builtin(local_invocation_index) l: u32) {
+      if l == 3 { first = 7; }
+      let base = workgroupUniformLoad(&first);
+      let total = sum(l);
+      out[l] += total * base + subgroupExclusiveAdd(l);
+    }
+    """
+    shader = kernel(text)
+    expected = shader.run({"out": list(range(32))}, threads=32, device="interp")["out"]
+    debugger = shader.debug({"out": list(range(32))}, invocation=17, threads=32)
+    for _ in range(5):
+        debugger.step()
+    for _ in range(5):
+        debugger.step_back()
+    assert where(debugger)[1] == 7
+    while debugger.resume().reason != "exited":
+        pass
+    parts = [debugger.evaluate(f"out[{index}]").text for index in range(32)]
+    assert parts == [str(it) for it in expected.tolist()]
