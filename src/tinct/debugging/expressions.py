@@ -135,9 +135,9 @@ class Evaluator:
             inner = inner.operand
         if not isinstance(inner, ast.Paren) or inner.span != (start - 1, start + len(written) + 2):
             raise InputError(f"{text!r} is not one expression")
-        return self._build(program, node.initializer, at, mark)
+        return self._build(program, node.initializer, mark)
 
-    def _build(self, program: Program, node: ast.Expression, at: int, mark: Mark | None) -> _Expression:
+    def _build(self, program: Program, node: ast.Expression, mark: Mark | None) -> _Expression:
         builder = ModuleBuilder.of(program)
         builder.whole_module()
         used = {it.span: it for it in _locals_of(program, node) if it.constant is None}
@@ -145,7 +145,7 @@ class Evaluator:
         function = builder.builder.function("tinct_expression", (), VOID)
         locals: list[Variable] = []
         for span, variable in used.items():
-            if span not in running or (span.start >= at and variable.name not in {it.name for it in running.values()}):
+            if span not in running:
                 raise InputError(f"'{variable.name}' has no value here")
             locals.append(running[span])
             type = self.prepared.marked.values[running[span]].type
