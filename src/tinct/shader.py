@@ -22,6 +22,7 @@ from .base.errors import InputError
 from .base.recent import Recent
 from .buffers import Output, pack_buffers, unpack_buffers, values_by_name
 from .compilation import Compilation
+from .counting.recorders import recorders
 from .devices import adapter_named, device_named, routed
 from .dispatch import Dispatch, DispatchSize, Timing, check_samplers, dispatch_size
 from .functions import is_hercules_path, load_hercules
@@ -58,6 +59,7 @@ from .wgsl_functions.expressions import Value
 if TYPE_CHECKING:
     import threading
 
+    from .counting.kernel import CountedKernel, CountedProgram
     from .debugging import Launch, Trace, Writes
     from .debugging.engine import Debugger
 
@@ -171,6 +173,13 @@ class Shader:
     def functions(self) -> ShaderFunctions:
         """Its functions by name, to be called with arrays; entry points are none."""
         return ShaderFunctions(self.program, _runnable)
+
+    @cached_property
+    def counted(self) -> CountedProgram:
+        """The program with counters."""
+        from .counting.kernel import CountedProgram
+
+        return CountedProgram(self.program)
 
     def evaluate(self, expression: str) -> Value:
         """The value of a constant expression with the shader's declarations; see `tinct.evaluate`."""
@@ -416,25 +425,24 @@ class Kernel:
             outputs, timing = run_with_buffers(self, buffers, options, timeout)
             return Run(Outputs(outputs), timing)
         values = values_by_name(self.bindings, buffers)
-        compilation, packed, count = self._prepared(values, workgroups, threads, constants, device)
+        told = recorders()
+        counted = self.counted if told else None
+        kernel = self if counted is None else counted
+        values |= {} if counted is None else counted.values()
+        compilation, packed, count = _prepared(kernel, values, workgroups, threads, constants, device)
         seconds = seconds_of(timeout)
-        timing = runner(Dispatch(compilation, self.bindings, packed, count, seconds, contract, trial))
-        return Run(Outputs(unpack_buffers(self.bindings, packed, values)), timing)
+        timing = runner(Dispatch(compilation, kernel.bindings, packed, count, seconds, contract, trial))
+        outputs = unpack_buffers(kernel.bindings, packed, values)
+        if counted is not None:
+            counted.take_counts(outputs, compilation, count, told)
+        return Run(Outputs(outputs), timing)
 
-    def _prepared(
-        self,
-        values: Mapping[str, Any],
-        workgroups: DispatchSize | None,
-        threads: DispatchSize | None,
-        constants: Constants | None,
-        device: str,
-    ) -> tuple[Compilation, dict[BindingPoint, bytearray], tuple[int, int, int]]:
-        """The inputs of a dispatch: the compilation, the bytes of each binding, and the number of workgroups."""
-        compilation = self.compilation(constants)
-        compilation.check_runnable_on(device)
-        packed = pack_buffers(self.bindings, values, "compact" if adapter_named(device) is None else "wide")
-        check_samplers(compilation, self.bindings, packed)
-        return compilation, packed, dispatch_size(workgroups, threads, compilation)
+    @cached_property
+    def counted(self) -> CountedKernel:
+        """The kernel with counters, which runs while somebody measures coverage."""
+        from .counting.kernel import CountedKernel
+
+        return CountedKernel(self, self.shader.counted)
 
     def sanitize(
         self,
@@ -449,7 +457,7 @@ class Kernel:
         from .ir.core.sanitizer import sanitize
 
         values = values_by_name(self.bindings, buffers)
-        compilation, packed, count = self._prepared(values, workgroups, threads, constants, "interp")
+        compilation, packed, count = _prepared(self, values, workgroups, threads, constants, "interp")
         findings = sanitize(compilation.specialised, compilation.entry, packed, count, timeout=seconds_of(timeout))
         outputs = Outputs(unpack_buffers(self.bindings, packed, values))
         return Sanitized(outputs, findings, self.shader.source)
@@ -535,7 +543,7 @@ class Kernel:
         from .debugging import Launch
 
         values = values_by_name(self.bindings, buffers)
-        compilation, packed, count = self._prepared(values, workgroups, threads, constants, "interp")
+        compilation, packed, count = _prepared(self, values, workgroups, threads, constants, "interp")
         return Launch(self.shader.program, self.info.name, compilation.job.constants, packed, count)
 
 
@@ -546,3 +554,19 @@ def _global_id(invocation: object) -> tuple[int, int, int]:
         raise InputError(f"an invocation is one to three whole numbers, not {shown(invocation)}")
     x, y, z = (*(count_of(it, "an invocation's id") for it in numbers), 0, 0)[:3]
     return x, y, z
+
+
+def _prepared(
+    kernel: Kernel | CountedKernel,
+    values: Mapping[str, Any],
+    workgroups: DispatchSize | None,
+    threads: DispatchSize | None,
+    constants: Constants | None,
+    device: str,
+) -> tuple[Compilation, dict[BindingPoint, bytearray], tuple[int, int, int]]:
+    """The inputs of a dispatch: the compilation, the bytes of each binding, and the number of workgroups."""
+    compilation = kernel.compilation(constants)
+    compilation.check_runnable_on(device)
+    packed = pack_buffers(kernel.bindings, values, "compact" if adapter_named(device) is None else "wide")
+    check_samplers(compilation, kernel.bindings, packed)
+    return compilation, packed, dispatch_size(workgroups, threads, compilation)

@@ -8,13 +8,13 @@ then the functions, callees first. The builder is a chain of classes, each deriv
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Self
 
 from ...base.interpreter_state import deep_nesting
 from ...ir.core.builder import Builder, empty_module
 from ...ir.core.names import NameScope
-from ...ir.core.nodes import ArrayCount, DiagnosticFilter, Module, Override, Var
+from ...ir.core.nodes import ArrayCount, Block, DiagnosticFilter, Module, Override, Var
 from ...ir.schema.traverse import walk
 from ...ir.types import Extent, OverrideCount, Pointer, Scalar, pointer
 from ...ir.wgsl import ast
@@ -26,10 +26,16 @@ from .statements import StatementBuilder
 _PREDECLARED = ("bool", "i32", "u32", "f32", "f16", "array", "atomic", "ptr", "vec2", "vec3", "vec4", "bitcast")
 
 
-@deep_nesting()
 def build(program: Program) -> Module:
     """The core IR of a program; total for valid programs."""
-    return ModuleBuilder.of(program).whole_module()
+    return build_with_places(program)[0]
+
+
+@deep_nesting()
+def build_with_places(program: Program) -> tuple[Module, Sequence[tuple[ast.Statement, Block]]]:
+    """The core IR of a program, and the block in which each of its statements begins, unless nothing reaches it."""
+    builder = ModuleBuilder.of(program)
+    return builder.whole_module(), builder.blocks
 
 
 class ModuleBuilder(StatementBuilder):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
 from ..base.errors import InputError
+from ..coverage import measure
+from ..coverage.listing import listing, summary
 from ..devices import routed
 from ..ir.diagnostics import render_all
 from ..ir.source import Source
@@ -66,6 +69,10 @@ a number and the infinities are the words "NaN", "Infinity" and "-Infinity". --b
 as fast, and are mostly more exact; but the results are no longer the interpreter's, bit for bit.
 
 \b
+--coverage prints the text of the kernel with a count before each line: how often it ran, "never", or "-" for a line
+that no run can reach. Below a branch stands which way was never taken. With --format json it goes to standard error.
+
+\b
 --sanitize reports data races between invocations, reads of workgroup memory before any write, indices out of
 bounds, and barriers that some invocations do not reach; with --format json as a list of diagnostics (see tinct check
 --help) in place of the buffers. It exits with 1 if any finding is an error.
@@ -100,6 +107,7 @@ wrote that part of a buffer or of workgroup memory, from which line, with which 
 @click.option("--trace", "traced", metavar="X[,Y[,Z]]", help="Show what this invocation computes; see below.")
 @click.option("--turns", metavar="FIRST,LAST", help="Turns of each loop in a trace.  [default: 2,1]")
 @click.option("--who-wrote", metavar="PATH", help="Show the writes to a part of memory; see below.")
+@click.option("--coverage", is_flag=True, help="Print how often each line ran; see below.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random buffers.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Save the results (.npz).")
 @format_option
@@ -119,6 +127,7 @@ def command(
     traced: str | None,
     turns: str | None,
     who_wrote: str | None,
+    coverage: bool,
     seed: int,
     output: Path | None,
     form: str,
@@ -132,7 +141,7 @@ def command(
     looks = {"--sanitize": sanitize, "--trace": traced is not None, "--who-wrote": who_wrote is not None}
     chosen = [name for name, is_given in looks.items() if is_given]
     if chosen:
-        _check_interpreted(chosen, device, is_other=contract or via is not None)
+        _check_interpreted(chosen, device, is_other=contract or via is not None or coverage)
     if turns is not None and traced is None:
         raise InputError("--turns is for --trace")
     if traced is not None:
@@ -161,17 +170,20 @@ def command(
         watched = kernel.sanitize(given, threads=invocations, workgroups=groups, constants=values, timeout=timeout)
         _report(watched, output, form)
         return
-    result = kernel.run_timed(
-        given,
-        threads=invocations,
-        workgroups=groups,
-        constants=values,
-        device=device,
-        via=via,
-        timeout=timeout,
-        contract=contract,
-    )
+    with measure() if coverage else nullcontext() as seen:
+        result = kernel.run_timed(
+            given,
+            threads=invocations,
+            workgroups=groups,
+            constants=values,
+            device=device,
+            via=via,
+            timeout=timeout,
+            contract=contract,
+        )
     show_outputs(result.outputs, output, form)
+    for covered in seen or ():
+        click.echo(f"{listing(covered)}\n\n{summary([covered])}", err=form == "json")
     timing = result.timing
     how = "loaded from the cache" if timing.is_cached else "compiled"
     click.echo(
@@ -193,7 +205,7 @@ def _check_interpreted(chosen: list[str], name: str, *, is_other: bool) -> None:
     if len(chosen) > 1:
         raise InputError(f"{' and '.join(chosen)} cannot be given together")
     if is_other:
-        raise InputError(f"{chosen[0]} runs on the interpreter, which has no --contract and no --via")
+        raise InputError(f"{chosen[0]} runs on the interpreter, which has no --contract, no --via and no --coverage")
     source = click.get_current_context().get_parameter_source("device")
     if name != "interp" and source is not click.core.ParameterSource.DEFAULT:
         raise InputError(f"{chosen[0]} runs on the interpreter, not on --device {name}")
