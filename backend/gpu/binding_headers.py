@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-from ...ir.textures import format_of, is_multisampled, read_extent
-from ...ir.types import Access, Texture
+from ...ir.textures import format_of, is_depth, is_multisampled, read_extent
+from ...ir.types import F32, Access, Texture
 from .model import Binding, BindingKind, GpuError, TextureBinding
 
 
@@ -48,7 +48,7 @@ def header_of(binding: Binding) -> BindingHeader:
 
 def _texture_header(binding: TextureBinding) -> TextureHeader:
     type, extent, form = binding.type, read_extent(binding.data), format_of(binding.type)
-    if is_multisampled(type) or (type.format is None and type.sampled is None):
+    if is_multisampled(type) or is_depth(type):
         raise GpuError("invalid", f"not supported: a {type} on the GPU, since WebGPU copies no bytes into it")
     return {
         "format": form.name,
@@ -56,7 +56,7 @@ def _texture_header(binding: TextureBinding) -> TextureHeader:
         "size": (extent.width, extent.height, extent.depth),
         "levels": extent.count,
         "texel_bytes": form.bytes,
-        "sampled": "" if type.sampled is None else str(type.sampled),
+        "sampled": "" if type.format is not None else str(type.sampled or F32),
         "access": ACCESS_NAMES[type.access],
     }
 

@@ -15,20 +15,19 @@ from itertools import product
 from ...base.deadline import Deadline
 from ...base.errors import InputError
 from .. import layout
-from ..builtins import SUBGROUP_SIZE
 from ..constants import RawValue
 from ..diagnostics import Diagnostic, Note, Severity, ShaderError, not_supported, with_article
 from ..entry_points import compute_entry_point
 from ..overrides import Number
 from ..textures import is_loadable, is_written, storage_type
-from ..types import Access, AddressSpace, BindingPoint, IoAttributes, Pointer, Struct, Texture, Type
+from ..types import Access, AddressSpace, BindingPoint, Buffer, IoAttributes, Pointer, Struct, Texture, Type
 from . import nodes
 from .interp_compile import Compiler
 from .interp_frame import CompiledFunction, Invocation, Memory, PointerValue, Request, Steps, Waiting
 from .interp_observer import Observer
 from .interp_subgroups import subgroup_results
 from .root_values import RootValues
-from .runnable import check_runnable
+from .runnable import check_runnable, subgroup_size_of
 
 Triple = tuple[int, int, int]
 
@@ -91,11 +90,14 @@ def _buffer(variable: nodes.Var, buffer: bytearray | memoryview | None, root: Ro
     is_read_only = not is_written(type.store) if isinstance(type.store, Texture) else type.access is Access.READ
     if view.readonly and not is_read_only:
         raise InputError(f"{place} must be writable")
-    return view
+    is_fixed = isinstance(store, Buffer) and store.size is not None
+    return view[:least] if is_fixed else view
 
 
 def _fixed_size(type: Type) -> int:
     """The size of a type without the elements of a runtime-sized array: the array may be empty here."""
+    if isinstance(type, Buffer) and type.size is None:
+        return 0
     tail = layout.runtime_array(type)
     return layout.size_of(type) if tail is None else tail[0]
 
@@ -132,6 +134,7 @@ class _Dispatch:
         self.compiler = compiler
         self.root = compiler.root
         self.size = self.root.workgroup_size(function)
+        self.subgroup_size = subgroup_size_of(function)
         self.workgroups = workgroups
         self.code: CompiledFunction = compiler.function(function)
 
@@ -153,7 +156,7 @@ class _Dispatch:
             return
         pairs = zip(invocations, frames, strict=True)
         lanes = [_Lane(index, it, self.code.run_pausing(frame)) for index, (it, frame) in enumerate(pairs)]
-        problem = _run_together(lanes, observer)
+        problem = _run_together(lanes, self.subgroup_size, observer)
         if problem is None:
             return
         if observer is None:
@@ -190,10 +193,10 @@ class _Dispatch:
             "global_invocation_id": tuple(w * s + i for w, s, i in zip(workgroup, self.size, local, strict=True)),
             "workgroup_index": workgroup_index,
             "global_invocation_index": workgroup_index * total + index,
-            "subgroup_size": SUBGROUP_SIZE,
-            "subgroup_invocation_id": index % SUBGROUP_SIZE,
-            "subgroup_id": index // SUBGROUP_SIZE,
-            "num_subgroups": -(-total // SUBGROUP_SIZE),
+            "subgroup_size": self.subgroup_size,
+            "subgroup_invocation_id": index % self.subgroup_size,
+            "subgroup_id": index // self.subgroup_size,
+            "num_subgroups": -(-total // self.subgroup_size),
         }
 
     def arguments(self, invocation: Invocation) -> list[RawValue]:
@@ -221,7 +224,7 @@ def _points(extent: Triple) -> Iterator[Triple]:
     return ((x, y, z) for z, y, x in product(*map(range, reversed(extent))))
 
 
-def _run_together(lanes: list[_Lane], observer: Observer | None) -> Diagnostic | None:
+def _run_together(lanes: list[_Lane], subgroup_size: int, observer: Observer | None) -> Diagnostic | None:
     """Run the invocations of a workgroup from pause to pause. Returns the error that stops them, if any."""
     ended: list[_Lane] = []
     ready = lanes
@@ -229,7 +232,7 @@ def _run_together(lanes: list[_Lane], observer: Observer | None) -> Diagnostic |
         finished = {lane.index: lane for lane in ready if not lane.go_on()}
         ended += finished.values()
         lanes = [lane for lane in lanes if lane.index not in finished]
-        ready = _answered(lanes)
+        ready = _answered(lanes, subgroup_size)
         if not ready and lanes:
             problem = _not_uniform(lanes, ended)
             if problem is not None:
@@ -240,27 +243,35 @@ def _run_together(lanes: list[_Lane], observer: Observer | None) -> Diagnostic |
     return None
 
 
-def _answered(lanes: Sequence[_Lane]) -> list[_Lane]:
-    """Answers the requests of lanes that wait for their subgroup, and returns these lanes."""
-    groups: dict[tuple[int, int], list[_Lane]] = {}
+def _answered(lanes: Sequence[_Lane], subgroup_size: int) -> list[_Lane]:
+    """Answers, in each subgroup, the requests of the lanes that are behind all others that wait for their subgroup, and
+    returns these lanes.
+
+    So control flow reconverges at the end of each construct: lanes that come from behind may yet join the others.
+    """
+    subgroups: dict[int, list[_Lane]] = {}
     for lane in lanes:
         if lane.request is not None and lane.request.arguments is not None:
-            groups.setdefault((lane.index // SUBGROUP_SIZE, id(lane.request.instruction)), []).append(lane)
-    for group in groups.values():
-        _answer(group)
-    return [lane for group in groups.values() for lane in group]
+            subgroups.setdefault(lane.index // subgroup_size, []).append(lane)
+    ready: list[_Lane] = []
+    for waiting in subgroups.values():
+        behind = min(lane.invocation.path for lane in waiting)
+        group = [lane for lane in waiting if lane.invocation.path == behind]
+        _answer(group, subgroup_size)
+        ready += group
+    return ready
 
 
-def _answer(group: list[_Lane]) -> None:
+def _answer(group: list[_Lane], subgroup_size: int) -> None:
     arguments: dict[int, tuple[RawValue, ...]] = {}
     for lane in group:
         assert lane.request is not None
         assert lane.request.arguments is not None
-        arguments[lane.index % SUBGROUP_SIZE] = lane.request.arguments
+        arguments[lane.index % subgroup_size] = lane.request.arguments
     assert group[0].request is not None
     results = subgroup_results(group[0].request.instruction, arguments)
     for lane in group:
-        lane.answer = results[lane.index % SUBGROUP_SIZE]
+        lane.answer = results[lane.index % subgroup_size]
 
 
 def _not_uniform(waiting: Sequence[_Lane], ended: Sequence[_Lane]) -> Diagnostic | None:

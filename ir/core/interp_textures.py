@@ -15,6 +15,7 @@ from ..textures import (
     HEADER_BYTES,
     TextureExtent,
     format_of,
+    is_depth,
     is_layered,
     is_loadable,
     is_multisampled,
@@ -81,7 +82,7 @@ def texel_offset(texture: Texture, extent: TextureExtent, at: Sequence[int], las
 def _load(texture: Texture, place: TexelArguments, slot: int, target: int) -> Operation:
     form = format_of(texture)
     unpack_from = struct.Struct(f"<{form.words}I").unpack_from
-    is_depth = texture.sampled is None and texture.format is None
+    has_one_number = is_depth(texture)
 
     def run(frame: Frame) -> None:
         memory: Memory = frame[slot]
@@ -91,7 +92,7 @@ def _load(texture: Texture, place: TexelArguments, slot: int, target: int) -> Op
         level = 0 if is_multisampled(texture) else last
         inside = [min(a, size - 1) for a, size in zip(at, level_extent(texture, extent, level), strict=True)]
         texel = form.decode(unpack_from(memory, texel_offset(texture, extent, inside, last)))
-        frame[target] = texel[0] if is_depth else texel
+        frame[target] = texel[0] if has_one_number else texel
 
     return run
 

@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol, TypeAlias, cast
 from .backend.gpu.binding_headers import ACCESS_NAMES, SAMPLE_TYPES, view_dimension
 from .base.errors import InputError
 from .buffers import pack_binding, values_by_name
-from .ir.types import Sampler, Texture, TextureKind
+from .ir.types import F32, Sampler, Texture, TextureKind
 from .pipeline import GpuKernel
 from .reflection import BindingInfo
 
@@ -86,12 +86,10 @@ def _entry(info: BindingInfo) -> LayoutEntry:
         case TextureKind.STORAGE:
             access = ACCESS_NAMES[type.access]
             return {**entry, "storage_texture": {"access": access, "format": type.format, "view_dimension": view}}
-        case TextureKind.EXTERNAL:
-            raise InputError(f"not supported: {info.name}: {type}, which wgpu-py has not")
         case TextureKind.DEPTH | TextureKind.DEPTH_MULTISAMPLED:
             sample = "depth"
-        case TextureKind.SAMPLED | TextureKind.MULTISAMPLED:
-            sample = SAMPLE_TYPES[str(type.sampled)]
+        case TextureKind.SAMPLED | TextureKind.MULTISAMPLED | TextureKind.EXTERNAL:
+            sample = SAMPLE_TYPES[str(type.sampled or F32)]
     is_multisampled = type.kind in (TextureKind.MULTISAMPLED, TextureKind.DEPTH_MULTISAMPLED)
     return {**entry, "texture": {"sample_type": sample, "view_dimension": view, "multisampled": is_multisampled}}
 

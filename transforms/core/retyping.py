@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ...ir.constants import ConstantValue
 from ...ir.core import nodes
@@ -15,12 +15,17 @@ from .reachability import users_in
 def retype(module: nodes.Module, structs: Mapping[Struct, Struct]) -> None:
     """Put structures in the place of others, member by member alike, wherever their types occur."""
     module.structs = [structs.get(struct, struct) for struct in module.structs]
+    retype_values(module, lambda type: mapped(type, structs))
+
+
+def retype_values(module: nodes.Module, changed: Callable[[Type], Type]) -> None:
+    """Give all values, and what functions return, the types that `changed` makes of theirs."""
     for value in _values(module):
-        value.type = mapped(value.type, structs)
+        value.type = changed(value.type)
         if isinstance(value, nodes.Constant):
             value.value = ConstantValue(value.type, value.value.value)
     for function in module.functions:
-        function.return_type = mapped(function.return_type, structs)
+        function.return_type = changed(function.return_type)
 
 
 def mapped(type: Type, structs: Mapping[Struct, Struct]) -> Type:

@@ -128,8 +128,7 @@ def _load(texture: _Texture, arguments: Sequence[Tree]) -> Tree:
         number = texture.op(ADD, texture.op(MUL, number, count), texture.clamped(node_of(rest[0]), count))
     words = list(scalars_of(memory.load(texture.machine, texture.words(number))))
     texel = texels.decode(texture.machine.graph, form, words)
-    is_depth = texture.type.sampled is None and texture.type.format is None
-    return texel[0] if is_depth else texel
+    return texel[0] if textures.is_depth(texture.type) else texel
 
 
 def _store(texture: _Texture, arguments: Sequence[Tree]) -> None:

@@ -16,6 +16,7 @@ from tinct.ir.hercules.dispatch import run_entry_point
 from tinct.ir.hercules.nodes import Module as HerculesModule
 from tinct.ir.types import BindingPoint
 from tinct.transforms.core.dce import DeadCodeElimination
+from tinct.transforms.core.expand_views import ExpandViews
 from tinct.transforms.core.hide_uniforms import HideUniforms
 from tinct.transforms.core.unroll import Unroll
 from tinct.transforms.core.watch_loops import WatchLoops
@@ -29,8 +30,9 @@ from .support import SHADERS, answers, entry_points, module_of, seeded_buffer, t
 
 def test_every_pass_is_tried() -> None:
     needs_options = {"array_length_from_uniform", "single_entry_point", "substitute_overrides", "watch_loops"}
+    tried_on_devices = {"bind_immediates", "derive_indices", "expand_views", "flatten_external"}  # tests/compute
     tried = {name for line in PIPELINES for name in line.split(",")}
-    assert tried >= ({*CORE.passes, *CORE.pipelines} - needs_options - {"O0"})
+    assert tried >= ({*CORE.passes, *CORE.pipelines} - needs_options - tried_on_devices - {"O0"})
 
 
 RUN_BY_DEVICES = {
@@ -42,6 +44,7 @@ RUN_BY_DEVICES = {
         *(it for effort in LOOP_EFFORTS for it in effort),
         WatchLoops(0, 0),
         HideUniforms(),
+        ExpandViews(),
         *MINIFY.passes,
     )
 }
