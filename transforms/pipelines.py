@@ -29,7 +29,7 @@ from .core.naga_dialect import NagaDialect
 from .core.polyfill import Polyfill
 from .core.preserve_padding import PreservePadding
 from .core.prevent_infinite_loops import PreventInfiniteLoops
-from .core.reg2mem import RegistersToMemory
+from .core.reg2mem import RegistersToMemory, carries_arrays
 from .core.remove_continue_in_switch import RemoveContinueInSwitch
 from .core.rename import Rename
 from .core.replicate_loops import ReplicateLoops
@@ -184,6 +184,7 @@ CORE: Stage[Module] = Stage(
             "dce",
             "expand_views",
             "fold_constants",
+            "reg2mem",
             "simplify_control_flow",
             "single_entry_point",
             "substitute_overrides",
@@ -214,7 +215,6 @@ CORE: Stage[Module] = Stage(
             "polyfill",
             "preserve_padding",
             "prevent_infinite_loops",
-            "reg2mem",
             "remove_continue_in_switch",
             "scalarize",
             "std140",
@@ -251,8 +251,12 @@ def specialise(module: Module, entry: str, constants: Mapping[str, float]) -> Mo
     return apply_passes(module, specialising(entry, constants), CORE)
 
 
-def without_views(module: Module, fresh: Callable[[], Module]) -> Module:
-    """A specialised module as Hercules IR can have it: itself, or, if it has buffers, what `fresh` makes anew, without
-    views. Interpreters go on running the first. Raises ShaderError.
+TO_HERCULES: tuple[Pass[Module], ...] = (ExpandViews(), RegistersToMemory(only="arrays"))
+"""What Hercules IR does not have: views of buffers, and branches that pass arrays."""
+
+
+def for_hercules(module: Module, fresh: Callable[[], Module]) -> Module:
+    """A specialised module as it can be translated into Hercules IR: itself, or what the passes `TO_HERCULES` make of a
+    `fresh` one, since interpreters go on running the first. Raises ShaderError.
     """
-    return apply_passes(fresh(), (ExpandViews(),), CORE) if has_buffers(module) else module
+    return apply_passes(fresh(), TO_HERCULES, CORE) if has_buffers(module) or carries_arrays(module) else module

@@ -43,7 +43,7 @@ SPECIALISE: Step[Module] = Step(
     "points use is gone.",
 )
 CHECK_RUNNABLE: Step[None] = Step("check what runs", "On one entry point: others may use what no device runs.")
-EXPAND: Step[Module] = Step("expand views", "On buffers whose sizes are numbers.")
+EXPAND: Step[Module] = Step("expand views", "On buffers whose sizes are numbers; branches then pass no arrays.")
 TRANSLATE: Step[EntryPoint] = Step("translate", "On sizes that are numbers.")
 OPTIMISE: Step[HerculesModule] = Step("optimise", "Before LLVM, which no longer sees forks and versions of memory.")
 RETURN_TO_CORE: Step[Module] = Step("from hercules", "For a GPU: on the smallest graph, like machine code.")
@@ -121,7 +121,7 @@ def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
     from .ir.core.runnable import check_resources, check_runnable
     from .transforms.hercules import CPU, HERCULES
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import specialise, without_views
+    from .transforms.pipelines import for_hercules, specialise
     from .transforms.to_hercules import translate
 
     do(CHECK, job.origin.check, job.entry, job.constants)
@@ -129,7 +129,7 @@ def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
     do(CHECK_RESOURCES, check_resources, entry_point(module.functions, job.entry))
     do(SPECIALISE, specialise, module, job.entry, job.constants)
     do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
-    module = do(EXPAND, without_views, module, lambda: specialise(job.origin.core(), job.entry, job.constants))
+    module = do(EXPAND, for_hercules, module, lambda: specialise(job.origin.core(), job.entry, job.constants))
     graph = do(TRANSLATE, translate, module, job.entry)
     do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
     recipe = recipe_for(lambda: graph, options)
@@ -171,15 +171,14 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
 def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
     """The entry point of a specialised module, translated into Hercules IR and back."""
     from .ir.core.runnable import check_runnable
-    from .transforms.core.expand_views import ExpandViews
     from .transforms.from_hercules import entry_module
     from .transforms.hercules import CPU, HERCULES
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import CORE, O1
+    from .transforms.pipelines import CORE, O1, TO_HERCULES
     from .transforms.to_hercules import translate
 
     do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
-    do(EXPAND, apply_passes, module, (ExpandViews(),), CORE)
+    do(EXPAND, apply_passes, module, TO_HERCULES, CORE)
     graph = do(TRANSLATE, translate, module, job.entry)
     do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
     lowered = do(RETURN_TO_CORE, entry_module, graph)

@@ -16,13 +16,12 @@ from tinct.ir.hercules.dispatch import run_entry_point
 from tinct.ir.hercules.nodes import Module as HerculesModule
 from tinct.ir.types import BindingPoint
 from tinct.transforms.core.dce import DeadCodeElimination
-from tinct.transforms.core.expand_views import ExpandViews
 from tinct.transforms.core.hide_uniforms import HideUniforms
 from tinct.transforms.core.unroll import Unroll
 from tinct.transforms.core.watch_loops import WatchLoops
 from tinct.transforms.hercules import CPU, HERCULES
 from tinct.transforms.passes import Pipeline, apply_passes, parse_pipeline
-from tinct.transforms.pipelines import CORE, GPU, LOOP_EFFORTS, MINIFY, NAGA, O1, specialise, specialising
+from tinct.transforms.pipelines import CORE, GPU, LOOP_EFFORTS, MINIFY, NAGA, O1, TO_HERCULES, specialise, specialising
 from tinct.transforms.to_hercules import translate
 
 from .support import SHADERS, answers, entry_points, module_of, seeded_buffer, transformed, written
@@ -44,7 +43,7 @@ RUN_BY_DEVICES = {
         *(it for effort in LOOP_EFFORTS for it in effort),
         WatchLoops(0, 0),
         HideUniforms(),
-        ExpandViews(),
+        *TO_HERCULES,
         *MINIFY.passes,
     )
 }
