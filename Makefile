@@ -21,7 +21,7 @@ demo: .venv/.stamp-run driver ## run all of shaders/ and programs/ on the CPU an
 	$(BIN)/tinct compare shaders/ programs/ --picture-dir build/
 
 test: .venv/.stamp-dev driver graphviz ## run the tests
-	$(BIN)/python -m pytest -n $(JOBS) -q
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 25 -q
 
 lint: .venv/.stamp-dev ## check style, types and the direction of imports
 	$(BIN)/ruff check .

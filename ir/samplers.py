@@ -7,12 +7,13 @@ the choices below; a sampler without a comparison has the comparison 0.
 
 from __future__ import annotations
 
-import math
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from ..base.errors import InputError
+from .hints import unknown_name
 from .types import F32, U32, Struct, StructMember, Type
 
 AddressMode: TypeAlias = Literal["clamp-to-edge", "repeat", "mirror-repeat"]
@@ -28,6 +29,7 @@ COMPARISONS: tuple[Comparison | None, ...] = (None, *get_args(Comparison))
 MOST_ANISOTROPY = 16
 """WebGPU allows a larger `max_anisotropy`, and takes it as the largest that the platform has, which is 16."""
 
+_LARGEST_F32 = float.fromhex("0x1.fffffep127")
 _WORDS = struct.Struct("<8I2f")
 SAMPLER_BYTES = _WORDS.size
 
@@ -63,17 +65,22 @@ class Sampler:
 
     def __post_init__(self) -> None:
         for name, words in _CHOICES.items():
-            given = getattr(self, name)
-            if given not in words:
+            given: object = getattr(self, name)
+            if not (given is None or isinstance(given, str)) or given not in words:
                 allowed = ", ".join(repr(word) for word in words)
                 raise InputError(f"a sampler's {name} is one of {allowed}, not {given!r}")
         self._check_levels()
         self._check_anisotropy()
 
+    @property
+    def is_filtering(self) -> bool:
+        """Whether it blends texels, so that WebGPU calls it filtering."""
+        return "linear" in (self.mag_filter, self.min_filter, self.mipmap_filter)
+
     def _check_levels(self) -> None:
         for name in ("lod_min_clamp", "lod_max_clamp"):
             given: object = getattr(self, name)
-            if isinstance(given, bool) or not isinstance(given, (int, float)) or not math.isfinite(given):
+            if isinstance(given, bool) or not isinstance(given, (int, float)) or not abs(given) <= _LARGEST_F32:
                 raise InputError(f"a sampler's {name} is a finite number, not {given!r}")
         if not 0 <= self.lod_min_clamp <= self.lod_max_clamp:
             raise InputError(
@@ -89,6 +96,15 @@ class Sampler:
             raise InputError(
                 f"a sampler with max_anisotropy {given} needs 'linear' as mag_filter, min_filter and mipmap_filter"
             )
+
+
+def sampler_from(fields: Mapping[str, Any]) -> Sampler:
+    """The sampler with these fields, as a file or a command line states them. Raises InputError."""
+    known = Sampler.__dataclass_fields__
+    for name in fields:
+        if name not in known:
+            raise InputError(unknown_name(f"a sampler has no {name!r}", name, known))
+    return Sampler(**fields)
 
 
 def _is_whole(value: object) -> bool:

@@ -37,6 +37,25 @@ class Position(NamedTuple):
     column: int
 
 
+class Place(NamedTuple):
+    """Where a byte of a text comes from: unless it `is_copied`, from text that was put in place of what is there."""
+
+    source: Source
+    offset: int
+    is_copied: bool
+
+
+class Part(NamedTuple):
+    """The bytes of a text from `start` on, up to the next part. `source` is None for what comes from nowhere; copied
+    bytes come from `offset` on, others all stand for the byte at `offset`.
+    """
+
+    start: int
+    source: Source | None
+    offset: int = 0
+    is_copied: bool = True
+
+
 @dataclass(frozen=True)
 class Source:
     """A WGSL text with a name for messages. `data` is the text in UTF-8, which may be invalid."""
@@ -84,3 +103,22 @@ class Source:
     def text(self, span: Span) -> str:
         """The text of a span."""
         return self.data[span.start : span.end].decode("utf-8", "replace")
+
+    def origin(self, offset: int) -> Place | None:
+        """Where a byte comes from: from here, unless the text was derived from others."""
+        return Place(self, offset, is_copied=True)
+
+
+@dataclass(frozen=True)
+class DerivedSource(Source):
+    """A text made of parts of others, in order."""
+
+    parts: tuple[Part, ...]
+
+    def origin(self, offset: int) -> Place | None:
+        """Where a byte comes from in the texts that were given; None for what was added."""
+        part = self.parts[max(bisect.bisect_right(self.parts, offset, key=lambda it: it.start) - 1, 0)]
+        if part.source is None:
+            return None
+        place = part.source.origin(part.offset + (offset - part.start if part.is_copied else 0))
+        return None if place is None else place._replace(is_copied=place.is_copied and part.is_copied)

@@ -1,10 +1,13 @@
 """The memory of a texture on devices without texture units: a header, then the texels of all mip levels.
 
-The header is twenty u32 words: the width, the height, and the depth or number of layers of the first level, the number
-of mip levels or of samples, and for each mip level its start, counted in texels. The faces of a cube are layers. Texels
-follow in the order of x, y, z or layer, a texel's samples side by side, each in its format's words (`texels`). A
-sampled texture has the widest format with its sampled type, an external texture rgba32float, a depth texture r32float:
-the program's data is converted when it is bound.
+The header is twenty-four u32 words: the width, the height, and the depth or number of layers of the first level, the
+number of mip levels or of samples, for each mip level its start, counted in texels, and 1 if the texels are bytes,
+followed by zeros. The faces of a cube are layers. Texels follow in the order of x, y, z or layer, a texel's samples
+side by side, each in its format's words (`texels`). A sampled texture has the widest format with its sampled type, an
+external texture rgba32float, a depth texture r32float: the program's data is converted when it is bound. A sampled
+texture of f32 may be *bytes*
+instead, in rgba8unorm, a quarter of the memory, padded to a whole number of wide texels. The word of the header that
+says so is the same for all invocations, and chooses between two loads.
 """
 
 from __future__ import annotations
@@ -17,11 +20,12 @@ from functools import cache
 from .texels import TexelFormat, texel_format
 from .types import F32, I32, U32, Access, Array, Struct, StructMember, Texture, TextureKind, Type, array, vector
 
-SIZE, STARTS, TEXELS = 0, 1, 2
+SIZE, STARTS, FORMAT, TEXELS = 0, 1, 2, 3
 """Members of `storage_type`."""
 
 MOST_LEVELS = 16
-_HEADER = struct.Struct(f"<{4 + MOST_LEVELS}I")
+_HEADER = struct.Struct(f"<{4 + MOST_LEVELS + 4}I")
+_FORMAT_OFFSET = 4 * (4 + MOST_LEVELS)
 HEADER_BYTES = _HEADER.size
 
 _SAMPLED = {F32: "rgba32float", I32: "rgba32sint", U32: "rgba32uint"}
@@ -39,7 +43,7 @@ class TextureExtent:
 
 @cache
 def format_of(texture: Texture) -> TexelFormat:
-    """The format of the texels in memory."""
+    """The format of the texels in memory, if they are not bytes."""
     if texture.format is not None:
         return texel_format(texture.format)
     if is_depth(texture):
@@ -48,11 +52,25 @@ def format_of(texture: Texture) -> TexelFormat:
 
 
 @cache
+def format_of_bytes(texture: Texture) -> TexelFormat | None:
+    """The format of a texture whose texels are bytes; None if they never are."""
+    may_be_bytes = texture.kind is TextureKind.SAMPLED and texture.sampled is F32
+    return texel_format("rgba8unorm") if may_be_bytes else None
+
+
+def format_in(texture: Texture, data: bytes | bytearray | memoryview) -> TexelFormat:
+    """The format of the texels in a texture's memory."""
+    in_bytes = format_of_bytes(texture)
+    return format_of(texture) if in_bytes is None or not data[_FORMAT_OFFSET] else in_bytes
+
+
+@cache
 def storage_type(texture: Texture) -> Struct:
     """The memory of a texture as a WGSL structure."""
     members: list[tuple[str, Type]] = [
         ("size", vector(4, U32)),
         ("starts", array(U32, MOST_LEVELS)),
+        ("format", vector(4, U32)),
         ("texels", array(format_of(texture).texel_type, None)),
     ]
     return Struct(str(texture), tuple(StructMember(name, type) for name, type in members))
@@ -110,10 +128,11 @@ def level_starts(texture: Texture, extent: TextureExtent) -> list[int]:
     return starts
 
 
-def pack_header(texture: Texture, extent: TextureExtent) -> bytes:
+def pack_header(texture: Texture, extent: TextureExtent, form: TexelFormat) -> bytes:
     """The header: the first `HEADER_BYTES` bytes."""
     starts = level_starts(texture, extent)[:-1]
-    return _HEADER.pack(extent.width, extent.height, extent.depth, extent.count, *_padded(starts))
+    sizes = extent.width, extent.height, extent.depth, extent.count
+    return _HEADER.pack(*sizes, *_padded(starts), form is not format_of(texture), 0, 0, 0)
 
 
 def _padded(starts: Iterable[int]) -> list[int]:

@@ -54,6 +54,7 @@ class Pool:
         memories: bytearray,
         places: bytes,
         extents: bytes,
+        terms: bytes,
         swaps: bytes,
         until: bytes,
         privates: tuple[tuple[int, str, int], ...],

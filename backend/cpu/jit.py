@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from ...base.deadline import check_compile_time
+from ...base.errors import InputError
 from . import llvm_process
 from .disk_cache import DiskCache, default_cache, digest
 from .passes import LEVEL, Passes, optimise
@@ -69,6 +70,7 @@ class _Toolchain:
     llvm: Any
     machine: Any
     linker: Any
+    """None for the code of another machine."""
     identity: str
     """All that decides what machine code LLVM makes of a text."""
 
@@ -103,20 +105,26 @@ def _toolchain_for(target: Target) -> _Toolchain:
 
     binding: Any = llvm
     _held_by_fork[1:] = [binding.ffi.lib._lock]
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    machine = binding.Target.from_default_triple().create_target_machine(
+    if target.triple:
+        binding.initialize_all_targets()
+        binding.initialize_all_asmprinters()
+    else:
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
+    triple = target.triple or binding.get_default_triple()
+    machine = binding.Target.from_triple(triple).create_target_machine(
         cpu=target.processor,
         features=target.features,
         opt=_CODE_LEVEL,
         reloc="pic",
         codemodel="default",
-        jit=True,
+        jit=not target.triple,
     )
     versions = (llvmlite.__version__, *map(str, binding.llvm_version_info))
     levels = f"passes {LEVEL}, code {_CODE_LEVEL}"
     identity = "\n".join((_VERSION, *versions, levels, str(machine.triple), repr(target)))
-    return _Toolchain(binding, machine, binding.create_lljit_compiler(machine, use_jit_link=True), identity)
+    linker = None if target.triple else binding.create_lljit_compiler(machine, use_jit_link=True)
+    return _Toolchain(binding, machine, linker, identity)
 
 
 def compile_module(text: str, passes: Passes = "scalar", emit_seconds: float = 0.0) -> MachineCode:
@@ -131,9 +139,7 @@ def compile_module(text: str, passes: Passes = "scalar", emit_seconds: float = 0
         cached = None if files is None else _cached(tools, files, name, emit_seconds)
     if cached is not None:
         return cached
-    check_compile_time()
-    is_long = llvm_process.is_long(text, passes)
-    code, seconds = llvm_process.object_file(text, passes) if is_long else make_object(text, passes)
+    code, seconds = _object_file(text, passes)
     with _lock:
         started = time.perf_counter()
         library = _load(tools, code)
@@ -143,6 +149,20 @@ def compile_module(text: str, passes: Passes = "scalar", emit_seconds: float = 0
             files.put(name, code)
     times = CompileTimes(emit_seconds, parsing, optimising, generating)
     return MachineCode(name, False, times, library["kernel"], library)
+
+
+def object_file(text: str, passes: Passes) -> bytes:
+    """The module's object file for the current target, which may be another machine. Raises DeviceError when the time
+    for compiling has expired.
+    """
+    return _object_file(text, passes)[0]
+
+
+def _object_file(text: str, passes: Passes) -> tuple[bytes, list[float]]:
+    """The object file, and the seconds for parsing, passes and machine code."""
+    check_compile_time()
+    is_long = llvm_process.is_long(text, passes)
+    return llvm_process.object_file(text, passes) if is_long else make_object(text, passes)
 
 
 def make_object(text: str, passes: Passes) -> tuple[bytes, list[float]]:
@@ -220,6 +240,8 @@ def _optimise(tools: _Toolchain, module: Any, text: str, passes: Passes) -> None
 
 
 def _load(tools: _Toolchain, code: bytes) -> Any:
+    if tools.linker is None:
+        raise InputError(f"code for {tools.machine.triple} does not run in this process: run it in an emulator")
     library = tools.llvm.JITLibraryBuilder()
     library.add_object_img(code)
     library.add_current_process()

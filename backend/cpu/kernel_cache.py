@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
@@ -100,17 +100,20 @@ def keep(identity: KernelIdentity, options: CpuOptions, kernel: CompiledKernel) 
 @cache
 def compiler_files() -> str | None:
     """A hash of this compiler's files; None if one changed after this process may have loaded it."""
-    root = Path(__file__).parents[2]
-    found: list[str] = []
-    for folder, folders, names in os.walk(root, followlinks=True):
-        folders[:] = sorted(it for it in folders if it != "__pycache__")
-        for name in sorted(names):
-            if name.endswith((".py", ".so", ".pyd")):
-                status = os.stat(os.path.join(folder, name))
-                if status.st_mtime_ns > _LOADED:
-                    return None
-                found.append(f"{os.path.relpath(folder, root)}/{name} {status.st_mtime_ns} {status.st_size}")
-    return digest(*found)
+    found = sorted(_stamps(Path(__file__).parents[2], ""))
+    return None if any(changed > _LOADED for _, changed, _ in found) else digest(*map(str, found))
+
+
+def _stamps(folder: str | Path, within: str) -> Iterator[tuple[str, int, int]]:
+    """For each file of code below a folder: its path there, when it changed in nanoseconds, and its size."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            path = f"{within}/{entry.name}"
+            if entry.name.endswith((".py", ".so", ".pyd")):
+                status = entry.stat()
+                yield path, status.st_mtime_ns, status.st_size
+            elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+                yield from _stamps(entry.path, path)
 
 
 def _slot(kept: Any) -> Slot:

@@ -16,6 +16,7 @@ from typing import cast
 from ...base.deadline import compile_time_error, compile_time_left
 from ...base.errors import DeviceError
 from .passes import Passes
+from .target import target_name
 
 _SECONDS: dict[Passes, float] = {"baseline": 1e-6, "quick": 1e-6, "thorough": 4e-6, "scalar": 4e-6}
 """Seconds that LLVM takes for each character of a module with these passes (AMD EPYC, Zen 4)."""
@@ -54,8 +55,9 @@ def object_file(text: str, passes: Passes) -> tuple[bytes, list[float]]:
 
 
 def _environment() -> dict[str, str]:
-    """Our environment, in which the child finds the same modules."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    """Our environment, in which the child finds the same modules and target."""
+    paths = os.pathsep.join(path for path in sys.path if path)
+    return {**os.environ, "TINCT_CPU_TARGET": target_name(), "PYTHONPATH": paths}
 
 
 def _serve(passes: Passes) -> None:

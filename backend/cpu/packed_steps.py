@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from functools import reduce
+from typing import Final, assert_never
 
 import numpy as np
 import numpy.typing as npt
 
+from ...ir.hercules import dynamic
+from ...ir.hercules.nodes import DynamicBinary, DynamicConstant, DynamicLiteral, DynamicOp, DynamicParameter
 from .device import CompiledKernel, Slot
 from .emit import Interface
-from .function import RunParameters, threads_of
+from .function import RunParameters
 from .sequence_steps import CopyStep, DispatchStep, ExtentInMemory, FillStep, Grid, GridFromMemory, Range, Step
 
-_STEP: Final = struct.Struct("13Q2d")
-_EACH: Final = 13
-_SECONDS: Final = 14
-_EXTENT: Final = struct.Struct("7Q")
+_STEP: Final = struct.Struct("17Q2d")
+_EACH: Final = 17
+_SECONDS: Final = 18
+_EXTENT: Final = struct.Struct("6Q")
+_TERM: Final = struct.Struct("2Q")
 _DISPATCH, _FILL, _COPY = range(3)
 _NO_LIMIT: Final = (1 << 64) - 1
+_MOST_DEPTH: Final = 64
+_OPERATIONS: Final = (
+    DynamicOp.ADD,
+    DynamicOp.SUB,
+    DynamicOp.MUL,
+    DynamicOp.DIV,
+    DynamicOp.REM,
+    DynamicOp.MIN,
+    DynamicOp.MAX,
+)
+"""Those of `pool/sequence.h`, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +50,7 @@ class Tables:
     numbers: bytearray
     places: bytes
     extents: bytes
+    terms: bytes
     privates: tuple[tuple[int, str, int], ...]
     origins: tuple[int, ...]
     rooms: tuple[int, ...]
@@ -65,6 +81,7 @@ class Packer:
     _numbers: list[int] = field(default_factory=list[int])
     _places: list[int] = field(default_factory=list[int])
     _extents: list[bytes] = field(default_factory=list[bytes])
+    _terms: list[bytes] = field(default_factory=list[bytes])
     _privates: list[tuple[int, str, int]] = field(default_factory=list[tuple[int, str, int]])
     _rooms: list[int] = field(default_factory=list[int])
 
@@ -75,6 +92,7 @@ class Packer:
             bytearray(struct.pack(f"{len(self._numbers)}Q", *self._numbers)),
             struct.pack(f"{len(self._places)}Q", *self._places),
             b"".join(self._extents),
+            b"".join(self._terms),
             tuple(self._privates),
             tuple(self._origins),
             tuple(self._rooms),
@@ -93,7 +111,7 @@ class Packer:
 
     def _bytes(self, number: int, kind: int, ranges: Sequence[Range], beside: bool) -> None:
         places, numbers = self._place(ranges), self._number((ranges[0].size,))
-        self._append(number, (kind, 0, *places, numbers, 0, 0, 0, 0, 0, 0, 0, beside))
+        self._append(number, (kind, 0, *places, numbers, *(0,) * 11, beside))
 
     def _append(self, number: int, words: tuple[int, ...]) -> None:
         self._origins.append(number)
@@ -149,22 +167,30 @@ class Packer:
         parameters = RunParameters.of(function.interface, constants)
         privates = len(self._privates)
         self._privates += parameters.privates
-        extents, capacity = self._grid(step.grid, function.interface, constants)
+        grid = self._grid(step.grid, function.interface)
         words = (
             (_DISPATCH, function.code.address, *self._place(ordered), self._number(parameters.words)),
-            (parameters.threads, parameters.scratch, privates, len(parameters.privates), *extents, capacity, beside),
+            (parameters.threads, parameters.scratch, privates, len(parameters.privates), *grid, beside),
         )
         self._append(number, (*words[0], *words[1]))
 
-    def _grid(self, grid: Grid, interface: Interface, constants: Sequence[int]) -> tuple[tuple[int, int], int]:
-        """The first extent of a grid that is computed later, and how many there are, and the most invocations."""
+    def _grid(self, grid: Grid, interface: Interface) -> tuple[int, ...]:
+        """What a step has about a grid that is computed later: extents, the most invocations, and two formulas."""
         if not isinstance(grid, GridFromMemory):
-            return (0, 0), 0
+            return (0,) * 7
         first, extents = len(self._extents), (*grid.extents, 1, 1)[:3]
-        for axis, (extent, size) in enumerate(zip(extents, grid.workgroup_size, strict=True)):
-            factor = _is_factor(interface, constants, axis)
-            self._extents.append(_EXTENT.pack(*_extent_words(extent), size, factor))
-        return (first, len(extents)), _NO_LIMIT if grid.capacity is None else min(grid.capacity, _NO_LIMIT)
+        for extent, size in zip(extents, grid.workgroup_size, strict=True):
+            self._extents.append(_EXTENT.pack(*_extent_words(extent), size))
+        capacity = _NO_LIMIT if grid.capacity is None else min(grid.capacity, _NO_LIMIT)
+        threads = reduce(dynamic.mul, interface.parallel, dynamic.ONE)
+        return first, len(extents), capacity, *self._formula(threads), *self._formula(interface.scratch_size)
+
+    def _formula(self, value: DynamicConstant) -> tuple[int, int]:
+        """The first term of an expression, and how many there are."""
+        first = len(self._terms)
+        assert _depth(value) <= _MOST_DEPTH
+        self._terms += [_TERM.pack(*it) for it in _terms(value)]
+        return first, len(self._terms) - first
 
 
 def _extent_words(extent: int | ExtentInMemory) -> tuple[int, ...]:
@@ -173,8 +199,21 @@ def _extent_words(extent: int | ExtentInMemory) -> tuple[int, ...]:
     return 0, 0, extent, 0, 0
 
 
-def _is_factor(interface: Interface, constants: Sequence[int], axis: int) -> bool:
-    """Whether the number of threads is proportional to the workgroups along the axis, or else independent of them."""
-    others = list(constants)
-    others[axis] = 2
-    return threads_of(interface, others) == 2 * threads_of(interface, constants)
+def _terms(value: DynamicConstant) -> Iterator[tuple[int, int]]:
+    """An expression in postfix order."""
+    match value:
+        case DynamicLiteral(number):
+            yield 0, number
+        case DynamicParameter(index):
+            yield 1, index
+        case DynamicBinary(op, lhs, rhs):
+            yield from _terms(lhs)
+            yield from _terms(rhs)
+            yield 2 + _OPERATIONS.index(op), 0
+        case _:
+            assert_never(value)
+
+
+def _depth(value: DynamicConstant) -> int:
+    """The most values that are kept while an expression is computed."""
+    return max(_depth(value.lhs), 1 + _depth(value.rhs)) if isinstance(value, DynamicBinary) else 1

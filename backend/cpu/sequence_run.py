@@ -74,6 +74,7 @@ class Run:
             bytearray(_words(addresses)),
             tables.places,
             tables.extents,
+            tables.terms,
             _words(swaps),
             b"" if self.until is None else _words((self.until.memory, self.until.offset)),
             tables.privates,

@@ -1,8 +1,11 @@
-"""The machine that code is made for: this one, or a lesser level of its architecture that it contains."""
+"""The machine that code is made for: this one, a lesser level of its architecture that it contains, or another one."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
@@ -19,7 +22,8 @@ class Target:
 
     `vector_bytes` is the size of a vector register, `has_fma` whether it multiplies and adds with one rounding,
     `has_half` whether it converts between f16 and f32, `has_avx512` whether it scales floats by powers of two and
-    estimates inverse roots in vectors of any size.
+    estimates inverse roots in vectors of any size. `triple` is that of another machine, whose code does not run in
+    this process; empty for this machine.
     """
 
     processor: str
@@ -28,14 +32,40 @@ class Target:
     has_fma: bool
     has_half: bool
     has_avx512: bool
+    triple: str = ""
+
+
+OTHERS = {
+    "aarch64": Target(
+        "generic", "", vector_bytes=16, has_fma=True, has_half=True, has_avx512=False, triple="aarch64-linux-gnu"
+    ),
+}
+"""Machines of other kinds, by name: Armv8.0-A with NEON."""
+
+_asked_for: ContextVar[str | None] = ContextVar("target asked for", default=None)
+
+
+@contextmanager
+def compiling_for(name: str) -> Generator[None]:
+    """Within the block, code is made for the target of this name, a level or one of `OTHERS`."""
+    token = _asked_for.set(name)
+    try:
+        yield
+    finally:
+        _asked_for.reset(token)
+
+
+def target_name() -> str:
+    """The name of the current target, `native` for this machine."""
+    return _asked_for.get() or os.environ.get("TINCT_CPU_TARGET", "native")
 
 
 def current_target() -> Target:
-    """The level that the environment variable TINCT_CPU_TARGET names, else this machine.
+    """The target that `compiling_for` names, or the environment variable TINCT_CPU_TARGET, else this machine.
 
     With levels, one machine tests the code of others. Raises InputError for one that it does not have.
     """
-    return _target(os.environ.get("TINCT_CPU_TARGET", "native"))
+    return _target(target_name())
 
 
 @cache
@@ -43,6 +73,8 @@ def _target(name: str) -> Target:
     import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs]
 
     binding = cast("Any", llvm)
+    if name in OTHERS:
+        return OTHERS[name]
     features = binding.get_host_cpu_features()
     has_512 = bool(features.get("avx512f") and features.get("avx512vl"))
     has_256 = bool(features.get("avx2") and features.get("fma") and features.get("f16c"))

@@ -35,7 +35,8 @@ class BoundDispatch:
 class IndirectDispatch:
     """A dispatch whose numbers of workgroups are three u32 in a buffer, at a multiple of 4, when it begins.
 
-    wgpu runs nothing, silently, if one of them is larger than 65,535; see `indirect`. The buffer is not bound for it.
+    wgpu runs nothing, silently, if one of them is larger than 65,535; see `graphs.indirect`. The buffer is not bound
+    for it.
     """
 
     bound: Resident

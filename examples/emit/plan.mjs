@@ -1,7 +1,7 @@
 // Follows a plan that `tinct graph --emit` wrote, with nothing but WebGPU: in browsers, Deno, or node with a package that
 // has WebGPU. docs/emit.md describes plans.
 
-const VERSION = 1;
+const VERSION = 2;
 
 export class Program {
     // `wgsl` maps the names of the plan's files to their texts. Throws where the plan or a kernel does not fit.
@@ -48,9 +48,19 @@ export class Program {
             if (turn > 0) this.rotate();
             for (const step of this.plan.steps) this.encode(encoder, step);
         }
+        const errors = this.plan.errors.map((error) => this.stage(encoder, { ...error, size: 16 }));
         const staged = this.plan.outputs.map((output) => this.stage(encoder, output));
         this.device.queue.submit([encoder.finish()]);
+        for (const [, bytes] of await Promise.all(errors.map((error) => error()))) this.checkExtents(bytes);
         return Object.fromEntries(await Promise.all(staged.map((output) => output())));
+    }
+
+    // Throws if a dispatch had more invocations than it may have: nothing ran then.
+    checkExtents(bytes) {
+        const [number, ...extents] = new Uint32Array(bytes.buffer, bytes.byteOffset, 4);
+        if (number === 0) return;
+        const { node, indirect } = this.plan.steps.find(({ indirect }) => indirect?.number === number - 1);
+        throw new Error(`node ${node}: ${extents.join(" x ")} invocations are refused; its capacity is ${indirect.capacity}`);
     }
 
     // The buffer that has this number in the plan, in the current execution.
@@ -112,7 +122,7 @@ export class Program {
         }
     }
 
-    dispatch(encoder, { node, kernel, workgroups, bindings }) {
+    dispatch(encoder, { node, kernel, workgroups, indirect, bindings }) {
         const { pipeline, layouts } = this.pipelines[kernel];
         const pass = encoder.beginComputePass({ label: node });
         pass.setPipeline(pipeline);
@@ -122,7 +132,11 @@ export class Program {
                     ({ binding, resource: { buffer: this.buffer(buffer), offset, size } }));
             pass.setBindGroup(wanted, this.device.createBindGroup({ layout, entries }));
         });
-        pass.dispatchWorkgroups(...workgroups);
+        if (indirect) {
+            pass.dispatchWorkgroupsIndirect(this.buffer(indirect.buffer), indirect.offset);
+        } else {
+            pass.dispatchWorkgroups(...workgroups);
+        }
         pass.end();
     }
 

@@ -11,9 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from ..constants import RawValue
+from ..texels import TexelFormat
 from ..textures import (
     HEADER_BYTES,
     TextureExtent,
+    format_in,
     format_of,
     is_depth,
     is_layered,
@@ -70,18 +72,16 @@ class TexelArguments:
         return [number & 0xFFFFFFFF for number in at], last & 0xFFFFFFFF
 
 
-def texel_offset(texture: Texture, extent: TextureExtent, at: Sequence[int], last: int) -> int:
+def texel_offset(form: TexelFormat, texture: Texture, extent: TextureExtent, at: Sequence[int], last: int) -> int:
     """The offset in bytes of a texel, or of a sample of one, that is in the texture."""
     samples, level, sample = (extent.count, 0, last) if is_multisampled(texture) else (1, last, 0)
     width, height, _ = level_extent(texture, extent, level)
     number = (at[2] * height + at[1]) * width + at[0]
     index = level_starts(texture, extent)[level] + number * samples + sample
-    return HEADER_BYTES + index * format_of(texture).words * 4
+    return HEADER_BYTES + index * form.words * 4
 
 
 def _load(texture: Texture, place: TexelArguments, slot: int, target: int) -> Operation:
-    form = format_of(texture)
-    unpack_from = struct.Struct(f"<{form.words}I").unpack_from
     has_one_number = is_depth(texture)
 
     def run(frame: Frame) -> None:
@@ -91,7 +91,9 @@ def _load(texture: Texture, place: TexelArguments, slot: int, target: int) -> Op
         last = min(last, extent.count - 1)
         level = 0 if is_multisampled(texture) else last
         inside = [min(a, size - 1) for a, size in zip(at, level_extent(texture, extent, level), strict=True)]
-        texel = form.decode(unpack_from(memory, texel_offset(texture, extent, inside, last)))
+        form = format_in(texture, memory)
+        offset = texel_offset(form, texture, extent, inside, last)
+        texel = form.decode(struct.unpack_from(f"<{form.words}I", memory, offset))
         frame[target] = texel[0] if has_one_number else texel
 
     return run
@@ -106,7 +108,7 @@ def _store(texture: Texture, place: TexelArguments, slot: int, value: int) -> Op
         extent = read_extent(memory)
         at, _ = place.given(frame)
         if all(a < size for a, size in zip(at, level_extent(texture, extent, 0), strict=True)):
-            pack_into(memory, texel_offset(texture, extent, at, 0), *form.encode(frame[value]))
+            pack_into(memory, texel_offset(form, texture, extent, at, 0), *form.encode(frame[value]))
 
     return run
 

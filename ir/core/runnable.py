@@ -9,7 +9,7 @@ from ..diagnostics import Diagnostic, ShaderError, not_supported, with_article
 from ..layout_sizes import size_of
 from ..source import Source, Span
 from ..textures import is_loadable
-from ..types import AddressSpace, Array, Buffer, OverrideCount, Pointer, Sampler, Struct, Texture, Type
+from ..types import AddressSpace, Array, Buffer, OverrideCount, Pointer, Struct, Texture, Type
 from . import nodes
 from .structure import blocks_of
 
@@ -47,10 +47,10 @@ def check_runnable(entry: nodes.Function, source: Source | None = None) -> None:
 
 
 def check_resources(entry: nodes.Function) -> None:
-    """Raise ShaderError for an entry point that uses samplers, or textures that only samplers read."""
+    """Raise ShaderError for an entry point that uses external textures."""
     for variable in entry.resources:
         store = variable.type.store if isinstance(variable.type, Pointer) else variable.type
-        if isinstance(store, (Sampler, Texture)) and not is_loadable(store):
+        if isinstance(store, Texture) and not is_loadable(store):
             raise ShaderError([not_supported(f"{with_article(str(store))} in a compute shader", variable.span)])
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "HerculesFunction",
     "InputError",
     "Kernel",
+    "Sampler",
     "Session",
     "Shader",
     "ShaderError",
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from .functions import HerculesFile, HerculesFunction, load_hercules
     from .graphs import Graph, GraphProgram, graph, host, load_graph
     from .ir.diagnostics import Diagnostic, ShaderError
+    from .ir.samplers import Sampler
     from .sessions import Buffer, Session
     from .shader import Kernel, Shader, load
     from .wgsl_functions import ShaderFunction, evaluate
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "DEVICES": "devices",
     "Kernel": "shader",
+    "Sampler": "ir.samplers",
     "Shader": "shader",
     "load": "shader",
     **dict.fromkeys(("Buffer", "Session"), "sessions"),

@@ -16,7 +16,7 @@ from .devices import adapter_named
 from .functions import DEVICES as FUNCTION_DEVICES
 from .functions import FunctionRun, HerculesFile, load_hercules
 from .ir.diagnostics import ShaderError
-from .shader import Run, Shader, load
+from .shader import BufferValue, Run, Shader, load
 
 Arrays = Mapping[str, "npt.NDArray[Any]"]
 Status = Literal["agrees", "differs", "reference", "skipped", "failed"]
@@ -95,10 +95,11 @@ def _of_shader(shader: Shader, case: Case) -> tuple[Arrays, _Runner]:
     """The inputs of a case of an entry point, and how it runs."""
     kernel = shader.kernel(case.entry)
     inputs = case.inputs({info.name: info.dtype for info in kernel.bindings if info.dtype is not None})
+    given: dict[str, BufferValue] = {**inputs, **case.samplers}
 
     def run(device: str) -> Run:
         return kernel.run_timed(
-            inputs,
+            given,
             workgroups=case.workgroups,
             threads=case.threads,
             constants=case.constants,

@@ -14,24 +14,23 @@ from .ir import layout
 from .ir.hints import unknown_name
 from .ir.layout_numbers import shown
 from .ir.layout_packing import check_size, checked_size, pack, unpack
+from .ir.samplers import Sampler, pack_sampler
 from .ir.textures import is_written
-from .ir.types import BindingPoint, Sampler, Struct, Texture
+from .ir.types import BindingPoint, Struct, Texture
 from .ir.types import Buffer as RawBuffer
+from .ir.types import Sampler as SamplerType
 from .reflection import BindingInfo
-from .textures import pack_texture, shape_text, unpack_texture
+from .textures import TextureMemory, pack_texture, shape_text, unpack_texture
 
 
-def pack_buffers(bindings: Sequence[BindingInfo], buffers: Mapping[str, Any]) -> dict[BindingPoint, bytearray]:
-    """Fresh bytes for each binding, of values by name; samplers, which no device has, need none.
+def pack_buffers(
+    bindings: Sequence[BindingInfo], buffers: Mapping[str, Any], textures: TextureMemory = "wide"
+) -> dict[BindingPoint, bytearray]:
+    """Fresh bytes for each binding, of values by name.
 
     Raises InputError that says which name, type, shape or size was expected.
     """
-    return {info.point: pack_binding(info, buffers[info.name]) for info in bound_with_values(bindings)}
-
-
-def bound_with_values(bindings: Sequence[BindingInfo]) -> list[BindingInfo]:
-    """The bindings that take a value: all but samplers."""
-    return [info for info in bindings if not isinstance(info.type, Sampler)]
+    return {info.point: pack_binding(info, buffers[info.name], textures) for info in bindings}
 
 
 def values_by_name(
@@ -54,9 +53,11 @@ def values_by_name(
         if name in values:
             raise InputError(f"{name} is given twice, by its name and by {_key_text(key)}")
         values[name] = value
-    missing = [f"{info.name}: {info.type}" for info in bound_with_values(bindings) if info.name not in values]
+    missing = [info for info in bindings if info.name not in values]
     if missing:
-        raise InputError(f"no array is given for {', '.join(missing)}")
+        what = "sampler" if all(isinstance(info.type, SamplerType) for info in missing) else "array"
+        listed = ", ".join(f"{info.name}: {info.type}" for info in missing)
+        raise InputError(f"no {what} is given for {listed}")
     return values
 
 
@@ -64,15 +65,19 @@ def _key_text(key: object) -> str:
     return f"at {shown(cast('object', key))}" if isinstance(key, tuple) else f"named {shown(key)}"
 
 
-def pack_binding(info: BindingInfo, given: object) -> bytearray:
+def pack_binding(info: BindingInfo, given: object, textures: TextureMemory = "wide") -> bytearray:
     """Fresh bytes of a value for a binding. None, or (None, elements), stands for zeros in one that is written. Raises
     InputError.
     """
     if info.is_written and is_output(given):
         return zeros(info, count_of_output(given))
+    if isinstance(info.type, SamplerType):
+        return _packed_sampler(info.name, info.type, given)
+    if isinstance(given, Sampler):
+        raise InputError(f"{info.name}: {info.type} takes an array, not a sampler")
     if isinstance(info.type, Texture):
         try:
-            return pack_texture(info.type, given)
+            return pack_texture(info.type, given, textures)
         except InputError as error:
             raise InputError(f"{info.name}: {error}") from error
     if isinstance(info.type, RawBuffer):
@@ -81,6 +86,15 @@ def pack_binding(info: BindingInfo, given: object) -> bytearray:
         packed = _copied(info, given) if _is_bytes(given) else pack(info.type, given, name=info.name)
     check_minimum(info, len(packed))
     return packed
+
+
+def _packed_sampler(name: str, type: SamplerType, given: object) -> bytearray:
+    if not isinstance(given, Sampler):
+        raise InputError(f"{name}: {type} takes a tinct.Sampler, not {shown(given)}")
+    if type.comparison != (given.compare is not None):
+        fault = "needs a sampler with compare" if type.comparison else "takes no sampler with compare"
+        raise InputError(f"{name}: {type} {fault}, not {given}")
+    return bytearray(pack_sampler(given))
 
 
 def check_minimum(info: BindingInfo, size: int) -> None:

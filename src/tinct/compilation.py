@@ -10,6 +10,7 @@ from .base.fork_lock import CompileLock
 from .ir.core.nodes import Constant, Module
 from .ir.entry_points import entry_point
 from .ir.hercules.entry import EntryPoint
+from .ir.types import BindingPoint
 from .pipeline import (
     BUILD,
     CHECK_RUNNABLE,
@@ -56,6 +57,14 @@ class Compilation:
     def core(self) -> Module:
         """Core IR of the whole module, as it was built."""
         return Steps(self.job.origin.source, self.seconds)(BUILD, self.job.origin.core)
+
+    @cached_property
+    def sampled_pairs(self) -> tuple[tuple[BindingPoint, BindingPoint], ...]:
+        """Each texture with each sampler that a builtin function takes together with it."""
+        from .ir.core.sampled_pairs import sampled_pairs
+
+        pairs = sampled_pairs(entry_point(self.core.functions, self.entry))
+        return tuple((one.binding, other.binding) for one, other in pairs if one.binding and other.binding)
 
     @property
     def specialised(self) -> Module:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from typing import TypeAlias
 
@@ -27,6 +28,21 @@ def run_on_cpu(dispatch: Dispatch) -> Timing:
     )
     times = dispatch.compilation.machine_code.run(job)
     return Timing(times.compile, times.run, times.is_cached)
+
+
+def run_emulated(dispatch: Dispatch, target: str) -> Timing:
+    """Machine code for another kind of processor, in an emulator: slow, to test that code."""
+    from .backend.cpu.emulation import emulated
+    from .backend.cpu.options import default_options
+
+    start = time.perf_counter()
+    with ExitStack() as stack:
+        with compiling_within(dispatch.timeout):
+            options = default_options(contract=dispatch.contract)
+            kernel = stack.enter_context(emulated(target, dispatch.compilation.hercules, options))
+        built = time.perf_counter()
+        kernel.run(dispatch.buffers, dispatch.workgroups, dispatch.timeout)
+    return Timing(built - start, time.perf_counter() - built)
 
 
 def run_interpreted(dispatch: Dispatch) -> Timing:
@@ -61,14 +77,21 @@ DEVICES: dict[str, Device] = {
 }
 """All devices by name; `interp` and `hercules` are the interpreters of core IR and of Hercules IR."""
 
+EMULATED: dict[str, Device] = {"cpu:aarch64": partial(run_emulated, target="aarch64")}
+"""Processors that this machine does not have, in an emulator, for tests of the code for them."""
+
 _GPU_PREFIX = "gpu:"
 _VIA_HERCULES = " via hercules"
 
 
 def device_named(name: str) -> Device:
-    """The device of that name: one of `DEVICES`, `gpu:ADAPTER`, or one that `routed` gives. Raises InputError."""
+    """The device of that name: one of `DEVICES`, of `EMULATED`, `gpu:ADAPTER`, or one that `routed` gives. Raises
+    InputError.
+    """
     if name in DEVICES:
         return DEVICES[name]
+    if name in EMULATED:
+        return EMULATED[name]
     adapter = adapter_named(name)
     if adapter is None:
         raise InputError(unknown_name(f"no device is named {name!r}", name, DEVICES))
@@ -84,7 +107,7 @@ def routed(device: str, via: str | None) -> str:
         return device
     if via != "hercules":
         raise InputError(unknown_name(f"there is no way via {via!r}", via, ("hercules",)))
-    if device in ("cpu", "hercules"):
+    if device in ("cpu", "hercules", *EMULATED):
         return device
     if adapter_named(device) is None:
         raise InputError(f"via 'hercules' is for the devices 'gpu' and 'cpu', not {device!r}")

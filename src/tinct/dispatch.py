@@ -13,7 +13,9 @@ from .arguments import extent_of
 from .base.errors import InputError
 from .compilation import Compilation
 from .ir.layout_numbers import shown
-from .ir.types import BindingPoint
+from .ir.samplers import read_sampler
+from .ir.types import F32, BindingPoint, Texture, TextureKind
+from .ir.types import Sampler as SamplerType
 from .reflection import BindingInfo
 
 DispatchSize: TypeAlias = "int | Sequence[int] | npt.NDArray[np.integer[Any]]"
@@ -49,6 +51,31 @@ class Dispatch:
     """Whether `a * b + c` may be rounded once; only for the CPU."""
     is_trial: bool = True
     """Whether the CPU may use baseline code for first runs (see `backend.cpu.tiered`)."""
+
+
+def check_samplers(
+    compilation: Compilation, bindings: Sequence[BindingInfo], packed: Mapping[BindingPoint, bytearray]
+) -> None:
+    """Raise InputError for a sampler that filters and is used with depths or integers (WebGPU, "validating
+    GPUProgrammableStage": a texture that a filtering sampler reads has the sample type "float").
+    """
+    by_point = {info.point: info for info in bindings}
+    samplers = [info.point for info in bindings if isinstance(info.type, SamplerType) and not info.type.comparison]
+    filtering = {point for point in samplers if read_sampler(packed[point]).is_filtering}
+    if not filtering or all(map(_is_filterable, bindings)):
+        return
+    for texture, sampler in compilation.sampled_pairs:
+        if sampler in filtering and not _is_filterable(by_point[texture]):
+            one, other = by_point[texture], by_point[sampler]
+            raise InputError(
+                f"{other.name}: a sampler with linear filters is not for {one.name}: {one.type}, whose texels are not "
+                "filterable; its filters must be 'nearest'"
+            )
+
+
+def _is_filterable(info: BindingInfo) -> bool:
+    """Whether a sampler may filter a texture; true for all else."""
+    return not isinstance(info.type, Texture) or info.type.sampled is F32 or info.type.kind is TextureKind.EXTERNAL
 
 
 def dispatch_size(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from .base.errors import InputError
-from .frontend import check_pipeline
+from .frontend import check_pipeline, load_program
 from .ir.core.nodes import Module
 from .ir.core.text import parse
 from .ir.core.verify import VerifyError, verify
@@ -19,6 +19,11 @@ from .ir.wgsl.program import Program
 from .transforms.from_wgsl.build import build
 
 _FAULTS_OF_CONSTANTS = frozenset({"unknown-override", "missing-override", "invalid-override-value"})
+
+
+def core_of(text: str) -> Module:
+    """Core IR of WGSL that is valid."""
+    return build(load_program(Source.from_text(text)))
 
 
 class Origin(Protocol):

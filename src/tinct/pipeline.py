@@ -36,13 +36,17 @@ WORKGROUP_SIZE: Final = 64
 
 CHECK: Step[None] = Step("check", "First: other steps rely on limits that are kept and on overrides that have values.")
 BUILD: Step[Module] = Step("core", "Each device builds core IR anew, since its passes change the module in place.")
-CHECK_RESOURCES: Step[None] = Step("check resources", "Before passes, which do not know samplers.")
+CHECK_RESOURCES: Step[None] = Step("check resources", "Before passes, which do not know external textures.")
 SPECIALISE: Step[Module] = Step(
     "specialise",
     "Before any other pass: the sizes of arrays and of workgroups are numbers from here on, and what only other entry "
     "points use is gone.",
 )
 CHECK_RUNNABLE: Step[None] = Step("check what runs", "On one entry point: others may use what no device runs.")
+LOWER_SAMPLERS: Step[Module] = Step(
+    "lower samplers",
+    "On a module of its own: the interpreter of core IR samples by itself. Hercules IR has no samplers.",
+)
 EXPAND: Step[Module] = Step("expand views", "On buffers whose sizes are numbers; branches then pass no arrays.")
 TRANSLATE: Step[EntryPoint] = Step("translate", "On sizes that are numbers.")
 OPTIMISE: Step[HerculesModule] = Step("optimise", "Before LLVM, which no longer sees forks and versions of memory.")
@@ -62,7 +66,7 @@ PRINT: Step[str] = Step("write WGSL", "The text that an engine takes.")
 ORDER_OF_STEPS = (
     *("parse", "resolve"),
     *(step.name for step in (CHECK, BUILD, CHECK_RESOURCES, SPECIALISE, CHECK_RUNNABLE)),
-    *(step.name for step in (EXPAND, TRANSLATE, OPTIMISE, RETURN_TO_CORE, TIDY)),
+    *(step.name for step in (LOWER_SAMPLERS, EXPAND, TRANSLATE, OPTIMISE, RETURN_TO_CORE, TIDY)),
     *(step.name for step in (PREPARE, GUARD_LOOPS, DIALECT, RAISE, PRINT)),
     *("start LLVM", "load from the cache", EMIT.name, "LLVM passes", COMPILE.name),
 )
@@ -129,7 +133,8 @@ def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
     do(CHECK_RESOURCES, check_resources, entry_point(module.functions, job.entry))
     do(SPECIALISE, specialise, module, job.entry, job.constants)
     do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
-    module = do(EXPAND, for_hercules, module, lambda: specialise(job.origin.core(), job.entry, job.constants))
+    module = do(LOWER_SAMPLERS, _without_samplers, job, module)
+    module = do(EXPAND, for_hercules, module, lambda: _without_samplers(job, _specialised(job)))
     graph = do(TRANSLATE, translate, module, job.entry)
     do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
     recipe = recipe_for(lambda: graph, options)
@@ -178,12 +183,32 @@ def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
     from .transforms.to_hercules import translate
 
     do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
+    module = do(LOWER_SAMPLERS, _without_samplers, job, module)
     do(EXPAND, apply_passes, module, TO_HERCULES, CORE)
     graph = do(TRANSLATE, translate, module, job.entry)
     do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
     lowered = do(RETURN_TO_CORE, entry_module, graph)
     do(TIDY, apply_passes, lowered, O1.passes, CORE)
     return lowered
+
+
+def _without_samplers(job: Job, module: Module) -> Module:
+    """A module in which samplers are structures: the given one, which stays as it is, if it has none."""
+    from .origins import core_of
+    from .transforms.core.lower_samplers import LowerSamplers, has_samplers
+
+    if not has_samplers(module):
+        return module
+    lowered = _specialised(job)
+    LowerSamplers(core_of).run(lowered)
+    return lowered
+
+
+def _specialised(job: Job) -> Module:
+    """A specialised module of its own."""
+    from .transforms.pipelines import specialise
+
+    return specialise(job.origin.core(), job.entry, job.constants)
 
 
 def program_of(function: Function, constants: Sequence[int], trees: WorkgroupTrees | None = None) -> Program:

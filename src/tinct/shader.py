@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,9 @@ from .base.errors import InputError
 from .base.recent import Recent
 from .buffers import Output, pack_buffers, unpack_buffers, values_by_name
 from .compilation import Compilation
-from .devices import device_named, routed
-from .dispatch import Dispatch, DispatchSize, Timing, dispatch_size
+from .counting.recorders import recorders
+from .devices import adapter_named, device_named, routed
+from .dispatch import Dispatch, DispatchSize, Timing, check_samplers, dispatch_size
 from .functions import is_hercules_path, load_hercules
 from .graph_calls import call_on_ports
 from .ir.diagnostics import Diagnostic, render_all
@@ -31,10 +32,12 @@ from .ir.entry_points import compute_entry_point, missing_entry_point
 from .ir.hints import unknown_name
 from .ir.layout_numbers import NumberType, number, shown
 from .ir.overrides import override_given_twice, unknown_override
+from .ir.samplers import Sampler
 from .ir.source import Source
 from .ir.types import BindingPoint, Stage
 from .ir.wgsl.program import Program
 from .origins import ProgramOrigin
+from .outputs import Outputs, summary
 from .pipeline import GpuOptions, Job
 from .reflection import (
     BindingInfo,
@@ -53,7 +56,12 @@ from .wgpu_py import GpuObject, Layouts, WgpuDevice, bound_groups, layouts_of, m
 from .wgsl_functions import ShaderFunctions, evaluate
 from .wgsl_functions.expressions import Value
 
-BufferValue: TypeAlias = "npt.ArrayLike | Mapping[str, Any] | bytes | bytearray | memoryview | Buffer | Output"
+if TYPE_CHECKING:
+    from .counting.kernel import CountedKernel, CountedProgram
+
+BufferValue: TypeAlias = (
+    "npt.ArrayLike | Mapping[str, Any] | bytes | bytearray | memoryview | Buffer | Sampler | Output"
+)
 """What `Kernel.run` takes for a binding."""
 BufferValues: TypeAlias = (
     "Mapping[str, BufferValue] | Mapping[tuple[int, int], BufferValue] | Mapping[str | tuple[int, int], BufferValue]"
@@ -92,6 +100,9 @@ class Run:
     outputs: dict[str, npt.NDArray[Any]]
     timing: Timing
 
+    def __repr__(self) -> str:
+        return f"<Run {summary(self.outputs, self.timing)}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Sanitized:
@@ -100,6 +111,9 @@ class Sanitized:
     outputs: dict[str, npt.NDArray[Any]]
     findings: tuple[Diagnostic, ...]
     source: Source
+
+    def __repr__(self) -> str:
+        return f"<Sanitized {summary(self.outputs)}; findings: {len(self.findings)}>"
 
     def __str__(self) -> str:
         """The findings with their source lines."""
@@ -155,6 +169,13 @@ class Shader:
     def functions(self) -> ShaderFunctions:
         """Its functions by name, to be called with arrays; entry points are none."""
         return ShaderFunctions(self.program, _runnable)
+
+    @cached_property
+    def counted(self) -> CountedProgram:
+        """The program with counters."""
+        from .counting.kernel import CountedProgram
+
+        return CountedProgram(self.program)
 
     def evaluate(self, expression: str) -> Value:
         """The value of a constant expression with the shader's declarations; see `tinct.evaluate`."""
@@ -288,13 +309,15 @@ class Kernel:
         threads: object = None,
         workgroups: object = None,
         constants: Constants | None = None,
+        capacity: int | None = None,
     ) -> dict[str, Any]:
         """Add a node that executes the kernel to the graph whose inputs and ports are among `buffers`.
 
-        For functions under `tinct.graph`; `run` takes arrays. Returns the ports of the written bindings by name. Raises
-        InputError.
+        `capacity` is the most invocations, where a node writes their number; see `Graph.node`. For functions under
+        `tinct.graph`; `run` takes arrays. Returns the ports of the written bindings by name. Raises InputError.
         """
-        return call_on_ports(self, buffers, threads=threads, workgroups=workgroups, constants=constants)
+        options = {"threads": threads, "workgroups": workgroups, "constants": constants, "capacity": capacity}
+        return call_on_ports(self, buffers, **options)
 
     def run(
         self,
@@ -311,10 +334,11 @@ class Kernel:
         """Dispatch on a device and return the writable buffers; the arrays given stay as they are.
 
         `buffers` has an array (or bytes) for each binding, by variable name or by `(group, binding)`: in the layout
-        `BindingInfo.dtype` describes, or without padding. None, or (None, elements) for a runtime-sized array, or
-        (None, shape) for a texture, stands for zeros in a binding that is written. A `Buffer` of a session among them
-        is changed in place, and is not in what is returned. The size of the dispatch is given as `workgroups`, or as
-        `threads`, which is rounded up to whole workgroups; one to three numbers for x, y, z. A zero runs nothing.
+        `BindingInfo.dtype` describes, or without padding. A sampler is a `tinct.Sampler`. None, or (None, elements) for
+        a runtime-sized array, or (None, shape) for a texture, stands for zeros in a binding that is written. A `Buffer`
+        of a session among them is changed in place, and is not in what is returned. The size of the dispatch is given
+        as `workgroups`, or as `threads`, which is rounded up to whole workgroups; one to three numbers for x, y, z. A
+        zero runs nothing.
         `constants` sets overrides. `device` is one of `tinct.DEVICES`, or `gpu:ADAPTER` for a certain GPU, where
         ADAPTER is a backend (`gpu:vulkan`) or a part of an adapter's name (`gpu:radeon`). With
         `via="hercules"`, the WGSL for a GPU is written from Hercules IR, after its passes, as code for the CPU
@@ -394,26 +418,27 @@ class Kernel:
             raise InputError(f"contract is for the device 'cpu', not {device!r}")
         if any(isinstance(value, Buffer) for value in mapping_of(buffers, "buffers", self.info.bindings).values()):
             options = Options(workgroups, threads, constants, device, via, contract, is_trial=trial)
-            return Run(*run_with_buffers(self, buffers, options, timeout))
+            outputs, timing = run_with_buffers(self, buffers, options, timeout)
+            return Run(Outputs(outputs), timing)
         values = values_by_name(self.bindings, buffers)
-        compilation, packed, count = self._prepared(values, workgroups, threads, constants, device)
+        told = recorders()
+        counted = self.counted if told else None
+        kernel = self if counted is None else counted
+        values |= {} if counted is None else counted.values()
+        compilation, packed, count = _prepared(kernel, values, workgroups, threads, constants, device)
         seconds = seconds_of(timeout)
-        timing = runner(Dispatch(compilation, self.bindings, packed, count, seconds, contract, trial))
-        return Run(unpack_buffers(self.bindings, packed, values), timing)
+        timing = runner(Dispatch(compilation, kernel.bindings, packed, count, seconds, contract, trial))
+        outputs = unpack_buffers(kernel.bindings, packed, values)
+        if counted is not None:
+            counted.take_counts(outputs, compilation, count, told)
+        return Run(Outputs(outputs), timing)
 
-    def _prepared(
-        self,
-        values: Mapping[str, Any],
-        workgroups: DispatchSize | None,
-        threads: DispatchSize | None,
-        constants: Constants | None,
-        device: str,
-    ) -> tuple[Compilation, dict[BindingPoint, bytearray], tuple[int, int, int]]:
-        """The inputs of a dispatch: the compilation, the bytes of each binding, and the number of workgroups."""
-        compilation = self.compilation(constants)
-        compilation.check_runnable_on(device)
-        packed = pack_buffers(self.bindings, values)
-        return compilation, packed, dispatch_size(workgroups, threads, compilation)
+    @cached_property
+    def counted(self) -> CountedKernel:
+        """The kernel with counters, which runs while somebody measures coverage."""
+        from .counting.kernel import CountedKernel
+
+        return CountedKernel(self, self.shader.counted)
 
     def sanitize(
         self,
@@ -428,6 +453,23 @@ class Kernel:
         from .ir.core.sanitizer import sanitize
 
         values = values_by_name(self.bindings, buffers)
-        compilation, packed, count = self._prepared(values, workgroups, threads, constants, "interp")
+        compilation, packed, count = _prepared(self, values, workgroups, threads, constants, "interp")
         findings = sanitize(compilation.specialised, compilation.entry, packed, count, timeout=seconds_of(timeout))
-        return Sanitized(unpack_buffers(self.bindings, packed, values), findings, self.shader.source)
+        outputs = Outputs(unpack_buffers(self.bindings, packed, values))
+        return Sanitized(outputs, findings, self.shader.source)
+
+
+def _prepared(
+    kernel: Kernel | CountedKernel,
+    values: Mapping[str, Any],
+    workgroups: DispatchSize | None,
+    threads: DispatchSize | None,
+    constants: Constants | None,
+    device: str,
+) -> tuple[Compilation, dict[BindingPoint, bytearray], tuple[int, int, int]]:
+    """The inputs of a dispatch: the compilation, the bytes of each binding, and the number of workgroups."""
+    compilation = kernel.compilation(constants)
+    compilation.check_runnable_on(device)
+    packed = pack_buffers(kernel.bindings, values, "compact" if adapter_named(device) is None else "wide")
+    check_samplers(compilation, kernel.bindings, packed)
+    return compilation, packed, dispatch_size(workgroups, threads, compilation)

@@ -13,7 +13,7 @@ not given are 0, alpha 1. `ir.layout_numbers` has the rule by which numbers of o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from .ir.textures import (
     MOST_LEVELS,
     TextureExtent,
     format_of,
+    format_of_bytes,
     is_layered,
     is_multisampled,
     level_extent,
@@ -43,7 +44,10 @@ _CHANNELS = (1, 2, 4)
 
 def texel_dtype(texture: Texture) -> np.dtype[Any]:
     """The type of the numbers in an array: that of a storage texture's channels, or the widest for a sampled one."""
-    form = format_of(texture)
+    return _channel_dtype(format_of(texture))
+
+
+def _channel_dtype(form: TexelFormat) -> np.dtype[Any]:
     if form.is_packed:
         return np.dtype("<u4")
     channel = form.channels[0]
@@ -61,18 +65,28 @@ def shape_text(texture: Texture) -> str:
     return f"({extents}{samples}{f', {len(form.channels)}' if has_channels else comma})"
 
 
-def pack_texture(texture: Texture, given: object) -> bytearray:
+TextureMemory: TypeAlias = Literal["wide", "compact"]
+"""Whether the memory of a texture that is given as bytes is bytes, too, where it can be (see `ir.textures`)."""
+
+
+def pack_texture(texture: Texture, given: object, memory: TextureMemory = "wide") -> bytearray:
     """The bytes of a texture as `ir.textures` describes them. Raises InputError that says what was expected."""
     if isinstance(given, (bytes, bytearray, memoryview)):
         raise InputError(f"{texture} takes an array, since bytes do not tell its size")
-    levels = [_texels(texture, level) for level in _levels(texture, given)]
+    arrays = _levels(texture, given)
+    in_bytes = format_of_bytes(texture)
+    is_compact = memory == "compact" and in_bytes is not None and all(it.dtype == np.uint8 for it in arrays)
+    form = in_bytes if is_compact and in_bytes is not None else format_of(texture)
+    levels = [_texels(form, texture, level) for level in arrays]
     extent = _extent(texture, levels)
     for number, level in enumerate(levels):
         expected = level_extent(texture, extent, number)
         if level.shape[2::-1] != expected:
             sizes = " x ".join(map(str, expected))
             raise InputError(f"mip level {number} of a {texture} must have {sizes} texels")
-    return bytearray(pack_header(texture, extent) + b"".join(level.tobytes() for level in levels))
+    packed = bytearray(pack_header(texture, extent, form) + b"".join(level.tobytes() for level in levels))
+    packed.extend(bytes(-len(packed) % (format_of(texture).words * 4)))
+    return packed
 
 
 def unpack_texture(texture: Texture, data: bytes | bytearray | memoryview, given: object) -> AnyArray:
@@ -124,9 +138,8 @@ def _spatial(texture: Texture) -> int:
     return {"1d": 1, "2d": 2}.get(texture.dimension, 3)
 
 
-def _texels(texture: Texture, given: AnyArray) -> AnyArray:
+def _texels(form: TexelFormat, texture: Texture, given: AnyArray) -> AnyArray:
     """A level's words as bytes, of shape (depth, height, width, samples, bytes)."""
-    form = format_of(texture)
     inner = _spatial(texture) + is_multisampled(texture)
     array = given[..., np.newaxis] if given.ndim == inner else given
     if array.ndim != inner + 1 or (form.is_packed and given.ndim != inner):
@@ -155,10 +168,10 @@ def _sampled(form: TexelFormat, texture: Texture, array: AnyArray) -> AnyArray:
     if given > wanted or given not in _CHANNELS:
         counts = "1, 2 or 4 channels" if wanted > 1 else "one channel"
         raise InputError(f"{texture} takes {counts}, not {given}")
-    target = texel_dtype(texture)
+    target = _channel_dtype(form)
     full = np.zeros((*array.shape[:-1], wanted), target)
     if wanted > 1:
-        full[..., 3] = 1
+        full[..., 3] = 255 if target == np.uint8 else 1
     scale = _NORMALIZED.get(array.dtype.str[1:])
     if target.kind == "f" and scale is not None:
         full[..., :given] = np.maximum(array.astype(target) / target.type(scale), target.type(-1))

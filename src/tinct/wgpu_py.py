@@ -106,7 +106,7 @@ def made_pipeline(device: WgpuDevice, kernel: GpuKernel, bindings: Sequence[Bind
 
 def bound_groups(device: WgpuDevice, bindings: Sequence[BindingInfo], given: Mapping[Any, Any]) -> dict[int, GpuObject]:
     """The `wgpu.GPUBindGroup` of each group, with new buffers for values that are none of wgpu's. Raises InputError."""
-    values = _with_samplers(bindings, given)
+    values = values_by_name(bindings, given)
     groups: dict[int, GpuObject] = {}
     for number, entries in layouts_of(bindings).items():
         infos = [it for it in bindings if it.group == number]
@@ -114,14 +114,6 @@ def bound_groups(device: WgpuDevice, bindings: Sequence[BindingInfo], given: Map
         layout = device.create_bind_group_layout(entries=entries)
         groups[number] = device.create_bind_group(layout=layout, entries=resources)
     return groups
-
-
-def _with_samplers(bindings: Sequence[BindingInfo], given: Mapping[Any, Any]) -> dict[str, Any]:
-    values = values_by_name(bindings, given)
-    missing = [it.name for it in bindings if it.name not in values]
-    if missing:
-        raise InputError(f"no sampler is given for {', '.join(missing)}")
-    return values
 
 
 def _resource(device: WgpuDevice, info: BindingInfo, value: Any) -> object:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
+import re
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,3 +91,37 @@ def test_tokens_follow_from_the_content() -> None:
     tokens = [it.__dask_tokenize__() for it in (shader["saxpy"], same["saxpy"], shader["other"], different["saxpy"])]
     assert tokens[0] == tokens[1]
     assert len({*map(repr, tokens)}) == 3
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy, lambda it: pickle.loads(pickle.dumps(it))])
+def test_copies_of_a_kernel_that_a_session_has_run(copied: Callable[[Any], Any]) -> None:
+    shader = tinct.load(SHADER)
+    kernel, x = shader["saxpy"], np.arange(5, dtype=np.float32)
+    with tinct.Session() as session:
+        y = session.buffer(x)
+        for again in (kernel, copied(kernel), copied(shader)["saxpy"], copied({"both": [shader, kernel]})["both"][1]):
+            session.run(again, {"params": (1.0, 5), "x": x, "y": y}, threads=5)
+        assert y.numpy().tolist() == [0, 5, 10, 15, 20]
+        for held in (session, y):
+            with pytest.raises(tinct.InputError, match="cannot be copied or pickled"):
+                copied(held)
+
+
+def test_representations_are_short() -> None:
+    shader = tinct.load(SHADER)
+    kernel, x = shader["saxpy"], np.ones((40, 40), np.float32)
+    buffers = {"params": (1.0, 0), "x": x, "y": x}
+    run = kernel.run_timed(buffers, threads=1)
+    assert re.fullmatch(r"<Run y \(40, 40\) float32; compiled in [\d.]+ ms, ran in [\d.]+ ms>", repr(run))
+    assert re.fullmatch(r"\{'y': array\(\[(\[.*\],?|\s|\.\.\.,)+\].*dtype=float32\)\}", repr(run.outputs))
+    assert repr(run.outputs).count("1.") == 36
+    sanitized = kernel.sanitize(buffers, threads=1)
+    assert repr(sanitized) == "<Sanitized y (40, 40) float32; findings: 0>"
+    assert repr(shader) == "<Shader <text>: saxpy, other>"
+    assert repr(kernel) == "<Kernel saxpy of <text>>"
+    with tinct.Session() as session:
+        assert (repr(session), repr(session.buffer(x))) == (
+            "<Session on cpu>",
+            "<Buffer buffer 1: shape (40, 40) of float32>",
+        )
+    assert repr(session) == "<Session on cpu, ended>"

@@ -84,15 +84,29 @@ def test_reflect_shows_padding_and_dtypes_that_python_takes(run_tinct: Tinct, wg
 
 def test_reflect_as_json(run_tinct: Tinct, wgsl: Write) -> None:
     found = json.loads(run_tinct("reflect", wgsl(NESTED), "--format", "json").stdout)
-    assert found["entryPoints"] == [
-        {"name": "main", "stage": "compute", "workgroupSize": [1], "bindings": ["cloud"], "overrides": []}
-    ]
+    (main,) = found["entryPoints"]
+    expected = {"name": "main", "stage": "compute", "workgroupSize": [1], "bindings": ["cloud"], "overrides": []}
+    assert expected.items() <= main.items()
     (cloud,) = found["bindings"]
     assert (cloud["size"], cloud["minimumSize"], cloud["align"], cloud["stride"]) == (None, 32, 16, 16)
     point = next(struct for struct in found["structs"] if struct["name"] == "Point")
     assert [member["offset"] for member in point["members"]] == [0, 12]
     assert np.dtype(point["members"][1]["dtype"]) == np.float32
     assert point["dtype"]["itemsize"] == 16
+
+
+def test_reflect_as_modules(run_tinct: Tinct, wgsl: Write) -> None:
+    file = wgsl(NESTED)
+    assert "Point: Final = np.dtype" in run_tinct("reflect", file, "--format", "python").stdout
+    assert (
+        "#[derive(Clone, Copy, Debug, PartialEq)]"
+        in run_tinct("reflect", file, "--format", "rust", "--derive", "PartialEq").stdout
+    )
+    schema = json.loads(run_tinct("reflect", file, "--format", "schema").stdout)
+    assert schema["properties"]["version"] == {**schema["properties"]["version"], "const": 1}
+    for arguments in (("--derive", "Eq"), ("--format", "rust", "--derive", "a b")):
+        result = run_tinct("reflect", file, *arguments)
+        assert (result.exit_code, "derive" in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("stage", STAGES)

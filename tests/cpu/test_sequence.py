@@ -45,6 +45,7 @@ TEXT = """
 @compute @workgroup_size(4, 2, 1) fn grid(@builtin(num_workgroups) n: vec3u) {
   atomicAdd(&total, n.x * 10000 + n.y * 100 + n.z);
 }
+@compute @workgroup_size(2, 1, 1) fn mark(@builtin(global_invocation_id) id: vec3u) { b[id.x + 9 * id.y] += 1; }
 @compute @workgroup_size(1) fn decrease() { if b[0] > 0 { b[0]--; } b[1] = u32(b[0] == 0); }
 @compute @workgroup_size(1) fn endless() { while b[0] != 1 { b[1] += 2; } }
 @compute @workgroup_size(1) fn slow() {
@@ -152,6 +153,20 @@ def test_a_grid_is_read_when_its_step_begins(shader: tinct.Shader) -> None:
     assert total[0] == sum(-(-n // 64) * 64 for n in range(131))
 
 
+@pytest.mark.parametrize("tier", ["baseline", "lane", "gang"])
+def test_threads_that_have_several_workgroups(shader: tinct.Shader, tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their number is rounded up, and no multiple of the number of workgroups."""
+    monkeypatch.setenv("TINCT_CPU_TIER", tier)
+    for width, height in ((1, 1), (2, 1), (9, 1), (9, 2), (8, 11), (0, 3)):
+        grid = GridFromMemory((ExtentInMemory(0, 0), ExtentInMemory(0, 4)), (2, 1, 1))
+        sequence = Sequence([dispatch(shader, "mark", {1: Range(1, 0, 404)}, grid, written=1)], sizes=[8, 404])
+        expected, found = np.zeros(101, np.uint32), np.zeros(101, np.uint32)
+        for y in range(height):
+            expected[9 * y : 9 * y + width + width % 2] += 1
+        run(sequence, words(width, height), found)
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_all_extents_reach_the_kernel(shader: tinct.Shader) -> None:
     extents = (ExtentInMemory(0, 4), 5, ExtentInMemory(0, 0, is_signed=True))
     grid = GridFromMemory(extents, (4, 2, 1))
@@ -217,8 +232,8 @@ def test_steps_of_a_level_run_side_by_side(beside: int, threads: int) -> None:
     assert address is not None
     steps = bytearray()
     for number in range(6):
-        steps += struct.pack("13Q2d", 0, address, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, beside and number, 0.02, 0.0)
-    done = Pool(2).run_sequence(steps, bytearray(24), bytearray(), b"", b"", b"", b"", (), 3, False, None)
+        steps += struct.pack("17Q2d", 0, address, 0, 0, 0, 1, *(0,) * 10, beside and number, 0.02, 0.0)
+    done = Pool(2).run_sequence(steps, bytearray(24), bytearray(), b"", b"", b"", b"", b"", (), 3, False, None)
     assert done[:3] == (3, False, -1)
     assert len(found) == 3 * 6
     assert len(set(found)) == threads

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ class Follower:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.plan = json.loads((folder / "plan.json").read_text())
-        assert (self.plan["format"], self.plan["version"]) == ("tinct plan", 1)
+        assert (self.plan["format"], self.plan["version"]) == ("tinct plan", 2)
         adapters = wgpu.gpu.enumerate_adapters_sync()
         adapter = next(it for it in adapters if it.info["backend_type"] == "Vulkan")
         self.device = adapter.request_device_sync(required_features=self.plan["features"])
@@ -73,7 +74,15 @@ class Follower:
             for step in self.plan["steps"]:
                 self.encode(encoder, step)
         self.device.queue.submit([encoder.finish()])
+        for it in self.plan["errors"]:
+            self.check(self.output({**it, "size": 16}))
         return {it["name"]: self.output(it) for it in self.plan["outputs"]}
+
+    def check(self, error: bytes) -> None:
+        number, *extents = struct.unpack("<4I", error)
+        if number:
+            refused = (it for it in self.plan["steps"] if it.get("indirect", {}).get("number") == number - 1)
+            raise ValueError(next(refused)["node"], extents)
 
     def given(self, described: dict[str, Any]) -> bytes:
         data = (self.folder / "inputs" / f"{described['name']}.bin").read_bytes()
@@ -114,5 +123,8 @@ class Follower:
                     resource = {"buffer": buffer, "offset": offset, "size": it["size"]}
                     entries.append({"binding": it["binding"], "resource": resource})
             compute_pass.set_bind_group(group, self.device.create_bind_group(layout=layout, entries=entries))
-        compute_pass.dispatch_workgroups(*step["workgroups"])
+        if "indirect" in step:
+            compute_pass.dispatch_workgroups_indirect(*self.at(step["indirect"]))
+        else:
+            compute_pass.dispatch_workgroups(*step["workgroups"])
         compute_pass.end()

@@ -1,6 +1,8 @@
-"""Extents that a node writes, with a capacity: no run on the CPU waits for the number."""
+"""Extents that a node writes, with a capacity: no run on the CPU or a GPU waits for the number."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +12,9 @@ from tinct.graphs import zeros
 from tinct.graphs.plan import Dispatch
 
 from .support import DEVICES, count, fill
+
+PLANNED = [it for it in DEVICES if it in ("cpu", "gpu")]
+needs_gpu = pytest.mark.skipif("gpu" not in DEVICES, reason="no GPU")
 
 GIVEN = np.array([3, 0, 4, 0, 0, 5], np.uint32)
 WIDE = tinct.load(
@@ -87,13 +92,90 @@ def test_several_extents(device: str) -> None:
         said(14).run({"x": 5, "y": 3}, device=device)
 
 
-def test_the_plan_reads_the_number_when_it_is_followed() -> None:
+@pytest.mark.parametrize("device", PLANNED)
+def test_the_plan_reads_the_number_when_it_is_followed(device: str) -> None:
     graph = counted(5)
-    plan = graph.plan({"x": GIVEN})
+    plan = graph.plan({"x": GIVEN}, device=device)
     _, dispatch = (it for it in plan.steps if isinstance(it, Dispatch))
     assert (dispatch.workgroups, dispatch.capacity) == (None, 5)
     with pytest.raises(tinct.InputError, match="not supported: a plan"):
-        counted(None).plan({"x": GIVEN})
+        counted(None).plan({"x": GIVEN}, device=device)
+
+
+GROWING = tinct.load(
+    """
+@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@group(0) @binding(1) var<storage, read_write> size: array<u32, 3>;
+@group(0) @binding(2) var<storage, read_write> done: u32;
+@group(0) @binding(3) var<uniform> step: u32;
+@group(0) @binding(4) var<uniform> limit: u32;
+
+@compute @workgroup_size(1) fn next() {
+    size[1] += step;
+    done = u32(size[1] >= limit);
+}
+
+@compute @workgroup_size(4) fn add(@builtin(global_invocation_id) id: vec3u) { data[id.x] += 1u; }
+
+// A driver may end this loop early, so that the dispatch is looked after.
+@compute @workgroup_size(4) fn odd(@builtin(global_invocation_id) id: vec3u) {
+    var value = data[id.x] + limit;
+    while value > 1u && (value & 1u) == 0u { value /= 2u; }
+    data[id.x] = value;
+}
+"""
+)
+GIVEN_SIZE = {"data": np.zeros(64, np.uint32), "size": [7, 0, 9]}
+
+
+def growing(entry: str, more: dict[str, int]) -> tinct.Graph:
+    """Each execution changes as many elements as `size[1]` says, rounded up to 4. That is `step` more each time."""
+
+    @tinct.graph
+    def growing(data: Any, size: Any, step: Any, limit: Any) -> dict[str, Any]:
+        now = GROWING["next"]({"size": size, "done": zeros(), "step": step, "limit": limit}, threads=())
+        bound = {"data": data, **more}
+        changed = GROWING[entry](bound, threads=now["size"][1], capacity=40)
+        return {"data": changed["data"], "size": now["size"], "done": now["done"]}
+
+    return growing
+
+
+@needs_gpu
+@pytest.mark.parametrize(
+    ("entry", "more", "devices"),
+    [
+        ("add", {}, {"next": "gpu", "add": "gpu"}),
+        ("add", {}, {"add": "gpu"}),
+        ("add", {}, {"next": "gpu"}),
+        ("odd", {"limit": 24}, {"next": "gpu", "odd": "gpu"}),
+    ],
+)
+def test_repeated_alone_and_mixed(entry: str, more: dict[str, int], devices: dict[str, str]) -> None:
+    """The outputs, the exact execution, and the error of a grid that grows too large."""
+    graph = growing(entry, more)
+    options: list[dict[str, Any]] = [
+        {"repeat": 4},
+        {"repeat": 4, "timeout": 60},
+        {"until": "done", "every": 2},
+        {"until": "done", "every": 4, "timeout": 60},
+    ]
+    # 48 invocations would be refused in the execution after the last one, which a chunk of executions has as well.
+    for step, limit in ((3, 9), (12, 36), (0, 0)):
+        given = {**GIVEN_SIZE, "step": step, "limit": limit}
+        for option in options:
+            if option.get("repeat") and step == 12:
+                continue
+            expected = graph.run_timed(given, device="cpu", **option)
+            for found in (graph.run(given, devices=devices, **option), graph.run(given, devices=devices, **option)):
+                for name, array in expected.outputs.items():
+                    np.testing.assert_array_equal(found[name], array)
+            assert graph.run_timed(given, devices=devices, **option).executions == expected.executions
+    graph.plan({**GIVEN_SIZE, "step": 1, "limit": 1}, devices=devices)
+    for option in ({"repeat": 5}, {"until": "done"}, {"until": "done", "every": 3}):
+        with pytest.raises(tinct.InputError) as caught:
+            graph.run({**GIVEN_SIZE, "step": 12, "limit": 1000}, devices=devices, **option)  # type: ignore[arg-type]
+        assert str(caught.value) == f"node '{entry}': 48 invocations are more than its capacity, 40"
 
 
 def test_in_files() -> None:

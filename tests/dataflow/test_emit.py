@@ -69,6 +69,23 @@ def test_a_follower_that_repeats_lets_buffers_change_places(name: str, repeat: i
         check(found[output], array)
 
 
+@needs_gpu
+def test_a_follower_makes_grids_of_numbers_that_nodes_write(tmp_path: Path) -> None:
+    from .plan_follower import Follower
+    from .test_capacity import said
+
+    graph = said(14)
+    emit(graph, tmp_path, {"x": 4, "y": 3})
+    assert (tmp_path / "indirect-dispatch.wgsl").is_file()
+    assert list(Follower(tmp_path).run()["seen"]) == [*np.array([1, 2, 4], np.uint32).tobytes()]
+    for x, y in ((5, 3), (-1, 3)):
+        for name, value in (("x", x), ("y", y)):
+            (tmp_path / "inputs" / f"{name}.bin").write_bytes(np.int32(value).tobytes())
+        with pytest.raises(ValueError, match="mark") as caught:
+            Follower(tmp_path).run()
+        assert caught.value.args[1] == [x % (1 << 32), y, 1]
+
+
 def test_kernels_of_equal_text_are_one_file(tmp_path: Path) -> None:
     example = module(EXAMPLES["fluid"])
     written = emit(example.GRAPH, tmp_path, example.inputs(np.random.default_rng(3)))

@@ -1,4 +1,4 @@
-"""A campaign of random kernels: `python -m tests.differential --count 1000`, with `--gpu` on the GPU as well."""
+"""A campaign of random kernels: `python -m tests.differential --count 1000`, with `--device gpu` on the GPU as well."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .campaign import HERE, check_seed
 @click.option("--count", default=1000, show_default=True, help="How many kernels.")
 @click.option("--seed", default=0, show_default=True, help="The first kernel's seed.")
 @click.option("--jobs", default=os.cpu_count() or 1, show_default=True, help="Processes.")
-@click.option("--gpu", is_flag=True, help="Compare the GPU as well.")
+@click.option("--device", "others", multiple=True, help="Compare this device as well, such as gpu or cpu:aarch64.")
 @click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Write kernels that differ here.")
-def main(count: int, seed: int, jobs: int, gpu: bool, keep: Path | None) -> None:
-    """Compare random kernels on the interpreters, all tiers of the CPU, maybe the GPU. Exits with 1 if any differ."""
-    devices = (*HERE, "gpu") if gpu else HERE
+def main(count: int, seed: int, jobs: int, others: tuple[str, ...], keep: Path | None) -> None:
+    """Compare random kernels on the interpreters and all tiers of the CPU. Exits with 1 if any differ."""
+    devices = (*HERE, *others)
     os.environ["TINCT_CACHE"] = "off"
     found = 0
     with ProcessPoolExecutor(jobs) as pool:

@@ -20,11 +20,9 @@ from tinct.backend.gpu import (
     shared_device,
 )
 from tinct.backend.gpu.binding_headers import BindingHeader
-from tinct.backend.gpu.indirect import (
+from tinct.graphs.indirect import (
     ARGUMENT_BYTES,
     ERROR_BYTES,
-    INDIRECT_BINDINGS,
-    INDIRECT_ENTRY,
     INDIRECT_WGSL,
     ExtentWord,
     packed_request,
@@ -47,6 +45,8 @@ HEADERS: list[BindingHeader] = [
     {"group": 0, "binding": 0, "kind": "read-only-storage"},
     {"group": 0, "binding": 1, "kind": "storage"},
 ]
+SOURCES: list[BindingHeader] = [{"group": 0, "binding": it, "kind": "read-only-storage"} for it in range(4)]
+RESULTS: list[BindingHeader] = [{"group": 0, "binding": it, "kind": "storage"} for it in (4, 5)]
 WORDS = 64
 
 
@@ -119,15 +119,15 @@ class Counted:
         self.queue, self.source = queue, buffer(queue, np.array(source))
         self.total, self.error = queue.new_buffer(4), queue.new_buffer(ERROR_BYTES)
         dummy = queue.new_buffer(4)
-        maker = queue.pipeline(INDIRECT_WGSL, INDIRECT_ENTRY, INDIRECT_BINDINGS, timeout=60)
+        maker = queue.pipeline(INDIRECT_WGSL, "main", [*SOURCES, *RESULTS], timeout=60)
         self.steps: list[QueuedStep] = []
         for request in requests:
             arguments, packed = queue.new_buffer(ARGUMENT_BYTES), queue.new_buffer(len(request), request)
             parts = [
-                Part(0, 0, self.source, 0, 4 * len(source)),
-                Part(0, 1, packed, 0, len(request)),
-                Part(0, 2, arguments, 0, ARGUMENT_BYTES),
-                Part(0, 3, self.error, 0, ERROR_BYTES),
+                *(Part(0, dimension, self.source, 0, 4 * len(source)) for dimension in range(3)),
+                Part(0, 3, packed, 0, len(request)),
+                Part(0, 4, arguments, 0, ARGUMENT_BYTES),
+                Part(0, 5, self.error, 0, ERROR_BYTES),
             ]
             self.steps.append(BoundDispatch(queue.bind(maker, parts), (1, 1, 1)))
             counting = bound(queue, COUNT, dummy, self.total, (4, 4))

@@ -60,7 +60,7 @@ def test_wheel_holds_every_module_and_schema(wheel: Path) -> None:
         if (path.parent / "__init__.py").exists()
     }
     assert wanted - packed == set()
-    assert "tinct/py.typed" in packed
+    assert {"tinct/py.typed", "tinct/interface/reflect.schema.json"} <= packed
 
 
 def test_wheel_imports_in_an_environment_of_its_own(wheel: Path, tmp_path: Path) -> None:

@@ -70,7 +70,8 @@ def _buffer(variable: Var) -> bytearray:
     assert isinstance(variable.type, Pointer)
     if isinstance(variable.type.store, Texture):
         layers = 3 if variable.type.store.dimension in ("3d", "2d_array") else 1
-        texels = bytes(5 * 4 * layers * format_of(variable.type.store).words * 4)
-        return bytearray(pack_header(variable.type.store, TextureExtent(5, 4, layers, 1)) + texels)
+        form = format_of(variable.type.store)
+        texels = bytes(5 * 4 * layers * form.words * 4)
+        return bytearray(pack_header(variable.type.store, TextureExtent(5, 4, layers, 1), form) + texels)
     words = max(16, layout.minimum_size(variable.type.store) // 4 + 12)
     return bytearray(b"".join((1 + index % 5).to_bytes(4, "little") for index in range(words)))

@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pytest
 
 from tinct.base.errors import InputError
-from tinct.ir.diagnostics import ShaderError
 from tinct.ir.source import Source
 from tinct.shader import Shader
 
@@ -238,21 +237,6 @@ def test_the_array_chooses_the_format(dtype: Any, scale: int, monkeypatch: pytes
     wgsl = loads("texture_2d<f32>", "textureLoad(t, id.xy, 0)")
     out = assert_agree(wgsl, {"t": given, "out": np.zeros((64, 4), np.float32)}, 1, monkeypatch)["out"]
     np.testing.assert_array_equal(out[1], np.array([np.float32(101) / np.float32(scale), 0, 0, 1], np.float32))
-
-
-@pytest.mark.parametrize("device", ["cpu", "interp", "hercules", "gpu"])
-def test_samplers_are_not_supported(device: str) -> None:
-    wgsl = """
-        @group(0) @binding(0) var t: texture_2d<f32>;
-        @group(0) @binding(1) var s: sampler;
-        @group(0) @binding(2) var<storage, read_write> out: vec4f;
-        @compute @workgroup_size(1) fn main() { out = textureSampleLevel(t, s, vec2f(0.5), 0); }"""
-    shader = Shader(Source.from_text(wgsl))
-    with pytest.raises(ShaderError, match="not supported: a sampler in a compute shader") as caught:
-        shader.kernel().run({"t": IMAGE, "out": np.zeros(4, np.float32)}, workgroups=1, device=device)
-    span = caught.value.diagnostics[0].span
-    assert span is not None
-    assert wgsl[span.start :].startswith("s: sampler")
 
 
 def test_reflection() -> None:

@@ -27,10 +27,11 @@ def module_names(module: nodes.Module) -> NameScope:
 
 def names_in(module_scope: NameScope, function: nodes.Function) -> NameScope:
     """The names that are taken in the function. The cost is linear in the size of the function."""
-    return NameScope((value.name for value in _values(function) if value.name is not None), module_scope)
+    return NameScope((value.name for value in values_of(function) if value.name is not None), module_scope)
 
 
-def _values(function: nodes.Function) -> Iterator[nodes.AnyValue]:
+def values_of(function: nodes.Function) -> Iterator[nodes.AnyValue]:
+    """The parameters, block arguments and instructions of a function."""
     yield from function.parameters
     for block in blocks_of(function):
         yield from block.arguments

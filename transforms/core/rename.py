@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from ...ir.builtins import builtin_names
 from ...ir.core import nodes
-from ...ir.types import Struct
+from ...ir.types import Struct, Type
 from .regions import values_from
 from .retyping import mapped, retype
 
@@ -81,12 +81,13 @@ def _from_the_first(found: list[str], more: Iterator[str]) -> Iterator[str]:
 def _renamed_structs(module: nodes.Module, names: Iterator[str]) -> dict[Struct, Struct]:
     """Structures stand before those that contain them."""
     found: dict[Struct, Struct] = {}
+    types: dict[Type, Type] = {}
     for struct in module.structs:
         members = [
-            replace(member, name=name, type=mapped(member.type, found))
+            replace(member, name=name, type=mapped(member.type, types))
             for member, name in zip(struct.members, _short_names(set()), strict=False)
         ]
-        found[struct] = Struct(next(names), tuple(members))
+        found[struct] = types[struct] = Struct(next(names), tuple(members))
     return found
 
 

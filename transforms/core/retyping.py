@@ -15,7 +15,14 @@ from .reachability import users_in
 def retype(module: nodes.Module, structs: Mapping[Struct, Struct]) -> None:
     """Put structures in the place of others, member by member alike, wherever their types occur."""
     module.structs = [structs.get(struct, struct) for struct in module.structs]
-    retype_values(module, lambda type: mapped(type, structs))
+    types: dict[Type, Type] = {}
+    types.update(structs.items())
+    replace_types(module, types)
+
+
+def replace_types(module: nodes.Module, types: Mapping[Type, Type]) -> None:
+    """Put types in the place of others wherever values have them."""
+    retype_values(module, lambda type: mapped(type, types))
 
 
 def retype_values(module: nodes.Module, changed: Callable[[Type], Type]) -> None:
@@ -28,15 +35,15 @@ def retype_values(module: nodes.Module, changed: Callable[[Type], Type]) -> None
         function.return_type = changed(function.return_type)
 
 
-def mapped(type: Type, structs: Mapping[Struct, Struct]) -> Type:
-    """A type with structures replaced."""
+def mapped(type: Type, types: Mapping[Type, Type]) -> Type:
+    """A type with others in the place of some, itself or in it. The members of structures stay as they are."""
+    if type in types:
+        return types[type]
     match type:
-        case Struct():
-            return structs.get(type, type)
         case Array(element=element, count=count):
-            return array(mapped(element, structs), count)
+            return array(mapped(element, types), count)
         case Pointer(space=space, store=store, access=access):
-            return pointer(space, mapped(store, structs), access)
+            return pointer(space, mapped(store, types), access)
         case _:
             return type
 

@@ -8,12 +8,12 @@ then the functions, callees first. The builder is a chain of classes, each deriv
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...base.interpreter_state import deep_nesting
 from ...ir.core.builder import Builder, empty_module
 from ...ir.core.names import NameScope
-from ...ir.core.nodes import ArrayCount, DiagnosticFilter, Module, Override, Var
+from ...ir.core.nodes import ArrayCount, Block, DiagnosticFilter, Module, Override, Var
 from ...ir.schema.traverse import walk
 from ...ir.types import Extent, OverrideCount, Pointer, Scalar, pointer
 from ...ir.wgsl import ast
@@ -25,9 +25,14 @@ from .statements import StatementBuilder
 _PREDECLARED = ("bool", "i32", "u32", "f32", "f16", "array", "atomic", "ptr", "vec2", "vec3", "vec4", "bitcast")
 
 
-@deep_nesting()
 def build(program: Program) -> Module:
     """The core IR of a program; total for valid programs."""
+    return build_with_places(program)[0]
+
+
+@deep_nesting()
+def build_with_places(program: Program) -> tuple[Module, Sequence[tuple[ast.Statement, Block]]]:
+    """The core IR of a program, and the block in which each of its statements begins, unless nothing reaches it."""
     module = empty_module()
     module.enables = list(program.enables)
     module.requires = list(program.requires)
@@ -37,7 +42,7 @@ def build(program: Program) -> Module:
     builder.module_scope()
     for function in program.functions:
         builder.function_(function)
-    return module
+    return module, builder.blocks
 
 
 class _BuilderImpl(StatementBuilder):

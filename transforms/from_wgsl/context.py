@@ -34,6 +34,8 @@ class Context:
         self.functions: dict[FunctionInfo, Function] = {}
         self.function: Function | None = None
         self.breakables: list[Breakable] = []
+        self.blocks: list[tuple[ast.Statement, Block]] = []
+        """The block in which each statement that runs begins, in the order of the text."""
 
     @property
     def facts(self) -> Facts:

@@ -31,6 +31,9 @@ class StatementBuilder(ControlFlowBuilder):
 
     def statement(self, node: ast.Statement) -> None:
         """Build any statement at the insertion point, which must be live."""
+        assert self.builder.block is not None
+        if not isinstance(node, (ast.Block, ast.Const, ast.ConstAssert)):
+            self.blocks.append((node, self.builder.block))
         match node:
             case ast.Block():
                 self.block(node)

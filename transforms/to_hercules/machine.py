@@ -7,7 +7,7 @@ and opens a fork if none is open.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from ...ir.builtins import SUBGROUP_SIZE
@@ -156,6 +156,18 @@ class Machine:
         self.control, otherwise = self.graph.branch(self.control, condition)
         yield
         self.enter([self.edge(), Edge(otherwise, state)])
+
+    def choose(self, condition: h.Node, if_true: Callable[[], Tree], if_false: Callable[[], Tree]) -> Tree:
+        """The value of one of two computations, of which the other is not done. Neither changes a cell."""
+        self.open_lane()
+        assert self.control is not None
+        state = dict(self.state)
+        self.control, otherwise = self.graph.branch(self.control, condition)
+        edges = [self.edge((if_true(),))]
+        self.enter([Edge(otherwise, state)])
+        edges.append(self.edge((if_false(),)))
+        (value,) = self.enter(edges)
+        return value
 
     def _merge(self, edges: Sequence[Edge]) -> tuple[Tree, ...]:
         region = h.Region([])

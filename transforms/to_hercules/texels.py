@@ -4,16 +4,19 @@ follow those of `ir.texels` step by step.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 from ...ir.hercules import nodes as h
+from ...ir.scalars import round_fraction
 from ...ir.texels import FEWER_BITS, WORD, Channel, ChannelKind, TexelFormat
 from ...ir.types import F32
 from . import arithmetic
 from . import types as t
 from .graph import Graph
 
-ADD, MUL, DIV, AND, OR = h.BinaryOp.ADD, h.BinaryOp.MUL, h.BinaryOp.DIV, h.BinaryOp.AND, h.BinaryOp.OR
+ADD, MUL, AND, OR = h.BinaryOp.ADD, h.BinaryOp.MUL, h.BinaryOp.AND, h.BinaryOp.OR
 SHIFT_LEFT, SHIFT_RIGHT = h.BinaryOp.SHIFT_LEFT, h.BinaryOp.SHIFT_RIGHT
 
 
@@ -70,7 +73,18 @@ def _signed_bits(graph: Graph, channel: Channel, word: h.Node) -> h.Node:
 
 
 def _fraction(graph: Graph, channel: Channel, bits: h.Node) -> h.Node:
-    return graph.binary(DIV, graph.cast(t.F32, bits), graph.floating(t.F32, float(channel.largest)))
+    """The bits over the largest ones, correctly rounded, in less time than a division takes."""
+    value = graph.cast(t.F32, bits)
+    high, low = (graph.floating(t.F32, it) for it in reciprocal(channel.largest, channel.bits))
+    return graph.binary(ADD, graph.binary(MUL, value, high), graph.binary(MUL, value, low))
+
+
+def reciprocal(divisor: int, bits: int) -> tuple[float, float]:
+    """1 / divisor as a sum of two f32. The products of the first with integers of that many bits are exact."""
+    mantissa, exponent = math.frexp(1 / divisor)
+    kept = _SIGNIFICAND - bits
+    high = math.ldexp(math.floor(math.ldexp(mantissa, kept)), exponent - kept)
+    return high, round_fraction(F32, Fraction(1, divisor) - Fraction(high))
 
 
 def _from_half(graph: Graph, bits: h.Node) -> h.Node:
@@ -143,6 +157,9 @@ def _small_float(graph: Graph, channel: Channel, value: h.Node) -> h.Node:
     is_number = graph.binary(h.BinaryOp.EQUAL, value, value)
     return graph.select(is_number, stored, graph.u32(_NAN >> shift))
 
+
+_SIGNIFICAND = 24
+"""Bits of an f32's significand."""
 
 _INFINITY, _NAN, _UNSIGNED = 0x7C00, 0x7E00, 0x7FFF
 """Bits of an f16."""

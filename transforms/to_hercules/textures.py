@@ -99,10 +99,20 @@ class _Texture:
         return number
 
     def words(self, number: h.Node) -> Designator:
-        """The words of the texel with that number."""
+        """The words of the texel with that number, if texels are not bytes."""
         array = textures.texel_array(self.type)
         texels_ = self.at.element(textures.TEXELS, array)
         return texels_.element(self.machine.graph.cast(t.U64, number), array.element)
+
+    def word(self, number: h.Node) -> Designator:
+        """A word of all texels, where a texel is a vector of four."""
+        four = self.words(self.op(h.BinaryOp.SHIFT_RIGHT, number, self.machine.graph.u32(2)))
+        place = self.op(AND, number, self.machine.graph.u32(3))
+        return four.element(self.machine.graph.cast(t.U64, place), wgsl.U32)
+
+    def are_bytes(self) -> h.Node:
+        """Whether texels are bytes."""
+        return self.op(h.BinaryOp.NOT_EQUAL, self._member(textures.FORMAT, 0), self.machine.graph.u32(0))
 
 
 def _coordinates(texture: _Texture, arguments: Sequence[Tree]) -> tuple[list[h.Node], Sequence[Tree]]:
@@ -114,7 +124,6 @@ def _coordinates(texture: _Texture, arguments: Sequence[Tree]) -> tuple[list[h.N
 
 
 def _load(texture: _Texture, arguments: Sequence[Tree]) -> Tree:
-    form = textures.format_of(texture.type)
     at, rest = _coordinates(texture, arguments)
     level = texture.level(rest[0] if rest else None)
     extents = texture.extents(level)[: len(at)]
@@ -126,9 +135,23 @@ def _load(texture: _Texture, arguments: Sequence[Tree]) -> Tree:
     if textures.is_multisampled(texture.type):
         count = texture.size(3)
         number = texture.op(ADD, texture.op(MUL, number, count), texture.clamped(node_of(rest[0]), count))
+    in_bytes = textures.format_of_bytes(texture.type)
+    if in_bytes is None:
+        texel = _texel(texture, number)
+        return texel[0] if textures.is_depth(texture.type) else texel
+    return texture.machine.choose(
+        texture.are_bytes(),
+        lambda: texels.decode(
+            texture.machine.graph, in_bytes, [node_of(memory.load(texture.machine, texture.word(number)))]
+        ),
+        lambda: _texel(texture, number),
+    )
+
+
+def _texel(texture: _Texture, number: h.Node) -> tuple[h.Node, ...]:
+    """The texel with a number, if texels are not bytes."""
     words = list(scalars_of(memory.load(texture.machine, texture.words(number))))
-    texel = texels.decode(texture.machine.graph, form, words)
-    return texel[0] if textures.is_depth(texture.type) else texel
+    return texels.decode(texture.machine.graph, textures.format_of(texture.type), words)
 
 
 def _store(texture: _Texture, arguments: Sequence[Tree]) -> None:

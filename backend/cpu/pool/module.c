@@ -148,7 +148,7 @@ static PyObject *pool_run(PyObject *self, PyObject *arguments) {
 }
 
 // Views of the buffers that a sequence is read from; those that it writes are the first.
-enum { STEPS, NUMBERS, MEMORIES, PLACES, EXTENTS, SWAPS, UNTIL, VIEWS };
+enum { STEPS, NUMBERS, MEMORIES, PLACES, EXTENTS, TERMS, SWAPS, UNTIL, VIEWS };
 
 static Sequence sequence_in(const Py_buffer *views) {
     return (Sequence){
@@ -158,6 +158,7 @@ static Sequence sequence_in(const Py_buffer *views) {
         .place_count = (size_t)views[PLACES].len / sizeof(Place),
         .numbers = views[NUMBERS].buf,
         .extents = views[EXTENTS].buf,
+        .terms = views[TERMS].buf,
         .memories = views[MEMORIES].buf,
         .memory_count = (size_t)views[MEMORIES].len / sizeof(char *),
         .swaps = views[SWAPS].len == 0 ? NULL : views[SWAPS].buf,
@@ -189,9 +190,9 @@ static PyObject *pool_run_sequence(PyObject *self, PyObject *arguments) {
     unsigned long long executions;
     PyObject *given, *stop;
     int is_timed;
-    if (!PyArg_ParseTuple(arguments, "w*w*w*y*y*y*y*O!KpO:run_sequence", &views[STEPS], &views[NUMBERS],
-                          &views[MEMORIES], &views[PLACES], &views[EXTENTS], &views[SWAPS], &views[UNTIL],
-                          &PyTuple_Type, &given, &executions, &is_timed, &stop)) {
+    if (!PyArg_ParseTuple(arguments, "w*w*w*y*y*y*y*y*O!KpO:run_sequence", &views[STEPS], &views[NUMBERS],
+                          &views[MEMORIES], &views[PLACES], &views[EXTENTS], &views[TERMS], &views[SWAPS],
+                          &views[UNTIL], &PyTuple_Type, &given, &executions, &is_timed, &stop)) {
         return NULL;
     }
     PyObject *result = NULL;

@@ -9,6 +9,9 @@
 // Bytes of a fill or a copy that are one thread of a job.
 enum { CHUNK = 1 << 16 };
 
+// The depth of formulas, which `packed_steps.py` sees to.
+enum { MOST_DEPTH = 64 };
+
 // WebGPU's limit `maxComputeWorkgroupsPerDimension`.
 static const uint64_t MOST_WORKGROUPS = 65535;
 
@@ -62,9 +65,44 @@ static void set_job(const Sequence *sequence, const Step *step, void **bindings,
     };
 }
 
+static uint64_t computed(uint64_t kind, uint64_t left, uint64_t right) {
+    switch (kind) {
+    case SUM:
+        return left + right;
+    case DIFFERENCE:
+        return left - right;
+    case PRODUCT:
+        return left * right;
+    case QUOTIENT:
+        return right == 0 ? 0 : left / right;
+    case REMAINDER:
+        return right == 0 ? 0 : left % right;
+    case MINIMUM:
+        return left < right ? left : right;
+    default:
+        return left > right ? left : right;
+    }
+}
+
+// The value of a formula; no formula is deeper than `MOST_DEPTH`.
+static uint64_t value_of(const Sequence *sequence, const Formula *formula, const uint64_t *numbers) {
+    uint64_t stack[MOST_DEPTH];
+    size_t depth = 0;
+    for (size_t i = 0; i < formula->count; i++) {
+        const Term *term = &sequence->terms[formula->first + i];
+        if (term->kind == LITERAL || term->kind == NUMBER) {
+            stack[depth++] = term->kind == LITERAL ? term->value : numbers[term->value];
+        } else {
+            depth--;
+            stack[depth - 1] = computed(term->kind, stack[depth - 1], stack[depth]);
+        }
+    }
+    return stack[0];
+}
+
 // Sets a grid that is computed from extents. False if it is too large.
 static bool set_grid(Sequence *sequence, const Step *step, Job *job) {
-    uint64_t workgroups[3] = {1, 1, 1}, threads = step->threads;
+    uint64_t workgroups[3] = {1, 1, 1};
     unsigned __int128 invocations = 1; // of three u32
     bool is_fine = true;
     for (size_t i = 0; i < step->extent_count; i++) {
@@ -72,12 +110,14 @@ static bool set_grid(Sequence *sequence, const Step *step, Job *job) {
         const uint64_t count = extent->is_read ? word_at(sequence, &extent->place) : extent->value;
         workgroups[i] = (count + extent->workgroup_size - 1) / extent->workgroup_size;
         is_fine = is_fine && workgroups[i] <= MOST_WORKGROUPS && !(extent->is_signed && count > INT32_MAX);
-        threads *= extent->is_factor ? workgroups[i] : 1;
         invocations *= count;
         sequence->read[i] = (uint32_t)count;
     }
-    memcpy(sequence->numbers + step->first_number, workgroups, sizeof workgroups);
-    job->count = workgroups[0] == 0 || workgroups[1] == 0 || workgroups[2] == 0 ? 0 : threads;
+    uint64_t *numbers = sequence->numbers + step->first_number;
+    memcpy(numbers, workgroups, sizeof workgroups);
+    const bool is_empty = workgroups[0] == 0 || workgroups[1] == 0 || workgroups[2] == 0;
+    job->count = is_empty ? 0 : value_of(sequence, &step->threads_then, numbers);
+    job->scratch = value_of(sequence, &step->scratch_then, numbers);
     return is_fine && invocations <= step->capacity;
 }
 

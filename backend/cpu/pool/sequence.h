@@ -13,12 +13,24 @@ typedef struct {
 } Place;
 
 // The invocations of a dispatch in one dimension: `value`, or the u32 at `place` if it `is_read`, an i32 if it
-// `is_signed`. The dispatch has a number of threads that grows with the workgroups in this dimension if it `is_factor`.
+// `is_signed`.
 typedef struct {
     uint64_t is_read, is_signed, value;
     Place place;
-    uint64_t workgroup_size, is_factor;
+    uint64_t workgroup_size;
 } Extent;
+
+// A part of a formula in postfix order: a literal, the number of a step with this index, or an operation on the two
+// values before it. Arithmetic is modulo 2^64, and division by zero gives zero.
+typedef struct {
+    uint64_t kind, value;
+} Term;
+
+enum { LITERAL, NUMBER, SUM, DIFFERENCE, PRODUCT, QUOTIENT, REMAINDER, MINIMUM, MAXIMUM };
+
+typedef struct {
+    uint64_t first, count;
+} Formula;
 
 enum { DISPATCH, FILL, COPY };
 
@@ -27,11 +39,12 @@ typedef struct {
     uint64_t entry;                     // of a dispatch
     uint64_t first_place, place_count;  // of bindings; of the target; of the source and the target
     uint64_t first_number;              // of a dispatch, workgroups first; of a fill or a copy, its bytes
-    uint64_t threads;                   // of a dispatch; if it has extents, with one workgroup in each dimension
+    uint64_t threads;                   // of a dispatch
     uint64_t scratch;                   // bytes
     uint64_t first_private, private_count;
     uint64_t first_extent, extent_count; // of a dispatch whose grid is computed when it runs: 3, else none
     uint64_t capacity;                   // the most invocations of such a dispatch
+    Formula threads_then, scratch_then;  // of such a dispatch
     uint64_t is_beside;                  // whether it does not depend on the step before, nor on those that one is beside
     double each;                         // in and out, as in `Job`
     double seconds;                      // added to if the sequence is timed
@@ -45,6 +58,7 @@ typedef struct {
     uint64_t *numbers;
     const Private *privates;
     const Extent *extents;
+    const Term *terms;
     char **memories; // changed by swaps
     size_t memory_count;
     const uint64_t *swaps; // which memory takes the place of each between two executions; null for none

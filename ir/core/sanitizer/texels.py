@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...diagnostics import Diagnostic, Note, Severity
-from ...textures import is_layered, is_loadable, is_multisampled, is_written, level_extent, rank, read_extent
+from ...textures import format_in, is_layered, is_loadable, is_multisampled, is_written, level_extent, rank, read_extent
 from ...types import Texture
 from .. import nodes
 from ..interp_frame import INVOCATION, Frame, Memory
@@ -56,7 +56,8 @@ class TexelAccess:
         level = 0 if is_multisampled(self.texture) else min(last, extent.count - 1)
         size = level_extent(self.texture, extent, level)
         is_inside = last < extent.count and all(a < count for a, count in zip(at, size, strict=True))
-        offset = texel_offset(self.texture, extent, at, last) if is_inside else None
+        form = format_in(self.texture, memory)
+        offset = texel_offset(form, self.texture, extent, at, last) if is_inside else None
         dimensions = rank(self.texture) + is_layered(self.texture)
         shown = tuple(self._shown(number) for number in at[:dimensions])
         return Texel(memory, offset, shown, size[:dimensions], last, extent.count)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..compare import EXACT, Tolerance
+from ..ir.samplers import Sampler, sampler_from
 from .expressions import Expression, ExpressionError, Sizes, evaluate, evaluate_count
 from .generators import Arange, Fields, File, Generator, Integers, Linspace, Normal, Uniform, Value
 from .model import BufferPlan, Case, CaseError, Constant, KernelCases
@@ -91,7 +92,18 @@ def _kernel_beside(file: Path) -> str:
 
 
 _KERNELS = (".wgsl", ".hir")
-_INHERITED = ("entry", "reference", "threads", "workgroups", "sizes", "constants", "seed", "buffers", "picture")
+_INHERITED = (
+    "entry",
+    "reference",
+    "threads",
+    "workgroups",
+    "sizes",
+    "constants",
+    "seed",
+    "buffers",
+    "samplers",
+    "picture",
+)
 
 
 def _as_anything(value: object) -> object:
@@ -122,6 +134,7 @@ def _load_case(
         entry=table.take("entry", as_text),
         sizes=sizes,
         plans=_plans(table.sub("buffers")),
+        samplers=_samplers(table),
         workgroups=workgroups,
         threads=threads,
         constants=_constants(table, sizes),
@@ -140,7 +153,7 @@ def _load_case(
 def _merged(case: Mapping[str, object], defaults: Mapping[str, object], table: Table) -> dict[str, object]:
     """A case over the file's defaults: tables are merged key by key, buffers one level deeper; others are replaced."""
     merged = {**defaults, **case}
-    for key in ("sizes", "constants"):
+    for key in ("sizes", "constants", "samplers"):
         if key in defaults and key in case:
             merged[key] = {**as_table(defaults[key]), **(table.take(key, as_table) or {})}
     if "threads" in case or "workgroups" in case:
@@ -198,6 +211,16 @@ def _reference(table: Table) -> Reference | None:
 
 def _plans(buffers: Table) -> dict[str, BufferPlan]:
     return {name: _plan(buffers.sub(name)) for name in buffers.names()}
+
+
+def _samplers(table: Table) -> dict[str, Sampler]:
+    made: dict[str, Sampler] = {}
+    for name, fields in (table.take("samplers", as_table) or {}).items():
+        try:
+            made[name] = sampler_from(as_table(fields))
+        except (InputError, ValueError) as error:
+            raise table.error(str(error), f"samplers.{name}") from None
+    return made
 
 
 def _plan(buffer: Table) -> BufferPlan:

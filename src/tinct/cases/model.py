@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..base.errors import InputError
 from ..compare import Tolerance
+from ..ir.samplers import Sampler
 from .expressions import Expression, ExpressionError, evaluate_count
 from .generators import Generator, Request
 from .references import Reference, call
@@ -60,6 +61,7 @@ class Case:
     entry: str | None
     sizes: Mapping[str, int]
     plans: Mapping[str, BufferPlan]
+    samplers: Mapping[str, Sampler]
     workgroups: tuple[int, int, int] | None
     threads: tuple[int, int, int] | None
     constants: Mapping[str, Constant]

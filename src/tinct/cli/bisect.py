@@ -107,7 +107,9 @@ def _of_case(case: Case, against: str | None) -> tuple[str, Dispatch, Expectatio
         raise InputError(f"{case.kernel_path} is Hercules IR: tinct bisect takes shaders")
     kernel = load(case.kernel_path).kernel(case.entry)
     inputs = case.inputs({info.name: info.dtype for info in kernel.bindings if info.dtype is not None})
-    dispatch = Dispatch(kernel, inputs, case.constants, workgroups=case.workgroups, threads=case.threads)
+    dispatch = Dispatch(
+        kernel, {**inputs, **case.samplers}, case.constants, workgroups=case.workgroups, threads=case.threads
+    )
     if against == "reference":
         arrays = case.expected(inputs)
         if arrays is None:

@@ -18,7 +18,8 @@ from ..cases.generators import Arange, Generator, Integers, Request, Uniform, Va
 from ..functions import HerculesFunction, ParameterInfo
 from ..graphs import GraphProgram
 from ..ir.hints import unknown_name
-from ..ir.types import Array, Struct, Texture, Type, Vector
+from ..ir.samplers import sampler_from
+from ..ir.types import Array, Sampler, Struct, Texture, Type, Vector
 from ..reflection import BindingInfo
 from ..shader import BufferValue, Kernel
 from ..textures import shape_text, texel_dtype
@@ -96,6 +97,8 @@ def _argument(info: ParameterInfo, text: str, random: np.random.Generator) -> ob
 
 
 def _buffer(info: BindingInfo, text: str, random: np.random.Generator) -> BufferValue:
+    if isinstance(info.type, Sampler):
+        return _sampler(text)
     path = Path(text)
     if path.suffix == ".npy":
         return _load(path)
@@ -110,6 +113,17 @@ def _buffer(info: BindingInfo, text: str, random: np.random.Generator) -> Buffer
     if isinstance(info.type, Texture):
         return _fill_texture(info.type, shape, generator, random)
     return _fill(info, shape, generator, random)
+
+
+def _sampler(text: str) -> BufferValue:
+    try:
+        fields: object = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict):
+        raise InputError("""a sampler is JSON, such as {"mag_filter": "linear"}; {} is one with WebGPU's defaults""")
+    made: BufferValue = sampler_from(cast("dict[str, Any]", fields))
+    return made
 
 
 def _load(path: Path) -> npt.NDArray[Any]:

@@ -19,7 +19,7 @@ from ..devices import DEVICES, adapter_named, routed
 from ..functions import HerculesFile
 from ..ir.diagnostics import ShaderError
 from ..shader import Shader
-from .device_names import ADAPTER_HELP, DEVICE, device_name
+from .device_names import ADAPTER_HELP, EMULATED_HELP, KERNEL_DEVICE, kernel_device_name
 from .options import for_json, format_option
 from .tables import Column, Row, print_table
 
@@ -42,6 +42,8 @@ Examples:
 
 {ADAPTER_HELP}
 
+{EMULATED_HELP}
+
 \b
 JSON: a list of answers, each with kernel, case, device, status ("agrees", "differs", "reference", "skipped",
 "failed"), against, detail, compileSeconds, runSeconds, and outputs: for each buffer that was compared, the numbers
@@ -52,7 +54,14 @@ Exit codes: 1 if an answer differs or a device refuses a shader, 3 if only devic
 """,
 )
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--device", "devices", multiple=True, type=device_name, metavar=DEVICE, help="Which; all if not given.")
+@click.option(
+    "--device",
+    "devices",
+    multiple=True,
+    type=kernel_device_name,
+    metavar=KERNEL_DEVICE,
+    help="Which; all if not given.",
+)
 @click.option("--via", type=click.Choice(["hercules"]), help="Add the GPUs by way of Hercules IR.")
 @click.option(
     "--picture-dir", type=click.Path(file_okay=False, path_type=Path), help="Where to write kernels' pictures."

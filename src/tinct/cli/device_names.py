@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from ..devices import DEVICES, adapter_named
+from ..devices import DEVICES, EMULATED, adapter_named
 from ..functions import DEVICES as FUNCTION_DEVICES
 from ..ir.hints import unknown_name
 
@@ -15,7 +15,11 @@ ADAPTER_HELP: Final = """\
 \b
 gpu:ADAPTER is a certain GPU: gpu:vulkan (metal, d3d12, opengl) names a backend, gpu:radeon a part of an adapter's name.
 gpu takes the fastest. OpenGL lacks parts of WebGPU: it is used only as gpu:opengl, with a warning."""
+EMULATED_HELP: Final = """\
+\b
+cpu:aarch64 is the code for 64-bit Arm processors, run by qemu-aarch64: slow, to test that code on another machine."""
 REFERENCE: Final = "reference"
+KERNEL_DEVICE: Final = f"[{'|'.join([*DEVICES, 'gpu:ADAPTER', *EMULATED])}]"
 DEVICE: Final = f"[{'|'.join([*DEVICES, 'gpu:ADAPTER'])}]"
 FUNCTION_DEVICE: Final = f"[{'|'.join([*FUNCTION_DEVICES, 'gpu:ADAPTER'])}]"
 DEVICE_OR_REFERENCE: Final = f"[{REFERENCE}|{DEVICE[1:]}"
@@ -24,6 +28,11 @@ DEVICE_OR_REFERENCE: Final = f"[{REFERENCE}|{DEVICE[1:]}"
 def device_name(text: str) -> str:
     """A name that can be a device's; whether such an adapter is there is found out when it is needed."""
     return _checked(text, DEVICES)
+
+
+def kernel_device_name(text: str) -> str:
+    """The same, or the name of a processor in an emulator."""
+    return text if text in EMULATED else device_name(text)
 
 
 def device_of_node(text: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ import click
 
 from ..functions import FieldInfo, HerculesFile, HerculesFunction, StructureInfo
 from ..functions.function import PartInfo
-from . import dtypes
+from ..interface import dtypes
 from .tables import Column, Row, print_table
 
 _PARTS = (

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Iterator
 
 import click
 
+from ..base.errors import InputError
 from ..functions import HerculesFile, is_hercules_path
+from ..interface import document, dtypes, python_module, rust_module, schema
 from ..ir.types import Array, Struct, Texture, Type
 from ..reflection import BindingInfo, EntryPointInfo, MemberInfo, OverrideInfo, StructInfo
 from ..shader import Shader
 from ..textures import shape_text
-from . import dtypes
 from .functions import reflect_functions
-from .options import file_argument, format_option, read_source
+from .options import file_argument, print_text, read_source
 from .tables import Column, Row, print_table
 
 
@@ -25,6 +25,8 @@ from .tables import Column, Row, print_table
 Examples:
   tinct reflect particles.wgsl
   tinct reflect particles.wgsl --format json
+  tinct reflect particles.wgsl --format python > particles_layout.py
+  tinct reflect particles.wgsl --format rust --derive bytemuck::Pod --derive bytemuck::Zeroable > particles.rs
   tinct reflect matmul.hir
 
 \b
@@ -40,73 +42,40 @@ sizes and offsets are numbers, or strings where they depend on dynamic constants
 """,
 )
 @file_argument
-@format_option
-def command(file: str, form: str) -> None:
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "schema", "python", "rust"]),
+    default="text",
+    show_default=True,
+    help="For people, or for programs.",
+)
+@click.option("--derive", multiple=True, metavar="PATH", help="A derive macro for Rust; may be repeated.")
+def command(file: str, form: str, derive: tuple[str, ...]) -> None:
     """Show entry points, bindings, overrides, and the size, alignment and numpy dtype of every type in a buffer."""
+    if derive and form != "rust":
+        raise InputError("--derive is for --format rust")
     if is_hercules_path(file):
-        reflect_functions(HerculesFile(read_source(file)), form)
+        _reflect_hercules(file, form)
         return
     shader = Shader(read_source(file))
-    if form == "json":
-        click.echo(json.dumps(as_json(shader), indent=2))
-    else:
-        _print(shader)
+    match form:
+        case "text":
+            _print(shader)
+        case "json":
+            click.echo(json.dumps(document(shader), indent=2))
+        case "schema":
+            click.echo(json.dumps(schema(), indent=2))
+        case "python":
+            print_text(python_module(shader))
+        case _:
+            print_text(rust_module(shader, derive=derive))
 
 
-def as_json(shader: Shader) -> dict[str, object]:
-    """All of it, for programs."""
-    return {
-        "entryPoints": [
-            {
-                "name": info.name,
-                "stage": info.stage,
-                "workgroupSize": list(info.workgroup_size),
-                "bindings": list(info.bindings),
-                "overrides": list(info.overrides),
-            }
-            for info in shader.entry_points.values()
-        ],
-        "bindings": [_binding_json(info) for info in shader.bindings.values()],
-        "overrides": [dataclasses.asdict(info) for info in shader.overrides.values()],
-        "structs": [_struct_json(info) for info in shader.structs.values()],
-    }
-
-
-def _binding_json(info: BindingInfo) -> dict[str, object]:
-    return {
-        "name": info.name,
-        "group": info.group,
-        "binding": info.binding,
-        "space": info.space,
-        "access": info.access,
-        "type": str(info.type),
-        "size": info.size,
-        "minimumSize": info.minimum_size,
-        "align": info.align,
-        "stride": info.stride,
-        "dtype": dtypes.as_json(info.dtype),
-        "shape": shape_text(info.type) if isinstance(info.type, Texture) else None,
-    }
-
-
-def _struct_json(info: StructInfo) -> dict[str, object]:
-    return {
-        "name": info.name,
-        "size": None if info.ends_open else info.size,
-        "align": info.align,
-        "members": [
-            {
-                "name": member.name,
-                "type": member.type,
-                "offset": member.offset,
-                "size": member.size,
-                "align": member.align,
-                "dtype": dtypes.as_json(member.dtype),
-            }
-            for member in info.members
-        ],
-        "dtype": dtypes.as_json(info.dtype),
-    }
+def _reflect_hercules(file: str, form: str) -> None:
+    if form not in ("text", "json"):
+        raise InputError(f"--format {form} is for WGSL")
+    reflect_functions(HerculesFile(read_source(file)), form)
 
 
 # Text

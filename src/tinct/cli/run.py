@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
 from ..base.errors import InputError
+from ..coverage import measure
+from ..coverage.listing import listing, summary
 from ..devices import routed
 from ..ir.diagnostics import render_all
 from ..ir.source import Source
@@ -16,7 +19,7 @@ from ..shader import Sanitized, Shader
 from .buffer_specs import make_buffers
 from .check import as_json
 from .colours import paint
-from .device_names import ADAPTER_HELP, DEVICE, device_name
+from .device_names import ADAPTER_HELP, EMULATED_HELP, KERNEL_DEVICE, kernel_device_name
 from .options import (
     constants_option,
     file_argument,
@@ -42,7 +45,8 @@ Buffers, one --buffer for each binding the entry point uses:
   NAME=integers:1024:0:100   random whole numbers of [0, 100)
   NAME='{{"a": 2.5, "n": 7}}'  JSON: numbers, lists, objects of a structure's members, lists of such objects
 Generators fill every member of a structure; for a structure that ends in a runtime-sized array, the shape is that of
-the array. A texture takes an array of the shape that tinct reflect shows; integers of 8 or 16 bits are normalised.
+the array. A sampler takes JSON with the names of tinct.Sampler: s='{{"mag_filter": "linear"}}', or s='{{}}'.
+A texture takes an array of the shape that tinct reflect shows; integers of 8 or 16 bits are normalised.
 
 \b
 Examples:
@@ -56,9 +60,15 @@ a number and the infinities are the words "NaN", "Infinity" and "-Infinity". --b
 
 {ADAPTER_HELP}
 
+{EMULATED_HELP}
+
 \b
 --contract lets the CPU compute a * b + c with one rounding, as WGSL allows and GPUs do. Inner products run up to twice
 as fast, and are mostly more exact; but the results are no longer the interpreter's, bit for bit.
+
+\b
+--coverage prints the text of the kernel with a count before each line: how often it ran, "never", or "-" for a line
+that no run can reach. Below a branch stands which way was never taken. With --format json it goes to standard error.
 
 \b
 --sanitize reports data races between invocations, reads of workgroup memory before any write, indices out of
@@ -75,7 +85,9 @@ bounds, and barriers that some invocations do not reach; with --format json as a
 @click.option("--threads", metavar="N[xM[xK]]", help="Invocations, rounded up to whole workgroups; a 0 runs nothing.")
 @click.option("--workgroups", metavar="N[xM[xK]]", help="Workgroups; a 0 runs nothing.")
 @constants_option
-@click.option("--device", type=device_name, metavar=DEVICE, default="cpu", show_default=True, help="Where to run.")
+@click.option(
+    "--device", type=kernel_device_name, metavar=KERNEL_DEVICE, default="cpu", show_default=True, help="Where to run."
+)
 @via_option
 @click.option(
     "--timeout",
@@ -85,6 +97,7 @@ bounds, and barriers that some invocations do not reach; with --format json as a
 )
 @click.option("--contract", is_flag=True, help="Let the CPU fuse products and sums; see below.")
 @click.option("--sanitize", is_flag=True, help="Look for races and misuse of memory, on the interpreter; see below.")
+@click.option("--coverage", is_flag=True, help="Print how often each line ran; see below.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random buffers.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Save the results (.npz).")
 @format_option
@@ -101,6 +114,7 @@ def command(
     timeout: float | None,
     contract: bool,
     sanitize: bool,
+    coverage: bool,
     seed: int,
     output: Path | None,
     form: str,
@@ -112,23 +126,26 @@ def command(
     groups = parse_extent(workgroups, "--workgroups")
     values = parse_constants(constants)
     if sanitize:
-        if contract or via:
-            raise InputError("--sanitize runs on the interpreter, which has no --contract and no --via")
+        if contract or via or coverage:
+            raise InputError("--sanitize runs on the interpreter, which has no --contract, no --via and no --coverage")
         _check_device(device)
         watched = kernel.sanitize(given, threads=invocations, workgroups=groups, constants=values, timeout=timeout)
         _report(watched, output, form)
         return
-    result = kernel.run_timed(
-        given,
-        threads=invocations,
-        workgroups=groups,
-        constants=values,
-        device=device,
-        via=via,
-        timeout=timeout,
-        contract=contract,
-    )
+    with measure() if coverage else nullcontext() as seen:
+        result = kernel.run_timed(
+            given,
+            threads=invocations,
+            workgroups=groups,
+            constants=values,
+            device=device,
+            via=via,
+            timeout=timeout,
+            contract=contract,
+        )
     show_outputs(result.outputs, output, form)
+    for covered in seen or ():
+        click.echo(f"{listing(covered)}\n\n{summary([covered])}", err=form == "json")
     timing = result.timing
     how = "loaded from the cache" if timing.is_cached else "compiled"
     click.echo(

@@ -46,6 +46,15 @@ class HerculesFile:
     def __iter__(self) -> Iterator[str]:
         return iter(self._functions)
 
+    def __len__(self) -> int:
+        return len(self._functions)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._functions)
+
     def function(self, name: str | None = None) -> HerculesFunction:
         """The function of that name; without one, the last, which may call all others. Raises InputError."""
         if not self._functions:

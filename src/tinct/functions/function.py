@@ -24,6 +24,7 @@ from ..ir.hercules.text import dynamic_text, type_text
 from ..ir.hercules.types import substitute
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import shown
+from ..outputs import Outputs, summary
 from .dtypes import (
     dtype_if_known,
     dtype_of,
@@ -81,6 +82,9 @@ class FunctionRun:
 
     outputs: Arrays
     timing: Timing
+
+    def __repr__(self) -> str:
+        return f"<FunctionRun {summary(self.outputs, self.timing)}>"
 
 
 class HerculesFunction:
@@ -224,7 +228,7 @@ class HerculesFunction:
                     reassociate=reassociate,
                 )
             found, timing = self._unpacked(result, returned), result.timing
-        return FunctionRun(dict(zip(self._parts.names, found, strict=True)), timing)
+        return FunctionRun(Outputs(zip(self._parts.names, found, strict=True)), timing)
 
     def value_of(self, outputs: Mapping[str, npt.NDArray[Any]]) -> Value:
         """What the function returned, from the arrays of a run: numbers, lists for arrays and products, and

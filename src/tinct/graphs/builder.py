@@ -167,8 +167,8 @@ class Graph(Executable):
         `constants` values of overrides. For a graph, `instances` says how many instances of it there are: without, one.
         An extent is a whole number, an expression such as "len(picture) / 2", an input or a part of an output.
         `capacity` is the most invocations of a kernel if a node writes their number: more are an error, and a run on
-        the CPU does not wait for the number. A function is one of `tinct.host`, or any other, with the types of its
-        `inputs` and `outputs` as there.
+        the CPU or a GPU does not wait for the number. A function is one of `tinct.host`, or any other, with the types
+        of its `inputs` and `outputs` as there.
 
         Raises InputError.
         """

@@ -9,32 +9,36 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ..arguments import path_of
-from ..base.errors import InputError
 from ..buffers import pack_binding
+from ..compilation import Compilation
 from ..ir.layout import member_offsets, size_of, stride_of
 from ..ir.types import Array, Atomic, Struct, Type, Vector
 from ..pipeline import GpuOptions
 from ..reflection import BindingInfo
 from ..shader import BufferValue
+from .indirect import indirect_buffers, indirect_kernel
 from .machine import host_value
-from .plan import Bound, Dispatch, Fact, Fill, Plan, Transfer
+from .plan import Arguments, Dispatch, Fact, Fill, Plan, Transfer
 
 if TYPE_CHECKING:
     from .builder import Graph
     from .program import GraphProgram
 
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
 """The version of the format, `version` in `plan.json`. It changes when a program that reads the format must."""
 PLAN_FILE: Final = "plan.json"
 INPUTS_FOLDER: Final = "inputs"
 _MULTIPLE: Final = 4
 """Sizes that WebGPU's `clearBuffer` and bindings take are multiples of this many bytes."""
-_USAGES: Final = ("STORAGE", "UNIFORM", "COPY_SRC", "COPY_DST")
+INDIRECT_FILE: Final = "indirect-dispatch.wgsl"
+"""The kernel that makes the numbers of workgroups of indirect dispatches; no leaf has such a name."""
+_USAGES: Final = ("STORAGE", "UNIFORM", "INDIRECT", "COPY_SRC", "COPY_DST")
 _LAYOUTS: Final = {
     ("uniform", "read"): "uniform",
     ("storage", "read"): "read-only-storage",
@@ -87,7 +91,7 @@ def _whole(graph: Graph | GraphProgram) -> GraphProgram:
     return graph.program if isinstance(graph, Graph) else graph
 
 
-@dataclass(slots=True)
+@dataclass
 class _Kernels:
     """The WGSL files: kernels of equal text are one."""
 
@@ -100,24 +104,28 @@ class _Kernels:
     def number(self, step: Dispatch) -> int:
         """The index of a dispatch's kernel."""
         if step.leaf not in self._numbers:
-            self._numbers[step.leaf] = self._add(step)
+            links = self.program.links
+            kernel, names = links.kernels[step.leaf], {it.name for it in step.bindings}
+            bound = [it for it in kernel.bindings if it.name in names]
+            compilation = kernel.compilation(links.constants[step.leaf])
+            self._numbers[step.leaf] = self._add(compilation, bound, f"{step.leaf}.wgsl")
         return self._numbers[step.leaf]
 
-    def _add(self, step: Dispatch) -> int:
-        links = self.program.links
-        made = links.kernels[step.leaf].compilation(links.constants[step.leaf]).for_gpu(GpuOptions())
+    @cached_property
+    def indirect(self) -> int:
+        """The index of the kernel that makes the numbers of workgroups of indirect dispatches."""
+        kernel = indirect_kernel()
+        return self._add(kernel.compilation(), kernel.bindings, INDIRECT_FILE)
+
+    def _add(self, compilation: Compilation, bound: Sequence[BindingInfo], name: str) -> int:
+        made = compilation.for_gpu(GpuOptions())
         self.has_f16 |= made.has_f16
         for number, it in enumerate(self.described):
             if self.texts[it["file"]] == made.wgsl:
                 return number
-        name = f"{step.leaf}.wgsl"
         self.texts[name] = made.wgsl
-        infos = {it.name: it for it in links.kernels[step.leaf].bindings}
-        bindings = [
-            {"group": it.group, "binding": it.binding, "name": it.name, "type": _layout(infos[it.name])}
-            for it in step.bindings
-        ]
-        size = list(step.workgroup_size)
+        bindings = [{"group": it.group, "binding": it.binding, "name": it.name, "type": _layout(it)} for it in bound]
+        size = list(compilation.workgroup_size)
         self.described.append({"file": name, "entry": made.entry, "workgroup_size": size, "bindings": bindings})
         return len(self.described) - 1
 
@@ -137,8 +145,9 @@ class _Writer:
         plan = self._plan
         constants = [self._constant(number) for number in range(len(plan.constants))]
         inputs = [self._input(number) for number in range(len(plan.inputs))]
-        steps = [self._step(it) for it in plan.steps]
+        steps = [made for number, it in enumerate(plan.steps) for made in self._steps(number, it)]
         outputs = list(self._outputs())
+        errors = [self._place(it, "COPY_SRC") for it in plan.errors]
         for rotation in plan.rotations:
             together = set[str]().union(*(self._usages[it] for it in rotation))
             for it in rotation:
@@ -155,6 +164,7 @@ class _Writer:
             "facts": [self._fact(it) for it in plan.facts],
             "steps": steps,
             "outputs": outputs,
+            "errors": errors,
             "feeds": [{"output": output, "input": name} for output, name in plan.feeds],
             "rotations": [list(it) for it in plan.rotations],
         }
@@ -190,39 +200,43 @@ class _Writer:
             type, size = self._program.outputs[it.name], self._plan.buffers[it.buffer].size
             yield {"name": it.name, "type": type, "size": size, **self._place(it.buffer, "COPY_SRC")}
 
-    def _step(self, step: Dispatch | Fill | Transfer) -> Json:
+    def _steps(self, number: int, step: Dispatch | Fill | Transfer) -> list[Json]:
+        """A step, and what makes its numbers of workgroups before it."""
         match step:
             case Fill(buffer):
                 place = self._place(buffer, "COPY_DST")
-                return {"do": "clear", **place, "size": _rounded(self._plan.buffers[buffer].size)}
+                return [{"do": "clear", **place, "size": _rounded(self._plan.buffers[buffer].size)}]
             case Transfer():
                 source = self._place(step.source, "COPY_SRC", step.source_offset)
                 target = self._place(step.target, "COPY_DST", step.target_offset)
-                return {"do": "copy", "source": source, "target": target, "size": step.size, "why": step.why}
+                return [{"do": "copy", "source": source, "target": target, "size": step.size, "why": step.why}]
             case Dispatch():
-                return self._dispatch(step)
+                infos = {it.name: it for it in self._program.links.kernels[step.leaf].bindings}
+                bindings = [self._binding(it.buffer, infos[it.name]) for it in step.bindings]
+                grid = self._grid(number, step)
+                dispatch = {"do": "dispatch", "node": "/".join(step.path), "kernel": self.kernels.number(step)}
+                maker = [] if step.arguments is None else [self._maker(step, step.arguments)]
+                return [*maker, {**dispatch, **grid, "bindings": bindings}]
 
-    def _dispatch(self, step: Dispatch) -> Json:
-        node = "/".join(step.path)
-        if step.workgroups is None:
-            raise InputError(f"not supported: a plan in JSON with extents that a node writes, as those of {node!r}")
-        infos = {it.name: it for it in self._program.links.kernels[step.leaf].bindings}
-        bindings = [self._binding(it, infos[it.name]) for it in step.bindings]
-        kernel = self.kernels.number(step)
-        return {
-            "do": "dispatch",
-            "node": node,
-            "kernel": kernel,
-            "workgroups": list(step.workgroups),
-            "bindings": bindings,
-        }
+    def _grid(self, number: int, step: Dispatch) -> Json:
+        """The numbers of workgroups of a dispatch, or where these are."""
+        if step.arguments is None:
+            return {"workgroups": step.workgroups}
+        place = self._place(step.arguments.workgroups, "INDIRECT")
+        return {"indirect": {**place, "number": number, "capacity": step.capacity}}
 
-    def _binding(self, bound: Bound, info: BindingInfo) -> Json:
-        place = self._place(bound.buffer, "UNIFORM" if info.space == "uniform" else "STORAGE")
-        size = max(_rounded(self._plan.buffers[bound.buffer].size), info.minimum_size)
+    def _maker(self, step: Dispatch, arguments: Arguments) -> Json:
+        buffers = indirect_buffers(step, arguments)
+        bindings = [self._binding(buffers[it.name], it) for it in indirect_kernel().bindings]
+        kernel, node = self.kernels.indirect, "/".join(step.path)
+        return {"do": "dispatch", "node": node, "kernel": kernel, "workgroups": [1, 1, 1], "bindings": bindings}
+
+    def _binding(self, buffer: int, info: BindingInfo) -> Json:
+        place = self._place(buffer, "UNIFORM" if info.space == "uniform" else "STORAGE")
+        size = max(_rounded(self._plan.buffers[buffer].size), info.minimum_size)
         allocation = place["buffer"]
         self._sizes[allocation] = max(self._sizes[allocation], place["offset"] + size)
-        return {"group": bound.group, "binding": bound.binding, **place, "size": size}
+        return {"group": info.group, "binding": info.binding, **place, "size": size}
 
     def _place(self, buffer: int, usage: str, offset: int = 0) -> dict[str, int]:
         """Where a buffer of the plan lies, which is used so."""

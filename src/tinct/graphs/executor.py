@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ..backend.cpu.aligned import aligned_zeros
-from ..base.errors import DeviceError
+from ..base.errors import DeviceError, InputError
 from ..compilation import Compilation
 from ..sessions import Buffer, Copy, Session
 from ..sessions.gpu_replay import CopyStep, GpuReplay, ReplayStep
 from .gpu_steps import GpuMemory, GpuSteps
-from .host_steps import Act, Bytes, HostMemory, named, seconds_left
+from .host_steps import Act, Bytes, HostMemory, named, refused, seconds_left
+from .indirect import ERROR_BYTES, refusal
 from .linking import Links
 from .machine import NodeTiming
 from .phases import GpuPart, HostPart, Phase, SinglePart, parts_of
@@ -151,6 +152,15 @@ class Executor:
         self._order, self._should_stop = list(range(len(self.plan.allocations))), turns.should_stop
         self._write(given, record)
         flag = next((it for it in self.plan.outputs if it.name == turns.until), None)
+        try:
+            executions = self._run(flag, turns, deadline, record)
+        except InputError:
+            self._check_extents()
+            raise
+        self._check_extents()
+        return executions
+
+    def _run(self, flag: Flag | None, turns: Turns, deadline: float | None, record: Record | None) -> int:
         if len(self._parts) == 1 and isinstance(self._parts[0], HostPart):
             return self._run_whole(self._parts[0], flag, turns.most, deadline, record)
         if flag is None:
@@ -168,6 +178,15 @@ class Executor:
             device = self.plan.device(output.buffer)
             record.copies.append(Copy(place.label, place.size, device, HOST, "the program reads it"))
         return self._phase().read(output.buffer)
+
+    def _check_extents(self) -> None:
+        """Raise InputError if a step on a GPU had extents that are refused: of several, the first one's."""
+        found = [refusal(self._phase().read(it).tobytes()) for it in self.plan.errors]
+        number, words = min((it for it in found if it is not None), default=(0, None))
+        if words is not None:
+            step = self.plan.steps[number]
+            assert isinstance(step, Dispatch)
+            raise refused(step, words)
 
     # Inputs
 
@@ -323,12 +342,13 @@ class Executor:
                 self._turn()
             self._execute(deadline, record)
             done += 1
+            self._check_extents()  # without what refused steps would have written, the flag may never be set
             if _is_set(self._phase().read(flag.buffer)):
                 break
         return done
 
     def _until_on_gpu(self, flag: Flag, turns: Turns, deadline: float | None, record: Record | None) -> int:
-        every, done = turns.every or EVERY, 0
+        every, done = 1 if self._may_refuse_at_once() else turns.every or EVERY, 0
         memory = self._gpu(self.plan.device(flag.buffer))
         if every not in self._flags:
             self._flags[every] = memory.new(4 * every, "flags")
@@ -342,15 +362,27 @@ class Executor:
             found = np.flatnonzero(memory.download(flags.memory, 0, 4 * chunk).view(np.uint32))
             seconds_left(deadline)
             if not found.size:
+                self._check_extents()
                 done += chunk
                 continue
             exact = int(found[0]) + 1
             if exact < chunk:
                 self._order = order
+                self._forget_extents()
                 self._restore(saved, record)
                 self._repeat(exact, deadline, record)
             return done + exact
         return done
+
+    def _forget_extents(self) -> None:
+        """Forget refused extents, which may be of executions after the one that was asked for."""
+        for it in self.plan.errors:
+            self._phase().write(it, np.zeros(ERROR_BYTES, np.uint8))
+
+    def _may_refuse_at_once(self) -> bool:
+        """Whether a step on the CPU may end a run, which it must not do in an execution after the exact one."""
+        dispatches = (it for it in self.plan.steps if isinstance(it, Dispatch))
+        return any(it.workgroups is None and it.arguments is None for it in dispatches)
 
     def _execute_flagged(
         self, chunk: int, flag: Flag, flags: Buffer, deadline: float | None, record: Record | None

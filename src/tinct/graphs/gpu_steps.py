@@ -15,8 +15,9 @@ from ..sessions.gpu_replay import ClearStep, CopyStep, DispatchStep, GpuReplay, 
 from ..sessions.launches import Launch
 from ..sessions.memory import Memory
 from .host_steps import Act, Bytes, named, seconds_left
+from .indirect import ARGUMENT_BYTES, indirect_buffers, indirect_kernel
 from .linking import Links
-from .plan import Dispatch, Fill, Plan, Step, Transfer
+from .plan import Arguments, Dispatch, Fill, Plan, Step, Transfer
 
 if TYPE_CHECKING:
     from ..backend.gpu import Resident
@@ -125,7 +126,8 @@ class GpuSteps:
                 target, target_start = self.at(step.target, step.target_offset)
                 return lambda deadline: self.memory.copy(source, start, target, target_start, step.size)
             case Dispatch():
-                return named(step, self._dispatch(step))
+                made = step.arguments
+                return named(step, self._dispatch(step) if made is None else self._indirect(step, made))
 
     def replays(self, steps: Sequence[Step]) -> list[Act]:
         """What does steps in order, without a deadline, by as few messages as can be."""
@@ -159,7 +161,7 @@ class GpuSteps:
 
         def act(deadline: float | None) -> None:
             replay.prepare()
-            replay.run(1)
+            replay.run(1, timeout=seconds_left(deadline))
 
         return [act]
 
@@ -174,18 +176,23 @@ class GpuSteps:
                 places = self.at(step.source, step.source_offset), self.at(step.target, step.target_offset)
                 return [CopyStep(*places[0], *places[1], step.size)]
             case Dispatch():
-                launch = self._launch(step)
-                return [] if not isinstance(launch, GpuLaunch) else self._queued_launch(step, launch)
+                launch, made = self._launch(step), step.arguments
+                if not isinstance(launch, GpuLaunch):
+                    return []
+                if made is None:
+                    return self._prepared(step, [DispatchStep(launch)])
+                maker = self._maker(step, made)
+                return self._prepared(step, [DispatchStep(maker), DispatchStep(launch, *self.at(made.workgroups))])
 
-    def _queued_launch(self, step: Dispatch, launch: GpuLaunch) -> list[ReplayStep] | None:
-        found: list[ReplayStep] = []
+    def _prepared(self, step: Dispatch, dispatches: Sequence[DispatchStep]) -> list[ReplayStep] | None:
+        """Dispatches that a step consists of, or None if one of them must be looked after."""
+        are_prepared: list[bool] = []
 
         def prepare(deadline: float | None) -> None:
-            if launch.prepared() is not None:
-                found.append(DispatchStep(launch))
+            are_prepared.extend(it.launch.prepared() is not None for it in dispatches)
 
         named(step, prepare)(None)
-        return found or None
+        return list(dispatches) if all(are_prepared) else None
 
     def at(self, buffer: int, offset: int = 0) -> tuple[Memory, int]:
         """The memory in which a part of a buffer lies, and where in it."""
@@ -208,12 +215,20 @@ class GpuSteps:
 
     def _launch(self, step: Dispatch) -> Launch:
         if id(step) not in self._launches:
-            assert step.workgroups is not None
-            kernel, constants = self.links.kernels[step.leaf], self.links.constants[step.leaf]
-            views = {it.name: self._view(it.buffer) for it in step.bindings}
-            options = Options(step.workgroups, None, constants, step.device)
-            self._launches[id(step)] = self.memory.session.prepared(kernel, views, options)
+            self._launches[id(step)] = self._new_launch(step, step.workgroups or (1, 1, 1))
         return self._launches[id(step)]
+
+    def _new_launch(self, step: Dispatch, workgroups: tuple[int, int, int]) -> Launch:
+        kernel, constants = self.links.kernels[step.leaf], self.links.constants[step.leaf]
+        views = {it.name: self._view(it.buffer) for it in step.bindings}
+        return self.memory.session.prepared(kernel, views, Options(workgroups, None, constants, step.device))
+
+    def _maker(self, step: Dispatch, arguments: Arguments) -> GpuLaunch:
+        """What makes the numbers of workgroups of a step."""
+        views = {name: self._view(buffer) for name, buffer in indirect_buffers(step, arguments).items()}
+        found = self.memory.session.prepared(indirect_kernel(), views, Options((1, 1, 1), None, None, step.device))
+        assert isinstance(found, GpuLaunch)
+        return found
 
     def _dispatch(self, step: Dispatch) -> Act:
         launch = self._launch(step)
@@ -223,5 +238,21 @@ class GpuSteps:
                 launch.again()
             else:
                 launch.start(seconds_left(deadline))
+
+        return run
+
+    def _indirect(self, step: Dispatch, arguments: Arguments) -> Act:
+        """A dispatch whose extents are in buffers. One that must be looked after waits for its workgroups."""
+        queued = self._queued(step)
+        if queued is not None:
+            (act,) = self._replay(queued)
+            return act
+        maker = self._maker(step, arguments)
+
+        def run(deadline: float | None) -> None:
+            maker.again()
+            data = self.memory.download(*self.at(arguments.workgroups), ARGUMENT_BYTES)
+            x, y, z = map(int, data.view(np.uint32))
+            self._new_launch(step, (x, y, z)).start(seconds_left(deadline))
 
         return run

@@ -22,7 +22,7 @@ from .linking import Links
 from .plan import HOST, DataExtent, Dispatch, Fill, Plan, Step, Transfer
 
 if TYPE_CHECKING:
-    from ..backend.cpu.sequence_steps import GridFromMemory, Range, RefusedGrid, SequenceRun
+    from ..backend.cpu.sequence_steps import GridFromMemory, Range, SequenceRun
     from ..backend.cpu.sequence_steps import Step as HostStep
 
 Bytes = npt.NDArray[np.uint8]
@@ -91,20 +91,10 @@ class HostSequence:
             timed=timed,
         )
         if found.refused is not None:
-            raise InputError(self._refusal(found.refused))
+            step = self.steps[found.refused.step]
+            assert isinstance(step, Dispatch)
+            raise refused(step, found.refused.extents)
         return found
-
-    def _refusal(self, refused: RefusedGrid) -> str:
-        step = self.steps[refused.step]
-        assert isinstance(step, Dispatch)
-        read = zip(step.extents, refused.extents, strict=False)
-        extents = [_signed(it) if isinstance(of, DataExtent) and of.is_signed else it for of, it in read]
-        numbers, node = " x ".join(map(str, extents)), f"node {'/'.join(step.path)!r}"
-        if min(extents) < 0:
-            return f"{node}: an extent is negative: {numbers}"
-        if step.capacity is not None and prod(extents) > step.capacity:
-            return f"{node}: {numbers} invocations are more than its capacity, {step.capacity}"
-        return f"{node}: {numbers} invocations are more than {MAX_WORKGROUPS} workgroups in a dimension"
 
     def _step(self, step: Step) -> HostStep:
         from ..backend.cpu.sequence_steps import CopyStep, DispatchStep, FillStep
@@ -175,9 +165,22 @@ class HostMemory:
         return (lambda deadline: None) if 0 in workgroups else named(step, run)
 
 
-def _signed(word: int) -> int:
-    """The i32 with the bits of a u32."""
-    return word - (1 << 32) if word >= 1 << 31 else word
+def refused(step: Dispatch, words: Sequence[int]) -> InputError:
+    """The error of a dispatch whose extents, which were read as u32, are too many, or negative."""
+    read = zip(step.extents, words, strict=False)
+    extents = [_extent(of, word) for of, word in read]
+    numbers, node = " x ".join(map(str, extents)), f"node {'/'.join(step.path)!r}"
+    if min(extents) < 0:
+        return InputError(f"{node}: an extent is negative: {numbers}")
+    if step.capacity is not None and prod(extents) > step.capacity:
+        return InputError(f"{node}: {numbers} invocations are more than its capacity, {step.capacity}")
+    return InputError(f"{node}: {numbers} invocations are more than {MAX_WORKGROUPS} workgroups in a dimension")
+
+
+def _extent(of: int | DataExtent, word: int) -> int:
+    if isinstance(of, int):
+        return of
+    return word - (1 << 32) if of.is_signed and word >= 1 << 31 else word
 
 
 def named(step: Step, run: Act) -> Act:

@@ -23,10 +23,11 @@ VERSION = 1
 HOST = "cpu"
 """The device of the host's memory, in which the CPU and the interpreters work."""
 
-Kind: TypeAlias = Literal["input", "constants", "transient", "state"]
+Kind: TypeAlias = Literal["input", "constants", "error", "transient", "state"]
 """What memory is for.
   input: values that a run writes.
   constants: small values, each at a multiple of 256 bytes; a run writes it whole.
+  error: constants of a GPU that steps write, where an extent is refused (`Arguments`).
   transient: values that nodes write, which share it.
   state: the same, but it changes places with an input in a rotation.
 """
@@ -134,11 +135,27 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
+class Arguments:
+    """What a dispatch on a GPU needs if an extent is in a buffer. These are buffers:
+
+    `request` is a constant with what `indirect.packed_request` gives for the dispatch, and the number of the step.
+    Before the dispatch the kernel of that module writes `workgroups`, three u32. Where it refuses the extents, these
+    are zeros, and it leaves the number of the step and the extents in `error`, which is zeros when a run begins.
+    After that all later ones are zeros as well. An error is looked at when the steps have ended.
+    """
+
+    request: int
+    workgroups: int
+    error: int
+
+
+@dataclass(frozen=True, slots=True)
 class Dispatch:
     """A dispatch of a leaf's kernel for the node `path`, on `device`: that of its buffers, or an interpreter.
 
     `workgroups` is None if an extent is in a buffer. Then they are the extents divided by `workgroup_size`, rounded up;
-    more invocations than `capacity`, or more than 65,535 workgroups in a dimension, are an error.
+    more invocations than `capacity`, or more than 65,535 workgroups in a dimension, are an error. On a GPU `arguments`
+    says how these are made.
     """
 
     path: tuple[str, ...]
@@ -149,6 +166,7 @@ class Dispatch:
     workgroups: tuple[int, int, int] | None
     capacity: int | None
     bindings: tuple[Bound, ...]
+    arguments: Arguments | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +209,12 @@ class Plan:
     feeds: tuple[tuple[str, str], ...]
     rotations: tuple[tuple[int, ...], ...]
     live_bytes: int
+
+    @property
+    def errors(self) -> tuple[int, ...]:
+        """The buffers in which steps on GPUs leave that an extent is refused."""
+        dispatches = (it for it in self.steps if isinstance(it, Dispatch))
+        return tuple(dict.fromkeys(it.arguments.error for it in dispatches if it.arguments is not None))
 
     @property
     def transient_bytes(self) -> int:

@@ -35,8 +35,8 @@ class PlanMemory:
         self._places: dict[int, tuple[int, int]] = {}
         self.live_bytes = 0
         for number, draft in enumerate(drafts):
-            if draft.kind == "input":
-                self._places[number] = self._allocation(draft.device, draft.size, "input"), 0
+            if draft.kind in ("input", "error"):
+                self._places[number] = self._allocation(draft.device, draft.size, draft.kind), 0
         for device in dict.fromkeys(it.device for it in drafts):
             self._place_constants(device)
             self._place_transients(device)
@@ -112,20 +112,37 @@ def named_by(step: Step) -> list[int]:
         case Transfer():
             return [step.source, step.target]
         case Dispatch():
-            counts = [it.buffer for it in step.extents if isinstance(it, DataExtent)]
-            return [*counts, *(it.buffer for it in step.bindings)]
+            made = step.arguments
+            more = [] if made is None else [made.request, made.workgroups, made.error]
+            return [*_counts(step), *more, *(it.buffer for it in step.bindings)]
+
+
+def _counts(step: Dispatch) -> list[int]:
+    return [it.buffer for it in step.extents if isinstance(it, DataExtent)]
 
 
 def _apart(drafts: list[Draft], steps: list[Step]) -> dict[int, set[int]]:
     """The pairs of buffers that may not be ranges of one buffer of a GPU: a step writes one and reads the other."""
     found: dict[int, set[int]] = {}
-    for step in steps:
-        written = [step.target] if isinstance(step, Transfer) else []
-        if isinstance(step, Dispatch):
-            written = [it.buffer for it in step.bindings if it.is_written]
-        read = set(named_by(step)) - set(written)
+    for written, read in (scope for step in steps for scope in _usage_scopes(step)):
         for one in written:
-            for other in read:
+            for other in read - written:
                 found.setdefault(one, set()).add(other)
                 found.setdefault(other, set()).add(one)
     return found
+
+
+def _usage_scopes(step: Step) -> list[tuple[set[int], set[int]]]:
+    """The buffers that each command of a step writes, and those that it reads."""
+    match step:
+        case Fill(buffer):
+            return [({buffer}, set())]
+        case Transfer():
+            return [({step.target}, {step.source})]
+        case Dispatch():
+            written = {it.buffer for it in step.bindings if it.is_written}
+            bound, made = {it.buffer for it in step.bindings}, step.arguments
+            if made is None:
+                return [(written, bound)]
+            maker = {made.workgroups, made.error}, {made.request, *_counts(step)}
+            return [maker, (written, {made.workgroups, *bound})]

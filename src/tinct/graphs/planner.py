@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from ..base.errors import InputError
 from ..buffers import check_minimum
+from ..devices import adapter_named
 from ..dispatch import dispatch_size
 from ..ir import types as wgsl
 from ..ir.dataflow import interp
@@ -23,15 +24,18 @@ from ..ir.layout_packing import check_size, pack, unpack
 from ..reflection import BindingInfo
 from ..shader import Kernel
 from .devices import NodeDevices
+from .indirect import ARGUMENT_BYTES, ERROR_BYTES, MOST_CAPACITY, ExtentWord, packed_request
 from .linking import Links
 from .machine import check_zeros, selected
 from .plan import (
     HOST,
     VERSION,
+    Arguments,
     Bound,
     Constant,
     DataExtent,
     Dispatch,
+    Extents,
     Fact,
     Fill,
     Kind,
@@ -144,6 +148,8 @@ class _Recorder:
         self._steps: list[Step] = []
         self._constants: list[Constant] = []
         self._known_constants: dict[object, int] = {}
+        self._errors: dict[str, int] = {}
+        """By GPU, where refused extents are left."""
         self._uploads: dict[str, dict[int, str]] = {}
         """For each input, the buffers that a run writes it to, with the reasons."""
         self._facts: dict[Fact, None] = {}
@@ -239,20 +245,21 @@ class _Recorder:
         compilation, device = kernel.compilation(constants), self._request.devices.of(path)
         compilation.check_runnable_on(device)
         known = _known(extents)
-        if known is None and (capacity is None or device != "cpu"):
-            raise Unplannable("extents that a node wrote, without a capacity or on another device than the CPU")
+        if known is None and not _may_be_read(capacity, device):
+            raise Unplannable("extents that a node wrote, without a capacity or on an interpreter")
         workgroups = None if known is None else dispatch_size(None, known or 1, compilation)
         launch = None if workgroups is None else self._launch(leaf, workgroups, inputs)
         node = _Node(kernel, "/".join(path), HOST if device in _INTERPRETERS else device, launch)
         grid = tuple(it if isinstance(it, int) else self._extent(it, node) for it in extents)
         bound = self._bound(node, inputs)
+        size = compilation.workgroup_size
         places = [
             Bound(it.name, it.group, it.binding, bound[it.name], it.is_written)
             for it in kernel.bindings
             if it.name in bound
         ]
-        size = compilation.workgroup_size
-        self._steps.append(Dispatch(path, leaf.name, device, grid, size, workgroups, capacity, tuple(places)))
+        made = self._arguments(node, grid, size, capacity) if known is None and node.device != HOST else None
+        self._steps.append(Dispatch(path, leaf.name, device, grid, size, workgroups, capacity, tuple(places), made))
         outputs = {
             it.name: self._output(inputs[it.name], it, bound[it.name]) for it in kernel.bindings if it.is_written
         }
@@ -273,8 +280,25 @@ class _Recorder:
         return LaunchNumbers(leaf.name, workgroups, {port: it.content.size for port, it in inputs.items()}, number)
 
     def _extent(self, number: DataNumber, node: _Node) -> DataExtent:
-        buffer = self._on(number.content, node.device, f"the extent of {node.name!r} is in it")
-        return DataExtent(buffer, number.offset, is_signed=_plain(number.type) is wgsl.I32)
+        """A number where the device has it, or else a copy of nothing but the number."""
+        content, offset, why = number.content, number.offset, f"the extent of {node.name!r} is in it"
+        if node.device not in content.buffers and content.buffers:
+            copy = self._draft(content.label, node.device, 4, "transient")
+            self._steps.append(Transfer(next(iter(content.buffers.values())), offset, copy, 0, 4, why))
+            return DataExtent(copy, 0, is_signed=_plain(number.type) is wgsl.I32)
+        buffer = self._on(content, node.device, why)
+        return DataExtent(buffer, offset, is_signed=_plain(number.type) is wgsl.I32)
+
+    def _arguments(self, node: _Node, extents: Extents, size: tuple[int, int, int], capacity: int | None) -> Arguments:
+        """Where the numbers of workgroups of the next step are made, which is one on a GPU."""
+        words = [it if isinstance(it, int) else ExtentWord(it.offset // 4, it.is_signed) for it in extents]
+        packed = packed_request(words, size, capacity, len(self._steps))
+        request = self._noted(Constant(-1, packed, ()), [], f"{node.name}.extents", node.device)
+        if node.device not in self._errors:
+            self._errors[node.device] = self._draft("refused extents", node.device, ERROR_BYTES, "error")
+            self._constants.append(Constant(self._errors[node.device], bytes(ERROR_BYTES), ()))
+        made = self._draft(f"{node.name}.workgroups", node.device, ARGUMENT_BYTES, "transient")
+        return Arguments(request, made, self._errors[node.device])
 
     def _output(self, before: _Value, info: BindingInfo, buffer: int) -> _Value:
         """The version of a value that a node has written."""
@@ -512,6 +536,13 @@ def _known(extents: tuple[int | DataNumber, ...]) -> tuple[int, ...] | None:
     """Extents of which no node wrote one."""
     known = tuple(it for it in extents if isinstance(it, int))
     return known if len(known) == len(extents) else None
+
+
+def _may_be_read(capacity: int | None, device: str) -> bool:
+    """Whether the device takes extents from a buffer."""
+    if adapter_named(device) is not None:
+        return capacity is not None and capacity <= MOST_CAPACITY
+    return capacity is not None and device == "cpu"
 
 
 def _plain(type: wgsl.Type) -> wgsl.Type:

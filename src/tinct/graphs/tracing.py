@@ -113,6 +113,7 @@ class _Trace:
         workgroups: Any = None,
         instances: Any = (),
         constants: Any = None,
+        capacity: Any = None,
     ) -> dict[str, TracedPort]:
         node = self._graph.node(
             cast("Kernel | Graph | GraphProgram | HostFunction", callee),
@@ -120,6 +121,7 @@ class _Trace:
             workgroups=workgroups,
             instances=instances,
             constants=constants,
+            capacity=capacity,
         )
         for name, value in _by_port(node, mapping_of(buffers, "buffers", node.inputs)):
             self._give(value, self._checked(node, name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,9 @@ class Buffer:
 
     def __repr__(self) -> str:
         return f"<Buffer {self.label}: shape {self.shape} of {self.dtype}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise InputError(f"{self.label} cannot be copied or pickled, as it is memory of a session: take its numpy()")
 
     def __del__(self) -> None:
         self._memory.users -= 1

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ..base.errors import InputError
-from ..buffers import bound_with_values, count_of_output, is_output, pack_binding, values_by_name
-from ..ir.types import Texture
+from ..buffers import count_of_output, is_output, pack_binding, values_by_name
+from ..ir.types import BindingPoint, Sampler, Texture
 from ..reflection import BindingInfo
 from .arguments import Argument
 from .buffer import Buffer
@@ -40,6 +40,17 @@ class Resolved:
     are_buffers: bool = True
     """Whether all values are buffers that were given."""
 
+    def samplers(self) -> dict[BindingPoint, bytearray]:
+        """The bytes of each sampler."""
+        samplers = (it for it in self.arguments if isinstance(it.info.type, Sampler))
+        return {it.info.point: bytearray(it.host()) for it in samplers}
+
+
+def check_is_no_sampler(info: BindingInfo) -> None:
+    """Raise InputError for the binding of a sampler, which no buffer fits."""
+    if isinstance(info.type, Sampler):
+        raise InputError(f"{info.name}: {info.type} takes a tinct.Sampler, not a buffer")
+
 
 class Resolver:
     """Finds or makes the memories of values."""
@@ -47,13 +58,13 @@ class Resolver:
     def __init__(self, session: Session, ledger: Ledger) -> None:
         self._session = session
         self._ledger = ledger
-        self._constants: OrderedDict[bytes, Memory] = OrderedDict()
+        self._constants: OrderedDict[tuple[bool, bytes], Memory] = OrderedDict()
 
     def resolved(self, bindings: Sequence[BindingInfo], given: Values, *, is_extra_ignored: bool) -> Resolved:
         """The arguments for all bindings. Raises InputError."""
         values = values_by_name(bindings, given, is_extra_ignored=is_extra_ignored)
         resolved = Resolved()
-        for info in bound_with_values(bindings):
+        for info in bindings:
             self._resolve(info, values[info.name], resolved)
         return resolved
 
@@ -63,6 +74,7 @@ class Resolver:
 
     def _resolve(self, info: BindingInfo, value: object, to: Resolved) -> None:
         if isinstance(value, Buffer):
+            check_is_no_sampler(info)
             to.ids.append(id(value))
             to.arguments.append(self._bound(info, value))
             return
@@ -92,7 +104,7 @@ class Resolver:
         if is_texture or len(data) > _LARGEST_CONSTANT:
             to.is_lasting = False
             return self._uploaded(info, data)
-        key = bytes(data)
+        key = isinstance(info.type, Sampler), bytes(data)
         memory = self._constants.get(key)
         if memory is None:
             memory = self._constants[key] = self._uploaded(info, data)

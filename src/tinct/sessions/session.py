@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Generator, Hashable, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,9 @@ from ..arguments import name_of, seconds_of
 from ..backend.cpu.aligned import Bytes
 from ..base.errors import DeviceError, InputError, TinctError
 from ..buffers import pack_binding, zeros, zeros_size
+from ..counting.recorders import recorders
 from ..devices import adapter_named, device_named
-from ..dispatch import DispatchSize
+from ..dispatch import DispatchSize, check_samplers
 from ..ir.layout_numbers import shown
 from ..ir.types import Texture
 from ..reflection import BindingInfo
@@ -27,6 +28,7 @@ from .arguments import check_apart
 from .buffer import Buffer, dtype_of, shape_of
 from .calls import Call, Calls, Constants, KernelLike, Options
 from .copies import Copies
+from .counted import run_counted, twin_of
 from .forms import ArrayForm, BindingForm, Form, as_plain_array
 from .forms import like as without_memory
 from .gpu_launch import GpuLaunch
@@ -34,7 +36,7 @@ from .gpu_side import GpuSide
 from .launch_cache import LaunchCache
 from .launches import CpuLaunch, EmptyLaunch, InterpretedLaunch, Launch, Plan
 from .memory import HOST, Ledger, Memory
-from .resolving import Resolved, Resolver, Values
+from .resolving import Resolved, Resolver, Values, check_is_no_sampler
 
 _sessions: weakref.WeakSet[Session] = weakref.WeakSet()
 
@@ -68,6 +70,9 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<Session on {self._device}{', ended' if self._is_closed else ''}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise InputError("a session cannot be copied or pickled, as it holds memory of devices: begin another")
 
     def __enter__(self) -> Session:
         with self.entered():
@@ -142,6 +147,7 @@ class Session:
         """
         with self.entered():
             if isinstance(like, BindingInfo):
+                check_is_no_sampler(like)
                 return self._empty_for(like, extent, label)
             form = ArrayForm(dtype_of(like), shape_of(1 if extent is None else extent))
             return self._made(form, form.size, label)
@@ -241,7 +247,7 @@ class Session:
             try:
                 ids = map(id, bindings.values())
                 key = (kernel, threads, workgroups, constants, device, via, timeout, contract, extra, *bindings, *ids)
-                launch = self._launches.found.get(key)
+                launch = None if recorders() else self._launches.found.get(key)
             except (TypeError, AttributeError):  # no mapping, or what cannot be looked up: checked below
                 key = launch = None
             if launch is not None:
@@ -273,6 +279,10 @@ class Session:
         fast_key: Hashable | None = None,
     ) -> dict[str, Buffer]:
         """`run`, with its options as one object. By `fast_key`, `run` finds the prepared dispatch the next time."""
+        told = recorders()
+        twin = twin_of(kernel) if told else None
+        if twin is not None:
+            return run_counted(self, twin, bindings, options, timeout, told)
         with self.entered():
             call, seconds = self._calls.of(kernel, options), seconds_of(timeout)
             resolved = self._resolver.resolved(kernel.bindings, bindings, is_extra_ignored=options.extra == "ignore")
@@ -314,6 +324,7 @@ class Session:
         return launch
 
     def _new_launch(self, call: Call, resolved: Resolved) -> Launch:
+        check_samplers(call.compilation, [it.info for it in resolved.arguments], resolved.samplers())
         plan = Plan(call.compilation, resolved.arguments, call.workgroups)
         if 0 in call.workgroups:
             return EmptyLaunch(plan, self._ledger)
@@ -398,6 +409,7 @@ class Session:
 def _binding_of(given: object) -> BindingInfo:
     """A binding. Raises InputError."""
     if isinstance(given, BindingInfo):
+        check_is_no_sampler(given)
         return given
     raise InputError(f"a binding is one of kernel.bindings, not {shown(given)}")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..ir.diagnostics import Diagnostic, Note, ShaderError
-from ..ir.source import Source, Span
+from ..ir.source import DerivedSource, Part, Source, Span
 
 
 class Edit(NamedTuple):
@@ -55,7 +55,7 @@ class Edited:
         return Diagnostic(diagnostic.severity, diagnostic.code, diagnostic.message, span, notes)
 
 
-def edited(source: Source, edits: Iterable[Edit], added: str = "") -> Edited:
+def edited(source: Source, edits: Iterable[Edit], added: Iterable[Source | str] = ()) -> Edited:
     """The text after edits that do not overlap, with more at its end."""
     pieces = [_Piece(0, 0, is_kept=True)]
     made, at = bytearray(), 0
@@ -66,6 +66,9 @@ def edited(source: Source, edits: Iterable[Edit], added: str = "") -> Edited:
         pieces.append(_Piece(len(made), span.end, is_kept=True))
         at = span.end
     made += source.data[at:]
+    parts = [Part(it.start, source, it.origin, it.is_kept) for it in pieces]
     pieces.append(_Piece(len(made), len(source.data), is_kept=False))
-    made += added.encode()
-    return Edited(source, Source(source.name, bytes(made)), tuple(pieces))
+    for more in added:
+        parts.append(Part(len(made), more if isinstance(more, Source) else None))
+        made += more.data if isinstance(more, Source) else more.encode()
+    return Edited(source, DerivedSource(source.name, bytes(made), tuple(parts)), tuple(pieces))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.errors import InputError
+from ..ir import samplers
 from ..ir.hints import unknown_name
 from ..ir.layout_leaves import extent_of, holds_structures, number_type
 from ..ir.layout_numbers import shown
@@ -68,12 +69,24 @@ def _given(value: object) -> SearchStrategy[Any]:
 
 
 def _binding(info: BindingInfo, count: int, floats: Mapping[str, bool]) -> SearchStrategy[Any]:
-    from hypothesis import strategies as st
     from hypothesis.extra import numpy as of_numpy
 
     if isinstance(info.type, Sampler):
-        return st.none()
+        return _samplers(info.type)
     return _of_type(info.type, count, floats, of_numpy)
+
+
+def _samplers(type: Sampler) -> SearchStrategy[Any]:
+    """Samplers that do not filter, which fit any texture; those that compare may filter, since they take depths."""
+    from hypothesis import strategies as st
+
+    modes, filters = st.sampled_from(samplers.ADDRESS_MODES), st.sampled_from(samplers.FILTERS)
+    least, more = st.floats(0, 4, width=32), st.floats(0, 32, width=32)
+    parts: dict[str, SearchStrategy[Any]] = {f"address_mode_{it}": modes for it in "uvw"}
+    if type.comparison:
+        parts |= {"compare": st.sampled_from(samplers.COMPARISONS[1:]), "mag_filter": filters, "min_filter": filters}
+    levels = st.tuples(least, more).map(lambda it: {"lod_min_clamp": it[0], "lod_max_clamp": it[0] + it[1]})
+    return st.tuples(levels, st.fixed_dictionaries(parts)).map(lambda it: samplers.sampler_from({**it[0], **it[1]}))
 
 
 def _of_type(type: Type, count: int, floats: Mapping[str, bool], of_numpy: Any) -> SearchStrategy[Any]:

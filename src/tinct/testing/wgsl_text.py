@@ -111,10 +111,9 @@ class TestText:
         first = max((int(it[1]) for it in places if it is not None), default=-1) + 1
         for number, it in enumerate(_RESOURCE.finditer(data), first):
             edits.append(Edit(Span(*it.span()), f"@group(0) @binding({number})"))
-        imported = "".join(f"\n{text}" for text in self._imported(imports))
-        return edited(self.source, edits, imported)
+        return edited(self.source, edits, [part for it in self._imported(imports) for part in ("\n", it)])
 
-    def _imported(self, imports: Sequence[re.Match[bytes]]) -> Iterator[str]:
+    def _imported(self, imports: Sequence[re.Match[bytes]]) -> Iterator[Source]:
         """The texts of the files that the imports name, each once."""
         seen: set[Path] = set()
         for it in imports:
@@ -132,7 +131,7 @@ class TestText:
                 )
             if file not in seen:
                 seen.add(file)
-                yield file.read_text(encoding="utf-8")
+                yield Source.from_file(file)
 
     def _file(self, path: str) -> Path | None:
         """The file of `package::a::b::item`: a/b.wgsl or a/b.wesl in the folder of the tests or one around it."""
@@ -159,7 +158,7 @@ class TestText:
         self.sites = list(self._found_sites(unit.unit))
         self._find_types()
         edits = [edit for number, it in enumerate(self.sites) for edit in self._block(number, it)]
-        made = edited(self.plain.source, edits, self._added(tests))
+        made = edited(self.plain.source, edits, [self._added(tests)])
         try:
             shader = Shader(made.source)
         except ShaderError as error:

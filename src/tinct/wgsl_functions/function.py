@@ -15,7 +15,7 @@ from ..arguments import mapping_of
 from ..base.errors import InputError
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import is_array, is_row, shown
-from ..ir.source import Source
+from ..ir.source import DerivedSource, Part, Source
 from ..ir.types import AddressSpace
 from ..ir.wgsl.program import FunctionInfo, Program
 from .signature import Named, Parameter, Signature, own_shape, signature_of
@@ -152,7 +152,7 @@ class ShaderFunction:
         """The entry point for calls that share these parameters, made once."""
         if shared not in self._runnable:
             wrapper = wrapper_for(self._program, self._signature, shared)
-            source = Source.from_text(wrapper.text, self._program.source.name)
+            source = _with_more(self._program.source, wrapper.text)
             self._runnable[shared] = wrapper, self._load(source, wrapper.entry)
         return self._runnable[shared]
 
@@ -328,6 +328,11 @@ def _in_block(block: Block, rows: Mapping[str, AnyArray]) -> AnyArray | dict[str
 def _out_of_block(block: Block, values: AnyArray) -> Iterator[tuple[str, Any, AnyArray]]:
     for it in block.members:
         yield it.name, it.type, values if len(block.members) == 1 else np.ascontiguousarray(values[it.name])
+
+
+def _with_more(source: Source, text: str) -> Source:
+    """The source of a text that begins with that of another source."""
+    return DerivedSource(source.name, text.encode(), (Part(0, source), Part(len(source.data), None)))
 
 
 # Axes and outputs

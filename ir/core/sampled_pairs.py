@@ -1,0 +1,49 @@
+"""The textures and samplers that an entry point uses together.
+
+WebGPU restricts such pairs: a sampler that filters needs a texture of floats (WebGPU, "validating
+GPUProgrammableStage").
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from ..types import Sampler, Texture
+from . import nodes
+from .structure import blocks_of
+from .values import Value
+
+Pair: TypeAlias = tuple[Value, Value]
+"""A texture and a sampler: each a variable of the module, or a parameter of the function that is looked at."""
+
+
+def sampled_pairs(entry: nodes.Function) -> list[tuple[nodes.Var, nodes.Var]]:
+    """The variables of each texture and sampler that are arguments of one call of a builtin function, in order."""
+    pairs = _pairs(entry, {})
+    return [(one, other) for one, other in pairs if isinstance(one, nodes.Var) and isinstance(other, nodes.Var)]
+
+
+def _pairs(function: nodes.Function, known: dict[nodes.Function, list[Pair]]) -> list[Pair]:
+    if function in known:
+        return known[function]
+    found: dict[Pair, None] = {}
+    for block in blocks_of(function):
+        for call in block.instructions:
+            if isinstance(call, nodes.BuiltinCall):
+                textures, samplers = _handles(call, Texture), _handles(call, Sampler)
+                found.update(dict.fromkeys((one, other) for one in textures for other in samplers))
+            elif isinstance(call, nodes.Call):
+                given: dict[Value, Value] = dict(zip(call.callee.parameters, map(_handle, call.arguments), strict=True))
+                inner = _pairs(call.callee, known)
+                found.update(dict.fromkeys((given.get(one, one), given.get(other, other)) for one, other in inner))
+    known[function] = list(found)
+    return known[function]
+
+
+def _handles(call: nodes.BuiltinCall, kind: type[Texture | Sampler]) -> list[Value]:
+    return [_handle(it) for it in call.arguments if isinstance(it.type, kind)]
+
+
+def _handle(value: Value) -> Value:
+    """The variable that a handle was loaded from, or the parameter that it is."""
+    return value.pointer if isinstance(value, nodes.Load) else value

@@ -1,0 +1,94 @@
+"""Samplers among the values of a dispatch: what fits, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tinct
+from tinct.ir.source import Source
+from tinct.shader import Kernel, Shader
+
+LINEAR = tinct.Sampler(mag_filter="linear")
+COMPARING = tinct.Sampler(compare="less")
+IMAGE = np.zeros((2, 2, 4), np.float32)
+OUT = np.zeros(4, np.float32)
+
+PLAIN = """
+    @group(0) @binding(0) var t: texture_2d<f32>;
+    @group(0) @binding(1) var s: sampler;
+    @group(0) @binding(2) var<storage, read_write> out: vec4f;
+    @compute @workgroup_size(1) fn main() { out = textureSampleLevel(t, s, vec2f(0.5), 0); }"""
+DEPTH = """
+    @group(0) @binding(0) var t: texture_depth_2d;
+    @group(0) @binding(1) var s: sampler;
+    @group(0) @binding(2) var c: sampler_comparison;
+    @group(0) @binding(3) var<storage, read_write> out: vec4f;
+    @group(0) @binding(4) var other: texture_2d<f32>;
+    fn depth(d: texture_depth_2d, how: sampler) -> f32 { return textureSampleLevel(d, how, vec2f(0.5), 0); }
+    @compute @workgroup_size(1) fn main() {
+        out = depth(t, s) + textureGatherCompare(t, c, vec2f(0.5), 0.5) + textureGather(0, other, s, vec2f(0.5));
+    }"""
+DEPTHS = {"t": np.zeros((2, 2), np.float32), "s": tinct.Sampler(), "c": COMPARING, "other": IMAGE, "out": OUT}
+
+
+def kernel(wgsl: str) -> Kernel:
+    return Shader(Source.from_text(wgsl)).kernel()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"s": None}, "s: sampler takes a tinct.Sampler, not None"),
+        ({"s": {"mag_filter": "linear"}}, r"s: sampler takes a tinct.Sampler, not \{'mag_filter': 'linear'\}"),
+        ({"s": b"\0" * 40}, "s: sampler takes a tinct.Sampler, not b'"),
+        ({"s": COMPARING}, "s: sampler takes no sampler with compare"),
+        ({"t": LINEAR}, r"t: texture_2d<f32> takes an array, not a sampler"),
+        ({"out": LINEAR}, r"out: vec4<f32> takes an array, not a sampler"),
+    ],
+)
+def test_what_does_not_fit(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(tinct.InputError, match=message):
+        kernel(PLAIN).run({"t": IMAGE, "s": LINEAR, "out": OUT, **changes}, workgroups=1, device="interp")
+
+
+def test_a_missing_sampler_is_named() -> None:
+    with pytest.raises(tinct.InputError, match=r"no sampler is given for s: sampler$"):
+        kernel(PLAIN).run({"t": IMAGE, "out": OUT}, workgroups=1, device="interp")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"c": tinct.Sampler()}, "c: sampler_comparison needs a sampler with compare"),
+        ({"s": LINEAR}, "s: a sampler with linear filters is not for t: texture_depth_2d"),
+    ],
+)
+def test_depths_are_not_filtered_without_a_comparison(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(tinct.InputError, match=message):
+        kernel(DEPTH).run({**DEPTHS, **changes}, workgroups=1, device="interp")
+
+
+def test_integers_are_not_filtered() -> None:
+    wgsl = PLAIN.replace("2d<f32>", "2d<u32>").replace("textureSampleLevel(t, s, vec2f(0.5), 0)", "vec4f(gathered())")
+    wgsl += "fn gathered() -> vec4u { return textureGather(0, t, s, vec2f(0.5)); }"
+    given = {"t": IMAGE.astype(np.uint32), "s": tinct.Sampler(), "out": OUT}
+    with pytest.raises(tinct.InputError, match="linear filters is not for t"):
+        kernel(wgsl).run({**given, "s": LINEAR}, workgroups=1, device="interp")
+
+
+def test_sessions_take_samplers_as_values_only() -> None:
+    made = kernel(PLAIN)
+    info = made.bindings[1]
+    with tinct.Session() as session:
+        for refused in (lambda: session.buffer(LINEAR, info), lambda: session.empty(info)):
+            with pytest.raises(tinct.InputError, match=r"s: sampler takes a tinct.Sampler, not a buffer"):
+                refused()
+        given = {"t": IMAGE, "s": session.buffer(np.zeros(40, np.uint8)), "out": None}
+        with pytest.raises(tinct.InputError, match=r"s: sampler takes a tinct.Sampler, not a buffer"):
+            session.run(made, given, workgroups=1, device="interp")
+        depths = {**DEPTHS, "s": LINEAR, "out": None}
+        with pytest.raises(tinct.InputError, match="s: a sampler with linear filters is not for t"):
+            session.run(kernel(DEPTH), depths, workgroups=1, device="interp")

@@ -1,0 +1,148 @@
+"""Replaces samplers by structures, and calls that take a sampler by calls of functions that load texels.
+
+A sampler becomes a storage buffer with `ir.samplers.storage_type`, so that the code is the same for all samplers: their
+filters and address modes are values that a whole dispatch shares. A cube becomes an array of its faces, as which its
+texels are in memory. The functions are WGSL (`sampling_library`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...ir.core import nodes
+from ...ir.core.builder import Builder, u32
+from ...ir.core.names import NameScope
+from ...ir.core.structure import blocks_of
+from ...ir.ops import BinaryOp
+from ...ir.types import Access, AddressSpace, Pointer, Sampler, Struct, Texture, Type, pointer, sampler
+from .editing import module_names, values_of
+from .replacing import replace
+from .retyping import replace_types
+from .sampling_library import SAMPLER, STRUCTURES, SamplingCall, as_faces, library
+
+
+def has_samplers(module: nodes.Module) -> bool:
+    """Whether a module has variables for samplers."""
+    return any(isinstance(_store(variable), Sampler) for variable in module.root.instructions)
+
+
+@dataclass(frozen=True)
+class LowerSamplers:
+    """Lowers the samplers and cubes of a specialised module. `build` makes core IR of WGSL."""
+
+    build: Callable[[str], nodes.Module]
+
+    @property
+    def name(self) -> str:
+        """The name in pipelines."""
+        return "lower_samplers"
+
+    def run(self, module: nodes.Module) -> bool:
+        """Whether there was a sampler."""
+        if not has_samplers(module):
+            return False
+        sites = [
+            (block, position, call)
+            for function in module.functions
+            for block in blocks_of(function)
+            for position, call in enumerate(block.instructions)
+            if isinstance(call, nodes.BuiltinCall)
+        ]
+        kinds = {call: kind for *_, call in sites if (kind := _sampling_call(call)) is not None}
+        functions, state = self._add_library(module, list(dict.fromkeys(kinds.values())))
+        for block, position, call in reversed(sites):  # what follows a call keeps its position until then
+            if call in kinds:
+                _call_instead(block, position, call, functions[kinds[call]])
+            elif call.function == "textureNumLayers":
+                _count_cubes(module, block, position, call)
+        replace_types(module, _new_types(module, state))
+        return True
+
+    def _add_library(
+        self, module: nodes.Module, kinds: Sequence[SamplingCall]
+    ) -> tuple[Mapping[SamplingCall, nodes.Function], Struct]:
+        """Add the library to the module, with names that are free there; returns the functions, and the structure that
+        stands for a sampler.
+        """
+        scope = module_names(module)
+        text = library(kinds)
+        names = {name: scope.unique(name) for name in STRUCTURES}
+        for name, unique in names.items():
+            text = text.replace(name, unique)
+        added = self.build(text)
+        functions = {kind: next(it for it in added.functions if it.name == kind.name) for kind in kinds}
+        for function in added.functions:
+            function.name = scope.unique(function.name)
+        for function in added.functions:
+            inner = NameScope((), scope)
+            for value in values_of(function):
+                value.name = None if value.name is None else inner.unique(value.name)
+        module.structs = [*added.structs, *module.structs]
+        module.functions = [*added.functions, *module.functions]
+        return functions, next(it for it in added.structs if it.name == names[SAMPLER])
+
+
+def _sampling_call(call: nodes.BuiltinCall) -> SamplingCall | None:
+    """What a call with a sampler needs; None for other calls."""
+    types = [it.type for it in call.arguments]
+    position = next((index for index, type in enumerate(types) if isinstance(type, Sampler)), None)
+    if position is None:
+        return None
+    texture, component = types[position - 1], call.arguments[0]
+    assert isinstance(texture, Texture)
+    number = component.value.value if isinstance(component, nodes.Constant) else 0
+    assert isinstance(number, int)
+    return SamplingCall(call.function, texture, tuple(types[position + 1 :]), number)
+
+
+def _call_instead(block: nodes.Block, position: int, call: nodes.BuiltinCall, function: nodes.Function) -> None:
+    has_component = not isinstance(call.arguments[0].type, Texture)
+    made = nodes.Call(function, call.arguments[has_component:], call.type, None, span=call.span)
+    _put_instead(block, position, call, [made])
+
+
+def _count_cubes(module: nodes.Module, block: nodes.Block, position: int, call: nodes.BuiltinCall) -> None:
+    """The number of cubes is that of faces over six."""
+    texture = call.arguments[0].type
+    if not isinstance(texture, Texture) or texture.dimension != "cube_array":
+        return
+    made = nodes.Block([], [], None)
+    builder = Builder(module, made)
+    builder.span = call.span
+    faces = builder.add(call.copy())
+    builder.binary(BinaryOp.DIVIDE, faces, u32(6))
+    _put_instead(block, position, call, made.instructions)
+
+
+def _put_instead(
+    block: nodes.Block, position: int, call: nodes.BuiltinCall, instructions: Sequence[nodes.Instruction]
+) -> None:
+    """Put instructions, the last of which has the value, in the place of a call."""
+    block.instructions[position : position + 1] = instructions
+    replace(call, instructions[-1])
+    call.drop_operands()
+
+
+def _new_types(module: nodes.Module, state: Struct) -> Mapping[Type, Type]:
+    """The types of samplers, of pointers to them, and of cubes, with what stands for them."""
+    types: dict[Type, Type] = {}
+    for kind in (sampler(comparison=False), sampler(comparison=True)):
+        types[kind] = state
+        types[pointer(AddressSpace.HANDLE, kind, Access.READ)] = pointer(AddressSpace.STORAGE, state, Access.READ)
+    for value in _values(module):
+        store = _store(value)
+        if isinstance(store, Texture):
+            types[store] = as_faces(store)
+    return types
+
+
+def _values(module: nodes.Module) -> Iterator[nodes.AnyValue]:
+    yield from module.root.instructions
+    for function in module.functions:
+        yield from function.parameters
+
+
+def _store(value: nodes.AnyValue) -> Type:
+    """The type of a value, or of what a pointer points to."""
+    return value.type.store if isinstance(value.type, Pointer) else value.type
