@@ -182,7 +182,8 @@ class Packer:
         for extent, size in zip(extents, grid.workgroup_size, strict=True):
             self._extents.append(_EXTENT.pack(*_extent_words(extent), size))
         capacity = _NO_LIMIT if grid.capacity is None else min(grid.capacity, _NO_LIMIT)
-        threads = reduce(dynamic.mul, interface.parallel, dynamic.ONE)
+        one: DynamicConstant = dynamic.ONE
+        threads = reduce(dynamic.mul, interface.parallel, one)
         return first, len(extents), capacity, *self._formula(threads), *self._formula(interface.scratch_size)
 
     def _formula(self, value: DynamicConstant) -> tuple[int, int]:

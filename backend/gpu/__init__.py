@@ -17,9 +17,20 @@ resident_memory.py). Steps that are executed many times are sent once, and then 
 (queued_steps.py). Programs and sessions are encoded by the same recorder (recorder.py).
 """
 
+from .binding_headers import FILTERABLE
 from .device import DEFAULT_SECONDS, GpuDevice, shared_device
 from .faults import FaultKind, faults_of
-from .model import AdapterInfo, BufferBinding, BufferKind, GpuError, GpuErrorKind, GpuResult, TextureBinding
+from .model import (
+    AdapterInfo,
+    Binding,
+    BufferBinding,
+    BufferKind,
+    GpuError,
+    GpuErrorKind,
+    GpuResult,
+    SamplerBinding,
+    TextureBinding,
+)
 from .program_model import (
     BoundBuffer,
     BranchStep,
@@ -40,7 +51,9 @@ from .resident import Resident
 
 __all__ = [
     "DEFAULT_SECONDS",
+    "FILTERABLE",
     "AdapterInfo",
+    "Binding",
     "BoundBuffer",
     "BoundDispatch",
     "BranchStep",
@@ -69,6 +82,7 @@ __all__ = [
     "QueuedStep",
     "RepeatStep",
     "Resident",
+    "SamplerBinding",
     "TextureBinding",
     "faults_of",
     "shared_device",

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import NotRequired, TypedDict
 
+import numpy as np
+
+from ...ir.samplers import Sampler
 from ...ir.textures import format_of, is_depth, is_multisampled, read_extent
 from ...ir.types import F32, Access, Texture
-from .model import Binding, BindingKind, GpuError, TextureBinding
+from .model import Binding, BindingKind, GpuError, SamplerBinding, TextureBinding
 
 
 class TextureHeader(TypedDict):
     """A texture: names are WebGPU's. Its bytes are those of its levels, without space between rows.
 
-    `size` is width, height, and depth or layers; `sampled` the shader's scalar type of a texture that is only read.
+    `size` is width, height, and depth or layers; `sampled` the shader's scalar type of a texture that is only read,
+    empty for depths.
     """
 
     format: str
@@ -24,17 +29,28 @@ class TextureHeader(TypedDict):
     access: str
 
 
+class SamplerHeader(TypedDict):
+    """A sampler: WebGPU's type of it in a layout, and its descriptor, as wgpu-py takes it."""
+
+    type: str
+    descriptor: dict[str, object]
+
+
 class BindingHeader(TypedDict):
-    """One binding; its bytes are the blob at the same index. A texture has a `texture`."""
+    """One binding; its bytes are the blob at the same index. A texture has a `texture`, a sampler a `sampler`."""
 
     group: int
     binding: int
     kind: BindingKind
     texture: NotRequired[TextureHeader]
+    sampler: NotRequired[SamplerHeader]
 
 
 def header_of(binding: Binding) -> BindingHeader:
     """The binding in messages. Raises GpuError for textures that WebGPU lets no program fill with bytes."""
+    if isinstance(binding, SamplerBinding):
+        sampler: SamplerHeader = {"type": sampler_type(binding.sampler), "descriptor": asdict(binding.sampler)}
+        return {"group": binding.group, "binding": binding.binding, "kind": "sampler", "sampler": sampler}
     if not isinstance(binding, TextureBinding):
         return {"group": binding.group, "binding": binding.binding, "kind": binding.kind}
     is_storage = binding.type.format is not None
@@ -48,10 +64,12 @@ def header_of(binding: Binding) -> BindingHeader:
 
 def _texture_header(binding: TextureBinding) -> TextureHeader:
     type, extent, form = binding.type, read_extent(binding.data), format_of(binding.type)
-    if is_multisampled(type) or is_depth(type):
+    if is_multisampled(type):
         raise GpuError("invalid", f"not supported: a {type} on the GPU, since WebGPU copies no bytes into it")
+    if is_depth(type):
+        _check_depths(type, binding.raw())
     return {
-        "format": form.name,
+        "format": "depth32float" if is_depth(type) else form.name,
         "view": view_dimension(type),
         "size": (extent.width, extent.height, extent.depth),
         "levels": extent.count,
@@ -61,10 +79,26 @@ def _texture_header(binding: TextureBinding) -> TextureHeader:
     }
 
 
+def _check_depths(type: Texture, raw: bytes) -> None:
+    """Raise GpuError for depths that cannot be drawn, as a viewport has those from 0 to 1."""
+    depths = np.frombuffer(raw, np.float32)
+    if not ((depths >= 0) & (depths <= 1)).all():
+        raise GpuError("invalid", f"not supported: a {type} with depths that are not from 0 to 1 on the GPU")
+
+
+def sampler_type(sampler: Sampler) -> str:
+    """WebGPU's word for the type of a sampler in a layout."""
+    if sampler.compare is not None:
+        return "comparison"
+    return "filtering" if sampler.is_filtering else "non-filtering"
+
+
 ACCESS_NAMES = {None: "", Access.READ: "read-only", Access.WRITE: "write-only", Access.READ_WRITE: "read-write"}
 """WebGPU's words for access to storage textures."""
-SAMPLE_TYPES = {"f32": "unfilterable-float", "i32": "sint", "u32": "uint"}
-"""WebGPU's words for what shaders sample, where nothing is filtered."""
+SAMPLE_TYPES = {"f32": "unfilterable-float", "i32": "sint", "u32": "uint", "": "depth"}
+"""WebGPU's words for what shaders sample, where nothing is filtered; that of depths has no type."""
+FILTERABLE = "float32-filterable"
+"""The feature by which rgba32float, the format of all sampled textures of f32 here, may be filtered."""
 
 
 def view_dimension(type: Texture) -> str:

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from ...base.errors import InputError
 from .binding_headers import header_of
 from .messages import Blob, Reply, Request
-from .model import AdapterInfo, Binding, BufferBinding, GpuError, GpuResult, TextureBinding
+from .model import AdapterInfo, Binding, BufferBinding, GpuError, GpuResult
 from .process import WorkerProcess
 from .program_checks import check_program, check_program_limits
 from .program_messages import program_request
@@ -269,7 +269,7 @@ def _check_limits(
     if repeat > _MOST_REPEATS:
         raise GpuError("limit", f"{repeat} repeats in one call; at most {_MOST_REPEATS} are possible")
     for binding, blob in zip(bindings, blobs, strict=True):
-        if isinstance(binding, TextureBinding):
+        if not isinstance(binding, BufferBinding):
             continue
         allowed = min(limits[_BUFFER_LIMIT[binding.kind]], limits["max-buffer-size"])
         if len(blob) > allowed:

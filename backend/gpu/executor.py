@@ -13,7 +13,7 @@ import numpy as np
 
 from . import webgpu
 from .adapters import ListedAdapter, choose
-from .binding_headers import BindingHeader
+from .binding_headers import FILTERABLE, BindingHeader
 from .messages import AdapterReply, Blob, RunReply, RunRequest, interface_of, is_written
 from .model import GpuError
 from .program_messages import ProgramReply, ProgramRequest
@@ -30,6 +30,7 @@ _WANTED_FEATURES = (
     "bgra8unorm-storage",
     "texture-adapter-specific-format-features",
     "texture-format16bit-norm",
+    FILTERABLE,
 )
 _MOST_PIPELINES = 64
 _TICK = np.dtype("<u8")
@@ -175,7 +176,7 @@ class Executor:
         return _Pipeline(handle, layouts)
 
     def _group_layout(self, bindings: Sequence[BindingHeader], group: int) -> webgpu.Handle:
-        entries = [layout_entry(self._wgpu, binding) for binding in bindings if binding["group"] == group]
+        entries = [layout_entry(self._wgpu, self._device, binding) for binding in bindings if binding["group"] == group]
         return self._device.create_bind_group_layout(entries=entries)
 
     # Dispatch

@@ -47,7 +47,9 @@ def interface_of(header: BindingHeader) -> tuple[object, ...]:
     """The parts of a binding that determine a pipeline's layout."""
     texture = header.get("texture")
     kind = () if texture is None else (texture["format"], texture["view"], texture["sampled"], texture["access"])
-    return (header["group"], header["binding"], header["kind"], *kind)
+    sampler = header.get("sampler")
+    type = () if sampler is None else (sampler["type"],)
+    return (header["group"], header["binding"], header["kind"], *kind, *type)
 
 
 class RunRequest(TypedDict):

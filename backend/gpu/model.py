@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from ...base.errors import DeviceError
 from ...ir import textures
+from ...ir.samplers import Sampler
 from ...ir.types import Texture
 
 BufferKind: TypeAlias = Literal["uniform", "storage", "read-only-storage"]
-BindingKind: TypeAlias = Literal["uniform", "storage", "read-only-storage", "texture", "storage-texture"]
+BindingKind: TypeAlias = Literal["uniform", "storage", "read-only-storage", "texture", "storage-texture", "sampler"]
 GpuErrorKind: TypeAlias = Literal["unavailable", "invalid", "limit", "crash", "timeout", "device"]
 BufferData: TypeAlias = "npt.NDArray[Any] | bytes | bytearray | memoryview"
 BindingPoint: TypeAlias = tuple[int, int]
@@ -102,7 +103,34 @@ class TextureBinding:
         return bytearray(self.data[: textures.HEADER_BYTES] + words.tobytes())
 
 
-Binding: TypeAlias = BufferBinding | TextureBinding
+@dataclass(frozen=True)
+class SamplerBinding:
+    """A sampler bound at `@group(group) @binding(binding)`."""
+
+    group: int
+    binding: int
+    sampler: Sampler
+
+    @property
+    def point(self) -> BindingPoint:
+        """`(group, binding)`, the key in the result's outputs."""
+        return self.group, self.binding
+
+    @property
+    def writable(self) -> bool:
+        """False: a sampler is no memory."""
+        return False
+
+    def raw(self) -> bytes:
+        """Nothing: the header has all of it."""
+        return b""
+
+    def restored(self, raw: bytes | bytearray) -> bytearray:
+        """The bytes that came back."""
+        return bytearray(raw)
+
+
+Binding: TypeAlias = BufferBinding | TextureBinding | SamplerBinding
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Final
 from weakref import WeakValueDictionary
 
+from ...ir.samplers import Sampler
 from ...ir.types import Texture
 from .binding_headers import BindingHeader, header_of
 from .device import DEFAULT_SECONDS, GpuDevice
 from .messages import Blob, interface_of
-from .model import GpuError, TextureBinding
+from .model import GpuError, SamplerBinding, TextureBinding
 from .queued_steps import ClearRange, QueuedStep
 from .resident import Resident
 from .resident_messages import Command, EntryHeader
@@ -112,6 +113,13 @@ class GpuQueue:
         header = header_of(binding)
         made = self._new(Resident(self._garbage, binding))
         self._add({"do": "create", "id": made.id, "size": 0, "has_data": True, "texture": header}, binding.raw())
+        return made
+
+    def new_sampler(self, sampler: Sampler) -> Resident:
+        """A sampler."""
+        header = header_of(SamplerBinding(0, 0, sampler))
+        made = self._new(Resident(self._garbage))
+        self._add({"do": "create", "id": made.id, "size": 0, "has_data": False, "sampler": header})
         return made
 
     def write(self, target: Resident, data: Blob) -> None:

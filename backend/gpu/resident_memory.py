@@ -20,7 +20,7 @@ from .resident_messages import (
     ReplayHeader,
     SequenceStep,
 )
-from .resources import DeviceTexture, new_buffer
+from .resources import DeviceSampler, DeviceTexture, new_buffer
 
 _WORD: Final = 4
 _MOST_RECORDED: Final = 8192
@@ -40,6 +40,7 @@ class ResidentMemory:
         self._probe = new_buffer(wgpu, device, _WORD, None)
         self._buffers: dict[int, webgpu.Buffer] = {}
         self._textures: dict[int, DeviceTexture] = {}
+        self._samplers: dict[int, DeviceSampler] = {}
         self._pipelines: dict[int, Pipeline] = {}
         self._bound: dict[int, BoundPipeline] = {}
         self._sequences: dict[int, list[list[Act]]] = {}
@@ -120,7 +121,12 @@ class ResidentMemory:
                 recorded = 0
 
     def _create(self, command: CreateHeader, data: Blob | None) -> None:
-        binding = command.get("texture")
+        binding, sampler = command.get("texture"), command.get("sampler")
+        if sampler is not None:
+            facts = sampler.get("sampler")
+            assert facts is not None
+            self._samplers[command["id"]] = DeviceSampler(self._device, sampler, facts)
+            return
         if binding is None:
             self._buffers[command["id"]] = new_buffer(self._wgpu, self._device, command["size"], data)
             return
@@ -145,6 +151,8 @@ class ResidentMemory:
         id = header["id"]
         if id in self._textures:
             return Entry(header["group"], header["binding"], self._textures[id].descriptor())
+        if id in self._samplers:
+            return Entry(header["group"], header["binding"], self._samplers[id].descriptor())
         resource = {"buffer": self._buffers[id], "offset": header["offset"], "size": header["size"]}
         return Entry(header["group"], header["binding"], resource)
 
@@ -166,6 +174,7 @@ class ResidentMemory:
         for id in command["ids"]:
             self._pipelines.pop(id, None)
             self._bound.pop(id, None)
+            self._samplers.pop(id, None)
             self._sequences.pop(id, None)
             texture = self._textures.pop(id, None)
             if texture is not None:

@@ -11,13 +11,14 @@ from .binding_headers import BindingHeader
 
 
 class CreateHeader(TypedDict):
-    """A new buffer of `size` bytes, or a texture; its bytes are the next blob if it `has_data`, else zeros."""
+    """A buffer of `size` bytes, a texture or a sampler; its bytes are the next blob if it `has_data`, or zeros."""
 
     do: Literal["create"]
     id: int
     size: int
     has_data: bool
     texture: NotRequired[BindingHeader]
+    sampler: NotRequired[BindingHeader]
 
 
 class WriteHeader(TypedDict):

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from . import webgpu
-from .binding_headers import SAMPLE_TYPES, BindingHeader, TextureHeader
+from .binding_headers import FILTERABLE, SAMPLE_TYPES, BindingHeader, SamplerHeader, TextureHeader
+from .depth_textures import FORMAT as DEPTH_FORMAT
+from .depth_textures import DepthPainter
 from .messages import Blob
 from .model import GpuError
 
@@ -40,7 +42,9 @@ class Resource(Protocol):
 
 def upload(wgpu: webgpu.WebGpu, device: webgpu.Device, header: BindingHeader, blob: Blob, repeat: int) -> Resource:
     """The binding with its input; `repeat` dispatches will follow."""
-    texture = header.get("texture")
+    texture, sampler = header.get("texture"), header.get("sampler")
+    if sampler is not None:
+        return DeviceSampler(device, header, sampler)
     if texture is None:
         return _Buffer(wgpu, device, header, blob, keeps_input=header["kind"] == "storage" and repeat > 1)
     if header["kind"] == "storage-texture" and texture["access"] != "read-only" and repeat > 1:
@@ -48,17 +52,21 @@ def upload(wgpu: webgpu.WebGpu, device: webgpu.Device, header: BindingHeader, bl
     return DeviceTexture(wgpu, device, header, texture, blob)
 
 
-def layout_entry(wgpu: webgpu.WebGpu, header: BindingHeader) -> webgpu.Descriptor:
+def layout_entry(wgpu: webgpu.WebGpu, device: webgpu.Device, header: BindingHeader) -> webgpu.Descriptor:
     """The binding in a bind group's layout."""
     entry: dict[str, object] = {"binding": header["binding"], "visibility": wgpu.ShaderStage.COMPUTE}
-    texture = header.get("texture")
+    texture, sampler = header.get("texture"), header.get("sampler")
+    if sampler is not None:
+        return {**entry, "sampler": {"type": sampler["type"]}}
     if texture is None:
         return {**entry, "buffer": {"type": header["kind"]}}
     if header["kind"] == "storage-texture":
         storage = {"access": texture["access"], "format": texture["format"], "view_dimension": texture["view"]}
         return {**entry, "storage_texture": storage}
-    sampled = {"sample_type": SAMPLE_TYPES[texture["sampled"]], "view_dimension": texture["view"]}
-    return {**entry, "texture": sampled}
+    sample_type = SAMPLE_TYPES[texture["sampled"]]
+    if sample_type == "unfilterable-float" and FILTERABLE in device.features:
+        sample_type = "float"
+    return {**entry, "texture": {"sample_type": sample_type, "view_dimension": texture["view"]}}
 
 
 def new_buffer(wgpu: webgpu.WebGpu, device: webgpu.Device, size: int, data: Blob | None) -> webgpu.Buffer:
@@ -114,6 +122,29 @@ def _padded(header: BindingHeader, blob: Blob) -> Blob:
     return blob if missing == 0 else bytes(blob) + bytes(missing)
 
 
+class DeviceSampler:
+    """A sampler."""
+
+    def __init__(self, device: webgpu.Device, header: BindingHeader, sampler: SamplerHeader) -> None:
+        self.header = header
+        self._sampler = device.create_sampler(**sampler["descriptor"])
+
+    def descriptor(self) -> object:
+        """The sampler itself."""
+        return self._sampler
+
+    def restore(self, encoder: webgpu.CommandEncoder) -> None:
+        """Do nothing: nothing writes it."""
+        del encoder
+
+    def read_back(self) -> memoryview:
+        """Nothing."""
+        return memoryview(b"")
+
+    def destroy(self) -> None:
+        """Do nothing: it goes with its last user."""
+
+
 class DeviceTexture:
     """A texture; its levels come one after another, without space between rows. Without a blob all its texels are zero.
 
@@ -133,9 +164,12 @@ class DeviceTexture:
         self.header = header
         self.facts = texture
         self.queue = device.queue
+        self._painter = DepthPainter(wgpu, device) if texture["format"] == DEPTH_FORMAT else None
         usage = wgpu.TextureUsage
         bound = usage.STORAGE_BINDING if header["kind"] == "storage-texture" else usage.TEXTURE_BINDING
-        if stays:
+        if self._painter is not None:
+            bound = usage.TEXTURE_BINDING | usage.RENDER_ATTACHMENT
+        elif stays:
             bound = usage.STORAGE_BINDING | usage.TEXTURE_BINDING
         self.texture = device.create_texture(
             size=texture["size"],
@@ -150,7 +184,10 @@ class DeviceTexture:
     def fill(self, blob: Blob) -> None:
         """Write all texels."""
         for level, size, data in self._levels(blob):
-            self.queue.write_texture(self._place(level), data, self._rows(size), size)
+            if self._painter is not None:
+                self._painter.fill(self.texture, level, size, data)
+            else:
+                self.queue.write_texture(self._place(level), data, self._rows(size), size)
 
     def _levels(self, blob: Blob) -> Iterator[tuple[int, tuple[int, int, int], memoryview]]:
         """Each level with its size and its bytes."""

@@ -29,7 +29,15 @@ class Handle(Protocol):
 
 
 class Texture(Protocol):
-    def create_view(self, *, dimension: str) -> Handle: ...
+    def create_view(
+        self,
+        *,
+        dimension: str,
+        base_mip_level: int = 0,
+        mip_level_count: int | None = None,
+        base_array_layer: int = 0,
+        array_layer_count: int | None = None,
+    ) -> Handle: ...
     def destroy(self) -> None: ...
 
 
@@ -41,7 +49,21 @@ class ComputePass(Protocol):
     def end(self) -> None: ...
 
 
+class RenderPipeline(Handle, Protocol):
+    def get_bind_group_layout(self, index: int) -> Handle: ...
+
+
+class RenderPass(Protocol):
+    def set_pipeline(self, pipeline: Handle) -> None: ...
+    def set_bind_group(self, index: int, bind_group: Handle) -> None: ...
+    def draw(self, vertex_count: int) -> None: ...
+    def end(self) -> None: ...
+
+
 class CommandEncoder(Protocol):
+    def begin_render_pass(
+        self, *, color_attachments: Sequence[Descriptor], depth_stencil_attachment: Descriptor
+    ) -> RenderPass: ...
     def begin_compute_pass(self, *, timestamp_writes: Descriptor | None = None) -> ComputePass: ...
     def copy_buffer_to_buffer(
         self, source: Buffer, source_offset: int, target: Buffer, target_offset: int, size: int
@@ -78,6 +100,10 @@ class Device(Protocol):
     def create_texture(
         self, *, size: tuple[int, int, int], mip_level_count: int, dimension: str, format: str, usage: int
     ) -> Texture: ...
+    def create_sampler(self, **descriptor: object) -> Handle: ...
+    def create_render_pipeline(
+        self, *, layout: str, vertex: Descriptor, fragment: Descriptor, depth_stencil: Descriptor
+    ) -> RenderPipeline: ...
     def create_query_set(self, *, type: str, count: int) -> Handle: ...
     def create_command_encoder(self) -> CommandEncoder: ...
 
@@ -114,6 +140,7 @@ class TextureUsage(Protocol):
 
     STORAGE_BINDING: int
     TEXTURE_BINDING: int
+    RENDER_ATTACHMENT: int
     COPY_SRC: int
     COPY_DST: int
 

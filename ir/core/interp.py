@@ -14,13 +14,13 @@ from itertools import product
 
 from ...base.deadline import Deadline
 from ...base.errors import InputError
-from .. import layout
+from .. import layout, samplers, textures
 from ..constants import RawValue
 from ..diagnostics import Diagnostic, Note, Severity, ShaderError, not_supported, with_article
 from ..entry_points import compute_entry_point
 from ..overrides import Number
-from ..textures import is_loadable, is_written, storage_type
-from ..types import Access, AddressSpace, BindingPoint, Buffer, IoAttributes, Pointer, Struct, Texture, Type
+from ..textures import is_loadable
+from ..types import Access, AddressSpace, BindingPoint, Buffer, IoAttributes, Pointer, Sampler, Struct, Texture, Type
 from . import nodes
 from .interp_compile import Compiler
 from .interp_frame import CompiledFunction, Invocation, Memory, PointerValue, Request, Steps, Waiting
@@ -77,21 +77,32 @@ def _buffer(variable: nodes.Var, buffer: bytearray | memoryview | None, root: Ro
     type, point = variable.type, variable.binding
     assert isinstance(type, Pointer)
     assert point is not None
-    if type.space is AddressSpace.HANDLE and not is_loadable(type.store):
+    if isinstance(type.store, Texture) and not is_loadable(type.store):
         raise ShaderError([not_supported(f"{with_article(str(type.store))} in the interpreter", variable.span)])
     place = f"the buffer of '{variable.name}' at group {point.group}, binding {point.binding}"
     if buffer is None:
         raise InputError(f"{place} is missing")
     view = memoryview(buffer).cast("B")
-    store = storage_type(type.store) if isinstance(type.store, Texture) else type.store
+    store = _in_memory(type.store)
     least = _fixed_size(layout.resolve_counts(store, root.counts))
     if len(view) < least:
         raise InputError(f"{place} has {len(view)} bytes, and needs {least}")
-    is_read_only = not is_written(type.store) if isinstance(type.store, Texture) else type.access is Access.READ
-    if view.readonly and not is_read_only:
+    if view.readonly and _is_written(type):
         raise InputError(f"{place} must be writable")
     is_fixed = isinstance(store, Buffer) and store.size is not None
     return view[:least] if is_fixed else view
+
+
+def _is_written(type: Pointer) -> bool:
+    """Whether the shader may write the variable."""
+    return textures.is_written(type.store) if isinstance(type.store, Texture) else type.access is Access.READ_WRITE
+
+
+def _in_memory(type: Type) -> Type:
+    """The type of a variable's memory."""
+    if isinstance(type, Texture):
+        return textures.storage_type(type)
+    return samplers.storage_type() if isinstance(type, Sampler) else type
 
 
 def _fixed_size(type: Type) -> int:

@@ -15,9 +15,23 @@ from ..constants import RawValue
 from ..diagnostics import ShaderError, not_supported
 from ..operators import binary_evaluator, unary_evaluator
 from ..scalars import Mode
-from ..types import AddressSpace, Array, Atomic, Matrix, Pointer, Scalar, Struct, Texture, Type, Vector, element_type
+from ..types import (
+    AddressSpace,
+    Array,
+    Atomic,
+    Matrix,
+    Pointer,
+    Sampler,
+    Scalar,
+    Struct,
+    Texture,
+    Type,
+    Vector,
+    element_type,
+)
 from . import nodes
 from .interp_frame import Frame, Memory, Operation, PointerValue
+from .interp_sampling import sampling_operation
 from .interp_textures import texture_operation
 from .interp_views import view_operation
 from .operations import pure_evaluator
@@ -31,7 +45,7 @@ Step: TypeAlias = Callable[[Frame, PointerValue], PointerValue]
 def operation(node: nodes.Instruction, arguments: Slots, target: int, counts: layout.Counts) -> Operation:
     """The closure of an instruction; `arguments` and `target` are the slots of its operands and its result."""
     match node:
-        case nodes.Load(type=Texture()):
+        case nodes.Load(type=Texture() | Sampler()):
             return _load_handle(arguments[0], target)
         case nodes.Load(type=type):
             return _load(layout.resolve_counts(type, counts), arguments[0], target)
@@ -48,7 +62,8 @@ def operation(node: nodes.Instruction, arguments: Slots, target: int, counts: la
         case nodes.BuiltinCall(function=name) if name.startswith("atomic"):
             return _atomic(node, arguments, target)
         case nodes.BuiltinCall(function=name) if name.startswith("texture"):
-            return texture_operation(node, arguments, target) or _pure(node, arguments, target)
+            found = texture_operation(node, arguments, target) or sampling_operation(node, arguments, target)
+            return found or _pure(node, arguments, target)
         case nodes.Binary() | nodes.Unary():
             return _operator(node, arguments, target)
         case nodes.PureInstruction() | nodes.BuiltinCall():
@@ -108,7 +123,7 @@ def _load(type: Type, pointer: int, target: int) -> Operation:
 
 
 def _load_handle(pointer: int, target: int) -> Operation:
-    """A load of a texture's handle: the raw value of a texture is its memory."""
+    """A load of a handle: the raw value of a texture or a sampler is its memory."""
 
     def run(frame: Frame) -> None:
         frame[target], _ = frame[pointer]

@@ -15,13 +15,14 @@ from .base.errors import DeviceError
 from .compilation import Compilation
 from .dispatch import Dispatch, Timing
 from .ir.layout_sizes import minimum_size
+from .ir.samplers import read_sampler
 from .ir.textures import storage_type
-from .ir.types import BindingPoint, Texture
+from .ir.types import BindingPoint, Sampler, Texture
 from .pipeline import WORKGROUP_SIZE, GpuKernel, GpuOptions
 from .reflection import BindingInfo
 
 if TYPE_CHECKING:
-    from .backend.gpu import AdapterInfo, BufferBinding, BufferKind, GpuDevice, GpuResult, TextureBinding
+    from .backend.gpu import AdapterInfo, Binding, BufferBinding, BufferKind, GpuDevice, GpuResult
 
 _LEAST_SECONDS = 0.001
 """The time limit of an attempt when the time has expired: too short to succeed, so that it raises the timeout error."""
@@ -42,6 +43,7 @@ def run_on_gpu(dispatch: Dispatch, adapter: str = "", *, via_hercules: bool = Fa
     warn_unless_webgpu(device.adapter())
     bind = memory_binding if via_hercules else gpu_binding
     given = [bind(it, bytes(dispatch.buffers[it.point])) for it in dispatch.bindings]
+    check_filterable(device.adapter(), given)
     seconds = DEFAULT_SECONDS if dispatch.timeout is None else dispatch.timeout
     attempts = _Attempts(dispatch, device, given, seconds, via_hercules)
     result = attempts.run()
@@ -59,7 +61,7 @@ class _Attempts:
 
     dispatch: Dispatch
     device: GpuDevice
-    given: Sequence[BufferBinding | TextureBinding]
+    given: Sequence[Binding]
     seconds: float
     via_hercules: bool
     compile_seconds: float = 0.0
@@ -202,10 +204,26 @@ def warn_unless_webgpu(adapter: AdapterInfo) -> None:
         warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-def gpu_binding(info: BindingInfo, data: bytes) -> BufferBinding | TextureBinding:
-    """A binding as the GPU device takes it."""
-    from .backend.gpu import BufferBinding, TextureBinding
+def check_filterable(adapter: AdapterInfo, given: Sequence[Binding]) -> None:
+    """Raise DeviceError for a sampler that filters beside a texture of f32 on an adapter that cannot filter f32."""
+    from .backend.gpu import FILTERABLE, SamplerBinding, TextureBinding
 
+    has_floats = any(isinstance(it, TextureBinding) and it.type.format is None and it.type.sampled for it in given)
+    is_filtering = any(
+        isinstance(it, SamplerBinding) and it.sampler.is_filtering and it.sampler.compare is None for it in given
+    )
+    if has_floats and is_filtering and FILTERABLE not in adapter.features:
+        raise DeviceError(
+            f"not supported: linear filters for textures of f32 on {adapter.name}, which lacks {FILTERABLE}"
+        )
+
+
+def gpu_binding(info: BindingInfo, data: bytes) -> Binding:
+    """A binding as the GPU device takes it."""
+    from .backend.gpu import BufferBinding, SamplerBinding, TextureBinding
+
+    if isinstance(info.type, Sampler):
+        return SamplerBinding(info.group, info.binding, read_sampler(data))
     if isinstance(info.type, Texture):
         return TextureBinding(info.group, info.binding, info.type, data)
     return BufferBinding(info.group, info.binding, kind_of(info), data)

@@ -457,13 +457,21 @@ def test_a_leaf_that_never_ends() -> None:
         "@group(0) @binding(0) var<storage, read_write> a: array<u32>;\n"
         "@compute @workgroup_size(1) fn spin() { while a[0] == 0u { a[1] += 1u; } }"
     )
-    graph = tinct.Graph()
+    graph = tinct.Graph("endless")
+    before = graph.node(endless["spin"], threads=1, name="before")
     node = graph.node(endless["spin"], threads=1)
-    graph.bind_input(zeros(2), node["a"])
+    graph.bind_input("b", before["a"])
+    graph.bind_input("a", node["a"])
+    graph.bind_output(before["a"], "b")
     graph.bind_output(node["a"], "a")
+    for device in (it for it in DEVICES if it != "gpu"):  # a GPU's driver may end the loop
+        assert graph.run({"a": [1, 0], "b": [1, 0]}, device=device)["a"].tolist() == [1, 0]
+        with pytest.raises(tinct.DeviceError) as caught:
+            graph.run({"a": [0, 0], "b": [1, 0]}, device=device, timeout=0.5)
+        assert str(caught.value) == "node 'spin' was stopped: graph 'endless' did not end within 0.5 s"
     for device in ("cpu", "interp"):
-        with pytest.raises(tinct.DeviceError, match="node 'spin'"):
-            graph.run({}, device=device, timeout=0.5)
+        with pytest.raises(tinct.DeviceError, match=r"graph 'endless' did not end within 0\.25 s$"):
+            graph.run({"a": [1, 0], "b": [1, 0]}, device=device, timeout=0.25, repeat=10**9)
 
 
 def test_a_doubling_hierarchy_ends_in_time() -> None:

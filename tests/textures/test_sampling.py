@@ -158,7 +158,7 @@ def test_all_devices_give_the_same_bits(wgsl: str, textures: Any, monkeypatch: p
         values["sn"] = _sampler(random, filters=("nearest",))
         values["out"] = np.zeros((32 * 9, 4), np.float32)
         expected = _as_lowered(kernels["gang"], values)
-        for tier, device in (("gang", "hercules"), ("gang", "cpu"), ("lane", "cpu")):
+        for tier, device in (("gang", "interp"), ("gang", "hercules"), ("gang", "cpu"), ("lane", "cpu")):
             monkeypatch.setenv("TINCT_CPU_TIER", tier)
             found = kernels[tier].run(values, workgroups=1, device=device)["out"]
             np.testing.assert_array_equal(found, expected, err_msg=f"{values} on {device}, {tier}")

@@ -6,10 +6,10 @@
 - `program`: `GraphProgram`, a graph that is whole; `executable` has what both do. `files`: reads one. `linking`:
   kernels and WGSL types for its names, with `wgsl_types`. `edge_checks`: warnings about one-to-one edges. `fusing`:
   the graph with fused leaves.
-- `running`: runs a graph, as `repeating` and `devices` say, or `choosing` has found; `launch` does in the background.
-  `planner` makes a `plan`, with `plan_memory`, `placing`, `written` and `indirect`; `executor` follows it in `phases`,
-  whose steps are `host_steps` and `gpu_steps`. `machine` walks the graph in a session instead. `emitting` writes a
-  plan.
+- `running`: runs a graph, as `repeating` and `devices` say, or `choosing` has found; `launch` does in the background;
+  `time_limit` has the words for a run that does not end in time. `planner` makes a `plan` of `plan_values` and
+  `numbers_in` them, with `plan_memory`, `placing`, `written` and `indirect`; `executor` follows it in `phases`, whose
+  steps are `host_steps` and `gpu_steps`. `machine` walks the graph in a session instead. `emitting` writes a plan.
 - `streaming`: items through a graph, one after another; `stream_stages` and `stream_parts` say how a graph is cut,
   `stream_items` what an item has.
 

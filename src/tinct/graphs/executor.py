@@ -27,13 +27,14 @@ from ..compilation import Compilation
 from ..sessions import Buffer, Copy, Session
 from ..sessions.gpu_replay import CopyStep, GpuReplay, ReplayStep
 from .gpu_steps import GpuMemory, GpuSteps
-from .host_steps import Act, Bytes, HostMemory, named, refused, seconds_left
+from .host_steps import Act, Bytes, HostMemory, named, refused
 from .indirect import ERROR_BYTES, refusal
 from .linking import Links
 from .machine import NodeTiming
+from .numbers_in import Packed
 from .phases import GpuPart, HostPart, Phase, SinglePart, parts_of
 from .plan import HOST, Dispatch, Piece, Plan, PlanOutput, Step, Transfer
-from .planner import Packed
+from .time_limit import seconds_left
 
 if TYPE_CHECKING:
     from ..backend.cpu.sequence_steps import SequenceRun

@@ -14,10 +14,11 @@ from ..sessions.gpu_launch import GpuLaunch
 from ..sessions.gpu_replay import ClearStep, CopyStep, DispatchStep, GpuReplay, ReplayStep
 from ..sessions.launches import Launch
 from ..sessions.memory import Memory
-from .host_steps import Act, Bytes, named, seconds_left
+from .host_steps import Act, Bytes, named
 from .indirect import ARGUMENT_BYTES, indirect_buffers, indirect_kernel
 from .linking import Links
 from .plan import Arguments, Dispatch, Fill, Plan, Step, Transfer
+from .time_limit import seconds_left
 
 if TYPE_CHECKING:
     from ..backend.gpu import Resident

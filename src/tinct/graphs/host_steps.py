@@ -4,7 +4,6 @@ interpreters.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -13,13 +12,14 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..base.errors import DeviceError, InputError
+from ..base.errors import InputError
 from ..devices import device_named
 from ..dispatch import MAX_WORKGROUPS
 from ..dispatch import Dispatch as DeviceDispatch
 from ..ir.types import BindingPoint
 from .linking import Links
 from .plan import HOST, DataExtent, Dispatch, Fill, Plan, Step, Transfer
+from .time_limit import node_named, seconds_left
 
 if TYPE_CHECKING:
     from ..backend.cpu.sequence_steps import GridFromMemory, Range, SequenceRun
@@ -28,16 +28,6 @@ if TYPE_CHECKING:
 Bytes = npt.NDArray[np.uint8]
 Act: TypeAlias = "Callable[[float | None], None]"
 """Does a step, by a deadline of `time.monotonic`."""
-
-
-def seconds_left(deadline: float | None) -> float | None:
-    """The seconds until a deadline. Raises DeviceError when it has passed."""
-    if deadline is None:
-        return None
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise DeviceError("the graph did not end in time")
-    return left
 
 
 def is_host_step(plan: Plan, step: Step) -> bool:
@@ -187,14 +177,12 @@ def named(step: Step, run: Act) -> Act:
     """What names the node in errors."""
     if not isinstance(step, Dispatch):
         return run
-    node = "/".join(step.path)
 
     def act(deadline: float | None) -> None:
         try:
-            run(deadline)
-        except DeviceError as error:
-            raise DeviceError(f"node {node!r}: {error}") from error
+            with node_named(step.path, deadline):
+                run(deadline)
         except InputError as error:
-            raise InputError(f"node {node!r}: {error}") from error
+            raise InputError(f"node {'/'.join(step.path)!r}: {error}") from error
 
     return act

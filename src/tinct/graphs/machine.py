@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from ..base.errors import DeviceError, InputError
+from ..base.errors import InputError
 from ..buffers import is_output, pack_binding
 from ..ir import types as wgsl
 from ..ir.dataflow.nodes import Access, Element, Host, Leaf, Malloc, Selector
@@ -30,6 +30,7 @@ from ..shader import BufferValue, Kernel
 from ..textures import texel_dtype
 from .devices import NodeDevices
 from .linking import Links
+from .time_limit import node_named, seconds_left
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 HostValue: TypeAlias = "npt.ArrayLike | Mapping[str, Any] | bytes | bytearray | memoryview"
@@ -172,11 +173,9 @@ class SessionMachine:
         if isinstance(leaf, Host):
             return self._call(leaf, inputs, path)
         kernel = self.links.kernels[leaf.name]
-        try:
+        with node_named(path, self.deadline):
             bindings = self._bindings(kernel, inputs, "/".join(path))
             self._dispatch(leaf, extents, bindings, path)
-        except DeviceError as error:
-            raise DeviceError(f"node {'/'.join(path)!r}: {error}") from error
         for value in inputs.values():
             self.drop(value)
         written = [it for it in kernel.bindings if it.is_written]
@@ -186,7 +185,7 @@ class SessionMachine:
         kernel, constants = self.links.kernels[leaf.name], self.links.constants[leaf.name]
         compilation = kernel.compilation(constants)
         start, compiled = time.perf_counter(), sum(compilation.seconds.values())
-        timeout = None if self.deadline is None else max(self.deadline - time.monotonic(), 1e-3)
+        timeout = seconds_left(self.deadline)
         device = self.devices.of(path)
         self.session.run(kernel, bindings, threads=extents or 1, constants=constants, device=device, timeout=timeout)
         if self.waits:
@@ -224,8 +223,7 @@ class SessionMachine:
 
     def check_time(self) -> None:
         """Raise DeviceError when the deadline has passed."""
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            raise DeviceError("the graph did not end in time")
+        seconds_left(self.deadline)
 
     # What a node is bound to
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn, TypeAlias, cast
+from typing import Final, cast
 
 from ..base.errors import InputError
 from ..buffers import check_minimum
@@ -18,15 +18,16 @@ from ..devices import adapter_named
 from ..dispatch import dispatch_size
 from ..ir import types as wgsl
 from ..ir.dataflow import interp
-from ..ir.dataflow.nodes import Element, Graph, Host, Leaf, Malloc, Module, Selector
-from ..ir.layout import member_offsets, runtime_array, runtime_count, size_of, sized, stride_of, whole_words
-from ..ir.layout_packing import check_size, pack, unpack
+from ..ir.dataflow.nodes import Graph, Host, Leaf, Malloc, Module, Selector
+from ..ir.layout import member_offsets, runtime_array, runtime_count, size_of, sized, whole_words
+from ..ir.layout_packing import check_size, pack
 from ..reflection import BindingInfo
 from ..shader import Kernel
 from .devices import NodeDevices
 from .indirect import ARGUMENT_BYTES, ERROR_BYTES, MOST_CAPACITY, ExtentWord, packed_request
 from .linking import Links
-from .machine import check_zeros, selected
+from .machine import check_zeros
+from .numbers_in import Packed, located_number, number_in, path_of, without_atomic
 from .plan import (
     HOST,
     VERSION,
@@ -47,19 +48,14 @@ from .plan import (
     Transfer,
 )
 from .plan_memory import Draft, PlanMemory
+from .plan_values import DataNumber, PlannedContent, PlannedValue, Unplannable
 from .written import LaunchNumbers
-
-Packed: TypeAlias = "bytes | bytearray | memoryview"
 
 _SMALL: Final = 1 << 12
 """Inputs of a fixed size of at most so many bytes that a node only reads are constants."""
 _MOST_STEPS: Final = 1 << 14
 """A graph of more steps, which has many instances, is walked."""
 _INTERPRETERS: Final = ("interp", "hercules")
-
-
-class Unplannable(Exception):
-    """What no plan can hold, so that the graph is walked in each run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,58 +80,6 @@ def make_plan(module: Module, links: Links, request: PlanRequest) -> Plan:
     return recorder.plan(outputs)
 
 
-# Values
-
-
-@dataclass(eq=False, slots=True)
-class _Content:
-    """What values share: a number, zeros, an input, or bytes that nodes made. `buffers` are those that have it, by
-    device, `constants` those that have it and may not be written. It has the dtype and shape of the input `like`.
-    `type` is None for a number.
-    """
-
-    type: wgsl.Type | None
-    size: int
-    label: str
-    number: float | DataNumber | None = None
-    is_zero: bool = False
-    input: str = ""
-    like: str = ""
-    holders: int = 1
-    buffers: dict[str, int] = field(default_factory=dict[str, int])
-    constants: dict[tuple[str, wgsl.Type], int] = field(default_factory=dict["tuple[str, wgsl.Type]", int])
-
-
-@dataclass(eq=False, slots=True)
-class _Value:
-    """What one port holds."""
-
-    content: _Content
-    is_dropped: bool = False
-
-
-class DataNumber:
-    """A whole number that a node wrote: `type` at `offset` in a content."""
-
-    def __init__(self, content: _Content, offset: int, type: wgsl.Type) -> None:
-        self.content, self.offset, self.type = content, offset, type
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, DataNumber) and (other.content, other.offset) == (self.content, self.offset):
-            return True
-        return self._refuse()
-
-    def __hash__(self) -> int:
-        return hash((id(self.content), self.offset))
-
-    def _refuse(self, *_: object) -> NoReturn:
-        raise Unplannable("arithmetic on a number that a node wrote")
-
-    __index__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _refuse
-
-
 class _Recorder:
     """The machine of the interpreter that records steps."""
 
@@ -153,27 +97,27 @@ class _Recorder:
         self._uploads: dict[str, dict[int, str]] = {}
         """For each input, the buffers that a run writes it to, with the reasons."""
         self._facts: dict[Fact, None] = {}
-        self._inputs: dict[str, _Content] = {}
+        self._inputs: dict[str, PlannedContent] = {}
 
     # The machine
 
-    def given(self, name: str) -> _Value:
+    def given(self, name: str) -> PlannedValue:
         """An input of the graph."""
         type = self._links.types[self._graph, name]
         if isinstance(type, (wgsl.Texture, wgsl.Sampler)):
             raise Unplannable("textures")
-        content = _Content(type, len(self._request.given[name]), name, input=name, like=name)
+        content = PlannedContent(type, len(self._request.given[name]), name, input=name, like=name)
         self._inputs[name] = content
         if self._request.is_repeated and name not in self._fed:
             content.holders += 1
-        return _Value(content)
+        return PlannedValue(content)
 
-    def share(self, value: _Value) -> _Value:
+    def share(self, value: PlannedValue) -> PlannedValue:
         """One more holder of the same content."""
         value.content.holders += 1
-        return _Value(value.content)
+        return PlannedValue(value.content)
 
-    def drop(self, value: _Value) -> None:
+    def drop(self, value: PlannedValue) -> None:
         """One holder less."""
         if value.is_dropped:
             return
@@ -183,22 +127,22 @@ class _Recorder:
         if isinstance(number, DataNumber) and not value.content.holders:
             number.content.holders -= 1
 
-    def zeros(self, graph: str, malloc: Malloc, extents: tuple[int | DataNumber, ...]) -> _Value:
+    def zeros(self, graph: str, malloc: Malloc, extents: tuple[int | DataNumber, ...]) -> PlannedValue:
         """Zeros of the type of a transient buffer."""
         type, known = self._links.types[graph, malloc.name], _known(extents)
         if isinstance(type, wgsl.Texture) or known is None:
             raise Unplannable("textures, and transient buffers whose size a node wrote")
         check_zeros(type, malloc, known)
         size = whole_words(sized(type, known[0] if known else 0))
-        return _Value(_Content(type, size, malloc.name, is_zero=True))
+        return PlannedValue(PlannedContent(type, size, malloc.name, is_zero=True))
 
-    def number(self, value: float | DataNumber) -> _Value:
+    def number(self, value: float | DataNumber) -> PlannedValue:
         """A number; one that a node wrote keeps the value that it is in."""
         if isinstance(value, DataNumber):
             value.content.holders += 1
-        return _Value(_Content(None, 0, "a number", number=value))
+        return PlannedValue(PlannedContent(None, 0, "a number", number=value))
 
-    def length(self, value: _Value) -> int:
+    def length(self, value: PlannedValue) -> int:
         """The number of elements of an array, or of the one that a structure ends in."""
         type = value.content.type
         if isinstance(type, wgsl.Array) and isinstance(type.count, int):
@@ -207,7 +151,7 @@ class _Recorder:
             raise InputError("the value has no runtime-sized array")
         return runtime_count(type, value.content.size)
 
-    def element(self, value: _Value, selectors: tuple[Selector, ...]) -> int:
+    def element(self, value: PlannedValue, selectors: tuple[Selector, ...]) -> int:
         """The whole number in a value that selectors lead to."""
         content = value.content
         if content.number is not None and not selectors:
@@ -219,9 +163,9 @@ class _Recorder:
             data = bytes(content.size) if content.is_zero else self._request.given[content.input]
             found = number_in(content.type, data, selectors)
             if not content.is_zero:
-                self._facts[Fact(content.input, _path(selectors), found)] = None
+                self._facts[Fact(content.input, path_of(selectors), found)] = None
             return found
-        offset, type = _located(content.type, content.size, selectors)
+        offset, type = located_number(content.type, content.size, selectors)
         return cast("int", DataNumber(content, offset, type))
 
     def check_time(self) -> None:
@@ -231,11 +175,11 @@ class _Recorder:
         self,
         leaf: Leaf | Host,
         extents: tuple[int | DataNumber, ...],
-        inputs: Mapping[str, _Value],
+        inputs: Mapping[str, PlannedValue],
         path: tuple[str, ...],
         *,
         capacity: int | None,
-    ) -> dict[str, _Value]:
+    ) -> dict[str, PlannedValue]:
         """Record one dispatch."""
         if isinstance(leaf, Host):
             raise Unplannable("a Python function, whose outputs have any size")
@@ -267,11 +211,13 @@ class _Recorder:
             self.drop(value)
         return outputs
 
-    def _launch(self, leaf: Leaf, workgroups: tuple[int, int, int], inputs: Mapping[str, _Value]) -> LaunchNumbers:
+    def _launch(
+        self, leaf: Leaf, workgroups: tuple[int, int, int], inputs: Mapping[str, PlannedValue]
+    ) -> LaunchNumbers:
         """What is known about a dispatch. Numbers in inputs count only if the plan is for these numbers anyhow."""
 
         def number(port: str, selectors: tuple[Selector, ...]) -> int | None:
-            content, path = inputs[port].content, _path(selectors)
+            content, path = inputs[port].content, path_of(selectors)
             if content.number is not None:
                 return content.number if isinstance(content.number, int) else None
             facts = self._facts if self._is_known(content) else ()
@@ -285,9 +231,9 @@ class _Recorder:
         if node.device not in content.buffers and content.buffers:
             copy = self._draft(content.label, node.device, 4, "transient")
             self._steps.append(Transfer(next(iter(content.buffers.values())), offset, copy, 0, 4, why))
-            return DataExtent(copy, 0, is_signed=_plain(number.type) is wgsl.I32)
+            return DataExtent(copy, 0, is_signed=without_atomic(number.type) is wgsl.I32)
         buffer = self._on(content, node.device, why)
-        return DataExtent(buffer, offset, is_signed=_plain(number.type) is wgsl.I32)
+        return DataExtent(buffer, offset, is_signed=without_atomic(number.type) is wgsl.I32)
 
     def _arguments(self, node: _Node, extents: Extents, size: tuple[int, int, int], capacity: int | None) -> Arguments:
         """Where the numbers of workgroups of the next step are made, which is one on a GPU."""
@@ -300,18 +246,18 @@ class _Recorder:
         made = self._draft(f"{node.name}.workgroups", node.device, ARGUMENT_BYTES, "transient")
         return Arguments(request, made, self._errors[node.device])
 
-    def _output(self, before: _Value, info: BindingInfo, buffer: int) -> _Value:
+    def _output(self, before: PlannedValue, info: BindingInfo, buffer: int) -> PlannedValue:
         """The version of a value that a node has written."""
         draft = self._drafts[buffer]
-        made = _Content(info.type, draft.size, draft.label, like=before.content.like)
+        made = PlannedContent(info.type, draft.size, draft.label, like=before.content.like)
         made.buffers[draft.device] = buffer
-        return _Value(made)
+        return PlannedValue(made)
 
     # What a node is bound to
 
-    def _bound(self, node: _Node, inputs: Mapping[str, _Value]) -> dict[str, int]:
+    def _bound(self, node: _Node, inputs: Mapping[str, PlannedValue]) -> dict[str, int]:
         infos = {it.name: it for it in node.kernel.bindings}
-        members: dict[str, dict[str, _Content]] = {}
+        members: dict[str, dict[str, PlannedContent]] = {}
         bound: dict[str, int] = {}
         for port, value in inputs.items():
             name, _, member = port.partition(".")
@@ -327,13 +273,13 @@ class _Recorder:
             check_size(infos[name].type, self._drafts[buffer].size, name)
         return bound
 
-    def _readable(self, content: _Content, info: BindingInfo, node: _Node) -> int:
+    def _readable(self, content: PlannedContent, info: BindingInfo, node: _Node) -> int:
         """A buffer for a binding that is only read."""
         if self._is_constant(content):
             return self._constant_of(content, info.type, info.name, node.device)
         return self._on(content, node.device, node.why(info.name))
 
-    def _own(self, content: _Content, info: BindingInfo, node: _Node) -> int:
+    def _own(self, content: PlannedContent, info: BindingInfo, node: _Node) -> int:
         """A buffer that a node may write: that of the value, if nobody else holds it, or a copy."""
         label, device = f"{node.name}.{info.name}", node.device
         if content.is_zero:
@@ -351,7 +297,7 @@ class _Recorder:
             kept = next(iter(content.buffers.values()))
         return self._copied(kept, label, device, f"{node.name!r} writes it, and its old value is still needed")
 
-    def _on(self, content: _Content, device: str, why: str) -> int:
+    def _on(self, content: PlannedContent, device: str, why: str) -> int:
         """A buffer with the content on a device."""
         if device in content.buffers:
             return content.buffers[device]
@@ -365,18 +311,18 @@ class _Recorder:
         content.buffers[device] = made
         return made
 
-    def _is_known(self, content: _Content) -> bool:
+    def _is_known(self, content: PlannedContent) -> bool:
         """Whether it is an input that is the same in all executions."""
         return bool(content.input) and content.input not in self._fed
 
-    def _is_constant(self, content: _Content) -> bool:
+    def _is_constant(self, content: PlannedContent) -> bool:
         """Whether a node that only reads it gets a constant."""
         if content.number is not None:
             return True
         is_open = content.type is None or runtime_array(content.type) is not None
         return self._is_known(content) and not is_open and content.size <= _SMALL
 
-    def _zeroed(self, content: _Content, label: str, device: str) -> int:
+    def _zeroed(self, content: PlannedContent, label: str, device: str) -> int:
         made = self._draft(label, device, content.size, "transient")
         self._steps.append(Fill(made))
         return made
@@ -393,11 +339,11 @@ class _Recorder:
 
     # Constants
 
-    def _constant_of(self, content: _Content, type: wgsl.Type, name: str, device: str) -> int:
+    def _constant_of(self, content: PlannedContent, type: wgsl.Type, name: str, device: str) -> int:
         """A constant with a number, or with a small input."""
         return self._constant({"": (0, type, content)}, whole_words(_fixed(type, content)), name, device, "")
 
-    def _assembled(self, info: BindingInfo, parts: Mapping[str, _Content], node: _Node) -> int:
+    def _assembled(self, info: BindingInfo, parts: Mapping[str, PlannedContent], node: _Node) -> int:
         """A constant with the members of a uniform structure."""
         assert isinstance(info.type, wgsl.Struct)
         types = {it.name: it.type for it in info.type.members}
@@ -407,7 +353,7 @@ class _Recorder:
 
     def _constant(
         self,
-        parts: Mapping[str, tuple[int, wgsl.Type, _Content]],
+        parts: Mapping[str, tuple[int, wgsl.Type, PlannedContent]],
         size: int,
         name: str,
         device: str,
@@ -420,7 +366,7 @@ class _Recorder:
             why, length = f"{node!r} needs it as {name}{part}", _fixed(type, content)
             if isinstance(content.number, DataNumber):
                 number = content.number
-                if _plain(number.type) is not _plain(type):
+                if without_atomic(number.type) is not without_atomic(type):
                     raise Unplannable("a number of another type")
                 source = self._on(number.content, device, why)
                 copies.append((source, number.offset, at, 4, why))
@@ -450,7 +396,7 @@ class _Recorder:
 
     # The whole
 
-    def plan(self, outputs: Mapping[str, _Value]) -> Plan:
+    def plan(self, outputs: Mapping[str, PlannedValue]) -> Plan:
         """The plan, when everything is recorded."""
         turns = self._turns(outputs)
         found = {name: self._result(name, value.content) for name, value in outputs.items()}
@@ -474,7 +420,7 @@ class _Recorder:
             memory.live_bytes,
         )
 
-    def _result(self, name: str, content: _Content) -> PlanOutput:
+    def _result(self, name: str, content: PlannedContent) -> PlanOutput:
         """An output, in a buffer that has it already, or on the host."""
         type = self._links.types[self._graph, name]
         if self._is_constant(content):
@@ -483,7 +429,7 @@ class _Recorder:
         buffer = self._on(content, HOST if HOST in content.buffers else device, "the program reads it")
         return PlanOutput(name, buffer, content.like)
 
-    def _turns(self, outputs: Mapping[str, _Value]) -> dict[int, int]:
+    def _turns(self, outputs: Mapping[str, PlannedValue]) -> dict[int, int]:
         """For a repetition, the buffers that become inputs, with the buffers of these. Copies what cannot change places
         with an input: it is on another device, or becomes several inputs, or is an input that stays.
         """
@@ -527,7 +473,7 @@ class _Node:
         return f"'{self.kernel.info.name}' needs it as {binding}"
 
 
-def _fixed(type: wgsl.Type, content: _Content) -> int:
+def _fixed(type: wgsl.Type, content: PlannedContent) -> int:
     """The bytes of a part of a constant."""
     return content.size if runtime_array(type) is not None else size_of(type)
 
@@ -543,51 +489,3 @@ def _may_be_read(capacity: int | None, device: str) -> bool:
     if adapter_named(device) is not None:
         return capacity is not None and capacity <= MOST_CAPACITY
     return capacity is not None and device == "cpu"
-
-
-def _plain(type: wgsl.Type) -> wgsl.Type:
-    return type.element if isinstance(type, wgsl.Atomic) else type
-
-
-def _path(selectors: tuple[Selector, ...]) -> tuple[str | int, ...]:
-    return tuple(it.index if isinstance(it, Element) else it.name for it in selectors)
-
-
-def number_in(type: wgsl.Type, data: Packed, selectors: tuple[Selector, ...]) -> int:
-    """The whole number that selectors lead to. Raises InputError."""
-    found: Any = unpack(type, data)
-    for selector in selectors:
-        found = selected(found, selector)
-    if found.shape or found.dtype.kind not in "iu":
-        raise InputError("that is no whole number")
-    return int(found)
-
-
-def _located(type: wgsl.Type, size: int, selectors: tuple[Selector, ...]) -> tuple[int, wgsl.Type]:
-    """The offset and the type of the whole number that selectors lead to in a value. Raises InputError."""
-    offset = 0
-    for selector in selectors:
-        if isinstance(selector, Element):
-            inner, stride, count = _elements(type, size - offset)
-            if not 0 <= selector.index < count:
-                raise InputError(f"there is no element {selector.index}, but {count} elements")
-            offset, type = offset + selector.index * stride, inner
-            continue
-        names = [it.name for it in type.members] if isinstance(type, wgsl.Struct) else []
-        if not isinstance(type, wgsl.Struct) or selector.name not in names:
-            raise InputError(f"there is no member {selector.name!r}")
-        number = names.index(selector.name)
-        offset, type = offset + member_offsets(type)[number], type.members[number].type
-    if _plain(type) not in (wgsl.I32, wgsl.U32):
-        raise InputError("that is no whole number")
-    return offset, type
-
-
-def _elements(type: wgsl.Type, size: int) -> tuple[wgsl.Type, int, int]:
-    """The type, the stride and the number of elements."""
-    if isinstance(type, wgsl.Array):
-        count = type.count if isinstance(type.count, int) else runtime_count(type, size)
-        return type.element, stride_of(type), count
-    if isinstance(type, wgsl.Vector):
-        return type.element, size_of(type.element), type.width
-    return type, 0, 0

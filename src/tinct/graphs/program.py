@@ -36,6 +36,7 @@ from .machine import described
 from .plan import Plan
 from .repeating import ONCE, Asked, repetition
 from .running import GraphRun, Runner, RunOptions
+from .time_limit import limit_named
 
 Found = TypeVar("Found")
 
@@ -137,7 +138,7 @@ class GraphProgram(Executable):
     def execute(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked, *, is_timed: bool) -> GraphRun:
         """What `run` and `run_timed` do."""
         options = self._options(inputs, where, asked, is_timed=is_timed)
-        return self._located(lambda: self.runner.run(inputs, options))
+        return self._run(inputs, options)
 
     def begin(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked) -> Launch:
         """What `launch` does."""
@@ -145,8 +146,12 @@ class GraphProgram(Executable):
         given = dict(inputs)
         return Launch(
             self.name,
-            lambda stop: self._located(lambda: self.runner.run(given, replace(options, should_stop=stop))),
+            lambda stop: self._run(given, replace(options, should_stop=stop)),
         )
+
+    def _run(self, inputs: Mapping[str, BufferValue], options: RunOptions) -> GraphRun:
+        with limit_named(self.name, options.seconds, options.deadline):
+            return self._located(lambda: self.runner.run(inputs, options))
 
     def planned(self, inputs: Mapping[str, BufferValue], where: Where, feed: Mapping[str, str] | None) -> Plan:
         """What `plan` does."""
@@ -185,7 +190,7 @@ class GraphProgram(Executable):
         seconds, repeated = seconds_of(where.timeout), repetition(self, asked)
         deadline = None if seconds is None else time.monotonic() + seconds
         self._check_names(inputs)
-        return RunOptions(self._devices(where, inputs), repeated, deadline, is_timed)
+        return RunOptions(self._devices(where, inputs), repeated, seconds, deadline, is_timed)
 
     def _devices(self, where: Where, inputs: Mapping[str, BufferValue]) -> NodeDevices:
         check_auto(where.devices)

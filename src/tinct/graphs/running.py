@@ -27,8 +27,10 @@ from ..shader import BufferValue
 from .devices import NodeDevices
 from .executor import Executor, Record, Turns
 from .machine import NodeTiming, SessionMachine, Value, described, host_value
+from .numbers_in import Packed, number_in
 from .plan import Plan
-from .planner import Packed, PlanRequest, Unplannable, make_plan, number_in
+from .plan_values import Unplannable
+from .planner import PlanRequest, make_plan
 from .repeating import Repetition
 
 if TYPE_CHECKING:
@@ -63,12 +65,13 @@ def _never() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a graph is run. `deadline` is a value of `time.monotonic`. If it is timed, each node is waited for.
-    `should_stop` is asked between executions.
+    """How a graph is run. `seconds` is the time limit, which ends at `deadline`, a value of `time.monotonic`. If it is
+    timed, each node is waited for. `should_stop` is asked between executions.
     """
 
     devices: NodeDevices
     repetition: Repetition
+    seconds: float | None = None
     deadline: float | None = None
     is_timed: bool = False
     should_stop: Callable[[], bool] = _never

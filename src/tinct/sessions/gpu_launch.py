@@ -7,10 +7,20 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..gpu import check_room_for_watch, cut_error, gpu_binding, is_cut, kernel_for, kind_of, memory_binding
+from ..gpu import (
+    check_filterable,
+    check_room_for_watch,
+    cut_error,
+    gpu_binding,
+    is_cut,
+    kernel_for,
+    kind_of,
+    memory_binding,
+)
 from ..ir.layout_sizes import minimum_size
+from ..ir.samplers import read_sampler
 from ..ir.textures import HEADER_BYTES, storage_type
-from ..ir.types import Texture
+from ..ir.types import Sampler, Texture
 from .arguments import Argument
 from .copies import Copy
 from .gpu_side import GpuPlace, GpuSide
@@ -148,6 +158,7 @@ class GpuLaunch(Launch):
         bind = memory_binding if self._via_hercules else gpu_binding
         bindings = [bind(it.info, _header(it)) for it in self.plan.arguments]
         extra = [BufferBinding(it.group, it.binding, "storage", b"") for it in more]
+        check_filterable(self._side.adapter, bindings)
         headers = [header_of(it) for it in (*bindings, *extra)]
         seconds = DEFAULT_SECONDS if timeout is None else timeout
         pipeline = queue.pipeline(kernel.wgsl, kernel.entry, headers, timeout=seconds)
@@ -164,6 +175,9 @@ class GpuLaunch(Launch):
         if isinstance(info.type, Texture):
             size = max(size, minimum_size(storage_type(info.type)))
             return Part(info.group, info.binding, resident, 0, size + -size % 4)
+        if isinstance(info.type, Sampler) and not self._via_hercules:
+            made = self._side.queue().new_sampler(read_sampler(argument.host().tobytes()))
+            return Part(info.group, info.binding, made, 0, size)
         size += -size % _ROUNDING[kind_of(info)]
         if number in self._scratch:
             return Part(info.group, info.binding, self._scratch[number], 0, size)
@@ -263,5 +277,7 @@ class GpuLaunch(Launch):
 
 
 def _header(argument: Argument) -> bytes:
-    """What the layout of a binding follows from: for a texture, its extents."""
+    """What the layout of a binding follows from: for a texture its extents, for a sampler all of it."""
+    if isinstance(argument.info.type, Sampler):
+        return argument.host().tobytes()
     return argument.memory.host()[:HEADER_BYTES].tobytes() if isinstance(argument.info.type, Texture) else b""
