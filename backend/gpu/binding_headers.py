@@ -74,7 +74,7 @@ def _texture_header(binding: TextureBinding) -> TextureHeader:
         "size": (extent.width, extent.height, extent.depth),
         "levels": extent.count,
         "texel_bytes": form.bytes,
-        "sampled": "" if type.format is not None else str(type.sampled or F32),
+        "sampled": "" if type.format is not None or is_depth(type) else str(type.sampled or F32),
         "access": ACCESS_NAMES[type.access],
     }
 
