@@ -15,20 +15,19 @@ from itertools import product
 from ...base.deadline import Deadline
 from ...base.errors import InputError
 from .. import layout, samplers, textures
-from ..builtins import SUBGROUP_SIZE
 from ..constants import RawValue
 from ..diagnostics import Diagnostic, ShaderError, not_supported, with_article
 from ..entry_points import compute_entry_point
 from ..overrides import Number
 from ..textures import is_loadable
-from ..types import Access, AddressSpace, BindingPoint, IoAttributes, Pointer, Sampler, Struct, Texture, Type
+from ..types import Access, AddressSpace, BindingPoint, Buffer, IoAttributes, Pointer, Sampler, Struct, Texture, Type
 from . import nodes
 from .interp_compile import Compiler
 from .interp_frame import CompiledFunction, Invocation, Memory, PointerValue, Steps, Waiting
 from .interp_lanes import Lane, answered, not_uniform
 from .interp_observer import Observer
 from .root_values import RootValues
-from .runnable import check_runnable
+from .runnable import check_runnable, subgroup_size_of
 
 Triple = tuple[int, int, int]
 
@@ -90,7 +89,8 @@ def _buffer(variable: nodes.Var, buffer: bytearray | memoryview | None, root: Ro
         raise InputError(f"{place} has {len(view)} bytes, and needs {least}")
     if view.readonly and _is_written(type):
         raise InputError(f"{place} must be writable")
-    return view
+    is_fixed = isinstance(store, Buffer) and store.size is not None
+    return view[:least] if is_fixed else view
 
 
 def _is_written(type: Pointer) -> bool:
@@ -107,6 +107,8 @@ def _in_memory(type: Type) -> Type:
 
 def _fixed_size(type: Type) -> int:
     """The size of a type without the elements of a runtime-sized array: the array may be empty here."""
+    if isinstance(type, Buffer) and type.size is None:
+        return 0
     tail = layout.runtime_array(type)
     return layout.size_of(type) if tail is None else tail[0]
 
@@ -135,6 +137,7 @@ class Dispatch:
         self.compiler = compiler
         self.root = compiler.root
         self.size = self.root.workgroup_size(function)
+        self.subgroup_size = subgroup_size_of(function)
         self.workgroups = workgroups
         self.code: CompiledFunction = compiler.function(function)
 
@@ -161,7 +164,7 @@ class Dispatch:
             _Lane(index=index, invocation=it, steps=self.code.run_pausing(frame))
             for index, (it, frame) in enumerate(pairs)
         ]
-        problem = _run_together(lanes, observer)
+        problem = _run_together(lanes, self.subgroup_size, observer)
         if problem is None:
             return
         if observer is None:
@@ -203,10 +206,10 @@ class Dispatch:
             "global_invocation_id": tuple(w * s + i for w, s, i in zip(workgroup, self.size, local, strict=True)),
             "workgroup_index": workgroup_index,
             "global_invocation_index": workgroup_index * total + index,
-            "subgroup_size": SUBGROUP_SIZE,
-            "subgroup_invocation_id": index % SUBGROUP_SIZE,
-            "subgroup_id": index // SUBGROUP_SIZE,
-            "num_subgroups": -(-total // SUBGROUP_SIZE),
+            "subgroup_size": self.subgroup_size,
+            "subgroup_invocation_id": index % self.subgroup_size,
+            "subgroup_id": index // self.subgroup_size,
+            "num_subgroups": -(-total // self.subgroup_size),
         }
 
     def arguments(self, invocation: Invocation) -> list[RawValue]:
@@ -235,7 +238,7 @@ def points(extent: Triple) -> Iterator[Triple]:
     return ((x, y, z) for z, y, x in product(*map(range, reversed(extent))))
 
 
-def _run_together(lanes: list[_Lane], observer: Observer | None) -> Diagnostic | None:
+def _run_together(lanes: list[_Lane], subgroup_size: int, observer: Observer | None) -> Diagnostic | None:
     """Run the invocations of a workgroup from pause to pause. Returns the error that stops them, if any."""
     ended: list[_Lane] = []
     ready = lanes
@@ -243,7 +246,7 @@ def _run_together(lanes: list[_Lane], observer: Observer | None) -> Diagnostic |
         finished = {lane.index: lane for lane in ready if not lane.go_on()}
         ended += finished.values()
         lanes = [lane for lane in lanes if lane.index not in finished]
-        ready = answered(lanes)
+        ready = answered(lanes, subgroup_size)
         if not ready and lanes:
             problem = not_uniform(lanes, ended)
             if problem is not None:

@@ -4,7 +4,7 @@ times.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 from ..builtins import builtin
@@ -27,7 +27,7 @@ from .interp_observer import Observer
 from .interp_operations import load_operation, operation
 from .interp_pauses import pausing_call, pausing_operation, uniform_load
 from .root_values import RootValues
-from .structure import blocks_of
+from .structure import blocks_of, entered_blocks
 from .values import Value
 
 
@@ -81,6 +81,7 @@ class FunctionCompiler:
         blocks = blocks_of(self.function)
         self.blocks = {id(block): self.new_block() for block in blocks}
         self.made.start = self.blocks[id(self.function.start_target)]
+        self.number(blocks)
         for block in blocks:
             self.block(block)
         return self.made
@@ -88,6 +89,16 @@ class FunctionCompiler:
     def new_block(self) -> CompiledBlock:
         """The block that the code of a block goes into."""
         return CompiledBlock()
+
+    def number(self, blocks: Sequence[nodes.Block]) -> None:
+        """Number the blocks as they follow in the text, and note the loops around each."""
+        for order, block in enumerate(blocks):
+            made = self.blocks[id(block)]
+            made.order = order
+            for inner, loops in _entered(block, made.loops):
+                self.blocks[id(inner)].loops = loops
+        for made in self.blocks.values():
+            made.loops = tuple(self.blocks[start].order for start in made.loops)
 
     def slot(self, value: Value) -> int:
         """The frame slot of a value; constants are stored in their slots once, before the shader runs."""
@@ -230,6 +241,14 @@ class FunctionCompiler:
         }
         default = next(self.blocks[id(case.target)] for case in node.cases if case.is_default)
         made.leave = lambda frame: cases.get(frame[condition], default)
+
+
+def _entered(block: nodes.Block, loops: tuple[int, ...]) -> Iterator[tuple[nodes.Block, tuple[int, ...]]]:
+    """The blocks that a block enters, each with the identities of the first blocks of the loops around it."""
+    target = None if block.branch is None else block.branch.target
+    for inner in entered_blocks(block):
+        is_inside = isinstance(target, nodes.Loop) and inner is not target.merge_target
+        yield inner, (*loops, id(target.start_target)) if isinstance(target, nodes.Loop) and is_inside else loops
 
 
 def _call(function: CompiledFunction, arguments: tuple[int, ...], target: int) -> Operation:

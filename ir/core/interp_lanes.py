@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ..builtins import SUBGROUP_SIZE
 from ..constants import RawValue
 from ..diagnostics import Diagnostic, Note, Severity
 from . import nodes
@@ -24,6 +23,11 @@ class Lane:
     request: Request | None = None
 
     @property
+    def path(self) -> list[tuple[int, ...]]:
+        """Where it waits: see `Invocation.path`."""
+        return self.invocation.path
+
+    @property
     def barrier(self) -> nodes.BuiltinCall:
         """The barrier at which the invocation waits."""
         assert self.request is not None
@@ -33,27 +37,35 @@ class Lane:
 LaneT = TypeVar("LaneT", bound=Lane)
 
 
-def answered(lanes: Sequence[LaneT]) -> list[LaneT]:
-    """Answers the requests of lanes that wait for their subgroup, and returns these lanes."""
-    groups: dict[tuple[int, int], list[LaneT]] = {}
+def answered(lanes: Sequence[LaneT], subgroup_size: int) -> list[LaneT]:
+    """Answers, in each subgroup, the requests of the lanes that are behind all others that wait for their subgroup, and
+    returns these lanes.
+
+    So control flow reconverges at the end of each construct: lanes that come from behind may yet join the others.
+    """
+    subgroups: dict[int, list[LaneT]] = {}
     for lane in lanes:
         if lane.request is not None and lane.request.arguments is not None:
-            groups.setdefault((lane.index // SUBGROUP_SIZE, id(lane.request.instruction)), []).append(lane)
-    for group in groups.values():
-        _answer(group)
-    return [lane for group in groups.values() for lane in group]
+            subgroups.setdefault(lane.index // subgroup_size, []).append(lane)
+    ready: list[LaneT] = []
+    for waiting in subgroups.values():
+        behind = min(lane.path for lane in waiting)
+        group = [lane for lane in waiting if lane.path == behind]
+        _answer(group, subgroup_size)
+        ready += group
+    return ready
 
 
-def _answer(group: Sequence[Lane]) -> None:
+def _answer(group: Sequence[Lane], subgroup_size: int) -> None:
     arguments: dict[int, tuple[RawValue, ...]] = {}
     for lane in group:
         assert lane.request is not None
         assert lane.request.arguments is not None
-        arguments[lane.index % SUBGROUP_SIZE] = lane.request.arguments
+        arguments[lane.index % subgroup_size] = lane.request.arguments
     assert group[0].request is not None
     results = subgroup_results(group[0].request.instruction, arguments)
     for lane in group:
-        lane.answer = results[lane.index % SUBGROUP_SIZE]
+        lane.answer = results[lane.index % subgroup_size]
 
 
 def not_uniform(waiting: Sequence[Lane], ended: Sequence[Lane]) -> Diagnostic | None:

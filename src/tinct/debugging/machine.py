@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from ..ir.builtins import builtin
@@ -164,7 +165,9 @@ class _CodeCompiler(FunctionCompiler):
 
 @dataclass(slots=True, eq=False)
 class Activation:
-    """A call that has not returned. `mark` is the statement that runs, None before the first."""
+    """A call that has not returned. `mark` is the statement that runs, None before the first; `iterations` are those of
+    the loops around the block.
+    """
 
     code: Code
     frame: Frame
@@ -172,6 +175,18 @@ class Activation:
     target: int
     next: int = 0
     mark: Mark | None = None
+    iterations: tuple[int, ...] = ()
+
+    @property
+    def place(self) -> tuple[int, ...]:
+        """Its part of the path (`Invocation.path`)."""
+        pairs = zip(self.block.loops, self.iterations, strict=True)
+        return (*chain.from_iterable(pairs), self.block.order, self.next)
+
+    def go_to(self, following: CodeBlock) -> None:
+        """Go on at the start of a block."""
+        self.iterations = following.iterations(self.block, self.iterations)
+        self.block, self.next = following, 0
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -179,6 +194,11 @@ class MachineLane(Lane):
     """An invocation with its calls, the innermost last; without any, the invocation has ended."""
 
     stack: list[Activation]
+
+    @property
+    def path(self) -> list[tuple[int, ...]]:
+        """Where it waits."""
+        return [activation.place for activation in self.stack]
 
     @property
     def has_ended(self) -> bool:
@@ -208,7 +228,7 @@ class Saved:
     memories: tuple[tuple[Memory, bytes], ...]
 
 
-RawState: TypeAlias = "tuple[Activation, list[object], CodeBlock, int, Mark | None]"
+RawState: TypeAlias = "tuple[Activation, list[object], CodeBlock, int, Mark | None, tuple[int, ...]]"
 
 
 @dataclass(slots=True, eq=False)
@@ -219,6 +239,7 @@ class Group:
     memories: Mapping[nodes.Var, Memory]
     written: Sequence[Memory]
     source: Source
+    subgroup_size: int
     ready: list[MachineLane] = field(default_factory=list[MachineLane])
     position: int = 0
 
@@ -246,7 +267,7 @@ class Group:
         if not alive:
             return None
         self.position = 0
-        self.ready = answered(alive)
+        self.ready = answered(alive, self.subgroup_size)
         if self.ready:
             return self.advance()
         problem = not_uniform(alive, [lane for lane in self.lanes if lane.has_ended])
@@ -257,7 +278,10 @@ class Group:
 
     def save(self) -> Saved:
         """The state, which `restore` puts back."""
-        lanes = tuple(tuple((it, list(it.frame), it.block, it.next, it.mark) for it in at.stack) for at in self.lanes)
+        lanes = tuple(
+            tuple((it, list(it.frame), it.block, it.next, it.mark, it.iterations) for it in lane.stack)
+            for lane in self.lanes
+        )
         memories = {id(it): it for it in (*self.written, *self._reached())}
         return Saved(
             tuple(lane.index for lane in self.ready),
@@ -272,9 +296,10 @@ class Group:
         for lane, states, waiting in zip(self.lanes, saved.lanes, saved.requests, strict=True):
             lane.request, lane.answer = waiting
             lane.stack = [state[0] for state in states]
-            for activation, frame, block, position, mark in states:
+            for activation, frame, block, position, mark, iterations in states:
                 activation.frame[:] = frame
                 activation.block, activation.next, activation.mark = block, position, mark
+                activation.iterations = iterations
         for memory, content in saved.memories:
             memory[:] = content
         self.ready, self.position = [self.lanes[index] for index in saved.ready], saved.position
@@ -303,7 +328,7 @@ def _run(lane: MachineLane) -> Event:
             if following is None:
                 return _return(lane)
             assert isinstance(following, CodeBlock)
-            top.block, top.next = following, 0
+            top.go_to(following)
             top.code.made.steps.take(following.steps)
             continue
         item = top.block.items[top.next]
@@ -369,4 +394,4 @@ def start_group(
         for index, it in enumerate(dispatch.invocations(place, shared))
     ]
     bound = {variable: memory for variable, (memory, _) in dispatch.compiler.buffers.items()}
-    return Group(lanes, {**bound, **shared}, [*written, *shared.values()], source, list(lanes))
+    return Group(lanes, {**bound, **shared}, [*written, *shared.values()], source, dispatch.subgroup_size, list(lanes))
