@@ -247,23 +247,31 @@ class _Expansion:
 
     def _rewrite(self, instruction: nodes.Instruction) -> bool:
         """Whether an instruction was replaced."""
-        match instruction:
-            case nodes.Load(pointer=pointer) if self._is_inside(pointer):
-                replace_value(instruction, self._value(self._place(pointer), self._load))
-            case nodes.Store(pointer=pointer, value=value) if self._is_inside(pointer):
-                place = self._place(pointer)
-                self._guarded(place.exists, lambda: self._store(place, value))
-            case nodes.BuiltinCall(function="bufferLength", arguments=(buffer,)):
-                replace_value(instruction, self._length(buffer))
-            case nodes.BuiltinCall(function="arrayLength", arguments=(pointer,)) if self._is_inside(pointer):
-                place = self._place(pointer)
-                replace_value(instruction, self._if_exists(place, self._count(place), u32(1)))
-            case nodes.BuiltinCall(function="workgroupUniformLoad", arguments=(pointer,)) if self._is_inside(pointer):
-                replace_value(instruction, self._value(self._place(pointer), self._uniform_load))
-            case _:
-                self._check(instruction)
-                return False
+        if isinstance(instruction, nodes.Load) and self._is_inside(instruction.pointer):
+            replace_value(instruction, self._value(self._place(instruction.pointer), self._load))
+        elif isinstance(instruction, nodes.Store) and self._is_inside(instruction.pointer):
+            place, value = self._place(instruction.pointer), instruction.value
+            self._guarded(place.exists, lambda: self._store(place, value))
+        elif isinstance(instruction, nodes.BuiltinCall) and self._is_on_view(instruction):
+            replace_value(instruction, self._answer(instruction.function, instruction.arguments[0]))
+        else:
+            self._check(instruction)
+            return False
         return True
+
+    def _is_on_view(self, call: nodes.BuiltinCall) -> bool:
+        """Whether a call asks about a buffer or loads of a view."""
+        if call.function == "bufferLength":
+            return True
+        return call.function in ("arrayLength", "workgroupUniformLoad") and self._is_inside(call.arguments[0])
+
+    def _answer(self, function: str, pointer: Value) -> Value:
+        if function == "bufferLength":
+            return self._length(pointer)
+        place = self._place(pointer)
+        if function == "arrayLength":
+            return self._if_exists(place, self._count(place), u32(1))
+        return self._value(place, self._uniform_load)
 
     def _is_inside(self, pointer: Value) -> bool:
         return _root(pointer) in self.sizes and pointer not in self.sizes

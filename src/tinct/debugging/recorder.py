@@ -194,26 +194,17 @@ class Recorder(Observer):
 
     def _finisher(self, mark: Mark, code: Code) -> Finish | None:
         marked, node = self.prepared.marked, mark.node
-        match node:
-            case ast.Let():
-                return self._value_note(node.name, marked.values[marked.program.facts.declared[node]], code)
-            case ast.Var():
-                return self._memory_note(marked.values[marked.program.facts.declared[node]], code)
-            case ast.Assign() | ast.CompoundAssign() | ast.Increment() | ast.Decrement():
-                return self._memory_note(marked.expressions[node.target], code)
-            case ast.If():
-                return self._value_note("", marked.expressions[node.condition], code)
-            case ast.Switch():
-                return self._value_note("", marked.expressions[node.subject], code)
-            case ast.Return() if node.value is not None:
-                return self._value_note("", marked.expressions[node.value], code)
-            case ast.PhonyAssign():
-                return self._value_note("", marked.expressions[node.value], code)
-            case _ if mark.role is Role.CONDITION:
-                assert not isinstance(node, ast.Function)
-                return self._value_note("", marked.expressions[node], code)  # type: ignore[index]
-            case _:
-                return None
+        if isinstance(node, (ast.Let, ast.Var)):
+            value = marked.values[marked.program.facts.declared[node]]
+            return (
+                self._value_note(node.name, value, code)
+                if isinstance(node, ast.Let)
+                else self._memory_note(value, code)
+            )
+        if isinstance(node, (ast.Assign, ast.CompoundAssign, ast.Increment, ast.Decrement)):
+            return self._memory_note(marked.expressions[node.target], code)
+        shown = _expression_of(mark)
+        return None if shown is None else self._value_note("", marked.expressions[shown], code)
 
     def _value_note(self, name: str, value: Value, code: Code) -> Finish | None:
         type = value.type
@@ -253,20 +244,19 @@ class Recorder(Observer):
     def _watch(
         self, node: nodes.Instruction, arguments: tuple[int, ...], target: int
     ) -> Callable[[Operation], Operation] | None:
-        match node:
-            case nodes.Var():
-                return lambda run: self._watch_var(node, target, run)
-            case nodes.Load(pointer=pointer) if not isinstance(node.type, Texture) and not _is_own(pointer):
-                return lambda run: self._watch_load(node.type, arguments[0], target, run)
-            case nodes.BuiltinCall(function="workgroupUniformLoad"):
-                return lambda run: self._watch_load(node.type, arguments[0], target, run)
-            case nodes.BuiltinCall(function=name) if name.startswith("atomic"):
-                return lambda run: self._watch_atomic(node, arguments[0], run)
-            case nodes.BuiltinCall():
-                access = TexelAccess.of(node, arguments)
-                return None if access is None else lambda run: self._watch_texel(access, arguments, target, run)
-            case _:
-                return None
+        if isinstance(node, nodes.Var):
+            return lambda run: self._watch_var(node, target, run)
+        if isinstance(node, nodes.Load):
+            is_shown = not isinstance(node.type, Texture) and not _is_own(node.pointer)
+            return (lambda run: self._watch_load(node.type, arguments[0], target, run)) if is_shown else None
+        if not isinstance(node, nodes.BuiltinCall):
+            return None
+        if node.function == "workgroupUniformLoad":
+            return lambda run: self._watch_load(node.type, arguments[0], target, run)
+        if node.function.startswith("atomic"):
+            return lambda run: self._watch_atomic(node, arguments[0], run)
+        access = TexelAccess.of(node, arguments)
+        return None if access is None else lambda run: self._watch_texel(access, arguments, target, run)
 
     def _watch_var(self, node: nodes.Var, target: int, run: Operation) -> Operation:
         type = self.prepared.store_type(node)
@@ -343,3 +333,15 @@ def _is_own(pointer: Value) -> bool:
 def _texture_name(texture: Value) -> str:
     source = texture.pointer if isinstance(texture, nodes.Load) else texture
     return source.name or "a texture"
+
+
+def _expression_of(mark: Mark) -> ast.Expression | None:
+    """The expression whose value is shown at a mark: a condition, or what a statement selects by, returns or drops."""
+    node = mark.node
+    if isinstance(node, ast.If):
+        return node.condition
+    if isinstance(node, ast.Switch):
+        return node.subject
+    if isinstance(node, (ast.Return, ast.PhonyAssign)):
+        return node.value
+    return node if mark.role is Role.CONDITION and isinstance(node, ast.Expression) else None
