@@ -12,6 +12,7 @@ from ..ir.diagnostics import Diagnostic, Severity, ShaderError
 from ..ir.source import Source
 from ..ir.wgsl.program import Program
 from .parse import parse
+from .print_comments import with_print_comments
 from .resolve import Resolved, check_pipeline, nesting_fault, resolve
 
 __all__ = ["Resolved", "check", "check_pipeline", "load_program", "nesting_fault", "parse", "resolve"]
@@ -40,7 +41,7 @@ def check(source: Source) -> tuple[Diagnostic, ...]:
 def _run(source: Source, seconds: dict[str, float]) -> tuple[Program | None, tuple[Diagnostic, ...]]:
     """Parse and resolve. A text with syntax errors is not resolved: missing nodes would cause more errors."""
     started = time.perf_counter()
-    parsed = parse(source)
+    parsed = parse(with_print_comments(source))
     seconds["parse"] = time.perf_counter() - started
     if any(diagnostic.is_error for diagnostic in parsed.diagnostics):
         return None, _shown(list(parsed.diagnostics))

@@ -75,6 +75,8 @@ def token_hint(data: bytes, start: int, token: str, *, is_declaration: bool, is_
     """
     before = data[max(0, start - _FARTHEST) : start]
     word = _WORD_BEFORE.search(before)
+    if token.startswith('"'):
+        return character_hint('"')
     if is_declaration and token == "let":
         return (Note("at module scope, write 'const', 'override' or 'var<private>'"),)
     if token == ";" and _STRUCT.search(before):

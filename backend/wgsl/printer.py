@@ -131,7 +131,7 @@ def _statement(node: ast.Statement) -> Iterator[str]:
             yield f"{_simple(node)};"
         case ast.Assign() | ast.CompoundAssign() | ast.PhonyAssign():
             yield f"{_simple(node)};"
-        case ast.Increment() | ast.Decrement() | ast.CallStatement():
+        case ast.Increment() | ast.Decrement() | ast.CallStatement() | ast.Print():
             yield f"{_simple(node)};"
         case ast.Return() | ast.Break() | ast.Continue() | ast.Discard():
             yield f"{_simple(node)};"
@@ -230,6 +230,8 @@ def _simple(node: ast.Statement | ast.Declaration) -> str:
             return f"{print_expression(target)}--"
         case ast.CallStatement(call=call):
             return print_expression(call)
+        case ast.Print(name=name, format=text, arguments=arguments):
+            return f"{name}({', '.join([text, *map(print_expression, arguments)])})"
         case ast.Return(value=value):
             return "return" if value is None else f"return {print_expression(value)}"
         case ast.Break():

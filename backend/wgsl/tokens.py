@@ -19,6 +19,7 @@ _IN_SOURCE = re.compile(
     rb"(?P<blank>(?:" + _BLANK + rb")+)"
     rb"|(?P<number>0[xX](?:[pP][+-]|[0-9a-zA-Z.])*|\.?[0-9](?:[eE][+-](?=[0-9])|[0-9A-Za-z_.])*)"
     rb"|(?P<word>(?:[A-Za-z0-9_]|(?!" + _BLANK + rb")[\x80-\xff])+)"
+    rb'|(?P<string>"(?:[^"\\\n\r]|\\[^\n\r])*")'
     rb"|(?P<mark>.)",
     re.DOTALL,
 )
@@ -26,6 +27,7 @@ _IN_LINE = re.compile(
     r"(?P<space> *)"
     r"(?P<token>0[xX](?:[pP][+-]|[0-9a-zA-Z.])*|\.?[0-9](?:[eE][+-](?=[0-9])|[0-9A-Za-z_.])*"
     r"|(?:[A-Za-z0-9_]|[^\x00-\x7f])+"
+    r'|"(?:[^"\\\n\r]|\\[^\n\r])*"'
     r"|(?<= )[-+*/%&|^<>=!]+(?= |\Z)"
     r"|.)"
 )

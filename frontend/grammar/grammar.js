@@ -6,6 +6,7 @@
 // - keywords and reserved words are identifiers where no keyword is due;
 // - directives may stand anywhere at module scope;
 // - the left side of an assignment may be a literal, and a member may carry a template list;
+// - `print_statement` is wgpu's `debugPrintf`;
 // - `malformed_number` stands for digits that run into letters or further digits.
 //
 // Template lists are found by the external scanner (`src/scanner.c`), as "Template Lists" says.
@@ -152,6 +153,7 @@ module.exports = grammar({
         $.break_statement,
         $.continue_statement,
         $.discard_statement,
+        seq($.print_statement, ";"),
         seq($._simple_statement, ";"),
       ),
 
@@ -242,6 +244,12 @@ module.exports = grammar({
     decrement: ($) => seq(field("target", $._target), "--"),
 
     call_statement: ($) => field("call", $.call_expression),
+
+    // wgpu's extension `wgpu_debug_printf`, the only place of a string.
+    print_statement: ($) =>
+      seq($._name, "(", field("format", $.string_literal), repeat(seq(",", $._expression)), optional(","), ")"),
+
+    string_literal: () => /"([^"\\\n\r]|\\[^\n\r])*"/,
 
     _target: ($) => choice($._primary, alias($._target_unary, $.unary_expression)),
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...ir.ops import BinaryOp
 from ...ir.source import Span
 from ...ir.wgsl import ast
-from .parts import Parts
+from .parts import Parts, Value
 
 
 def block(parts: Parts) -> ast.Block:
@@ -166,7 +168,25 @@ def call_statement(parts: Parts) -> ast.CallStatement:
     return ast.CallStatement(call=parts.get("call", ast.Call), span=parts.span)
 
 
-BUILDERS = {
+def print_statement(parts: Parts) -> ast.Print:
+    """A call whose first argument is a string."""
+    name, text = parts.name(), parts.get("format", Parts)
+    return ast.Print(
+        name=name.text,
+        name_span=name.span,
+        format=text.text,
+        format_span=text.span,
+        arguments=parts.expressions(),
+        span=parts.span,
+    )
+
+
+def string_literal(parts: Parts) -> Parts:
+    """A string, as its text."""
+    return parts
+
+
+BUILDERS: dict[str, Callable[[Parts], Value]] = {
     "block": block,
     "if_statement": if_statement,
     "switch_statement": switch_statement,
@@ -188,5 +208,7 @@ BUILDERS = {
     "increment": increment,
     "decrement": decrement,
     "call_statement": call_statement,
+    "print_statement": print_statement,
+    "string_literal": string_literal,
 }
 """The builder of each kind of statement, and of the clauses inside them."""

@@ -73,7 +73,7 @@ def _statement(context: Context, node: ast.Statement) -> int:
             return _NEXT
         case ast.Assign() | ast.CompoundAssign() | ast.PhonyAssign():
             return _NEXT
-        case ast.Increment() | ast.Decrement() | ast.CallStatement():
+        case ast.Increment() | ast.Decrement() | ast.CallStatement() | ast.Print():
             return _NEXT
         case ast.Discard():
             return _NEXT

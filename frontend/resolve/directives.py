@@ -5,20 +5,26 @@ from __future__ import annotations
 from typing import assert_never
 
 from ...ir.language import ENABLE_EXTENSIONS, LANGUAGE_FEATURES
+from ...ir.print_formats import EXTENSION
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import DiagnosticFilter
 from . import attributes
 from .context import Context
 
+_EXTENSIONS = ENABLE_EXTENSIONS | {EXTENSION}
+
 
 def resolve_directives(context: Context, unit: ast.TranslationUnit) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Check the directives; the names enabled and required, in order, without repetitions."""
+    """Check the directives; the names enabled and required, in order, without repetitions.
+
+    `wgpu_debug_printf` is not among them: the statements it allows are in no module that leaves tinct.
+    """
     requires: dict[str, None] = {}
     enables: dict[str, None] = {}
     for directive in unit.directives:
         match directive:
             case ast.Enable():
-                _check(context, directive.extensions, ENABLE_EXTENSIONS, "extension", directive)
+                _check(context, directive.extensions, _EXTENSIONS, "extension", directive)
                 enables |= dict.fromkeys(directive.extensions)
             case ast.Requires():
                 _check(context, directive.features, LANGUAGE_FEATURES, "language feature", directive)
@@ -30,7 +36,7 @@ def resolve_directives(context: Context, unit: ast.TranslationUnit) -> tuple[tup
     context.enables.update(enables)
     if "subgroup_size_control" in enables:
         context.enables.add("subgroups")
-    return tuple(enables), tuple(requires)
+    return tuple(it for it in enables if it != EXTENSION), tuple(requires)
 
 
 def _check(

@@ -117,7 +117,7 @@ def _first_continue(body: ast.Block) -> Span | None:
                 pass
             case ast.Assign() | ast.CompoundAssign() | ast.PhonyAssign():
                 pass
-            case ast.Increment() | ast.Decrement() | ast.CallStatement():
+            case ast.Increment() | ast.Decrement() | ast.CallStatement() | ast.Print():
                 pass
             case ast.Return() | ast.Break() | ast.Discard():
                 pass

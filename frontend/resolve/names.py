@@ -184,6 +184,9 @@ class _Binder:
                 self._expression(node.target, 0)
             case ast.CallStatement():
                 self._expression(node.call, 0)
+            case ast.Print():
+                for argument in node.arguments:
+                    self._expression(argument, 0)
             case ast.Return():
                 self._optional(node.value)
             case ast.ConstAssert():

@@ -26,6 +26,7 @@ from . import calls, expressions, loops, switches, type_rules, variables
 from .attributes import statement_attributes
 from .context import Abandon, Context, Entity, Flow, FunctionState, Operand, Phase
 from .conversions import convert_to, load, note_read
+from .printing import resolve_print
 
 
 def resolve_block(context: Context, block: ast.Block) -> None:
@@ -83,6 +84,8 @@ def _statement(context: Context, node: ast.Statement) -> None:
             resolve_block(context, node)
         case ast.PhonyAssign():
             _phony_assign(context, node)
+        case ast.Print():
+            resolve_print(context, node)
         case ast.Break() | ast.Continue():
             loops.check_jump(context, node)
         case ast.Discard():

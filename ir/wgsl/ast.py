@@ -523,6 +523,28 @@ class CallStatement(SchemaNode):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Print(SchemaNode):
+    """`Print(str name, str format, expression* arguments)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("name", "str", Category.SCALAR),
+        FieldInfo("name_span", "span", Category.EXTERN, hidden=True),
+        FieldInfo("format", "str", Category.SCALAR),
+        FieldInfo("format_span", "span", Category.EXTERN, hidden=True),
+        FieldInfo("arguments", "expression", Category.NODE, Count.MANY),
+        FieldInfo("span", "span", Category.EXTERN, hidden=True),
+    )
+    IDENTITY: ClassVar[bool] = True
+
+    name: str
+    name_span: Span
+    format: str
+    format_span: Span
+    arguments: tuple[Expression, ...]
+    span: Span
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Return(SchemaNode):
     """`Return(expression? value)`"""
 
@@ -792,6 +814,7 @@ Statement: TypeAlias = (
     | Increment
     | Decrement
     | CallStatement
+    | Print
     | Return
     | Break
     | Continue
@@ -800,7 +823,9 @@ Statement: TypeAlias = (
     | Const
     | ConstAssert
 )
-"""Statements. An empty statement `;` has no node. `Const`, `Var` and `ConstAssert` may be statements as well."""
+"""Statements. An empty statement `;` has no node. `Const`, `Var` and `ConstAssert` may be statements as well.
+`Print` is wgpu's `debugPrintf`; its format is the text of the literal, quotes included.
+"""
 
 IfElse: TypeAlias = Block | If
 """The part after `else`: a block, or an `If` for `else if`."""
@@ -846,6 +871,7 @@ SCHEMA = Schema(
         Increment,
         Decrement,
         CallStatement,
+        Print,
         Return,
         Break,
         Continue,
@@ -887,6 +913,7 @@ SCHEMA = Schema(
             Increment,
             Decrement,
             CallStatement,
+            Print,
             Return,
             Break,
             Continue,

@@ -38,6 +38,7 @@ __all__ = [
     "load",
     "load_graph",
     "load_hercules",
+    "printed",
 ]
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from .graphs import Graph, GraphProgram, graph, host, load_graph
     from .ir.diagnostics import Diagnostic, ShaderError
     from .ir.samplers import Sampler
+    from .printing import printed
     from .sessions import Buffer, Session
     from .shader import Kernel, Shader, load
     from .wgsl_functions import ShaderFunction, evaluate
@@ -57,6 +59,7 @@ _HOMES = {
     "Sampler": "ir.samplers",
     "Shader": "shader",
     "load": "shader",
+    "printed": "printing",
     **dict.fromkeys(("Buffer", "Session"), "sessions"),
     **dict.fromkeys(("ShaderFunction", "evaluate"), "wgsl_functions"),
     **dict.fromkeys(("Graph", "GraphProgram", "graph", "host", "load_graph"), "graphs"),

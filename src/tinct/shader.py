@@ -32,6 +32,7 @@ from .ir.entry_points import compute_entry_point, missing_entry_point
 from .ir.hints import unknown_name
 from .ir.layout_numbers import NumberType, number, shown
 from .ir.overrides import override_given_twice, unknown_override
+from .ir.print_formats import NAME as DEBUG_PRINTF
 from .ir.samplers import Sampler
 from .ir.source import Source
 from .ir.types import BindingPoint, Stage
@@ -63,6 +64,8 @@ if TYPE_CHECKING:
     from .counting.kernel import CountedKernel, CountedProgram
     from .debugging import Launch, Trace, Writes
     from .debugging.engine import Debugger
+    from .printing import PrintingKernel, PrintingProgram
+    from .sessions.twins import Twin
 
 BufferValue: TypeAlias = (
     "npt.ArrayLike | Mapping[str, Any] | bytes | bytearray | memoryview | Buffer | Sampler | Output"
@@ -181,6 +184,15 @@ class Shader:
         from .counting.kernel import CountedProgram
 
         return CountedProgram(self.program)
+
+    @cached_property
+    def printing(self) -> PrintingProgram | None:
+        """The program with records of what it prints; None if it has no `debugPrintf`."""
+        if DEBUG_PRINTF.encode() not in self.source.data:
+            return None
+        from .printing import PrintingProgram
+
+        return PrintingProgram(self.program)
 
     def evaluate(self, expression: str) -> Value:
         """The value of a constant expression with the shader's declarations; see `tinct.evaluate`."""
@@ -427,24 +439,35 @@ class Kernel:
             outputs, timing = run_with_buffers(self, buffers, options, timeout)
             return Run(Outputs(outputs), timing)
         values = values_by_name(self.bindings, buffers)
-        told = recorders()
-        counted = self.counted if told else None
-        kernel = self if counted is None else counted
-        values |= {} if counted is None else counted.values()
+        twin = self.twin()
+        kernel = self if twin is None else twin
+        values |= {} if twin is None else twin.values()
         compilation, packed, count = _prepared(kernel, values, workgroups, threads, constants, device)
         seconds = seconds_of(timeout)
         timing = runner(Dispatch(compilation, kernel.bindings, packed, count, seconds, contract, trial))
         outputs = unpack_buffers(kernel.bindings, packed, values)
-        if counted is not None:
-            counted.take_counts(outputs, compilation, count, told)
+        if twin is not None:
+            twin.take(outputs, compilation, count)
         return Run(Outputs(outputs), timing)
 
+    def twin(self) -> Twin | None:
+        """The kernel that runs in its place: with counters while somebody measures coverage, or with records of what it
+        prints. None if nothing is counted or printed.
+        """
+        return self._counted if recorders() else self._printing
+
     @cached_property
-    def counted(self) -> CountedKernel:
-        """The kernel with counters, which runs while somebody measures coverage."""
+    def _counted(self) -> CountedKernel:
         from .counting.kernel import CountedKernel
 
         return CountedKernel(self, self.shader.counted)
+
+    @cached_property
+    def _printing(self) -> PrintingKernel | None:
+        from .printing import PrintingKernel
+
+        program = self.shader.printing
+        return None if program is None or self.info.name not in program.entries else PrintingKernel(self, program)
 
     def sanitize(
         self,
@@ -559,7 +582,7 @@ def _global_id(invocation: object) -> tuple[int, int, int]:
 
 
 def _prepared(
-    kernel: Kernel | CountedKernel,
+    kernel: Kernel | Twin,
     values: Mapping[str, Any],
     workgroups: DispatchSize | None,
     threads: DispatchSize | None,

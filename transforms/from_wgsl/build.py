@@ -21,6 +21,7 @@ from ...ir.wgsl import ast
 from ...ir.wgsl import program as wgsl
 from ...ir.wgsl.program import FunctionInfo, Program, Variable
 from .control import nested_filters
+from .printing import Printing
 from .statements import StatementBuilder
 
 _PREDECLARED = ("bool", "i32", "u32", "f32", "f16", "array", "atomic", "ptr", "vec2", "vec3", "vec4", "bitcast")
@@ -36,6 +37,19 @@ def build_with_places(program: Program) -> tuple[Module, Sequence[tuple[ast.Stat
     """The core IR of a program, and the block in which each of its statements begins, unless nothing reaches it."""
     builder = ModuleBuilder.of(program)
     return builder.whole_module(), builder.blocks
+
+
+@deep_nesting()
+def build_with_printing(program: Program) -> tuple[Module, Printing]:
+    """The core IR of a program in which `debugPrintf` leaves records in a buffer of our own. Raises InputError if there
+    is no binding left for the buffer.
+    """
+    builder = ModuleBuilder.of(program)
+    builder.module_scope()
+    printing = builder.printing = Printing(builder.builder.module, builder.names)
+    builder.all_functions()
+    printing.finish()
+    return builder.builder.module, printing
 
 
 class ModuleBuilder(StatementBuilder):
@@ -54,8 +68,7 @@ class ModuleBuilder(StatementBuilder):
     def whole_module(self) -> Module:
         """Build everything."""
         self.module_scope()
-        for function in self.program.functions:
-            self.function_(function)
+        self.all_functions()
         return self.builder.module
 
     def module_scope(self) -> None:
@@ -82,6 +95,11 @@ class ModuleBuilder(StatementBuilder):
             self.values[variable] = self.builder.var(
                 _variable_pointer(variable), name=variable.name, initializer=value, binding=variable.binding
             )
+
+    def all_functions(self) -> None:
+        """Build all functions, callees first."""
+        for function in self.program.functions:
+            self.function_(function)
 
     def function_(self, info: FunctionInfo) -> None:
         """Build a function with its interface and its body."""

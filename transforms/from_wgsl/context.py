@@ -11,6 +11,7 @@ from ...ir.core.values import Value
 from ...ir.types import Type
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import ExpressionFacts, Facts, FunctionInfo, Program, Variable
+from .printing import Printing
 
 
 @dataclass(slots=True)
@@ -36,6 +37,8 @@ class Context:
         self.breakables: list[Breakable] = []
         self.blocks: list[tuple[ast.Statement, Block]] = []
         """The block in which each statement that runs begins, in the order of the text."""
+        self.printing: Printing | None = None
+        """Where statements print to; without it, their arguments are only evaluated."""
 
     @property
     def facts(self) -> Facts:

@@ -69,6 +69,8 @@ class StatementBuilder(ControlFlowBuilder):
                 self._phony(value)
             case ast.CallStatement(call=call):
                 self.call(call)
+            case ast.Print():
+                self._print(node)
             case ast.Return(value=value):
                 self._return(node, value)
             case ast.Break():
@@ -126,6 +128,16 @@ class StatementBuilder(ControlFlowBuilder):
         while len(block.instructions) > first and not has_effects(last := block.instructions[-1]) and not last.uses:
             last.drop_operands()
             block.instructions.pop()
+
+    def _print(self, node: ast.Print) -> None:
+        """Record the arguments, or evaluate them for their effects: with and without printing, outputs are the same."""
+        if self.printing is None:
+            for argument in node.arguments:
+                self._phony(argument)
+            return
+        assert self.function is not None
+        values = [self.value(argument) for argument in node.arguments]
+        self.printing.record(self.here(node), self.function, node, values)
 
     def _return(self, node: ast.Return, value: ast.Expression | None) -> None:
         assert self.function is not None

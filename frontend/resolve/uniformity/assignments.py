@@ -52,7 +52,7 @@ def _assignments(analysis: Analysis) -> Iterator[tuple[int, Variable]]:
                 pending += [part for part in (node.update, node.body) if part is not None]
             case ast.Let() | ast.Const() | ast.Var() | ast.ConstAssert():
                 pass
-            case ast.PhonyAssign() | ast.CallStatement():
+            case ast.PhonyAssign() | ast.CallStatement() | ast.Print():
                 pass
             case ast.Return() | ast.Break() | ast.Continue() | ast.Discard():
                 pass

@@ -45,6 +45,7 @@ SimpleStatement: TypeAlias = (
     | ast.Increment
     | ast.Decrement
     | ast.CallStatement
+    | ast.Print
     | ast.Discard
 )
 """Statements that do not change control flow."""
@@ -101,6 +102,9 @@ def _simple(analysis: Analysis, cf: Node, node: SimpleStatement) -> None:
             calls.call(analysis, cf, node.call)
         case ast.PhonyAssign():
             expressions.value(analysis, cf, node.value)
+        case ast.Print(arguments=arguments):
+            for argument in arguments:
+                expressions.value(analysis, cf, argument)
         case ast.Const() | ast.ConstAssert() | ast.Discard():
             pass  # after `discard`, the invocation goes on as a helper
         case _:

@@ -15,6 +15,7 @@ from ..devices import routed
 from ..ir.diagnostics import render_all
 from ..ir.source import Source
 from ..origins import CoreOrigin
+from ..printing import lost_text, printed
 from ..shader import Sanitized, Shader
 from .buffer_specs import make_buffers
 from .check import as_json
@@ -71,6 +72,10 @@ as fast, and are mostly more exact; but the results are no longer the interprete
 \b
 --coverage prints the text of the kernel with a count before each line: how often it ran, "never", or "-" for a line
 that no run can reach. Below a branch stands which way was never taken. With --format json it goes to standard error.
+
+\b
+What the kernel prints by debugPrintf comes before the buffers; with --format json it goes to standard error. While
+--coverage counts, and under --sanitize, nothing is printed.
 
 \b
 --sanitize reports data races between invocations, reads of workgroup memory before any write, indices out of
@@ -170,7 +175,7 @@ def command(
         watched = kernel.sanitize(given, threads=invocations, workgroups=groups, constants=values, timeout=timeout)
         _report(watched, output, form)
         return
-    with measure() if coverage else nullcontext() as seen:
+    with printed() as prints, measure() if coverage else nullcontext() as seen:
         result = kernel.run_timed(
             given,
             threads=invocations,
@@ -181,6 +186,10 @@ def command(
             timeout=timeout,
             contract=contract,
         )
+    for line in prints.lines:
+        click.echo(line.text, err=form == "json")
+    if prints.lost:
+        click.echo(lost_text(prints.lost), err=True)
     show_outputs(result.outputs, output, form)
     for covered in seen or ():
         click.echo(f"{listing(covered)}\n\n{summary([covered])}", err=form == "json")

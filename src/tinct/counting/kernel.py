@@ -19,7 +19,7 @@ from ..pipeline import Job
 from ..reflection import BindingInfo, EntryPointInfo
 from ..transforms.core.count_blocks import Counting, count_blocks, totals
 from .places import Places, places_of
-from .recorders import Recorder
+from .recorders import recorders
 
 _NAME = "counters of tinct"
 """The name of the buffer among a kernel's bindings: no WGSL name has a space."""
@@ -89,18 +89,17 @@ class CountedKernel:
         """The values of its own bindings before a dispatch."""
         return {it.name: np.zeros(self._counted.counting.words, np.uint32) for it in self._own}
 
-    def take_counts(
+    def take(
         self,
         outputs: MutableMapping[str, npt.NDArray[Any]],
         compilation: Compilation,
         workgroups: tuple[int, int, int],
-        recorders: Sequence[Recorder],
     ) -> None:
         """Take the values of its own bindings out of the outputs of a dispatch, and tell the recorders."""
         words = [it for info in self._own for it in outputs.pop(info.name).tolist()]
         invocations = prod(workgroups) * prod(compilation.workgroup_size)
         counts = self._counted.counting.counts(self.info.name, invocations, totals(words, invocations))
-        for it in recorders:
+        for it in recorders():
             it.record(self._counted.places, counts)
 
 

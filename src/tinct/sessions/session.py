@@ -28,7 +28,6 @@ from .arguments import check_apart
 from .buffer import Buffer, dtype_of, shape_of
 from .calls import Call, Calls, Constants, KernelLike, Options
 from .copies import Copies
-from .counted import run_counted, twin_of
 from .forms import ArrayForm, BindingForm, Form, as_plain_array
 from .forms import like as without_memory
 from .gpu_launch import GpuLaunch
@@ -37,6 +36,7 @@ from .launch_cache import LaunchCache
 from .launches import CpuLaunch, EmptyLaunch, InterpretedLaunch, Launch, Plan
 from .memory import HOST, Ledger, Memory
 from .resolving import Resolved, Resolver, Values, check_is_no_sampler
+from .twins import run_twin, twin_of
 
 _sessions: weakref.WeakSet[Session] = weakref.WeakSet()
 
@@ -279,10 +279,9 @@ class Session:
         fast_key: Hashable | None = None,
     ) -> dict[str, Buffer]:
         """`run`, with its options as one object. By `fast_key`, `run` finds the prepared dispatch the next time."""
-        told = recorders()
-        twin = twin_of(kernel) if told else None
+        twin = twin_of(kernel)
         if twin is not None:
-            return run_counted(self, twin, bindings, options, timeout, told)
+            return run_twin(self, twin, bindings, options, timeout)
         with self.entered():
             call, seconds = self._calls.of(kernel, options), seconds_of(timeout)
             resolved = self._resolver.resolved(kernel.bindings, bindings, is_extra_ignored=options.extra == "ignore")
