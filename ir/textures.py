@@ -3,8 +3,9 @@
 The header is twenty-four u32 words: the width, the height, and the depth or number of layers of the first level, the
 number of mip levels or of samples, for each mip level its start, counted in texels, and 1 if the texels are bytes,
 followed by zeros. The faces of a cube are layers. Texels follow in the order of x, y, z or layer, a texel's samples
-side by side, each in its format's words (`texels`). A sampled texture has the widest format with its sampled type, a
-depth texture has r32float: the program's data is converted when it is bound. A sampled texture of f32 may be *bytes*
+side by side, each in its format's words (`texels`). A sampled texture has the widest format with its sampled type, an
+external texture rgba32float, a depth texture r32float: the program's data is converted when it is bound. A sampled
+texture of f32 may be *bytes*
 instead, in rgba8unorm, a quarter of the memory, padded to a whole number of wide texels. The word of the header that
 says so is the same for all invocations, and chooses between two loads.
 """
@@ -45,7 +46,9 @@ def format_of(texture: Texture) -> TexelFormat:
     """The format of the texels in memory, if they are not bytes."""
     if texture.format is not None:
         return texel_format(texture.format)
-    return texel_format("r32float" if texture.sampled is None else _SAMPLED[texture.sampled])
+    if is_depth(texture):
+        return texel_format("r32float")
+    return texel_format(_SAMPLED[texture.sampled or F32])
 
 
 @cache
@@ -81,8 +84,13 @@ def texel_array(texture: Texture) -> Array:
 
 
 def is_loadable(type: Type) -> bool:
-    """Whether a type is a texture whose texels can be read without a sampler."""
-    return isinstance(type, Texture) and type.kind is not TextureKind.EXTERNAL
+    """Whether a type is a texture, whose texels can be read without a sampler."""
+    return isinstance(type, Texture)
+
+
+def is_depth(texture: Texture) -> bool:
+    """Whether a texel is one number."""
+    return texture.kind in (TextureKind.DEPTH, TextureKind.DEPTH_MULTISAMPLED)
 
 
 def is_written(texture: Texture) -> bool:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from ..ir.binding_points import free_point
 from ..ir.core.nodes import Module, Var
 from ..ir.core.text import print_module
 from ..ir.core.verify import verify
 from ..ir.types import BindingPoint
 from .core.algebraic import Algebraic
 from .core.array_length_from_uniform import ArrayLengthFromUniform
+from .core.bind_immediates import BindImmediates
 from .core.cse import CommonSubexpressionElimination
 from .core.dce import DeadCodeElimination
+from .core.derive_indices import DeriveIndices
 from .core.direct_variable_access import DirectVariableAccess
 from .core.drop_filters import DropFilters
+from .core.expand_views import ExpandViews, has_buffers
+from .core.flatten_external import FlattenExternal
 from .core.flatten_loops import FlattenLoops
 from .core.fold_constants import FoldConstants
 from .core.hide_uniforms import HideUniforms
@@ -24,7 +29,7 @@ from .core.naga_dialect import NagaDialect
 from .core.polyfill import Polyfill
 from .core.preserve_padding import PreservePadding
 from .core.prevent_infinite_loops import PreventInfiniteLoops
-from .core.reg2mem import RegistersToMemory
+from .core.reg2mem import RegistersToMemory, carries_arrays
 from .core.remove_continue_in_switch import RemoveContinueInSwitch
 from .core.rename import Rename
 from .core.replicate_loops import ReplicateLoops
@@ -84,6 +89,8 @@ GPU: Pipeline[Module] = pipeline(
 NAGA: Pipeline[Module] = pipeline(
     "what only naga needs, wgpu's compiler; others need what these passes drop",
     (DropFilters(), "naga refuses filters on statements"),
+    (DeriveIndices(), "naga lacks two builtin inputs"),
+    (FlattenExternal(), "wgpu has no external textures"),
     (NagaDialect(), "last: other passes write what naga refuses"),
 )
 
@@ -128,10 +135,14 @@ CORE: Stage[Module] = Stage(
     passes={
         "algebraic": Algebraic,
         "array_length_from_uniform": ArrayLengthFromUniform,
+        "bind_immediates": BindImmediates,
         "cse": CommonSubexpressionElimination,
         "dce": DeadCodeElimination,
+        "derive_indices": DeriveIndices,
         "direct_variable_access": DirectVariableAccess,
         "drop_filters": DropFilters,
+        "expand_views": ExpandViews,
+        "flatten_external": FlattenExternal,
         "flatten_loops": FlattenLoops,
         "fold_constants": FoldConstants,
         "hide_uniforms": HideUniforms,
@@ -169,15 +180,20 @@ CORE: Stage[Module] = Stage(
     },
     groups={
         "For every device, and for minify": (
+            "bind_immediates",
             "dce",
+            "expand_views",
             "fold_constants",
+            "reg2mem",
             "simplify_control_flow",
             "single_entry_point",
             "substitute_overrides",
         ),
         "For GPUs": ("direct_variable_access", "robustness", "zero_init_workgroup_memory"),
         "For wgpu and its drivers": (
+            "derive_indices",
             "drop_filters",
+            "flatten_external",
             "flatten_loops",
             "hide_uniforms",
             "inline",
@@ -199,7 +215,6 @@ CORE: Stage[Module] = Stage(
             "polyfill",
             "preserve_padding",
             "prevent_infinite_loops",
-            "reg2mem",
             "remove_continue_in_switch",
             "scalarize",
             "std140",
@@ -211,8 +226,11 @@ CORE: Stage[Module] = Stage(
 
 
 def specialising(entry: str, constants: Mapping[str, float]) -> tuple[Pass[Module], ...]:
-    """The passes that every device starts with: one entry point, with its overrides substituted."""
-    return (SubstituteOverrides(constants, entry), SingleEntryPoint(entry))
+    """The passes that every device starts with: one entry point, with its overrides substituted.
+
+    Immediate data is bound first, while the module still has all variables.
+    """
+    return (BindImmediates(), SubstituteOverrides(constants, entry), SingleEntryPoint(entry))
 
 
 def guard_loops(module: Module, entry: str, *, limit: int | None, effort: int) -> BindingPoint | None:
@@ -223,8 +241,7 @@ def guard_loops(module: Module, entry: str, *, limit: int | None, effort: int) -
     """
     if limit is None or max_trip_count(module, entry) <= limit // 2:
         return None
-    taken = {it.binding for it in module.root.instructions if isinstance(it, Var)}
-    point = next(it for it in (BindingPoint(0, number) for number in range(len(taken) + 1)) if it not in taken)
+    point = free_point(it.binding for it in module.root.instructions if isinstance(it, Var))
     run_passes(module, (*LOOP_EFFORTS[effort], WatchLoops(point.group, point.binding)), CORE)
     return point
 
@@ -232,3 +249,14 @@ def guard_loops(module: Module, entry: str, *, limit: int | None, effort: int) -
 def specialise(module: Module, entry: str, constants: Mapping[str, float]) -> Module:
     """The module after `specialising`; it is changed in place. Raises InputError and ShaderError."""
     return apply_passes(module, specialising(entry, constants), CORE)
+
+
+TO_HERCULES: tuple[Pass[Module], ...] = (ExpandViews(), RegistersToMemory(only="arrays"))
+"""What Hercules IR does not have: views of buffers, and branches that pass arrays."""
+
+
+def for_hercules(module: Module, fresh: Callable[[], Module]) -> Module:
+    """A specialised module as it can be translated into Hercules IR: itself, or what the passes `TO_HERCULES` make of a
+    `fresh` one, since interpreters go on running the first. Raises ShaderError.
+    """
+    return apply_passes(fresh(), TO_HERCULES, CORE) if has_buffers(module) or carries_arrays(module) else module

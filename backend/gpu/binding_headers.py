@@ -8,8 +8,8 @@ from typing import NotRequired, TypedDict
 import numpy as np
 
 from ...ir.samplers import Sampler
-from ...ir.textures import format_of, is_multisampled, read_extent
-from ...ir.types import Access, Texture
+from ...ir.textures import format_of, is_depth, is_multisampled, read_extent
+from ...ir.types import F32, Access, Texture
 from .model import Binding, BindingKind, GpuError, SamplerBinding, TextureBinding
 
 
@@ -66,16 +66,15 @@ def _texture_header(binding: TextureBinding) -> TextureHeader:
     type, extent, form = binding.type, read_extent(binding.data), format_of(binding.type)
     if is_multisampled(type):
         raise GpuError("invalid", f"not supported: a {type} on the GPU, since WebGPU copies no bytes into it")
-    is_depth = type.format is None and type.sampled is None
-    if is_depth:
+    if is_depth(type):
         _check_depths(type, binding.raw())
     return {
-        "format": "depth32float" if is_depth else form.name,
+        "format": "depth32float" if is_depth(type) else form.name,
         "view": view_dimension(type),
         "size": (extent.width, extent.height, extent.depth),
         "levels": extent.count,
         "texel_bytes": form.bytes,
-        "sampled": "" if type.sampled is None else str(type.sampled),
+        "sampled": "" if type.format is not None or is_depth(type) else str(type.sampled or F32),
         "access": ACCESS_NAMES[type.access],
     }
 

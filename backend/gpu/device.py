@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 
 from ...base.errors import InputError
 from .binding_headers import header_of
@@ -25,6 +25,12 @@ _BUFFER_LIMIT = {
     "storage": "max-storage-buffer-binding-size",
     "read-only-storage": "max-storage-buffer-binding-size",
 }
+
+
+_SUBGROUP_SIZE = """
+@group(0) @binding(0) var<storage, read_write> size: u32;
+@compute @workgroup_size(64) fn main(@builtin(subgroup_size) own: u32) { size = own; }
+"""
 
 
 class GpuDevice:
@@ -66,6 +72,15 @@ class GpuDevice:
         if self._adapter is None:
             self._adapter = self._probe_adapter()
         return self._adapter
+
+    @cached_property
+    def subgroup_size(self) -> int:
+        """The number of invocations in a subgroup, measured, for an adapter with the feature `subgroup`. Drivers that
+        choose among several sizes give that of a small kernel.
+        """
+        size = BufferBinding(0, 0, "storage", bytes(4))
+        result = self.run(_SUBGROUP_SIZE, "main", [size], (1, 1, 1))
+        return int.from_bytes(result.outputs[0, 0], "little")
 
     def _probe_adapter(self) -> AdapterInfo:
         reply = self._ask({"operation": "probe", "seconds": _PROBE_SECONDS})

@@ -8,27 +8,26 @@ barriers is an error (WGSL, "Synchronization").
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
 from ...base.deadline import Deadline
 from ...base.errors import InputError
 from .. import layout, samplers, textures
-from ..builtins import SUBGROUP_SIZE
 from ..constants import RawValue
-from ..diagnostics import Diagnostic, Note, Severity, ShaderError, not_supported, with_article
+from ..diagnostics import Diagnostic, ShaderError, not_supported, with_article
 from ..entry_points import compute_entry_point
 from ..overrides import Number
 from ..textures import is_loadable
-from ..types import Access, AddressSpace, BindingPoint, IoAttributes, Pointer, Sampler, Struct, Texture, Type
+from ..types import Access, AddressSpace, BindingPoint, Buffer, IoAttributes, Pointer, Sampler, Struct, Texture, Type
 from . import nodes
 from .interp_compile import Compiler
-from .interp_frame import CompiledFunction, Invocation, Memory, PointerValue, Request, Steps, Waiting
+from .interp_frame import CompiledFunction, Invocation, Memory, PointerValue, Steps, Waiting
+from .interp_lanes import Lane, answered, not_uniform
 from .interp_observer import Observer
-from .interp_subgroups import subgroup_results
 from .root_values import RootValues
-from .runnable import check_runnable
+from .runnable import check_runnable, subgroup_size_of
 
 Triple = tuple[int, int, int]
 
@@ -59,14 +58,14 @@ def run(
     if any(count < 0 for count in workgroups):
         raise InputError(f"the workgroup counts {tuple(workgroups)} must not be negative")
     root = RootValues(module, overrides)
-    compiler = Compiler(root, _bound(function, bindings, root), steps, observer)
-    _Dispatch(function, compiler, workgroups).run()
+    compiler = Compiler(root, bound_pointers(function, bindings, root), steps, observer)
+    Dispatch(function, compiler, workgroups).run()
 
 
-def _bound(
+def bound_pointers(
     function: nodes.Function, bindings: Mapping[BindingPoint, bytearray | memoryview], root: RootValues
 ) -> dict[nodes.Var, PointerValue]:
-    """The pointers to the bound variables of an entry point."""
+    """The pointers to the bound variables of an entry point. Raises InputError for buffers that do not fit."""
     found: dict[nodes.Var, PointerValue] = {}
     for variable in function.resources:
         if isinstance(variable, nodes.Var) and variable.binding is not None:
@@ -90,7 +89,8 @@ def _buffer(variable: nodes.Var, buffer: bytearray | memoryview | None, root: Ro
         raise InputError(f"{place} has {len(view)} bytes, and needs {least}")
     if view.readonly and _is_written(type):
         raise InputError(f"{place} must be writable")
-    return view
+    is_fixed = isinstance(store, Buffer) and store.size is not None
+    return view[:least] if is_fixed else view
 
 
 def _is_written(type: Pointer) -> bool:
@@ -107,25 +107,17 @@ def _in_memory(type: Type) -> Type:
 
 def _fixed_size(type: Type) -> int:
     """The size of a type without the elements of a runtime-sized array: the array may be empty here."""
+    if isinstance(type, Buffer) and type.size is None:
+        return 0
     tail = layout.runtime_array(type)
     return layout.size_of(type) if tail is None else tail[0]
 
 
-@dataclass(slots=True)
-class _Lane:
-    """A running invocation that may wait at a barrier."""
+@dataclass(slots=True, kw_only=True)
+class _Lane(Lane):
+    """A running invocation, as a generator."""
 
-    index: int
-    invocation: Invocation
     steps: Waiting
-    answer: RawValue | None = None
-    request: Request | None = None
-
-    @property
-    def barrier(self) -> nodes.BuiltinCall:
-        """The barrier at which the invocation waits."""
-        assert self.request is not None
-        return self.request.instruction
 
     def go_on(self) -> bool:
         """Run to the next pause; False at the end."""
@@ -137,22 +129,27 @@ class _Lane:
         return True
 
 
-class _Dispatch:
+class Dispatch:
+    """A dispatch of an entry point whose code is compiled: its workgroups and their invocations."""
+
     def __init__(self, function: nodes.Function, compiler: Compiler, workgroups: Triple) -> None:
         self.function = function
         self.compiler = compiler
         self.root = compiler.root
         self.size = self.root.workgroup_size(function)
+        self.subgroup_size = subgroup_size_of(function)
         self.workgroups = workgroups
         self.code: CompiledFunction = compiler.function(function)
 
     def run(self) -> None:
-        for place in _points(self.workgroups):
+        """Run all workgroups."""
+        for place in points(self.workgroups):
             self.run_workgroup(place)
 
     def run_workgroup(self, place: Triple) -> None:
+        """Run one workgroup to its end."""
         observer = self.compiler.observer
-        shared = {variable: self.memory(variable) for variable in self.compiler.variables if _is_shared(variable)}
+        shared = self.workgroup_memory()
         if observer is not None:
             bound = {variable: memory for variable, (memory, _) in self.compiler.buffers.items()}
             observer.start_workgroup({**bound, **shared})
@@ -163,17 +160,24 @@ class _Dispatch:
                 self.code.run(frame)
             return
         pairs = zip(invocations, frames, strict=True)
-        lanes = [_Lane(index, it, self.code.run_pausing(frame)) for index, (it, frame) in enumerate(pairs)]
-        problem = _run_together(lanes, observer)
+        lanes = [
+            _Lane(index=index, invocation=it, steps=self.code.run_pausing(frame))
+            for index, (it, frame) in enumerate(pairs)
+        ]
+        problem = _run_together(lanes, self.subgroup_size, observer)
         if problem is None:
             return
         if observer is None:
             raise ShaderError([problem])
         observer.abandon_workgroup(problem)
 
+    def workgroup_memory(self) -> dict[nodes.Var, Memory]:
+        """New memory for the workgroup variables."""
+        return {variable: self.memory(variable) for variable in self.compiler.variables if _is_shared(variable)}
+
     def invocations(self, workgroup: Triple, shared: Mapping[nodes.Var, Memory]) -> Iterator[Invocation]:
         """The invocations of a workgroup, with private memory of their own."""
-        for index, local in enumerate(_points(self.size)):
+        for index, local in enumerate(points(self.size)):
             variables = [
                 (shared[variable] if variable in shared else self.memory(variable), 0)
                 for variable in self.compiler.variables
@@ -181,6 +185,7 @@ class _Dispatch:
             yield Invocation(self.builtins(workgroup, local, index), variables)
 
     def memory(self, variable: nodes.Var) -> Memory:
+        """New memory for a private or workgroup variable, with its initial value."""
         assert isinstance(variable.type, Pointer)
         type = layout.resolve_counts(variable.type.store, self.root.counts)
         memory = bytearray(layout.size_of(type))
@@ -201,16 +206,17 @@ class _Dispatch:
             "global_invocation_id": tuple(w * s + i for w, s, i in zip(workgroup, self.size, local, strict=True)),
             "workgroup_index": workgroup_index,
             "global_invocation_index": workgroup_index * total + index,
-            "subgroup_size": SUBGROUP_SIZE,
-            "subgroup_invocation_id": index % SUBGROUP_SIZE,
-            "subgroup_id": index // SUBGROUP_SIZE,
-            "num_subgroups": -(-total // SUBGROUP_SIZE),
+            "subgroup_size": self.subgroup_size,
+            "subgroup_invocation_id": index % self.subgroup_size,
+            "subgroup_id": index // self.subgroup_size,
+            "num_subgroups": -(-total // self.subgroup_size),
         }
 
     def arguments(self, invocation: Invocation) -> list[RawValue]:
-        return [self.argument(invocation, parameter) for parameter in self.function.parameters]
+        """The values of the entry point's parameters."""
+        return [self._argument(invocation, parameter) for parameter in self.function.parameters]
 
-    def argument(self, invocation: Invocation, parameter: nodes.FunctionParameter) -> RawValue:
+    def _argument(self, invocation: Invocation, parameter: nodes.FunctionParameter) -> RawValue:
         if isinstance(parameter.type, Struct):
             return tuple(_input(invocation, member.io) for member in parameter.type.members)
         return _input(invocation, parameter.io)
@@ -227,12 +233,12 @@ def _is_shared(variable: nodes.Var) -> bool:
     return isinstance(variable.type, Pointer) and variable.type.space is AddressSpace.WORKGROUP
 
 
-def _points(extent: Triple) -> Iterator[Triple]:
+def points(extent: Triple) -> Iterator[Triple]:
     """All points of a grid; x changes fastest."""
     return ((x, y, z) for z, y, x in product(*map(range, reversed(extent))))
 
 
-def _run_together(lanes: list[_Lane], observer: Observer | None) -> Diagnostic | None:
+def _run_together(lanes: list[_Lane], subgroup_size: int, observer: Observer | None) -> Diagnostic | None:
     """Run the invocations of a workgroup from pause to pause. Returns the error that stops them, if any."""
     ended: list[_Lane] = []
     ready = lanes
@@ -240,52 +246,12 @@ def _run_together(lanes: list[_Lane], observer: Observer | None) -> Diagnostic |
         finished = {lane.index: lane for lane in ready if not lane.go_on()}
         ended += finished.values()
         lanes = [lane for lane in lanes if lane.index not in finished]
-        ready = _answered(lanes)
+        ready = answered(lanes, subgroup_size)
         if not ready and lanes:
-            problem = _not_uniform(lanes, ended)
+            problem = not_uniform(lanes, ended)
             if problem is not None:
                 return problem
             ready = lanes
             if observer is not None:
                 observer.pass_barrier(lanes[0].barrier)
     return None
-
-
-def _answered(lanes: Sequence[_Lane]) -> list[_Lane]:
-    """Answers the requests of lanes that wait for their subgroup, and returns these lanes."""
-    groups: dict[tuple[int, int], list[_Lane]] = {}
-    for lane in lanes:
-        if lane.request is not None and lane.request.arguments is not None:
-            groups.setdefault((lane.index // SUBGROUP_SIZE, id(lane.request.instruction)), []).append(lane)
-    for group in groups.values():
-        _answer(group)
-    return [lane for group in groups.values() for lane in group]
-
-
-def _answer(group: list[_Lane]) -> None:
-    arguments: dict[int, tuple[RawValue, ...]] = {}
-    for lane in group:
-        assert lane.request is not None
-        assert lane.request.arguments is not None
-        arguments[lane.index % SUBGROUP_SIZE] = lane.request.arguments
-    assert group[0].request is not None
-    results = subgroup_results(group[0].request.instruction, arguments)
-    for lane in group:
-        lane.answer = results[lane.index % SUBGROUP_SIZE]
-
-
-def _not_uniform(waiting: Sequence[_Lane], ended: Sequence[_Lane]) -> Diagnostic | None:
-    """The error if not all invocations wait at the same barrier, or some have ended; else None (WGSL,
-    "Synchronization").
-    """
-    first = waiting[0]
-    other = next((lane for lane in waiting if lane.barrier is not first.barrier), None)
-    if other is None and not ended:
-        return None
-    notes = [Note(f"{first.invocation} waits")]
-    if other is not None:
-        notes.append(Note(f"{other.invocation} waits here", other.barrier.span))
-    else:
-        notes.append(Note(f"{ended[0].invocation} has ended"))
-    message = "some invocations of the workgroup wait at a barrier that others do not reach"
-    return Diagnostic(Severity.ERROR, "non-uniform-barrier", message, first.barrier.span, tuple(notes))

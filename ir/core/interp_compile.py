@@ -4,7 +4,7 @@ times.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 from ..builtins import builtin
@@ -27,7 +27,7 @@ from .interp_observer import Observer
 from .interp_operations import load_operation, operation
 from .interp_pauses import pausing_call, pausing_operation, uniform_load
 from .root_values import RootValues
-from .structure import blocks_of
+from .structure import blocks_of, entered_blocks
 from .values import Value
 
 
@@ -53,7 +53,7 @@ class Compiler:
     def function(self, function: nodes.Function) -> CompiledFunction:
         """The compiled function; its callees are compiled too."""
         if function not in self._functions:
-            self._functions[function] = _FunctionCompiler(self, function).compile()
+            self._functions[function] = FunctionCompiler(self, function).compile()
         return self._functions[function]
 
     def variable_number(self, variable: nodes.Var) -> int:
@@ -64,7 +64,9 @@ class Compiler:
         return self._numbers[variable]
 
 
-class _FunctionCompiler:
+class FunctionCompiler:
+    """Compiles one function. A subclass may compile blocks in another form."""
+
     def __init__(self, compiler: Compiler, function: nodes.Function) -> None:
         self.compiler = compiler
         self.function = function
@@ -73,14 +75,30 @@ class _FunctionCompiler:
         self.blocks: dict[int, CompiledBlock] = {}
 
     def compile(self) -> CompiledFunction:
+        """The function, ready to run."""
         for parameter in self.function.parameters:
             self.slot(parameter)
         blocks = blocks_of(self.function)
-        self.blocks = {id(block): CompiledBlock() for block in blocks}
+        self.blocks = {id(block): self.new_block() for block in blocks}
         self.made.start = self.blocks[id(self.function.start_target)]
+        self.number(blocks)
         for block in blocks:
             self.block(block)
         return self.made
+
+    def new_block(self) -> CompiledBlock:
+        """The block that the code of a block goes into."""
+        return CompiledBlock()
+
+    def number(self, blocks: Sequence[nodes.Block]) -> None:
+        """Number the blocks as they follow in the text, and note the loops around each."""
+        for order, block in enumerate(blocks):
+            made = self.blocks[id(block)]
+            made.order = order
+            for inner, loops in _entered(block, made.loops):
+                self.blocks[id(inner)].loops = loops
+        for made in self.blocks.values():
+            made.loops = tuple(self.blocks[start].order for start in made.loops)
 
     def slot(self, value: Value) -> int:
         """The frame slot of a value; constants are stored in their slots once, before the shader runs."""
@@ -90,6 +108,7 @@ class _FunctionCompiler:
         return self.slots[value]
 
     def known(self, value: Value, slot: int) -> RawValue | PointerValue | None:
+        """What a slot holds before the function runs; None for what the function computes."""
         if isinstance(value, nodes.Constant):
             return value.value.value
         if value not in self.compiler.declared:
@@ -105,6 +124,7 @@ class _FunctionCompiler:
         return None
 
     def block(self, block: nodes.Block) -> None:
+        """Compile a block into its `CompiledBlock`."""
         made = self.blocks[id(block)]
         ready: list[Operation] = []
         for instruction in block.instructions:
@@ -121,6 +141,7 @@ class _FunctionCompiler:
         self.leave(made, block.branch)
 
     def pausing(self, node: nodes.Instruction) -> PausingOperation | None:
+        """The operation of an instruction that may wait; None for others."""
         arguments = tuple(map(self.slot, node.operands))
         match node:
             case nodes.Call(callee=callee):
@@ -134,13 +155,20 @@ class _FunctionCompiler:
                 return None
 
     def pausing_builtin(self, node: nodes.BuiltinCall, arguments: tuple[int, ...]) -> PausingOperation:
+        """A barrier, a subgroup operation, or a load between barriers."""
         target = self.slot(node)
         if node.function != "workgroupUniformLoad":
             return pausing_operation(node, arguments, target)
+        return uniform_load(node, self.uniform_load(node, arguments))
+
+    def uniform_load(self, node: nodes.BuiltinCall, arguments: tuple[int, ...]) -> Operation:
+        """The load of a `workgroupUniformLoad`, without its barriers."""
+        target = self.slot(node)
         load = load_operation(node.arguments[0].type, arguments[0], target, self.compiler.root.counts)
-        return uniform_load(node, self.watched(node, arguments, target, load))
+        return self.watched(node, arguments, target, load)
 
     def operation(self, node: nodes.Instruction) -> Operation:
+        """The closure of an instruction that does not wait."""
         arguments = tuple(map(self.slot, node.operands))
         target = self.slot(node)
         if isinstance(node, nodes.Call):
@@ -148,10 +176,12 @@ class _FunctionCompiler:
         return self.watched(node, arguments, target, operation(node, arguments, target, self.compiler.root.counts))
 
     def watched(self, node: nodes.Instruction, arguments: tuple[int, ...], target: int, run: Operation) -> Operation:
+        """The operation as the observer wants it."""
         observer = self.compiler.observer
         return run if observer is None else observer.watched(node, arguments, target, run)
 
     def leave(self, made: CompiledBlock, branch: nodes.Branch) -> None:
+        """Compile the branch at the end of a block."""
         arguments = tuple(map(self.slot, branch.arguments))
         target = branch.target
         match target:
@@ -170,6 +200,7 @@ class _FunctionCompiler:
                 assert_never(target)
 
     def jump(self, made: CompiledBlock, target: nodes.Block, arguments: tuple[int, ...]) -> None:
+        """Go on at a block, and give its arguments their values."""
         following = self.blocks[id(target)]
         parameters = tuple(map(self.slot, target.arguments))
         pairs = tuple(zip(parameters, arguments, strict=True))
@@ -186,17 +217,21 @@ class _FunctionCompiler:
         made.leave = pass_on if pairs else go
 
     def return_value(self, made: CompiledBlock, value: int) -> None:
+        """Return a value."""
+
         def leave(frame: Frame) -> None:
             frame[RESULT] = frame[value]
 
         made.leave = leave
 
     def enter_if(self, made: CompiledBlock, node: nodes.If) -> None:
+        """Go on in one of two arms."""
         condition = self.slot(node.condition)
         true, false = self.blocks[id(node.true_target)], self.blocks[id(node.false_target)]
         made.leave = lambda frame: true if frame[condition] else false
 
     def enter_switch(self, made: CompiledBlock, node: nodes.Switch) -> None:
+        """Go on in the case that is selected."""
         condition = self.slot(node.condition)
         cases = {
             selector.value: self.blocks[id(case.target)]
@@ -206,6 +241,14 @@ class _FunctionCompiler:
         }
         default = next(self.blocks[id(case.target)] for case in node.cases if case.is_default)
         made.leave = lambda frame: cases.get(frame[condition], default)
+
+
+def _entered(block: nodes.Block, loops: tuple[int, ...]) -> Iterator[tuple[nodes.Block, tuple[int, ...]]]:
+    """The blocks that a block enters, each with the identities of the first blocks of the loops around it."""
+    target = None if block.branch is None else block.branch.target
+    for inner in entered_blocks(block):
+        is_inside = isinstance(target, nodes.Loop) and inner is not target.merge_target
+        yield inner, (*loops, id(target.start_target)) if isinstance(target, nodes.Loop) and is_inside else loops
 
 
 def _call(function: CompiledFunction, arguments: tuple[int, ...], target: int) -> Operation:

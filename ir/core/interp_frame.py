@@ -44,7 +44,8 @@ PausingOperation: TypeAlias = Callable[[Frame], Waiting]
 @dataclass(slots=True, eq=False)
 class CompiledBlock:
     """`operations` up to each pausing one, and `leave`, which assigns the arguments of the branch and returns the next
-    block, or None at the end of the function.
+    block, or None at the end of the function. `order` numbers the blocks of a function as they follow in the text;
+    `loops` are the numbers of the first blocks of the loops around the block.
     """
 
     segments: list[tuple[tuple[Operation, ...], PausingOperation | None]] = field(
@@ -52,6 +53,16 @@ class CompiledBlock:
     )
     leave: Callable[[Frame], CompiledBlock | None] = lambda frame: None
     steps: int = 1
+    order: int = 0
+    loops: tuple[int, ...] = ()
+
+    def iterations(self, before: CompiledBlock, counts: tuple[int, ...]) -> tuple[int, ...]:
+        """The iteration of each loop around this block, given those of the block before it."""
+        depth = len(self.loops)
+        if not depth or self.order != self.loops[-1]:
+            return counts[:depth]
+        is_next = before.loops[:depth] == self.loops
+        return (*counts[: depth - 1], counts[depth - 1] + 1 if is_next else 0)
 
 
 class Steps:
@@ -85,10 +96,14 @@ _STEPS_BETWEEN_CHECKS = 5000
 class Invocation:
     """One invocation: its builtin inputs, and pointers to its private and workgroup variables, indexed by
     `Compiler.variable_number`.
+
+    `path` is where it waits: for each function that is being called, the loops around the place with their iterations,
+    the block and the operation. Of two invocations, the one with the smaller path is behind the other.
     """
 
     builtins: dict[str, RawValue]
     variables: list[PointerValue]
+    path: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
 
     def __str__(self) -> str:
         """The name of the invocation in messages."""
@@ -129,12 +144,17 @@ class CompiledFunction:
     def run_pausing(self, frame: Frame) -> Waiting:
         """Run a function that may pause; each pause yields a Request and takes its answer."""
         block: CompiledBlock | None = self.start
-        take = self.steps.take
+        take, path = self.steps.take, frame[INVOCATION].path
+        before, counts = self.start, tuple[int, ...]()
         while block is not None:
             take(block.steps)
-            for operations, pausing in block.segments:
+            before, counts = block, block.iterations(before, counts)
+            for number, (operations, pausing) in enumerate(block.segments):
                 for operation in operations:
                     operation(frame)
                 if pausing is not None:
+                    loops = (it for pair in zip(block.loops, counts, strict=True) for it in pair)
+                    path.append((*loops, block.order, number))
                     yield from pausing(frame)
+                    path.pop()
             block = block.leave(frame)

@@ -32,6 +32,7 @@ from ..types import (
 from . import nodes
 from .interp_frame import Frame, Memory, Operation, PointerValue
 from .interp_textures import texture_operation
+from .interp_views import view_operation
 from .operations import pure_evaluator
 from .values import Value
 
@@ -55,6 +56,8 @@ def operation(node: nodes.Instruction, arguments: Slots, target: int, counts: la
             return _access(node, object.type.store, arguments, target, counts)
         case nodes.BuiltinCall(function="arrayLength"):
             return _array_length(node, arguments[0], target, counts)
+        case nodes.BuiltinCall(function="bufferView" | "bufferArrayView" | "bufferLength"):
+            return view_operation(node, arguments, target, counts)
         case nodes.BuiltinCall(function=name) if name.startswith("atomic"):
             return _atomic(node, arguments, target)
         case nodes.BuiltinCall(function=name) if name.startswith("texture"):
@@ -138,7 +141,7 @@ def _writer(type: Type, pointer: Type) -> layout.Writer:
     for the element is read-only zeros.
     """
     write = layout.writer(type)
-    if not isinstance(pointer, Pointer) or pointer.space is not AddressSpace.STORAGE:
+    if not isinstance(pointer, Pointer) or pointer.space not in (AddressSpace.STORAGE, AddressSpace.WORKGROUP):
         return write
 
     def write_unless_empty(memory: Memory, offset: int, value: RawValue) -> None:

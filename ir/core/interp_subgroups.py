@@ -43,7 +43,7 @@ def subgroup_results(node: nodes.BuiltinCall, arguments: Arguments) -> dict[int,
             return dict.fromkeys(lanes, any(arguments[lane][0] for lane in lanes))
         case "subgroupBallot":
             mask = sum(1 << lane for lane in lanes if arguments[lane][0])
-            return dict.fromkeys(lanes, (mask, 0, 0, 0))
+            return dict.fromkeys(lanes, tuple(mask >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96)))
         case "subgroupBroadcastFirst":
             return dict.fromkeys(lanes, arguments[lanes[0]][0])
         case name if name in _SOURCES:

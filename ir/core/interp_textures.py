@@ -17,6 +17,7 @@ from ..textures import (
     TextureExtent,
     format_in,
     format_of,
+    is_depth,
     is_layered,
     is_loadable,
     is_multisampled,
@@ -81,7 +82,7 @@ def texel_offset(form: TexelFormat, texture: Texture, extent: TextureExtent, at:
 
 
 def _load(texture: Texture, place: TexelArguments, slot: int, target: int) -> Operation:
-    is_depth = texture.sampled is None and texture.format is None
+    has_one_number = is_depth(texture)
 
     def run(frame: Frame) -> None:
         memory: Memory = frame[slot]
@@ -93,7 +94,7 @@ def _load(texture: Texture, place: TexelArguments, slot: int, target: int) -> Op
         form = format_in(texture, memory)
         offset = texel_offset(form, texture, extent, inside, last)
         texel = form.decode(struct.unpack_from(f"<{form.words}I", memory, offset))
-        frame[target] = texel[0] if is_depth else texel
+        frame[target] = texel[0] if has_one_number else texel
 
     return run
 

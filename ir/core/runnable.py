@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ..builtins import SUBGROUP_SIZE
 from ..diagnostics import Diagnostic, ShaderError, not_supported, with_article
 from ..layout_sizes import size_of
 from ..source import Source, Span
@@ -18,17 +19,28 @@ workgroup's variables. WebGPU guarantees 8192 bytes each of private and function
 """
 
 
+SUBGROUP_SIZES = (4, 8, 16, 32, 64, 128)
+"""The sizes of subgroups that a shader may demand: a quad at least, and at most what WGSL allows."""
+
+
+def demanded_subgroup_size(entry: nodes.Function) -> int | None:
+    """The size of the subgroups that an entry point demands, once overrides have values."""
+    return entry.subgroup_size if isinstance(entry.subgroup_size, int) else None
+
+
+def subgroup_size_of(entry: nodes.Function) -> int:
+    """The size of the subgroups of an entry point on every device but a GPU."""
+    return demanded_subgroup_size(entry) or SUBGROUP_SIZE
+
+
 def check_runnable(entry: nodes.Function, source: Source | None = None) -> None:
-    """Raise ShaderError for an entry point that uses immediate data or views of buffers, demands a subgroup size, or
-    has variables or values of more than LARGEST bytes.
+    """Raise ShaderError for an entry point that demands subgroups of a size that no device has, or has variables or
+    values of more than LARGEST bytes.
     """
-    found = [
-        not_supported(what, resource.span)
-        for resource in entry.resources
-        if (what := _unsupported(resource)) is not None
-    ]
-    if entry.subgroup_size is not None:
-        found.append(not_supported("running with a 'subgroup_size' that the shader demands", entry.span))
+    found: list[Diagnostic] = []
+    if entry.subgroup_size is not None and entry.subgroup_size not in SUBGROUP_SIZES:
+        what = f"subgroups of {entry.subgroup_size} invocations: they have {SUBGROUP_SIZES[0]} to {SUBGROUP_SIZES[-1]}"
+        found.append(not_supported(what, entry.span))
     found += _oversized(entry)
     if found:
         raise ShaderError(found, source)
@@ -40,15 +52,6 @@ def check_resources(entry: nodes.Function) -> None:
         store = variable.type.store if isinstance(variable.type, Pointer) else variable.type
         if isinstance(store, Texture) and not is_loadable(store):
             raise ShaderError([not_supported(f"{with_article(str(store))} in a compute shader", variable.span)])
-
-
-def _unsupported(resource: nodes.ValueDeclaration) -> str | None:
-    type = resource.type
-    if isinstance(type, Pointer) and type.space is AddressSpace.IMMEDIATE:
-        return f"running with immediate data ('{resource.name}')"
-    if isinstance(type, Pointer) and isinstance(type.store, Buffer):
-        return f"running with a variable of type '{type.store}' ('{resource.name}')"
-    return None
 
 
 def _oversized(entry: nodes.Function) -> Iterator[Diagnostic]:
@@ -84,9 +87,13 @@ def _too_large(size: int, what: str, span: Span | None) -> Diagnostic:
 
 
 def _size(type: Type) -> int:
-    """Bytes of an array or structure; 0 for other types, and for a size that depends on an override without a value."""
+    """Bytes of an array, structure or buffer; 0 for other types, and for a size that an override without a value
+    decides.
+    """
     if isinstance(type, Array) and isinstance(type.count, OverrideCount):
         return 0
+    if isinstance(type, Buffer):
+        return type.size if isinstance(type.size, int) else 0
     return size_of(type) if isinstance(type, (Array, Struct)) else 0
 
 

@@ -80,7 +80,10 @@ def pack_binding(info: BindingInfo, given: object, textures: TextureMemory = "wi
             return pack_texture(info.type, given, textures)
         except InputError as error:
             raise InputError(f"{info.name}: {error}") from error
-    packed = _copied(info, given) if _is_bytes(given) else pack(info.type, given, name=info.name)
+    if isinstance(info.type, RawBuffer):
+        packed = _raw(info, given)
+    else:
+        packed = _copied(info, given) if _is_bytes(given) else pack(info.type, given, name=info.name)
     check_minimum(info, len(packed))
     return packed
 
@@ -159,6 +162,22 @@ def _copied(info: BindingInfo, given: bytes | bytearray | memoryview) -> bytearr
     return bytearray(given)
 
 
+def _raw(info: BindingInfo, given: object) -> bytearray:
+    """The bytes of a buffer that shaders view as several types: those of an array of numbers, as they are."""
+    if isinstance(given, np.ndarray):
+        array = cast("npt.NDArray[Any]", given)
+        raw = bytearray(array.tobytes()) if array.dtype.kind in "biuf" else None
+    else:
+        raw = bytearray(given) if _is_bytes(given) else None
+    if raw is None:
+        raise InputError(f"{info.name}: {info.type} takes bytes, or an array of numbers, whose bytes it has")
+    if info.size is not None and len(raw) != info.size:
+        raise InputError(f"{info.name}: {info.type} takes {info.size} bytes, not {len(raw)}")
+    if info.size is None and len(raw) != layout.whole_words(len(raw)):
+        raise InputError(f"{info.name}: {len(raw)} bytes are given, but a binding's size is a multiple of 4")
+    return raw + bytes(layout.whole_words(len(raw)) - len(raw))
+
+
 def unpack_buffers(
     bindings: Sequence[BindingInfo], packed: Mapping[BindingPoint, bytearray], given: Mapping[str, Any]
 ) -> dict[str, npt.NDArray[Any]]:
@@ -177,6 +196,10 @@ def unpack_binding(info: BindingInfo, data: bytearray | memoryview, original: ob
     if isinstance(info.type, Texture):
         return unpack_texture(info.type, data, original)
     given = cast("npt.NDArray[Any]", original) if isinstance(original, np.ndarray) else None
+    if isinstance(info.type, RawBuffer):
+        form = np.dtype(np.uint8) if given is None else given.dtype
+        array = np.frombuffer(data, form, count=(info.size or len(data)) // form.itemsize).copy()
+        return array if given is None else array.reshape(given.shape)
     if given is not None and _has_exact_layout(info, given, len(data)):
         return np.frombuffer(data, given.dtype, count=given.size).reshape(given.shape).copy()
     array = unpack(info.type, data)

@@ -82,7 +82,7 @@ class _Attempts:
     def _made(self, effort: int) -> GpuKernel:
         start = time.perf_counter()
         kernel = kernel_for(
-            self.device.adapter(),
+            self.device,
             self.dispatch.compilation,
             effort=effort,
             via_hercules=self.via_hercules,
@@ -110,17 +110,33 @@ class _Attempts:
 
 
 def kernel_for(
-    adapter: AdapterInfo, compilation: Compilation, *, effort: int, via_hercules: bool, timeout: float | None
+    device: GpuDevice, compilation: Compilation, *, effort: int, via_hercules: bool, timeout: float | None
 ) -> GpuKernel:
-    """WGSL for an adapter, with the workaround against cut loops of that `effort` (see `GpuOptions`), compiled within
-    `timeout` seconds. Raises ShaderError, and DeviceError if the driver would give wrong answers.
+    """WGSL for a device, with the workaround against cut loops of that `effort` (see `GpuOptions`), compiled within
+    `timeout` seconds. Raises ShaderError, and DeviceError for a device that lacks something, or whose driver would give
+    wrong answers.
     """
+    adapter = device.adapter()
     with compiling_within(timeout):
         kernel = compilation.for_gpu(options_for(adapter, effort=effort, via_hercules=via_hercules))
     if kernel.has_f16 and "shader-f16" not in adapter.features:
         raise DeviceError(f"not supported: f16 on {adapter.name}, which lacks shader-f16: '{kernel.entry}' enables it")
     check_nesting(adapter, kernel, compilation.entry)
+    if kernel.subgroup_size is not None:
+        _check_subgroup_size(device, kernel.subgroup_size, compilation.entry)
     return kernel
+
+
+def _check_subgroup_size(device: GpuDevice, demanded: int, name: str) -> None:
+    """Raise DeviceError for a device whose subgroups do not have the size that a shader demands: wgpu cannot choose."""
+    adapter = device.adapter()
+    if "subgroup" not in adapter.features:
+        raise DeviceError(f"not supported: subgroups on {adapter.name}, which '{name}' uses")
+    if device.subgroup_size != demanded:
+        raise DeviceError(
+            f"not supported: subgroups of {demanded} invocations, which '{name}' demands, on {adapter.name}, "
+            f"where they have {device.subgroup_size}; by way of Hercules IR, any size will do"
+        )
 
 
 def options_for(

@@ -47,6 +47,7 @@ LOWER_SAMPLERS: Step[Module] = Step(
     "lower samplers",
     "On a module of its own: the interpreter of core IR samples by itself. Hercules IR has no samplers.",
 )
+EXPAND: Step[Module] = Step("expand views", "On buffers whose sizes are numbers; branches then pass no arrays.")
 TRANSLATE: Step[EntryPoint] = Step("translate", "On sizes that are numbers.")
 OPTIMISE: Step[HerculesModule] = Step("optimise", "Before LLVM, which no longer sees forks and versions of memory.")
 RETURN_TO_CORE: Step[Module] = Step("from hercules", "For a GPU: on the smallest graph, like machine code.")
@@ -65,7 +66,7 @@ PRINT: Step[str] = Step("write WGSL", "The text that an engine takes.")
 ORDER_OF_STEPS = (
     *("parse", "resolve"),
     *(step.name for step in (CHECK, BUILD, CHECK_RESOURCES, SPECIALISE, CHECK_RUNNABLE)),
-    *(step.name for step in (LOWER_SAMPLERS, TRANSLATE, OPTIMISE, RETURN_TO_CORE, TIDY)),
+    *(step.name for step in (LOWER_SAMPLERS, EXPAND, TRANSLATE, OPTIMISE, RETURN_TO_CORE, TIDY)),
     *(step.name for step in (PREPARE, GUARD_LOOPS, DIALECT, RAISE, PRINT)),
     *("start LLVM", "load from the cache", EMIT.name, "LLVM passes", COMPILE.name),
 )
@@ -96,7 +97,8 @@ class GpuKernel:
     """WGSL for a GPU, with this entry point. `watch` is the binding of the buffer that reports loops ended early, None
     without one.
 
-    `nesting` is the greatest nesting depth of conditions. `has_f16`: whether the text enables f16.
+    `nesting` is the greatest nesting depth of conditions. `has_f16`: whether the text enables f16. `subgroup_size` is
+    what the shader demands, None where any will do, as it will by way of Hercules IR.
     """
 
     wgsl: str
@@ -104,6 +106,7 @@ class GpuKernel:
     watch: BindingPoint | None
     nesting: int
     has_f16: bool
+    subgroup_size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,7 @@ def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
     from .ir.core.runnable import check_resources, check_runnable
     from .transforms.hercules import CPU, HERCULES
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import specialise
+    from .transforms.pipelines import for_hercules, specialise
     from .transforms.to_hercules import translate
 
     do(CHECK, job.origin.check, job.entry, job.constants)
@@ -130,7 +133,9 @@ def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
     do(CHECK_RESOURCES, check_resources, entry_point(module.functions, job.entry))
     do(SPECIALISE, specialise, module, job.entry, job.constants)
     do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
-    graph = do(TRANSLATE, translate, do(LOWER_SAMPLERS, _without_samplers, job, module), job.entry)
+    module = do(LOWER_SAMPLERS, _without_samplers, job, module)
+    module = do(EXPAND, for_hercules, module, lambda: _without_samplers(job, _specialised(job)))
+    graph = do(TRANSLATE, translate, module, job.entry)
     do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
     recipe = recipe_for(lambda: graph, options)
     emitted = do(EMIT, recipe.emit)
@@ -144,8 +149,9 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
     that to the implementation. Raises ShaderError and InputError.
     """
     from .backend.wgsl.printer import print_unit
-    from .ir.core.runnable import check_resources
+    from .ir.core.runnable import check_resources, demanded_subgroup_size
     from .transforms.core.condition_depth import deepest_nesting
+    from .transforms.core.expand_views import ExpandViews
     from .transforms.passes import apply_passes
     from .transforms.pipelines import CORE, GPU, guard_loops, specialise
     from .transforms.to_wgsl.unit import to_unit
@@ -156,12 +162,15 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
     do(SPECIALISE, specialise, module, job.entry, job.constants)
     if options.via_hercules:
         module = _through_hercules(job, module, do)
+    demanded = demanded_subgroup_size(entry_point(module.functions, job.entry))
+    if options.for_naga:
+        do(EXPAND, apply_passes, module, (ExpandViews(),), CORE)
     do(PREPARE, apply_passes, module, GPU.passes, CORE)
     watch = do(GUARD_LOOPS, guard_loops, module, job.entry, limit=options.loop_limit, effort=options.loop_effort)
     do(DIALECT, apply_passes, module, _dialect(options), CORE)
     nesting = deepest_nesting(module, job.entry)
     unit = do(RAISE, to_unit, module)
-    return GpuKernel(do(PRINT, print_unit, unit), job.entry, watch, nesting, "f16" in module.enables)
+    return GpuKernel(do(PRINT, print_unit, unit), job.entry, watch, nesting, "f16" in module.enables, demanded)
 
 
 def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
@@ -170,11 +179,13 @@ def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
     from .transforms.from_hercules import entry_module
     from .transforms.hercules import CPU, HERCULES
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import CORE, O1
+    from .transforms.pipelines import CORE, O1, TO_HERCULES
     from .transforms.to_hercules import translate
 
     do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
-    graph = do(TRANSLATE, translate, do(LOWER_SAMPLERS, _without_samplers, job, module), job.entry)
+    module = do(LOWER_SAMPLERS, _without_samplers, job, module)
+    do(EXPAND, apply_passes, module, TO_HERCULES, CORE)
+    graph = do(TRANSLATE, translate, module, job.entry)
     do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
     lowered = do(RETURN_TO_CORE, entry_module, graph)
     do(TIDY, apply_passes, lowered, O1.passes, CORE)
@@ -190,11 +201,17 @@ def _without_samplers(job: Job, module: Module) -> Module:
 
     from .origins import core_of
     from .transforms.core.lower_samplers import LowerSamplers
-    from .transforms.pipelines import specialise
 
-    lowered = specialise(job.origin.core(), job.entry, job.constants)
+    lowered = _specialised(job)
     LowerSamplers(core_of).run(lowered)
     return lowered
+
+
+def _specialised(job: Job) -> Module:
+    """A specialised module of its own."""
+    from .transforms.pipelines import specialise
+
+    return specialise(job.origin.core(), job.entry, job.constants)
 
 
 def program_of(function: Function, constants: Sequence[int], trees: WorkgroupTrees | None = None) -> Program:

@@ -12,6 +12,7 @@ import numpy as np
 from .base.errors import InputError
 from .frontend.resolve.type_rules import is_host_shareable
 from .ir import layout
+from .ir.binding_points import free_point
 from .ir.layout_numbers import shown
 from .ir.layout_numpy import numpy_dtype
 from .ir.textures import is_loadable, is_written
@@ -57,7 +58,8 @@ class BindingInfo:
     `size` is None where it is or ends in a runtime-sized array; `stride` is the bytes from one element of an array (or
     of that array) to the next. `dtype` is the numpy type of the variable; of one element of a runtime-sized array,
     and with one element of it for a structure that ends in one (see `numpy_dtype`); None from 2 GiB on. A texture has
-    only a `dtype`, that of its texels' numbers (see `textures`); samplers have none of these.
+    only a `dtype`, that of its texels' numbers (see `textures`); samplers have none of these. Immediate data, of space
+    "immediate", is bound as a read-only storage buffer, at the first binding of group 0 that no variable has.
     """
 
     name: str
@@ -124,16 +126,20 @@ class EntryPointInfo:
 
 
 def reflect_bindings(program: Program) -> tuple[BindingInfo, ...]:
-    """All bound variables, in the order of their groups and bindings."""
-    bound = [_binding(variable) for variable in program.variables if variable.binding is not None]
+    """All bound variables, and immediate data, in the order of their groups and bindings."""
+    free = free_point(it.binding for it in program.variables)
+    bound = [_binding(variable, variable.binding or free) for variable in program.variables if is_bound(variable)]
     return tuple(sorted(bound, key=lambda info: (info.group, info.binding)))
 
 
-def _binding(variable: Variable) -> BindingInfo:
-    assert variable.binding is not None
+def is_bound(variable: Variable) -> bool:
+    """Whether a variable's value comes from outside of the shader."""
+    return variable.binding is not None or variable.space is AddressSpace.IMMEDIATE
+
+
+def _binding(variable: Variable, point: BindingPoint) -> BindingInfo:
     assert variable.space is not None
-    place = Place(variable.binding, variable.space, _access(variable))
-    return describe_binding(variable.name, variable.type, place)
+    return describe_binding(variable.name, variable.type, Place(point, variable.space, _access(variable)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +166,7 @@ def describe_binding(name: str, type: Type, at: Place) -> BindingInfo:
     if isinstance(type, Buffer):  # just bytes
         size = type.size if isinstance(type.size, int) else None
         dtype = np.dtype(np.uint8) if size is None else np.dtype((np.uint8, size))
-        return place(size=size, minimum_size=size or 0, align=None, stride=1, dtype=dtype)
+        return place(size=size, minimum_size=layout.whole_words(size or 0), align=None, stride=1, dtype=dtype)
     return place(
         size=layout.size_of(type) if in_memory and layout.runtime_array(type) is None else None,
         minimum_size=layout.whole_words(layout.minimum_size(type)) if in_memory else 0,
@@ -241,7 +247,7 @@ def reflect_entry_point(program: Program, function: FunctionInfo) -> EntryPointI
         name=function.name,
         stage=function.stage.value,
         workgroup_size=tuple(_workgroup_size(program, function)),
-        bindings=tuple(variable.name for variable in function.resources if variable.binding is not None),
+        bindings=tuple(variable.name for variable in function.resources if is_bound(variable)),
         overrides=tuple(variable.name for variable in function.resources if variable.kind == "override"),
     )
 

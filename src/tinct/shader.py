@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import frontend
-from .arguments import flag_of, mapping_of, name_of, path_of, seconds_of
+from .arguments import count_of, flag_of, mapping_of, name_of, path_of, seconds_of, text_of
 from .base.errors import InputError
 from .base.recent import Recent
 from .buffers import Output, pack_buffers, unpack_buffers, values_by_name
@@ -58,7 +58,11 @@ from .wgsl_functions import ShaderFunctions, evaluate
 from .wgsl_functions.expressions import Value
 
 if TYPE_CHECKING:
+    import threading
+
     from .counting.kernel import CountedKernel, CountedProgram
+    from .debugging import Launch, Trace, Writes
+    from .debugging.engine import Debugger
 
 BufferValue: TypeAlias = (
     "npt.ArrayLike | Mapping[str, Any] | bytes | bytearray | memoryview | Buffer | Sampler | Output"
@@ -459,6 +463,99 @@ class Kernel:
         findings = sanitize(compilation.specialised, compilation.entry, packed, count, timeout=seconds_of(timeout))
         outputs = Outputs(unpack_buffers(self.bindings, packed, values))
         return Sanitized(outputs, findings, self.shader.source)
+
+    def trace(
+        self,
+        buffers: BufferValues,
+        *,
+        invocation: DispatchSize,
+        workgroups: DispatchSize | None = None,
+        threads: DispatchSize | None = None,
+        constants: Constants | None = None,
+        turns: tuple[int, int] = (2, 1),
+        alone: bool = False,
+        timeout: float | None = None,
+    ) -> Trace:
+        """What one invocation, by its global id, computes: each statement that it runs, with the values that it gives.
+
+        Of each loop the first and the last turns are kept, `turns` of them. The whole workgroup runs, on the
+        interpreter, after the workgroups before it; those are left out if nothing that they write can be read, or
+        with `alone`. Raises what `run` raises, and InputError for an invocation that is not in the dispatch.
+        """
+        from .debugging import Folding, trace
+
+        first, last = (count_of(it, "a number of turns") for it in turns)
+        launch = self._launch(buffers, workgroups, threads, constants)
+        chosen = _global_id(invocation)
+        return trace(launch, chosen, Folding(first, last), seconds_of(timeout), alone=flag_of(alone, "alone"))
+
+    def who_wrote(
+        self,
+        path: str,
+        buffers: BufferValues,
+        *,
+        workgroups: DispatchSize | None = None,
+        threads: DispatchSize | None = None,
+        constants: Constants | None = None,
+        limit: int = 1000,
+        timeout: float | None = None,
+    ) -> Writes:
+        """All writes of a dispatch to a part of a buffer or of workgroup memory, such as `out[3].pos.x`, in order.
+
+        The dispatch runs on the interpreter. Of more than `limit` writes, the first ones and the last one are kept.
+        Raises what `run` raises, and InputError for a path that does not fit.
+        """
+        from .debugging import who_wrote
+
+        launch = self._launch(buffers, workgroups, threads, constants)
+        text = text_of(path, "a path", "out[3].pos.x")
+        return who_wrote(launch, text, count_of(limit, "the limit"), seconds_of(timeout))
+
+    def debug(
+        self,
+        buffers: BufferValues,
+        *,
+        invocation: DispatchSize = 0,
+        workgroups: DispatchSize | None = None,
+        threads: DispatchSize | None = None,
+        constants: Constants | None = None,
+        alone: bool = False,
+        timeout: float | None = None,
+        pause: threading.Event | None = None,
+    ) -> Debugger:
+        """A debugger, which stands before the first statement of an invocation, by its global id.
+
+        The workgroup of the invocation runs as `trace` says. A command of the debugger that takes longer than `timeout`
+        seconds pauses, and so does one during which `pause` is set. Raises what `run` raises, and InputError for an
+        invocation that is not in the dispatch.
+        """
+        from .debugging.engine import Debugger
+
+        launch = self._launch(buffers, workgroups, threads, constants)
+        limit, is_alone = seconds_of(timeout), flag_of(alone, "alone")
+        return Debugger(launch, _global_id(invocation), limit, alone=is_alone, pause_requested=pause)
+
+    def _launch(
+        self,
+        buffers: BufferValues,
+        workgroups: DispatchSize | None,
+        threads: DispatchSize | None,
+        constants: Constants | None,
+    ) -> Launch:
+        from .debugging import Launch
+
+        values = values_by_name(self.bindings, buffers)
+        compilation, packed, count = _prepared(self, values, workgroups, threads, constants, "interp")
+        return Launch(self.shader.program, self.info.name, compilation.job.constants, packed, count)
+
+
+def _global_id(invocation: object) -> tuple[int, int, int]:
+    """An invocation's global id from one to three numbers; missing ones are 0. Raises InputError."""
+    numbers = np.atleast_1d(np.asarray(invocation, object)).tolist()
+    if not 1 <= len(numbers) <= 3:
+        raise InputError(f"an invocation is one to three whole numbers, not {shown(invocation)}")
+    x, y, z = (*(count_of(it, "an invocation's id") for it in numbers), 0, 0)[:3]
+    return x, y, z
 
 
 def _prepared(

@@ -33,7 +33,7 @@ from .ir.textures import (
     pack_header,
     read_extent,
 )
-from .ir.types import Texture
+from .ir.types import Texture, TextureKind
 
 AnyArray = npt.NDArray[Any]
 
@@ -104,10 +104,14 @@ def unpack_texture(texture: Texture, data: bytes | bytearray | memoryview, given
 def _levels(texture: Texture, given: object) -> list[AnyArray]:
     if is_row(given) and given and all(map(is_array, given)):
         levels = [as_given_array(level, _place) for level in given]
-        if len(levels) > 1 and (texture.format is not None or is_multisampled(texture) or texture.dimension == "1d"):
+        if len(levels) > 1 and not _has_levels(texture):
             raise InputError(f"a {texture} has one mip level, not {len(levels)}")
         return levels
     return [as_given_array(given, _place)]
+
+
+def _has_levels(texture: Texture) -> bool:
+    return texture.kind in (TextureKind.SAMPLED, TextureKind.DEPTH) and texture.dimension != "1d"
 
 
 def _place(index: tuple[int, ...]) -> str:

@@ -20,7 +20,7 @@ from .backend.gpu.binding_headers import ACCESS_NAMES, SAMPLE_TYPES, view_dimens
 from .base.errors import InputError
 from .buffers import pack_binding, values_by_name
 from .ir.samplers import Sampler as SamplerValue
-from .ir.types import BindingPoint, Sampler, Texture, TextureKind
+from .ir.types import F32, BindingPoint, Sampler, Texture, TextureKind
 from .pipeline import GpuKernel
 from .reflection import BindingInfo
 
@@ -106,12 +106,10 @@ def _entry(info: BindingInfo, *, is_filtered: bool) -> LayoutEntry:
         case TextureKind.STORAGE:
             access = ACCESS_NAMES[type.access]
             return {**entry, "storage_texture": {"access": access, "format": type.format, "view_dimension": view}}
-        case TextureKind.EXTERNAL:
-            raise InputError(f"not supported: {info.name}: {type}, which wgpu-py has not")
         case TextureKind.DEPTH | TextureKind.DEPTH_MULTISAMPLED:
             sample = "depth"
-        case TextureKind.SAMPLED | TextureKind.MULTISAMPLED:
-            sample = "float" if is_filtered else SAMPLE_TYPES[str(type.sampled)]
+        case TextureKind.SAMPLED | TextureKind.MULTISAMPLED | TextureKind.EXTERNAL:
+            sample = "float" if is_filtered else SAMPLE_TYPES[str(type.sampled or F32)]
     is_multisampled = type.kind in (TextureKind.MULTISAMPLED, TextureKind.DEPTH_MULTISAMPLED)
     return {**entry, "texture": {"sample_type": sample, "view_dimension": view, "multisampled": is_multisampled}}
 

@@ -232,7 +232,7 @@ def test_a_child_killed_between_calls_is_replaced(device: GpuDevice) -> None:
     killed = device.worker_pid
     assert killed is not None
     os.kill(killed, signal.SIGKILL)
-    time.sleep(0.2)
+    os.waitid(os.P_PID, killed, os.WEXITED | os.WNOWAIT)
     assert scaled(scale(device))[1] == 3
     assert device.worker_pid != killed
 

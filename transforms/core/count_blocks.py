@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, constant, empty_block, u32, variable_type
@@ -218,8 +218,10 @@ def _following(node: nodes.Flow | None) -> Sequence[nodes.Block]:
             return [it.target for it in cases]
         case nodes.Loop(start_target=start):
             return [start]
-        case _:
+        case nodes.Terminator() | None:
             return []
+        case _:
+            assert_never(node)
 
 
 def _closure(block: nodes.Block, before: Mapping[int, Sequence[int]]) -> set[int]:

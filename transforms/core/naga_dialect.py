@@ -3,9 +3,11 @@
 | WGSL | naga (wgpu-native 29) | written instead |
 |---|---|---|
 | `enable` of anything but f16 | refuses it; what subgroups need it takes all the same | nothing |
+| `@subgroup_size` | lacks it | nothing: who runs the kernel checks the device's size |
 | `requires` | refuses most features' names | nothing: such a directive only asserts what the compiler can do |
 | `bitcast` between f16 vectors and 32-bit types | takes the result to have the operand's shape | packing functions |
 | `subgroupElect` | lacks it | whether no active invocation stands before |
+| broadcasts from a lane of type i32 | refuses them | the lane as u32 |
 | `var x: u32;` in a loop | sets it to zero once, not in each iteration | `var x = 0u;` |
 
 How each fares was found by giving it to naga, and comparing what it computes with the interpreter.
@@ -24,7 +26,7 @@ from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
 from ...ir.types import F16, F32, U32, Pointer, Scalar, Type, Vector, scalar_of, vector
-from .editing import any_of
+from .editing import any_of, as_u32
 from .regions import blocks_from, nested
 from .rewriting import Rule, rewrite
 
@@ -49,6 +51,9 @@ class NagaDialect:
         enables = [name for name in module.enables if name in ENABLES]
         changed = bool(module.requires) or len(enables) < len(module.enables)
         module.enables, module.requires = enables, []
+        for function in module.functions:
+            changed |= function.subgroup_size is not None
+            function.subgroup_size = None
         changed |= any_of(_initialise(block) for function in module.functions for block in _in_loops(function))
         return rewrite(module, _RULES) or changed
 
@@ -129,4 +134,13 @@ def _subgroup_elect(node: nodes.Instruction, builder: Builder) -> Value | None:
     return builder.binary(BinaryOp.EQUAL, before, u32(0))
 
 
-_RULES: tuple[Rule, ...] = (_bitcast, _subgroup_elect)
+def _lane_number(node: nodes.Instruction, builder: Builder) -> Value | None:
+    if not isinstance(node, nodes.BuiltinCall) or node.function not in ("subgroupBroadcast", "quadBroadcast"):
+        return None
+    value, lane = node.arguments
+    if lane.type is U32:
+        return None
+    return builder.builtin_call(node.function, [value, as_u32(builder, lane)])
+
+
+_RULES: tuple[Rule, ...] = (_bitcast, _subgroup_elect, _lane_number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ...ir.constants import ConstantValue
 from ...ir.core import nodes
@@ -22,12 +22,17 @@ def retype(module: nodes.Module, structs: Mapping[Struct, Struct]) -> None:
 
 def replace_types(module: nodes.Module, types: Mapping[Type, Type]) -> None:
     """Put types in the place of others wherever values have them."""
+    retype_values(module, lambda type: mapped(type, types))
+
+
+def retype_values(module: nodes.Module, changed: Callable[[Type], Type]) -> None:
+    """Give all values, and what functions return, the types that `changed` makes of theirs."""
     for value in _values(module):
-        value.type = mapped(value.type, types)
+        value.type = changed(value.type)
         if isinstance(value, nodes.Constant):
             value.value = ConstantValue(value.type, value.value.value)
     for function in module.functions:
-        function.return_type = mapped(function.return_type, types)
+        function.return_type = changed(function.return_type)
 
 
 def mapped(type: Type, types: Mapping[Type, Type]) -> Type:

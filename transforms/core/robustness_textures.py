@@ -16,11 +16,11 @@ from .editing import as_u32
 def clamp_load(builder: Builder, call: nodes.BuiltinCall) -> bool:
     """Clamp the coordinates, layer, level and sample of a textureLoad; whether there was a texture to ask."""
     texture, type = call.arguments[0], call.arguments[0].type
-    if not isinstance(type, Texture) or type.kind is TextureKind.EXTERNAL:
+    if not isinstance(type, Texture):
         return False
     builder.span = call.span
     last: Value | None = None
-    if type.kind is not TextureKind.STORAGE:
+    if type.kind not in (TextureKind.STORAGE, TextureKind.EXTERNAL):
         count = "textureNumSamples" if is_multisampled(type) else "textureNumLevels"
         position = len(call.arguments) - 1
         last = _clamped(builder, call.arguments[position], builder.builtin_call(count, [texture]))

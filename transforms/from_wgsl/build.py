@@ -9,6 +9,7 @@ then the functions, callees first. The builder is a chain of classes, each deriv
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Self
 
 from ...base.interpreter_state import deep_nesting
 from ...ir.core.builder import Builder, empty_module
@@ -33,19 +34,30 @@ def build(program: Program) -> Module:
 @deep_nesting()
 def build_with_places(program: Program) -> tuple[Module, Sequence[tuple[ast.Statement, Block]]]:
     """The core IR of a program, and the block in which each of its statements begins, unless nothing reaches it."""
-    module = empty_module()
-    module.enables = list(program.enables)
-    module.requires = list(program.requires)
-    module.diagnostics = list(_filters(program.diagnostics))
-    module.structs = list(program.structs)
-    builder = _BuilderImpl(program, Builder(module), NameScope(_taken_names(program)))
-    builder.module_scope()
-    for function in program.functions:
-        builder.function_(function)
-    return module, builder.blocks
+    builder = ModuleBuilder.of(program)
+    return builder.whole_module(), builder.blocks
 
 
-class _BuilderImpl(StatementBuilder):
+class ModuleBuilder(StatementBuilder):
+    """Builds module scope and all functions."""
+
+    @classmethod
+    def of(cls, program: Program) -> Self:
+        """A builder for a program, with an empty module."""
+        module = empty_module()
+        module.enables = list(program.enables)
+        module.requires = list(program.requires)
+        module.diagnostics = list(_filters(program.diagnostics))
+        module.structs = list(program.structs)
+        return cls(program, Builder(module), NameScope(_taken_names(program)))
+
+    def whole_module(self) -> Module:
+        """Build everything."""
+        self.module_scope()
+        for function in self.program.functions:
+            self.function_(function)
+        return self.builder.module
+
     def module_scope(self) -> None:
         """Build variables, overrides and the values that they use, in `root`."""
         module = self.builder.module

@@ -27,7 +27,11 @@ class StatementBuilder(ControlFlowBuilder):
             self.values[variable] = made
         self.statements(info.node.body.statements)  # filters on the body belong to the function
         if self.is_live:
-            self.here(info.node).return_(function)
+            self.implicit_return(function, info)
+
+    def implicit_return(self, function: Function, info: FunctionInfo) -> None:
+        """Build the return at the closing brace of a function."""
+        self.here(info.node).return_(function)
 
     def statement(self, node: ast.Statement) -> None:
         """Build any statement at the insertion point, which must be live."""

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 from ...ir import textures
 from ...ir import types as wgsl
-from ...ir.builtins import SUBGROUP_SIZE
 from ...ir.core import nodes as c
-from ...ir.core.runnable import check_runnable
+from ...ir.core.runnable import check_runnable, subgroup_size_of
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.diagnostics import ShaderError, not_supported, with_article
@@ -27,7 +26,7 @@ from .graph import Graph
 from .instructions import Globals, Instructions
 from .machine import Machine
 from .outline import called_functions
-from .subgroups import invocation_id, local_index, subgroup_count, subgroup_id
+from .subgroups import invocation_id, lane_count, local_index, subgroup_count, subgroup_id
 from .values import Cell, Designator, Tree, node_of, place_for
 from .walk import LoopValue, Restart, Walk
 
@@ -72,7 +71,7 @@ class _Translation:
         self.per_lane = per_lane
         self.size = _workgroup_size(function)
         self.graph = Graph()
-        self.machine = Machine(self.graph, self.size)
+        self.machine = Machine(self.graph, self.size, subgroup_size_of(function))
         self.dynamic_names: list[str] = list(WORKGROUP_CONSTANTS)
         self.variables: dict[Value, Designator] = {}
         self.lengths: dict[Value, h.DynamicConstant] = {}
@@ -217,16 +216,35 @@ class _Translation:
                 return tuple(self._global_id(axis) for axis in range(3))
             case "local_invocation_index":
                 return local_index(self.machine)
+            case "workgroup_index":
+                return self._workgroup_index()
+            case "global_invocation_index":
+                first = self._product(self._workgroup_index(), self.graph.u32(lane_count(self.machine)))
+                return self._sum(first, local_index(self.machine))
             case "subgroup_invocation_id":
                 return invocation_id(self.machine)
             case "subgroup_id":
                 return subgroup_id(self.machine)
             case "subgroup_size":
-                return self.graph.u32(SUBGROUP_SIZE)
+                return self.graph.u32(self.machine.subgroup_size)
             case "num_subgroups":
                 return self.graph.u32(subgroup_count(self.machine))
             case name:
                 raise ShaderError([not_supported(f"the builtin input {name} on the CPU", parameter.span)])
+
+    def _workgroup_index(self) -> h.Node:
+        """(z * num_workgroups.y + y) * num_workgroups.x + x."""
+        index, *rest = [self.graph.cast(t.U32, self._workgroup_id(axis)) for axis in (2, 1, 0)]
+        for axis, identifier in zip((1, 0), rest, strict=True):
+            count = self.graph.cast(t.U32, self.graph.dynamic(h.DynamicParameter(axis)))
+            index = self._sum(self._product(index, count), identifier)
+        return index
+
+    def _product(self, left: h.Node, right: h.Node) -> h.Node:
+        return self.graph.binary(h.BinaryOp.MUL, left, right)
+
+    def _sum(self, left: h.Node, right: h.Node) -> h.Node:
+        return self.graph.binary(h.BinaryOp.ADD, left, right)
 
     def _vector(self, component: Callable[[int], h.Node]) -> Tree:
         return tuple(self.graph.cast(t.U32, component(axis)) for axis in range(3))
@@ -241,10 +259,8 @@ class _Translation:
 
     def _global_id(self, axis: int) -> h.Node:
         """workgroup_id * workgroup_size + local_invocation_id."""
-        first = self.graph.binary(
-            h.BinaryOp.MUL, self.graph.cast(t.U32, self._workgroup_id(axis)), self.graph.u32(self.size[axis])
-        )
-        return self.graph.binary(h.BinaryOp.ADD, first, self.graph.cast(t.U32, self._thread_id(axis)))
+        first = self._product(self.graph.cast(t.U32, self._workgroup_id(axis)), self.graph.u32(self.size[axis]))
+        return self._sum(first, self.graph.cast(t.U32, self._thread_id(axis)))
 
     # The result
 

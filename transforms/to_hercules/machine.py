@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
+from ...ir.builtins import SUBGROUP_SIZE
 from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
 from .forks import LaneFork
@@ -34,12 +35,14 @@ class Edge:
 class Machine:
     """The state of a translation (see the module's docstring). `control` is None in unreachable code.
 
-    `spreads_arrays`: arrays of a lane that are created now may be used after a barrier.
+    `size` is that of a workgroup, `subgroup_size` that of its subgroups. `spreads_arrays`: arrays of a lane that are
+    created now may be used after a barrier.
     """
 
-    def __init__(self, graph: Graph, size: tuple[int, int, int]) -> None:
+    def __init__(self, graph: Graph, size: tuple[int, int, int], subgroup_size: int = SUBGROUP_SIZE) -> None:
         self.graph = graph
         self.size = size
+        self.subgroup_size = subgroup_size
         self.control: h.Node | None = graph.start
         self.state: State = {}
         self.constants: dict[Cell, h.Node] = {}

@@ -1,20 +1,19 @@
 """Subgroup and quad operations: the lanes join, and in the next fork each lane computes its result from the operands of
 all lanes of its subgroup (WGSL, "Subgroup Built-in Functions" and "Quad Built-in Functions").
 
-Lanes are numbered by `local_invocation_index`. Each `SUBGROUP_SIZE` consecutive lanes are a subgroup; the last subgroup
-may be smaller. Control flow is uniform, so all lanes are active. A lane that reads from one that does not exist, where
-WGSL leaves the result open, gets its own value.
+Lanes are numbered by `local_invocation_index`. Each `Machine.subgroup_size` consecutive lanes are a subgroup; the last
+subgroup may be smaller. Control flow is uniform, so all lanes are active. A lane that reads from one that does not
+exist, where WGSL leaves the result open, gets its own value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import TypeAlias
 
 from ...ir import types as wgsl
-from ...ir.builtins import SUBGROUP_SIZE
+from ...ir.builtins import LARGEST_SUBGROUP
 from ...ir.core import nodes as c
 from ...ir.hercules import nodes as h
 from . import arithmetic as a
@@ -25,6 +24,9 @@ from .values import PerLane, Tree, map_tree, node_of
 
 Leaf: TypeAlias = "h.Node | PerLane"
 Combine: TypeAlias = Callable[[h.Node, h.Node], h.Node]
+
+_BALLOT_WORDS, _BALLOT_BITS = 4, 32
+"""A ballot is a vector of words, with a bit for each lane."""
 
 _OPERATORS: dict[str, h.BinaryOp] = {
     "Add": h.BinaryOp.ADD,
@@ -49,13 +51,13 @@ def local_index(machine: Machine) -> h.Node:
 def invocation_id(machine: Machine) -> h.Node:
     """The lane's `subgroup_invocation_id`."""
     graph = machine.graph
-    return graph.binary(h.BinaryOp.AND, local_index(machine), graph.u32(SUBGROUP_SIZE - 1))
+    return graph.binary(h.BinaryOp.AND, local_index(machine), graph.u32(machine.subgroup_size - 1))
 
 
 def subgroup_id(machine: Machine) -> h.Node:
     """The lane's `subgroup_id`."""
     graph = machine.graph
-    return graph.binary(h.BinaryOp.DIV, local_index(machine), graph.u32(SUBGROUP_SIZE))
+    return graph.binary(h.BinaryOp.DIV, local_index(machine), graph.u32(machine.subgroup_size))
 
 
 def lane_count(machine: Machine) -> int:
@@ -66,7 +68,7 @@ def lane_count(machine: Machine) -> int:
 
 def subgroup_count(machine: Machine) -> int:
     """The number of subgroups in a workgroup: `num_subgroups`."""
-    return -(-lane_count(machine) // SUBGROUP_SIZE)
+    return -(-lane_count(machine) // machine.subgroup_size)
 
 
 def lower(machine: Machine, call: c.BuiltinCall, arguments: Sequence[Tree]) -> Tree:
@@ -124,11 +126,12 @@ class _Subgroup:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.graph = machine.graph
+        self.size = machine.subgroup_size
         self.total = lane_count(machine)
         index = local_index(machine)
-        self.lane = self.graph.binary(h.BinaryOp.AND, index, self.graph.u32(SUBGROUP_SIZE - 1))
+        self.lane = self.graph.binary(h.BinaryOp.AND, index, self.graph.u32(self.size - 1))
         self.first = self.graph.binary(h.BinaryOp.SUB, index, self.lane)
-        self.members = [self._plus(self.first, lane) for lane in range(min(SUBGROUP_SIZE, self.total))]
+        self.members = [self._plus(self.first, lane) for lane in range(min(self.size, self.total))]
 
     def brought(self, leaf: Leaf, index: h.Node) -> h.Node:
         """The operand of the lane with this index in the workgroup."""
@@ -170,30 +173,32 @@ class _Subgroup:
 
     def ballot(self, predicate: Tree) -> Tree:
         """A vector with one bit for each lane, set if the predicate is true there."""
-        graph, bits = self.graph, list[h.Node]()
+        graph = self.graph
+        words: list[Tree] = [graph.u32(0)] * _BALLOT_WORDS
         for lane, at in enumerate(self.members):
             vote, exists = self.brought(_leaf(predicate), at), self._exists(lane)
             vote = vote if exists is None else graph.binary(h.BinaryOp.AND, exists, vote)
-            bits.append(graph.select(vote, graph.u32(1 << lane), graph.u32(0)))
-        zero = graph.u32(0)
-        return (reduce(lambda left, right: graph.binary(h.BinaryOp.OR, left, right), bits), zero, zero, zero)
+            word, position = divmod(lane, _BALLOT_BITS)
+            bit = graph.select(vote, graph.u32(1 << position), graph.u32(0))
+            words[word] = graph.binary(h.BinaryOp.OR, node_of(words[word]), bit) if position else bit
+        return tuple(words)
 
     def moved(self, value: Tree, source: _Source, operand: h.Node) -> Tree:
         """A shuffle: the value of another lane, or the lane's own if there is no such lane."""
         graph = self.graph
         lane, is_meant = source(graph, self.lane, operand)
         index = graph.binary(h.BinaryOp.ADD, self.first, lane)
-        exists = graph.binary(h.BinaryOp.LESS, lane, graph.u32(SUBGROUP_SIZE))
+        exists = graph.binary(h.BinaryOp.LESS, lane, graph.u32(self.size))
         if is_meant is not None:
             exists = graph.binary(h.BinaryOp.AND, exists, is_meant)
-        if self.total % SUBGROUP_SIZE:
+        if self.total % self.size:
             in_workgroup = graph.binary(h.BinaryOp.LESS, index, graph.u32(self.total))
             exists = graph.binary(h.BinaryOp.AND, exists, in_workgroup)
         return map_tree(value, lambda leaf: graph.select(exists, self.brought(leaf, index), self.machine.local(leaf)))
 
     def _exists(self, lane: int) -> h.Node | None:
         """Whether the subgroup has this lane; None if every subgroup has it."""
-        if self.total % SUBGROUP_SIZE == 0 or self.total < SUBGROUP_SIZE:
+        if self.total % self.size == 0 or self.total < self.size:
             return None
         return self.graph.binary(h.BinaryOp.LESS, self.members[lane], self.graph.u32(self.total))
 
@@ -235,7 +240,7 @@ def _up(graph: Graph, lane: h.Node, delta: h.Node) -> tuple[h.Node, h.Node | Non
 
 
 def _down(graph: Graph, lane: h.Node, delta: h.Node) -> tuple[h.Node, h.Node | None]:
-    is_near = graph.binary(h.BinaryOp.LESS, delta, graph.u32(SUBGROUP_SIZE))
+    is_near = graph.binary(h.BinaryOp.LESS, delta, graph.u32(LARGEST_SUBGROUP))
     return graph.binary(h.BinaryOp.ADD, lane, delta), is_near
 
 
@@ -244,7 +249,7 @@ def _xor(graph: Graph, lane: h.Node, mask: h.Node) -> tuple[h.Node, h.Node | Non
 
 
 def _in_quad(graph: Graph, lane: h.Node, id: h.Node) -> tuple[h.Node, h.Node | None]:
-    quad = graph.binary(h.BinaryOp.AND, lane, graph.u32(SUBGROUP_SIZE - 4))
+    quad = graph.binary(h.BinaryOp.AND, lane, graph.u32(LARGEST_SUBGROUP - 4))
     return graph.binary(h.BinaryOp.ADD, quad, id), None
 
 

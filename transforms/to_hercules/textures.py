@@ -135,11 +135,10 @@ def _load(texture: _Texture, arguments: Sequence[Tree]) -> Tree:
     if textures.is_multisampled(texture.type):
         count = texture.size(3)
         number = texture.op(ADD, texture.op(MUL, number, count), texture.clamped(node_of(rest[0]), count))
-    is_depth = texture.type.sampled is None and texture.type.format is None
     in_bytes = textures.format_of_bytes(texture.type)
     if in_bytes is None:
         texel = _texel(texture, number)
-        return texel[0] if is_depth else texel
+        return texel[0] if textures.is_depth(texture.type) else texel
     return texture.machine.choose(
         texture.are_bytes(),
         lambda: texels.decode(

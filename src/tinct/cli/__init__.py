@@ -30,6 +30,7 @@ _COMMANDS = {
     "reflect": "show entry points, bindings and memory layouts",
     "compile": "print any stage between WGSL and machine code",
     "run": "run a kernel on the CPU, the GPU or an interpreter",
+    "debug": "run an invocation statement by statement, forward and back",
     "compare": "run kernels on all devices and compare the answers",
     "fmt": "format shaders",
     "minify": "write shaders as short as they can be",

@@ -99,6 +99,15 @@ def _whole_numbers(text: str, what: str) -> tuple[int, ...]:
         raise InputError(f"{what} takes numbers such as 64 or 16x16, not {text!r}") from None
 
 
+def parse_invocation(text: str, option: str) -> tuple[int, int, int]:
+    """The global id of an invocation, `37` or `37,0,0`. Raises InputError."""
+    numbers = _whole_numbers(text, option)
+    if len(numbers) > 3 or min(numbers) < 0:
+        raise InputError(f"{option} takes an invocation's global id, such as 37 or 5,0,2, not {text!r}")
+    x, y, z = (*numbers, 0, 0)[:3]
+    return x, y, z
+
+
 def print_text(text: str) -> None:
     """Print the text of a program as it is, in UTF-8, with a line break at its end."""
     click.echo((text if text.endswith("\n") else text + "\n").encode("utf-8", "surrogatepass"), nl=False)

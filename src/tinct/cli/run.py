@@ -20,6 +20,7 @@ from .buffer_specs import make_buffers
 from .check import as_json
 from .colours import paint
 from .device_names import ADAPTER_HELP, EMULATED_HELP, KERNEL_DEVICE, kernel_device_name
+from .looks import show_trace, show_writes
 from .options import (
     constants_option,
     file_argument,
@@ -27,6 +28,7 @@ from .options import (
     is_core,
     parse_constants,
     parse_extent,
+    parse_invocation,
     read_source,
     via_option,
 )
@@ -74,6 +76,11 @@ that no run can reach. Below a branch stands which way was never taken. With --f
 --sanitize reports data races between invocations, reads of workgroup memory before any write, indices out of
 bounds, and barriers that some invocations do not reach; with --format json as a list of diagnostics (see tinct check
 --help) in place of the buffers. It exits with 1 if any finding is an error.
+
+\b
+--trace 37 (or 37,0,0) prints what that invocation computes, statement by statement, in place of the buffers; of each
+loop, as many of the first and last turns as --turns says. --who-wrote 'out[3].pos.x' prints which invocations
+wrote that part of a buffer or of workgroup memory, from which line, with which values. Both run on the interpreter.
 """,
 )
 @file_argument
@@ -97,6 +104,9 @@ bounds, and barriers that some invocations do not reach; with --format json as a
 )
 @click.option("--contract", is_flag=True, help="Let the CPU fuse products and sums; see below.")
 @click.option("--sanitize", is_flag=True, help="Look for races and misuse of memory, on the interpreter; see below.")
+@click.option("--trace", "traced", metavar="X[,Y[,Z]]", help="Show what this invocation computes; see below.")
+@click.option("--turns", metavar="FIRST,LAST", help="Turns of each loop in a trace.  [default: 2,1]")
+@click.option("--who-wrote", metavar="PATH", help="Show the writes to a part of memory; see below.")
 @click.option("--coverage", is_flag=True, help="Print how often each line ran; see below.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random buffers.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Save the results (.npz).")
@@ -114,6 +124,9 @@ def command(
     timeout: float | None,
     contract: bool,
     sanitize: bool,
+    traced: str | None,
+    turns: str | None,
+    who_wrote: str | None,
     coverage: bool,
     seed: int,
     output: Path | None,
@@ -125,10 +138,35 @@ def command(
     invocations = parse_extent(threads, "--threads")
     groups = parse_extent(workgroups, "--workgroups")
     values = parse_constants(constants)
+    looks = {"--sanitize": sanitize, "--trace": traced is not None, "--who-wrote": who_wrote is not None}
+    chosen = [name for name, is_given in looks.items() if is_given]
+    if chosen:
+        _check_interpreted(chosen, device, is_other=contract or via is not None or coverage)
+    if turns is not None and traced is None:
+        raise InputError("--turns is for --trace")
+    if traced is not None:
+        at = parse_invocation(traced, "--trace")
+        folds = _parse_turns(turns)
+        show_trace(
+            kernel.trace(
+                given,
+                invocation=at,
+                threads=invocations,
+                workgroups=groups,
+                constants=values,
+                turns=folds,
+                timeout=timeout,
+            ),
+            form,
+        )
+        return
+    if who_wrote is not None:
+        writes = kernel.who_wrote(
+            who_wrote, given, threads=invocations, workgroups=groups, constants=values, timeout=timeout
+        )
+        show_writes(writes, form)
+        return
     if sanitize:
-        if contract or via or coverage:
-            raise InputError("--sanitize runs on the interpreter, which has no --contract, no --via and no --coverage")
-        _check_device(device)
         watched = kernel.sanitize(given, threads=invocations, workgroups=groups, constants=values, timeout=timeout)
         _report(watched, output, form)
         return
@@ -162,10 +200,25 @@ def _shader(source: Source, start: str | None) -> Shader:
     return Shader(Source.from_text(wgsl_of(CoreOrigin(source).core()), source.name))
 
 
-def _check_device(name: str) -> None:
+def _check_interpreted(chosen: list[str], name: str, *, is_other: bool) -> None:
+    """Raise InputError for options that do not go together."""
+    if len(chosen) > 1:
+        raise InputError(f"{' and '.join(chosen)} cannot be given together")
+    if is_other:
+        raise InputError(f"{chosen[0]} runs on the interpreter, which has no --contract, no --via and no --coverage")
     source = click.get_current_context().get_parameter_source("device")
     if name != "interp" and source is not click.core.ParameterSource.DEFAULT:
-        raise InputError(f"--sanitize runs on the interpreter, not on --device {name}")
+        raise InputError(f"{chosen[0]} runs on the interpreter, not on --device {name}")
+
+
+def _parse_turns(text: str | None) -> tuple[int, int]:
+    """The numbers of the first and last turns. Raises InputError."""
+    if text is None:
+        return 2, 1
+    first, separator, last = text.partition(",")
+    if not (separator and first.strip().isdecimal() and last.strip().isdecimal()):
+        raise InputError(f"--turns takes two numbers, such as 2,1, not {text!r}")
+    return int(first), int(last)
 
 
 def _report(watched: Sanitized, output: Path | None, form: str) -> None:

@@ -195,21 +195,18 @@ def _branches(program: Program) -> tuple[dict[Span, _Branch], dict[Span, _Branch
     branches: dict[Span, _Branch] = {}
     shorts: dict[Span, _Branch] = {}
     for it in walk(program.unit):
-        match it:
-            case ast.If():
-                branches[it.span] = _Branch("if", it.condition.span, ("true", "false"))
-            case ast.While(condition=condition) | ast.For(condition=condition) if condition is not None:
+        if isinstance(it, ast.If):
+            branches[it.span] = _Branch("if", it.condition.span, ("true", "false"))
+        elif isinstance(it, (ast.While, ast.For, ast.Continuing)):
+            condition = it.break_if if isinstance(it, ast.Continuing) else it.condition
+            if condition is not None:
                 branches[condition.span] = _Branch("loop", condition.span, ("true", "false"))
-            case ast.Continuing(break_if=condition) if condition is not None:
-                branches[condition.span] = _Branch("loop", condition.span, ("true", "false"))
-            case ast.Switch():
-                words = [_words(program.source, case) for case in it.cases]
-                branches[it.span] = _Branch("switch", it.subject.span, words)
-            case ast.Binary() if it.op.is_short_circuit:
-                ways = (SKIPPED, EVALUATED) if it.op is BinaryOp.LOGICAL_OR else (EVALUATED, SKIPPED)
-                shorts[it.span] = _Branch(it.op.value, it.span, ways)
-            case _:
-                pass
+        elif isinstance(it, ast.Switch):
+            words = [_words(program.source, case) for case in it.cases]
+            branches[it.span] = _Branch("switch", it.subject.span, words)
+        elif isinstance(it, ast.Binary) and it.op.is_short_circuit:
+            ways = (SKIPPED, EVALUATED) if it.op is BinaryOp.LOGICAL_OR else (EVALUATED, SKIPPED)
+            shorts[it.span] = _Branch(it.op.value, it.span, ways)
     return branches, shorts
 
 

@@ -139,7 +139,7 @@ class GpuLaunch(Launch):
 
     def _compiled(self, effort: int, timeout: float | None) -> GpuKernel:
         return kernel_for(
-            self._side.adapter,
+            self._side.device,
             self.plan.compilation,
             effort=effort,
             via_hercules=self._via_hercules,

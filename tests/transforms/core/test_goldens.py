@@ -13,7 +13,13 @@ from tinct.transforms.pipelines import CORE
 from .support import GOLDENS, answers, entry_points, module_of, transformed, written
 
 PATHS = sorted(path for path in GOLDENS.glob("*/*.wgsl") if not path.name.endswith(".out.wgsl"))
-CHANGES_INTERFACE = ("array_length_from_uniform", "substitute_overrides", "watch_loops")
+CHANGES_INTERFACE = (
+    "expand_views",
+    "bind_immediates",
+    "array_length_from_uniform",
+    "substitute_overrides",
+    "watch_loops",
+)
 CHANGES_MEANING = ("limit",)
 
 

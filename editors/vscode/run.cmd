@@ -1,0 +1,1 @@
+@tinct debug --dap
