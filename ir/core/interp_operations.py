@@ -31,7 +31,6 @@ from ..types import (
 )
 from . import nodes
 from .interp_frame import Frame, Memory, Operation, PointerValue
-from .interp_sampling import sampling_operation
 from .interp_textures import texture_operation
 from .interp_views import view_operation
 from .operations import pure_evaluator
@@ -62,8 +61,7 @@ def operation(node: nodes.Instruction, arguments: Slots, target: int, counts: la
         case nodes.BuiltinCall(function=name) if name.startswith("atomic"):
             return _atomic(node, arguments, target)
         case nodes.BuiltinCall(function=name) if name.startswith("texture"):
-            found = texture_operation(node, arguments, target) or sampling_operation(node, arguments, target)
-            return found or _pure(node, arguments, target)
+            return _texture(node, arguments, target)
         case nodes.Binary() | nodes.Unary():
             return _operator(node, arguments, target)
         case nodes.PureInstruction() | nodes.BuiltinCall():
@@ -95,6 +93,13 @@ def _operator(node: nodes.Binary | nodes.Unary, arguments: Slots, target: int) -
         frame[target] = binary(frame[left], frame[right])
 
     return run_binary
+
+
+def _texture(node: nodes.BuiltinCall, arguments: Slots, target: int) -> Operation:
+    from .interp_sampling import sampling_operation  # which few kernels need
+
+    found = texture_operation(node, arguments, target) or sampling_operation(node, arguments, target)
+    return found or _pure(node, arguments, target)
 
 
 def _pure(node: nodes.Instruction, arguments: Slots, target: int) -> Operation:

@@ -1,4 +1,4 @@
-"""The textures and samplers that an entry point uses together.
+"""The samplers of a module, and the textures that an entry point uses with them.
 
 WebGPU restricts such pairs: a sampler that filters needs a texture of floats (WebGPU, "validating
 GPUProgrammableStage").
@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ..types import Sampler, Texture
+from ..types import Pointer, Sampler, Texture
 from . import nodes
 from .structure import blocks_of
 from .values import Value
 
 Pair: TypeAlias = tuple[Value, Value]
 """A texture and a sampler: each a variable of the module, or a parameter of the function that is looked at."""
+
+
+def has_samplers(module: nodes.Module) -> bool:
+    """Whether a module has variables for samplers."""
+    types = [it.type for it in module.root.instructions]
+    return any(isinstance(it, Pointer) and isinstance(it.store, Sampler) for it in types)
 
 
 def sampled_pairs(entry: nodes.Function) -> list[tuple[nodes.Var, nodes.Var]]:

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy.typing as npt
 
 from .base.errors import DeviceError, InputError
+from .blending import tolerance_on
 from .cases import Case
 from .compare import Comparison, Tolerance, compare
 from .devices import adapter_named
@@ -73,18 +74,19 @@ def answers(
     Raises InputError for a case that does not fit its kernel.
     """
     inputs, run = _of_shader(kernels, case) if isinstance(kernels, Shader) else _of_function(kernels, case)
-    expected = dict(case.expected(inputs) or {})
-    first = ""
+    known = dict(case.expected(inputs) or {})
+    expected, first = known, ""
     for device in devices:
         reason = skip.get(device) or _reason_to_skip(case, device)
         if reason is not None:
             yield Answer(case.kernel, case.name, device, "skipped", detail=reason)
             continue
-        answer = _answer(run, case, device, expected, "numpy" if case.reference else first)
+        others = {name: first for name in expected if name not in known}
+        answer = _answer(run, case, device, expected, others)
         yield answer
         if answer.status != "failed" and not first:
             first = device
-            expected = {**answer.outputs, **expected}
+            expected = {**answer.outputs, **known}
 
 
 _Runner: TypeAlias = Callable[[str], Run | FunctionRun]
@@ -133,13 +135,19 @@ def _reason_to_skip(case: Case, device: str) -> str | None:
     return "too large for an interpreter" if device in INTERPRETERS and not case.interp else None
 
 
-def _answer(runner: _Runner, case: Case, device: str, expected: Arrays, against: str) -> Answer:
+def _answer(runner: _Runner, case: Case, device: str, expected: Arrays, others: Mapping[str, str]) -> Answer:
+    """The answer of a device. `others` has the devices that gave those outputs which the reference does not have."""
     try:
         run = runner(device)
+        compared = {
+            name: tolerance_on(bound, device, *([others[name]] if name in others else []))
+            for name, bound in case.outputs.items()
+            if name in expected
+        }
     except (ShaderError, DeviceError) as error:
         fault = isinstance(error, DeviceError)
         return Answer(case.kernel, case.name, device, "failed", detail=str(error), is_device_fault=fault)
-    compared = {name: bound for name, bound in case.outputs.items() if name in expected}
+    against = "numpy" if case.reference else next(iter(others.values()), "")
     return _judged(case, device, run, expected, compared, against)
 
 
@@ -149,7 +157,9 @@ def _judged(
     missing = compared.keys() - run.outputs.keys()
     if missing:
         raise InputError(f"{case.file}: case '{case.name}': '{min(missing)}' is no buffer that the kernel writes")
-    comparisons = {name: _compare(case, name, expected[name], run.outputs[name]) for name in compared}
+    comparisons = {
+        name: _compare(case, name, expected[name], run.outputs[name], tolerance) for name, tolerance in compared.items()
+    }
     wrong = {name: comparison for name, comparison in comparisons.items() if not comparison.agrees}
     status: Status = "differs" if wrong else "agrees" if comparisons else "reference"
     return Answer(
@@ -166,9 +176,11 @@ def _judged(
     )
 
 
-def _compare(case: Case, name: str, expected: npt.NDArray[Any], actual: npt.NDArray[Any]) -> Comparison:
+def _compare(
+    case: Case, name: str, expected: npt.NDArray[Any], actual: npt.NDArray[Any], tolerance: Tolerance
+) -> Comparison:
     try:
-        return compare(expected, actual, case.outputs[name])
+        return compare(expected, actual, tolerance)
     except ValueError as error:
         raise InputError(f"{case.file}: case '{case.name}': '{name}' and its reference: {error}") from None
 

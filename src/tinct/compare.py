@@ -30,6 +30,10 @@ class Tolerance:
     rounding tips the scales, since WGSL leaves implementations some freedom to round ("Reassociation and Fusion").
     `steps` is how far integers may be apart: for texels of a normalised format, where a float half way between two
     steps may go to either.
+
+    `blends` is for kernels that sample with linear filters: how far the element moves for each unit by which a device
+    errs at a blend of two texels or mip levels. `blending.tolerance_on` makes it part of `absolute` for a device;
+    `compare` itself takes blends to be exact.
     """
 
     ulp: float = 0.0
@@ -38,6 +42,7 @@ class Tolerance:
     outliers: float = 0.0
     multiset: bool = False
     steps: float = 0.0
+    blends: float = 0.0
 
     @property
     def is_exact(self) -> bool:
@@ -46,6 +51,7 @@ class Tolerance:
 
     def __str__(self) -> str:
         bounds = [("ulp", self.ulp), ("absolute", self.absolute), ("relative", self.relative), ("steps", self.steps)]
+        bounds.append(("blends", self.blends))
         words = [f"{name} {bound:g}" for name, bound in bounds if bound] or ["exact"]
         if self.outliers:
             words.append(f"{self.outliers:.2%} outliers")

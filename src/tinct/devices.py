@@ -114,6 +114,11 @@ def routed(device: str, via: str | None) -> str:
     return device + _VIA_HERCULES
 
 
+def samples_itself(device: str) -> bool:
+    """Whether textures are sampled by the hardware or driver of a GPU, rather than by code of ours."""
+    return adapter_named(device) is not None and not device.endswith(_VIA_HERCULES)
+
+
 def adapter_named(name: str) -> str | None:
     """Which GPU adapter a device's name asks for: "" is any, None means that the device is no GPU."""
     name = name.removesuffix(_VIA_HERCULES)

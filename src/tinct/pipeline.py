@@ -194,11 +194,14 @@ def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
 
 def _without_samplers(job: Job, module: Module) -> Module:
     """A module in which samplers are structures: the given one, which stays as it is, if it has none."""
-    from .origins import core_of
-    from .transforms.core.lower_samplers import LowerSamplers, has_samplers
+    from .ir.core.sampled_pairs import has_samplers
 
     if not has_samplers(module):
         return module
+
+    from .origins import core_of
+    from .transforms.core.lower_samplers import LowerSamplers
+
     lowered = _specialised(job)
     LowerSamplers(core_of).run(lowered)
     return lowered

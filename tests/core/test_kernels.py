@@ -41,7 +41,11 @@ def test_interpreted(case: Case) -> None:
     expected = case.expected(inputs)
     assert expected is not None
     found = kernel.run(
-        inputs, workgroups=case.workgroups, threads=case.threads, constants=case.constants, device="interp"
+        {**inputs, **case.samplers},
+        workgroups=case.workgroups,
+        threads=case.threads,
+        constants=case.constants,
+        device="interp",
     )
     for name, tolerance in case.outputs.items():
         comparison = compare(expected[name], found[name], tolerance)

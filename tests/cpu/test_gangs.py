@@ -241,7 +241,7 @@ def test_kernels_agree_with_their_references(case: Case, tier: str) -> None:
     grid = {"workgroups": case.workgroups} if case.workgroups is not None else {"threads": case.threads}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TINCT_CPU_TIER", tier)
-        outputs = kernel.run(inputs, constants=dict(case.constants), **grid)
+        outputs = kernel.run({**inputs, **case.samplers}, constants=dict(case.constants), **grid)
     expected = case.expected(inputs)
     assert expected is not None
     for name, tolerance in case.outputs.items():

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tinct.backend.gpu import GpuDevice, shared_device
+from tinct.blending import tolerance_on
 from tinct.buffers import pack_buffers, unpack_buffers
 from tinct.cases import Case, KernelCases, load_cases
 from tinct.compare import compare
@@ -37,7 +38,7 @@ def test_wgpu_agrees_with_the_reference(case: Case, device: GpuDevice) -> None:
         pytest.skip("the adapter has no f16")
     infos = reflect_bindings(program)
     inputs = case.inputs({info.name: info.dtype for info in infos if info.dtype is not None})
-    packed = pack_buffers(infos, inputs)
+    packed = pack_buffers(infos, {**inputs, **case.samplers})
     result = device.run(
         case.kernel_path.read_text(),
         entry_of(case, program).name,
@@ -53,7 +54,7 @@ def test_wgpu_agrees_with_the_reference(case: Case, device: GpuDevice) -> None:
     assert expected is not None
     assert expected.keys() == case.outputs.keys()
     for name, tolerance in case.outputs.items():
-        verdict = compare(expected[name], outputs[name], tolerance)
+        verdict = compare(expected[name], outputs[name], tolerance_on(tolerance, "gpu"))
         assert verdict.agrees, f"{name}: {verdict}"
 
 

@@ -11,9 +11,11 @@ from tinct.frontend import load_program
 from tinct.ir import layout
 from tinct.ir.core import Module, run, verify
 from tinct.ir.core.nodes import Function, Var
+from tinct.ir.samplers import Sampler, pack_sampler
 from tinct.ir.source import Source
 from tinct.ir.textures import TextureExtent, format_of, pack_header
 from tinct.ir.types import BindingPoint, Pointer, Stage, Texture
+from tinct.ir.types import Sampler as SamplerType
 from tinct.transforms.from_wgsl import build
 from tinct.transforms.passes import apply_passes
 from tinct.transforms.pipelines import CORE, GPU, specialise
@@ -73,5 +75,8 @@ def _buffer(variable: Var) -> bytearray:
         form = format_of(variable.type.store)
         texels = bytes(5 * 4 * layers * form.words * 4)
         return bytearray(pack_header(variable.type.store, TextureExtent(5, 4, layers, 1), form) + texels)
+    if isinstance(variable.type.store, SamplerType):
+        compare = "less" if variable.type.store.comparison else None
+        return bytearray(pack_sampler(Sampler(mag_filter="linear", compare=compare)))
     words = max(16, layout.minimum_size(variable.type.store) // 4 + 12)
     return bytearray(b"".join((1 + index % 5).to_bytes(4, "little") for index in range(words)))

@@ -128,5 +128,7 @@ def test_findings_are_bounded() -> None:
 def test_our_kernels_are_clean(case: Case) -> None:
     kernel = Shader(Source.from_file(case.kernel_path)).kernel(case.entry)
     inputs = case.inputs({info.name: info.dtype for info in kernel.bindings if info.dtype is not None})
-    result = kernel.sanitize(inputs, workgroups=case.workgroups, threads=case.threads, constants=case.constants)
+    result = kernel.sanitize(
+        {**inputs, **case.samplers}, workgroups=case.workgroups, threads=case.threads, constants=case.constants
+    )
     assert result.findings == ()

@@ -40,12 +40,14 @@ def test_a_sequence_gives_what_kernel_run_gives(case: Case, devices: tuple[str, 
         devices = devices[:1]  # what is appended past the capacity depends on the order
     inputs = case.inputs({info.name: info.dtype for info in kernel.bindings if info.dtype is not None})
     options = {"threads": case.threads, "workgroups": case.workgroups, "constants": case.constants}
-    one_by_one = dict(inputs)
+    given = {**inputs, **case.samplers}
+    one_by_one = dict(given)
     with tinct.Session() as session:
         # what is only read is given as an array each time, or stays in a buffer
-        kept = {it.name for it in kernel.bindings if it.is_written or inputs[it.name].nbytes > 1000}
+        large = {name for name, array in inputs.items() if array.nbytes > 1000}
+        kept = large | {it.name for it in kernel.bindings if it.is_written}
         values = {
-            it.name: session.buffer(inputs[it.name], it) if it.name in kept else inputs[it.name]
+            it.name: session.buffer(inputs[it.name], it) if it.name in kept else given[it.name]
             for it in kernel.bindings
         }
         for device in devices:
@@ -67,9 +69,10 @@ def test_one_dispatch_agrees_with_the_reference(case: Case) -> None:
     inputs = case.inputs({info.name: info.dtype for info in kernel.bindings if info.dtype is not None})
     expected = case.expected(inputs)
     assert expected is not None
+    given = {**inputs, **case.samplers}
     with tinct.Session() as session:
         values = {
-            it.name: session.buffer(inputs[it.name], it) if it.is_written else inputs[it.name] for it in kernel.bindings
+            it.name: session.buffer(inputs[it.name], it) if it.is_written else given[it.name] for it in kernel.bindings
         }
         session.run(kernel, values, threads=case.threads, workgroups=case.workgroups, constants=case.constants)
         for name, tolerance in case.outputs.items():

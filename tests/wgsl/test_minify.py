@@ -77,7 +77,7 @@ def bytes_after(shader: Shader, original: Shader, case: Case) -> dict[BindingPoi
     kernel = shader.kernel(case.entry)
     bindings = original.kernel(case.entry).bindings
     inputs = case.inputs({info.name: info.dtype for info in bindings if info.dtype is not None})
-    buffers = pack_buffers(bindings, inputs)
+    buffers = pack_buffers(bindings, {**inputs, **case.samplers})
     compilation = shader.compilation(kernel.info.name, case.constants)
     workgroups = dispatch_size(case.workgroups, case.threads, compilation)
     device_named("interp")(Dispatch(compilation, kernel.bindings, buffers, workgroups))

@@ -83,3 +83,23 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 }
 """
 """A loop that makes up to 63,000 iterations."""
+
+SAMPLES = """
+@group(0) @binding(0) var t: texture_2d<f32>;
+@group(0) @binding(1) var s: sampler;
+@group(0) @binding(2) var<storage, read_write> out: array<f32>;
+
+fn level(t: texture_2d<f32>, n: u32) -> f32 {
+    if n % 3u == 0u { return 0; }
+    return textureSampleLevel(t, s, vec2f(f32(n) / 8, 0.5), 0).x;
+}
+
+@compute @workgroup_size(8)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+    var sum = 0.0;
+    for (var n = 0u; n < id.x; n++) {
+        if level(t, n) > 0.5 { sum += 1; }
+    }
+    out[id.x] = sum;
+}
+"""

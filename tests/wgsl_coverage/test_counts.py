@@ -19,7 +19,7 @@ from tinct.shader import Kernel, Shader
 from tinct.transforms.core.count_blocks import BlockKey, count_blocks, totals
 from tinct.transforms.from_wgsl.build import build
 
-from .kernels import FLOW, SPREAD
+from .kernels import FLOW, SAMPLES, SPREAD
 from .oracle import block_counts
 
 DEVICES = ("cpu", "interp", "hercules", "gpu")
@@ -57,6 +57,16 @@ def test_counts_are_those_of_an_addition_in_each_block() -> None:
     expected = block_counts(kernel, inputs(), (4, 1, 1))
     for device in DEVICES:
         assert counted(kernel, inputs(), (4, 1, 1), device).counts == expected, device
+
+
+def test_counts_of_a_kernel_that_samples() -> None:
+    kernel = tinct.load(SAMPLES).kernel()
+    texels = np.array([[[0], [1], [0], [1]]], np.float32)
+    buffers = {"t": texels, "s": tinct.Sampler(), "out": np.zeros(16, np.float32)}
+    expected = block_counts(kernel, buffers, (2, 1, 1))
+    assert expected["level", 2] == 75  # the function's blocks have their own numbers, not those of the lowered module
+    for device in DEVICES:
+        assert counted(kernel, buffers, (2, 1, 1), device).counts == expected, device
 
 
 @pytest.mark.parametrize("seed", [2])

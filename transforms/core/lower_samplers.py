@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, u32
 from ...ir.core.names import NameScope
+from ...ir.core.sampled_pairs import has_samplers
 from ...ir.core.structure import blocks_of
 from ...ir.ops import BinaryOp
 from ...ir.types import Access, AddressSpace, Pointer, Sampler, Struct, Texture, Type, pointer, sampler
@@ -20,11 +21,6 @@ from .editing import module_names, values_of
 from .replacing import replace
 from .retyping import replace_types
 from .sampling_library import SAMPLER, STRUCTURES, SamplingCall, as_faces, library
-
-
-def has_samplers(module: nodes.Module) -> bool:
-    """Whether a module has variables for samplers."""
-    return any(isinstance(_store(variable), Sampler) for variable in module.root.instructions)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..arguments import mapping_of
 from ..base.errors import DeviceError, InputError
+from ..blending import tolerance_on
 from ..compare import EXACT, Tolerance, compare
 from ..devices import DEVICES, adapter_named
 from ..dispatch import DispatchSize
@@ -50,7 +51,8 @@ def assert_agrees(
 
     `expected` has outputs that are known; others are compared with those of the first device. `tolerance` is for all
     outputs, or has one for each output by name. Without one, results of the CPU and the interpreters must be equal, bit
-    for bit but for NaN, and those of a GPU within `GPU_TOLERANCE`; so must be what is `expected`.
+    for bit but for NaN, and those of a GPU within `GPU_TOLERANCE`; so must be what is `expected`. A kernel that samples
+    with linear filters needs a tolerance with `blends`, as GPUs round the weights of texels.
 
     Returns the outputs of the first device. Raises AssertionError, which lists each output of each device that differs,
     with the first difference, and what `Kernel.run` raises, with a note that names the device.
@@ -68,7 +70,8 @@ def assert_agrees(
         for name, actual in outputs.items():
             if name in references:
                 against = "expected" if name in known else names[0]
-                allowed = _tolerance(tolerance, name, device, is_known=name in known)
+                stated = _tolerance(tolerance, name, device, is_known=name in known)
+                allowed = tolerance_on(stated, device, *([] if name in known else names[:1]))
                 wrong += _differences(name, references[name], actual, allowed, f"{device} against {against}")
         first = first or outputs
     if wrong:

@@ -15,9 +15,11 @@ from tinct.ir import layout
 from tinct.ir.core import Module, run, verify
 from tinct.ir.core.nodes import Function, Var
 from tinct.ir.core.sanitizer import sanitize
+from tinct.ir.samplers import Sampler, pack_sampler
 from tinct.ir.source import Source
 from tinct.ir.textures import format_of, is_layered, rank
 from tinct.ir.types import Access, BindingPoint, Pointer, Stage, Texture
+from tinct.ir.types import Sampler as SamplerType
 from tinct.ir.wgsl.program import Program
 from tinct.textures import pack_texture, texel_dtype
 from tinct.transforms.from_wgsl import build
@@ -89,6 +91,8 @@ def seeded_buffer(variable: Var, seed: int) -> bytearray:
     numbers = random.Random(100 * seed + point.binding)
     if isinstance(store, Texture):
         return _seeded_texture(store, numbers)
+    if isinstance(store, SamplerType):
+        return bytearray(pack_sampler(Sampler(mag_filter="linear", compare="less" if store.comparison else None)))
     words = max(16, layout.minimum_size(store) // 4 + 12)
     return bytearray(b"".join(numbers.randrange(7).to_bytes(4, "little") for _ in range(words)))
 
