@@ -23,7 +23,6 @@ from ...ir import types as wgsl
 from ...ir.constants import ConstantValue
 from ...ir.core import nodes as c
 from ...ir.core.values import Value
-from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
 from ...ir.source import Span
 from . import subgroups
@@ -59,6 +58,10 @@ LoopValue = tuple[int, int]
 
 class Restart(Exception):
     """An assumption of this attempt was wrong, such as that a scalar is uniform: translate again without it."""
+
+
+class Divergence(Exception):
+    """A subgroup operation in control flow that is not seen to be uniform: translate a masked module instead."""
 
 
 @dataclass(eq=False, slots=True)
@@ -211,7 +214,7 @@ class Walk:
     def _exchange(self, frame: Frame, call: c.BuiltinCall) -> None:
         """A subgroup operation: the lanes join to exchange values, and the next fork computes each lane's result."""
         if self._lane_depth:
-            raise unsupported(f"{call.function} in control flow that may not be uniform, on the CPU", call)
+            raise Divergence
         arguments = [frame.instructions.raw(argument) for argument in call.arguments]
         if self.machine.lane is not None:
             self._close_lane()
@@ -416,8 +419,7 @@ class Walk:
     def _uniform(self, choice: h.Node | PerLane) -> h.Node:
         """The one value of a condition or label number on which control at workgroup level depends."""
         if not self.is_proved and not self.machine.is_uniform(choice):
-            what = "subgroup operations where control flow is not seen to be uniform, on the CPU"
-            raise ShaderError([not_supported(what, self.place)])
+            raise Divergence
         return self.machine.uniform(choice)
 
     def _if(self, frame: Frame, node: c.If) -> None:
