@@ -339,7 +339,9 @@ class _Parts:
             self._put(block, position + 1, nodes.Store(kept, value, VOID, None, span=value.span))
         else:
             for other in others:
-                self._put_before_users(other, value, copy_instruction(value, _operand))
+                copy = copy_instruction(value, _operand)
+                copy.name = None
+                self._put_before_users(other, value, copy)
 
     def _hoist(self, block: nodes.Block, position: int, variable: nodes.Var) -> None:
         """Declare a variable for all parts, and initialise it where it was declared."""

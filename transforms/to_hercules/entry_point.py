@@ -46,7 +46,11 @@ def translate(module: c.Module, name: str, fresh: Callable[[], c.Module] | None 
     except Divergence:
         module = module if fresh is None else fresh()
         mask_divergence(module)
+    try:
         return _translated(module, name)
+    except Divergence:
+        what = "subgroup operations and barriers where control flow is not seen to be uniform, on the CPU"
+        raise ShaderError([not_supported(what, compute_entry_point(module.functions, name).span)]) from None
 
 
 def _translated(module: c.Module, name: str) -> EntryPoint:
