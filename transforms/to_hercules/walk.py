@@ -92,7 +92,8 @@ class Walk:
     between lanes; it grows before a Restart.
 
     `is_proved`: the front end has proved that control flow at barriers and subgroup operations is uniform. If a
-    diagnostic filter has turned that proof off, conditions must be uniform by the graph (`Machine.is_uniform`).
+    diagnostic filter has turned that proof off, conditions must be uniform by the graph (`Machine.is_uniform`): else
+    raises Divergence.
     `calls`: the functions that are not inlined.
     """
 
