@@ -108,7 +108,6 @@ class _Masking:
         self.numbers: dict[int, int] = {}
         self.at = _RETURNED
         self.tail: nodes.Block | None = None
-        self.after: nodes.Block | None = None
         self.parts = _Parts(self.entry, self.names)
         self.next = self.parts.variable("next", U32, None)
         self.flag: nodes.Var | None = None
