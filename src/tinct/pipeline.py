@@ -135,7 +135,7 @@ def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
     do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
     module = do(LOWER_SAMPLERS, _without_samplers, job, module)
     module = do(EXPAND, for_hercules, module, lambda: _without_samplers(job, _specialised(job)))
-    graph = do(TRANSLATE, translate, module, job.entry)
+    graph = do(TRANSLATE, translate, module, job.entry, lambda: _expanded(job))
     do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
     recipe = recipe_for(lambda: graph, options)
     emitted = do(EMIT, recipe.emit)
@@ -185,7 +185,7 @@ def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
     do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
     module = do(LOWER_SAMPLERS, _without_samplers, job, module)
     do(EXPAND, apply_passes, module, TO_HERCULES, CORE)
-    graph = do(TRANSLATE, translate, module, job.entry)
+    graph = do(TRANSLATE, translate, module, job.entry, lambda: _expanded(job))
     do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
     lowered = do(RETURN_TO_CORE, entry_module, graph)
     do(TIDY, apply_passes, lowered, O1.passes, CORE)
@@ -205,6 +205,14 @@ def _without_samplers(job: Job, module: Module) -> Module:
     lowered = _specialised(job)
     LowerSamplers(core_of).run(lowered)
     return lowered
+
+
+def _expanded(job: Job) -> Module:
+    """A module of its own that can be translated into Hercules IR."""
+    from .transforms.passes import apply_passes
+    from .transforms.pipelines import CORE, TO_HERCULES
+
+    return apply_passes(_without_samplers(job, _specialised(job)), TO_HERCULES, CORE)
 
 
 def _specialised(job: Job) -> Module:

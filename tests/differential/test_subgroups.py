@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tinct.ir.diagnostics import ShaderError
+from tinct.ir.core.verify import findings
 from tinct.ir.source import Source
 from tinct.shader import Shader
+from tinct.transforms.core.mask_divergence import mask_divergence
 
 from .support import assert_agree
 
@@ -94,8 +95,43 @@ def test_control_flow(name: str, size: str) -> None:
     assert_agree(kernel(BODIES[name], size, head), inputs(), 2)
 
 
-def test_control_flow_that_may_not_be_uniform_is_refused() -> None:
-    head = "diagnostic(off, subgroup_uniformity);" + HEAD.replace("enable subgroups;", "")
-    wgsl = kernel("if (lane < 2u) { out[g] = subgroupAdd(i); }", "16", "enable subgroups;" + head)
-    with pytest.raises(ShaderError, match="not supported: subgroup operations where control flow"):
-        Shader(Source.from_text(wgsl)).kernel().run(inputs(), workgroups=1, device="cpu")
+DIVERGENT = {
+    "operations of some lanes": "if (v % 3u == 1u) {"
+    + "".join(f"out[{48 * number}u + g] = {value};" for number, value in enumerate(OPERATIONS.values()))
+    + "bits = bitcast<u32>(subgroupAdd(-0.0 * f32(v))) ^ u32(subgroupMax(vec2i(-5, i32(v))).y); }",
+    "loops": """
+        for (var j = 0u; j < v % 4u; j++) {
+            let p = &list[(v + j) % 3u];
+            if (lane == j) { continue; }
+            *p += subgroupAdd(j + i);
+            for (var k = 0u; ; k++) { if (k > j + i % 2u) { break; } bits += subgroupMax(k) + list[k % 3u]; }
+            if (subgroupAny(list[0] % 5u == 1u)) { break; }
+            loop { var w = v; w += subgroupMin(w); bits ^= w; continuing { v += 1u; break if v % 3u == 0u; } }
+        }
+        bits += list[0] + list[1] * 7u + list[2] * 49u;""",
+    "returns and barriers": """
+        if (n > 2u) { workgroupBarrier(); bits = workgroupUniformLoad(&shared_count); }
+        switch (v % 5u) {
+            case 1u, 3u: { bits += some(&list, v); }
+            case 2u: { out[g] = subgroupBallot(true).x; return; }
+            default: { for (var k = 0u; k < i; k++) { if (k == 4u) { out[g] = 5u; return; } bits += k; } }
+        }
+        bits = bits * 31u + subgroupInclusiveAdd(list[1]);""",
+}
+
+
+@pytest.mark.parametrize("name", DIVERGENT)
+def test_divergent_control_flow(name: str) -> None:
+    head = "enable subgroups; diagnostic(off, subgroup_uniformity);" + HEAD.replace("enable subgroups;", "")
+    head += """
+        var<workgroup> shared_count: u32;
+        fn some(p: ptr<function, array<u32, 3>>, v: u32) -> u32 {
+            for (var k = 0u; k < 3u; k++) { if ((*p)[k] % 4u == 3u) { return k; } (*p)[k] += subgroupAdd(v); }
+            return subgroupXor(v);
+        }"""
+    body = f"var v = data[g]; var bits = 1u; var list = array<u32, 3>(v, i, 3u); {DIVERGENT[name]} out[g] += bits;"
+    wgsl = kernel(body, "3, 5", head)
+    assert_agree(wgsl, inputs(), 2)
+    module = Shader(Source.from_text(wgsl)).compilation("main", {}).core
+    mask_divergence(module)
+    assert not list(findings(module))

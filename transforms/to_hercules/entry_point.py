@@ -15,6 +15,7 @@ from ...ir.diagnostics import ShaderError, not_supported, with_article
 from ...ir.entry_points import compute_entry_point
 from ...ir.hercules import nodes as h
 from ...ir.hercules.entry import WORKGROUP_CONSTANTS, Binding, EntryPoint
+from ..core.mask_divergence import mask_divergence
 from . import memory
 from . import types as t
 from .calls import Calls
@@ -28,15 +29,31 @@ from .machine import Machine
 from .outline import called_functions
 from .subgroups import invocation_id, lane_count, local_index, subgroup_count, subgroup_id
 from .values import Cell, Designator, Tree, node_of, place_for
-from .walk import LoopValue, Restart, Walk
+from .walk import Divergence, LoopValue, Restart, Walk
 
 
-def translate(module: c.Module, name: str) -> EntryPoint:
+def translate(module: c.Module, name: str, fresh: Callable[[], c.Module] | None = None) -> EntryPoint:
     """The Hercules function of a compute entry point. Overrides must have been substituted.
+
+    `fresh` makes another such module, where this one may not be changed: one with subgroup operations in divergent
+    control flow is masked before it is translated (see `transforms.core.mask_divergence`).
 
     Raises InputError when there is no such entry point, and ShaderError with a `not supported` diagnostic where the
     program uses something that the CPU path does not support.
     """
+    try:
+        return _translated(module, name)
+    except Divergence:
+        module = module if fresh is None else fresh()
+        mask_divergence(module)
+    try:
+        return _translated(module, name)
+    except Divergence:
+        what = "subgroup operations and barriers where control flow is not seen to be uniform, on the CPU"
+        raise ShaderError([not_supported(what, compute_entry_point(module.functions, name).span)]) from None
+
+
+def _translated(module: c.Module, name: str) -> EntryPoint:
     function = compute_entry_point(module.functions, name)
     effects, per_lane = EffectsAnalysis(), set[LoopValue]()
     calls = Calls(set(called_functions(function, effects)), effects)

@@ -23,7 +23,6 @@ from ...ir import types as wgsl
 from ...ir.constants import ConstantValue
 from ...ir.core import nodes as c
 from ...ir.core.values import Value
-from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
 from ...ir.source import Span
 from . import subgroups
@@ -61,6 +60,10 @@ class Restart(Exception):
     """An assumption of this attempt was wrong, such as that a scalar is uniform: translate again without it."""
 
 
+class Divergence(Exception):
+    """A subgroup operation in control flow that is not seen to be uniform: translate a masked module instead."""
+
+
 @dataclass(eq=False, slots=True)
 class Label:
     """The target of branches, with the edges to it collected so far.
@@ -89,7 +92,8 @@ class Walk:
     between lanes; it grows before a Restart.
 
     `is_proved`: the front end has proved that control flow at barriers and subgroup operations is uniform. If a
-    diagnostic filter has turned that proof off, conditions must be uniform by the graph (`Machine.is_uniform`).
+    diagnostic filter has turned that proof off, conditions must be uniform by the graph (`Machine.is_uniform`): else
+    raises Divergence.
     `calls`: the functions that are not inlined.
     """
 
@@ -211,7 +215,7 @@ class Walk:
     def _exchange(self, frame: Frame, call: c.BuiltinCall) -> None:
         """A subgroup operation: the lanes join to exchange values, and the next fork computes each lane's result."""
         if self._lane_depth:
-            raise unsupported(f"{call.function} in control flow that may not be uniform, on the CPU", call)
+            raise Divergence
         arguments = [frame.instructions.raw(argument) for argument in call.arguments]
         if self.machine.lane is not None:
             self._close_lane()
@@ -416,8 +420,7 @@ class Walk:
     def _uniform(self, choice: h.Node | PerLane) -> h.Node:
         """The one value of a condition or label number on which control at workgroup level depends."""
         if not self.is_proved and not self.machine.is_uniform(choice):
-            what = "subgroup operations where control flow is not seen to be uniform, on the CPU"
-            raise ShaderError([not_supported(what, self.place)])
+            raise Divergence
         return self.machine.uniform(choice)
 
     def _if(self, frame: Frame, node: c.If) -> None:
