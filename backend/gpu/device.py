@@ -10,7 +10,7 @@ from ...base.errors import InputError
 from .binding_headers import header_of
 from .messages import Blob, Reply, Request
 from .model import AdapterInfo, Binding, BufferBinding, GpuError, GpuResult
-from .process import WorkerProcess
+from .process import Sent, WorkerProcess
 from .program_checks import check_program, check_program_limits
 from .program_messages import program_request
 from .program_model import GpuProgram, ProgramResult
@@ -178,22 +178,29 @@ class GpuDevice:
         """Whether the child process of that number runs."""
         return self._worker.is_running(child)
 
-    def epitaph(self, child: int) -> str:
+    def ending(self, child: int) -> GpuError:
         """Why the child process of that number has ended."""
-        return self._worker.epitaph(child)
+        return self._worker.ending(child)
 
-    def run_resident(
-        self, commands: Sequence[Command], blobs: Sequence[Blob], *, child: int, timeout: float
-    ) -> list[bytearray]:
-        """Carries out commands on what stays in a child process, and returns what was read.
+    def post_resident(self, commands: Sequence[Command], blobs: Sequence[Blob], *, child: int, timeout: float) -> Sent:
+        """Sends commands on what stays in a child process, which `settle` waits for.
 
-        Raises GpuError, of kind "crash" where that child has ended.
+        Raises GpuError where that child has ended.
         """
         freed = [id for of, ids in self._drained() if of == child for id in ids]
         free: list[Command] = [{"do": "free", "ids": freed}] if freed else []
         request: Request = {"operation": "session", "seconds": timeout, "commands": [*free, *commands]}
-        reply, read = self._worker.ask(request, blobs, child=child)
-        self._accept(reply)
+        return self._worker.post(request, blobs, child=child)
+
+    def settle(self, sent: Sequence[Sent], *, child: int) -> list[bytearray]:
+        """Waits for commands that were sent, one request after another, and returns what the last of them has read.
+
+        Raises GpuError for the first that failed, or where that child has ended.
+        """
+        read: list[bytearray] = []
+        for it in sent:
+            reply, read = self._worker.answer(it, child=child)
+            self._accept(reply)
         return read
 
     def free_later(self, child: int, ids: Sequence[int]) -> None:

@@ -9,9 +9,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import weakref
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Generator, Sequence
 from functools import partial
 from io import BufferedReader
 from typing import IO, cast
@@ -24,12 +24,26 @@ from .model import GpuError
 _WORKER_MODULE = f"{__package__}.worker"
 _SHUTDOWN_SECONDS = 2.0
 _LAST_WORDS_BYTES = 16_384
+_MOST_SENT = 8
+"""Requests without a reply that a child has at most: the replies fit the pipe, so that no side waits for the other."""
+
+
+class Sent:
+    """A request that a child has; `answer` is its reply with what came along, once that has come."""
+
+    __slots__ = ("alarm", "answer", "request")
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.alarm = contextlib.ExitStack()
+        self.answer: tuple[Reply, list[bytearray]] | None = None
 
 
 class WorkerProcess:
-    """A child that answers one request at a time, on the adapter that `adapters.choose` finds for `adapter`.
+    """A child that answers requests in their order, on the adapter that `adapters.choose` finds for `adapter`.
 
-    Safe to share between threads, and after a fork.
+    A child may die (GpuError of kind "crash"), or be killed for its silence after `request["seconds"]` (kind
+    "timeout"); the next request that names no child starts a new one. Safe to share between threads, and after a fork.
     """
 
     def __init__(self, adapter: str = "") -> None:
@@ -37,7 +51,7 @@ class WorkerProcess:
         self._lock = ForkLock()
         self._child: _Child | None = None
         self._started = 0
-        self._last_death = 0, ""
+        self._last_end = 0, GpuError("crash", "")
 
     @property
     def pid(self) -> int | None:
@@ -54,45 +68,62 @@ class WorkerProcess:
         child = self._child
         return child is not None and child.number == number and child.is_running
 
-    def ask(
-        self, request: Request, blobs: Sequence[Blob] = (), *, child: int | None = None
-    ) -> tuple[Reply, list[bytearray]]:
-        """Sends a request and waits for its reply, at most `request["seconds"]`. With a number, only to that `child`.
+    def ask(self, request: Request, blobs: Sequence[Blob] = ()) -> tuple[Reply, list[bytearray]]:
+        """Sends a request and waits for its reply. Raises GpuError when the child ends before."""
+        with self._using() as child:
+            return child.answer(child.send(request, blobs))
 
-        GpuError when the child dies or has died (kind "crash") or is killed for its silence (kind "timeout"); the next
-        request starts a new child.
-        """
-        with self._lock:
-            if child is not None and not self.is_running(child):
-                raise GpuError("crash", self.epitaph(child))
-            running = self._running_child()
-            try:
-                return running.ask(request, blobs)
-            except BaseException as error:
-                self._child = None
-                self._last_death = running.number, str(error)
-                running.stop()
-                raise
+    def post(self, request: Request, blobs: Sequence[Blob], *, child: int) -> Sent:
+        """Sends a request to the child of that number, without waiting for the reply. Raises GpuError if it ended."""
+        with self._using(child) as running:
+            return running.send(request, blobs)
 
-    def epitaph(self, number: int) -> str:
+    def answer(self, sent: Sent, *, child: int) -> tuple[Reply, list[bytearray]]:
+        """Waits for the reply to a request that the child of that number has. Raises GpuError when it ends before."""
+        if sent.answer is not None:
+            return sent.answer
+        with self._using(child) as running:
+            return running.answer(sent)
+
+    def ending(self, number: int) -> GpuError:
         """Why the child of that number has ended."""
         child = self._child
         if child is not None and child.number == number:
-            return child.epitaph()
-        return self._last_death[1] if self._last_death[0] == number else "the GPU process has ended"
+            return child.ending()
+        return self._last_end[1] if self._last_end[0] == number else GpuError("crash", "the GPU process has ended")
 
     def close(self) -> None:
         """Ends the child, if one runs. A later request starts another."""
         with self._lock:
             child, self._child = self._child, None
             if child is not None:
-                child.stop()
+                child.abandon()
+
+    @contextlib.contextmanager
+    def _using(self, number: int | None = None) -> Generator[_Child]:
+        """The child of that number, or one that runs; whatever error leaves the body ends it."""
+        with self._lock:
+            if number is not None and not self.is_running(number):
+                raise self.ending(number)
+            child = self._running_child()
+            try:
+                yield child
+            except BaseException as error:
+                self._drop(child, error if isinstance(error, GpuError) else GpuError("crash", str(error)))
+                raise
 
     def _running_child(self) -> _Child:
-        if self._child is None or not self._child.is_running:
+        if self._child is not None and not self._child.is_running:
+            self._drop(self._child, self._child.ending())
+        if self._child is None:
             self._started += 1
             self._child = _Child(self._adapter, self._started)
         return self._child
+
+    def _drop(self, child: _Child, reason: GpuError) -> None:
+        self._child = None
+        self._last_end = child.number, reason
+        child.abandon()
 
 
 class _Child:
@@ -101,6 +132,10 @@ class _Child:
     def __init__(self, adapter: str, number: int) -> None:
         self.number = number
         self.owner = os.getpid()
+        self._sent: deque[Sent] = deque()
+        """The requests without a reply, in their order."""
+        self._expired: Request | None = None
+        """The request for whose time the child was killed."""
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the child)
         self.popen = subprocess.Popen(
             [sys.executable, "-m", _WORKER_MODULE, adapter],
@@ -109,42 +144,64 @@ class _Child:
             stderr=self._log,
             env=_environment(),
         )
-        self.stop = weakref.finalize(self, _stop, self.popen, self.owner, self._log)
+        self._stop = weakref.finalize(self, _stop, self.popen, self.owner, self._log)
 
     @property
     def is_running(self) -> bool:
         """Whether it is a child of this process, and has not ended."""
         return self.owner == os.getpid() and self.popen.poll() is None
 
-    def ask(self, request: Request, blobs: Sequence[Blob]) -> tuple[Reply, list[bytearray]]:
-        expired = threading.Event()
-        with ALARMS.set(request["seconds"], partial(self._expire, expired)):
-            try:
-                send(cast(IO[bytes], self.popen.stdin), request, blobs)
-                reply = receive_reply(cast(BufferedReader, self.popen.stdout))
-            except (EOFError, BrokenPipeError, ConnectionResetError):
-                raise self._obituary(request, expired=expired.is_set()) from None
-        if expired.is_set():  # killed just after it had replied
-            raise self._obituary(request, expired=True)
-        return reply
+    def send(self, request: Request, blobs: Sequence[Blob]) -> Sent:
+        """Send a request, whose time begins when that of the requests before it is over."""
+        while len(self._sent) >= _MOST_SENT:
+            self._receive()
+        sent = Sent(request)
+        seconds = request["seconds"] + sum(it.request["seconds"] for it in self._sent)
+        sent.alarm.enter_context(ALARMS.set(seconds, partial(self._expire, request)))
+        self._sent.append(sent)
+        try:
+            send(cast(IO[bytes], self.popen.stdin), request, blobs)
+        except (BrokenPipeError, ConnectionResetError):
+            raise self.ending() from None
+        return sent
 
-    def _expire(self, expired: threading.Event) -> None:
-        expired.set()
-        self.popen.kill()
+    def answer(self, sent: Sent) -> tuple[Reply, list[bytearray]]:
+        """The reply to a request."""
+        while sent.answer is None:
+            self._receive()
+        return sent.answer
 
-    def _obituary(self, request: Request, *, expired: bool) -> GpuError:
-        """The error of a child that has ended: it was killed for its silence, or died."""
-        if expired:
-            self.popen.wait()
+    def ending(self) -> GpuError:
+        """Why it has ended."""
+        status = self.popen.wait()
+        if self._expired is not None:
+            request = self._expired
             name = request["name"] if request["operation"] == "program" else request["operation"]
             return GpuError("timeout", f"the GPU did not finish '{name}' in {request['seconds']:g} s")
-        return GpuError("crash", self.epitaph())
-
-    def epitaph(self) -> str:
-        """What ended it."""
-        status = self.popen.wait()
         words = _last_words(self._log)
-        return f"the GPU process {_describe_exit(status)}" + (f": {words}" if words else "")
+        return GpuError("crash", f"the GPU process {_describe_exit(status)}" + (f": {words}" if words else ""))
+
+    def abandon(self) -> None:
+        """End it, with the alarms of what it was sent."""
+        for sent in self._sent:
+            sent.alarm.close()
+        self._stop()
+
+    def _receive(self) -> None:
+        """Wait for the next reply."""
+        try:
+            reply = receive_reply(cast(BufferedReader, self.popen.stdout))
+        except (EOFError, ConnectionResetError):
+            raise self.ending() from None
+        sent = self._sent.popleft()
+        sent.alarm.close()
+        if self._expired is not None:  # killed just after it had replied
+            raise self.ending()
+        sent.answer = reply
+
+    def _expire(self, request: Request) -> None:
+        self._expired = request
+        self.popen.kill()
 
 
 def _stop(popen: subprocess.Popen[bytes], owner: int, log: IO[bytes]) -> None:

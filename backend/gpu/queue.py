@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import struct
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Final
 from weakref import WeakValueDictionary
@@ -16,6 +16,7 @@ from .binding_headers import BindingHeader, header_of
 from .device import DEFAULT_SECONDS, GpuDevice
 from .messages import Blob, interface_of
 from .model import GpuError, SamplerBinding, TextureBinding
+from .process import Sent
 from .queued_steps import ClearRange, QueuedStep
 from .resident import Resident
 from .resident_messages import Command, EntryHeader
@@ -75,6 +76,8 @@ class GpuQueue:
         """The number of steps of sequences that are recorded."""
         self._waiting = 0
         """The number of dispatches that nothing has waited for."""
+        self._posted: list[Sent] = []
+        """What was sent and not waited for."""
         self._live: set[int] = set()
         self._garbage: deque[int] = deque()
         self._pipelines: WeakValueDictionary[object, Resident] = WeakValueDictionary()
@@ -94,9 +97,9 @@ class GpuQueue:
         return self.device.is_running(self._child)
 
     @property
-    def epitaph(self) -> str:
+    def ending(self) -> GpuError:
         """Why the child process has ended."""
-        return self.device.epitaph(self._child)
+        return self.device.ending(self._child)
 
     def new_buffer(self, size: int, data: Blob | None = None) -> Resident:
         """A buffer with these bytes, or with zeros."""
@@ -218,11 +221,15 @@ class GpuQueue:
         self._waiting = 0
 
     def submit(self) -> None:
-        """Send what is recorded, so that the device begins; wait for it if too much was sent already."""
+        """Send what is recorded, so that the device begins while more is recorded; what waits next raises its failures.
+
+        Wait now if too much was sent already.
+        """
         if self._waiting >= _MOST_WAITING:
             self.wait()
         elif self._commands:
-            self._send(None)
+            with self._breaking():
+                self._posted.append(self._post(*self._taken(None)))
 
     def close(self) -> None:
         """Forget what is recorded, and free all that stays."""
@@ -247,7 +254,12 @@ class GpuQueue:
             self.submit()
 
     def _send(self, timeout: float | None) -> list[bytearray]:
-        """Send what is recorded, then free what is no longer used. Each dispatch may take `DEFAULT_SECONDS`."""
+        """Send what is recorded, free what is no longer used, and wait. Each dispatch may take `DEFAULT_SECONDS`."""
+        with self._breaking():
+            return self._ask(*self._taken(timeout))
+
+    def _taken(self, timeout: float | None) -> tuple[list[Command], list[Blob], float]:
+        """What is recorded, which is forgotten here, and the seconds that it may take."""
         unused = [self._garbage.popleft() for _ in range(len(self._garbage))]
         if unused:
             self._commands.append({"do": "free", "ids": unused})
@@ -255,9 +267,13 @@ class GpuQueue:
         commands, blobs = self._commands, self._blobs
         self._waiting += sum(map(len, self._runs)) // _DISPATCH.size + self._replayed
         self._forget()
-        limit = DEFAULT_SECONDS * max(1, self._waiting) if timeout is None else timeout
+        return commands, blobs, DEFAULT_SECONDS * max(1, self._waiting) if timeout is None else timeout
+
+    @contextlib.contextmanager
+    def _breaking(self) -> Generator[None]:
+        """An error that leaves the body has lost commands."""
         try:
-            return self._ask(commands, blobs, limit)
+            yield
         except BaseException:
             self.is_broken = True
             raise
@@ -267,8 +283,19 @@ class GpuQueue:
         self._created = self._replayed = 0
 
     def _ask(self, commands: Sequence[Command], blobs: Sequence[Blob], timeout: float) -> list[bytearray]:
+        """Send commands and wait; returns what they read."""
+        earlier, self._posted = self._posted, []
         try:
-            return self.device.run_resident(commands, blobs, child=self._child, timeout=timeout)
+            sent = self._post(commands, blobs, timeout)
+            with self._breaking():
+                self._settle(earlier)
+            return self._settle([sent])
         except BaseException:
             self.is_broken = self.is_broken or not self.is_running
             raise
+
+    def _post(self, commands: Sequence[Command], blobs: Sequence[Blob], timeout: float) -> Sent:
+        return self.device.post_resident(commands, blobs, child=self._child, timeout=timeout)
+
+    def _settle(self, sent: Sequence[Sent]) -> list[bytearray]:
+        return self.device.settle(sent, child=self._child)

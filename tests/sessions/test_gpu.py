@@ -185,7 +185,7 @@ def test_an_interrupt_while_the_gpu_is_asked(gpu: str, monkeypatch: pytest.Monke
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(GpuDevice, "run_resident", interrupted)
+            patch.setattr(GpuDevice, "post_resident", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 a.numpy()
         with pytest.raises(tinct.DeviceError, match="a is lost"):

@@ -261,7 +261,7 @@ def traced_bytes() -> int:
 def test_a_session_that_is_dropped_frees_its_buffers_on_the_gpu(gpu: str) -> None:
     device = shared_device("")
     sent: list[list[int]] = []
-    real = device.run_resident
+    real = device.post_resident
 
     def counted(commands, *more, **options):
         sent.append([len(ids) for _, ids in device._unused])
@@ -271,12 +271,12 @@ def test_a_session_that_is_dropped_frees_its_buffers_on_the_gpu(gpu: str) -> Non
     round_of(forgotten, np.zeros(64, np.uint32))
     del forgotten
     gc.collect()
-    device.run_resident = counted  # type: ignore[method-assign]
+    device.post_resident = counted  # type: ignore[method-assign]
     try:
         with tinct.Session(gpu) as session:
             round_of(session, np.zeros(64, np.uint32))
     finally:
-        del device.run_resident  # type: ignore[method-assign]
+        del device.post_resident  # type: ignore[method-assign]
     assert sent[0]
     assert not device._unused
 

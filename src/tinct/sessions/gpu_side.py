@@ -47,11 +47,11 @@ class GpuSide:
 
     def queue(self) -> GpuQueue:
         """The queue of the process that runs: a new one where it has died, with what it had marked as lost."""
-        from ..backend.gpu import GpuError, GpuQueue
+        from ..backend.gpu import GpuQueue
 
         queue = self._queue
         if queue is not None and queue.is_empty and not queue.is_running:
-            self._mark(GpuError("crash", queue.epitaph))
+            self._mark(queue.ending)
         if self._queue is None:
             self._queue = GpuQueue(self.device)
         return self._queue
