@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tinct
 from tinct.frontend import load_program
 from tinct.ir.diagnostics import ShaderError
 from tinct.ir.hercules import arithmetic, dynamic
@@ -41,14 +42,9 @@ from tinct.ir.hercules.text import parse, type_text
 from tinct.ir.hercules.types import BOOL, F16, F32, I8, I16, I32, I64, U8, U16, U32, U64, Scalar, array
 from tinct.ir.hercules.verify import check, verify
 from tinct.ir.source import Source, Span
-from tinct.transforms.from_wgsl.build import build
-from tinct.transforms.hercules import CPU, HERCULES
 from tinct.transforms.hercules.lower_integers import LowerIntegers, is_lowered, lower_integers, too_large, unlowered
 from tinct.transforms.hercules.packed_arrays import packed_type, widened_type
 from tinct.transforms.hercules.wide_integers import narrowed_type
-from tinct.transforms.passes import run_passes
-from tinct.transforms.pipelines import specialise
-from tinct.transforms.to_hercules import translate
 
 from .builder import FunctionBuilder, position
 from .generate_integers import arguments, generate_integers
@@ -480,9 +476,7 @@ def entry_points() -> list[tuple[Path, str]]:
 def test_kernels_need_no_pairs() -> None:
     """Positions are the only 64-bit values of translated kernels: they get no high words and hardly any new nodes."""
     for path, entry in entry_points():
-        program = load_program(Source.from_text(path.read_text(encoding="utf-8")))
-        module = translate(specialise(build(program), entry, {}), entry).module
-        run_passes(module, CPU.passes, HERCULES)
+        module = tinct.load(path).compilation(entry, {}).hercules.module
         count = sum(len(it.nodes) for it in module.functions)
         LowerIntegers().run(module)
         check(module)
