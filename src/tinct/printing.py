@@ -16,11 +16,11 @@ from .compilation import Compilation
 from .ir.core.nodes import Module
 from .ir.print_formats import Format, parse_format, word_count
 from .ir.source import Source
-from .ir.types import U32, BindingPoint, array, atomic
+from .ir.types import BindingPoint
 from .ir.wgsl.program import Program
 from .origins import ProgramOrigin
 from .pipeline import Job
-from .reflection import BindingInfo, EntryPointInfo
+from .reflection import BindingInfo, EntryPointInfo, counters_binding
 from .transforms.from_wgsl.build import build_with_printing
 from .transforms.from_wgsl.printing import FIRST_ARGUMENT, HEADER, ID, ROOM, PrintSite
 
@@ -169,7 +169,7 @@ class PrintingKernel:
         self._program = program
         self._compilations: dict[Compilation, Compilation] = {}
         self._info = kernel.info
-        self._bindings = (*kernel.bindings, _binding(program.point))
+        self._bindings = (*kernel.bindings, counters_binding(_NAME, program.point, HEADER + ROOM))
 
     @property
     def info(self) -> EntryPointInfo:
@@ -202,11 +202,3 @@ class PrintingKernel:
         """Take the records out of the outputs of a dispatch, and deliver what they say."""
         del compilation, workgroups
         _deliver(self._program.prints(outputs.pop(_NAME)))
-
-
-def _binding(point: BindingPoint) -> BindingInfo:
-    words = HEADER + ROOM
-    type, dtype = array(atomic(U32), words), np.dtype((np.uint32, (words,)))
-    return BindingInfo(
-        _NAME, point.group, point.binding, "storage", "read_write", type, 4 * words, 4 * words, 4, 4, dtype
-    )

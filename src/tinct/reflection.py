@@ -16,7 +16,21 @@ from .ir.binding_points import free_point
 from .ir.layout_numbers import shown
 from .ir.layout_numpy import numpy_dtype
 from .ir.textures import is_loadable, is_written
-from .ir.types import Access, AddressSpace, Array, BindingPoint, Buffer, Sampler, Struct, StructMember, Texture, Type
+from .ir.types import (
+    U32,
+    Access,
+    AddressSpace,
+    Array,
+    BindingPoint,
+    Buffer,
+    Sampler,
+    Struct,
+    StructMember,
+    Texture,
+    Type,
+    array,
+    atomic,
+)
 from .ir.wgsl.program import FunctionInfo, Program, Variable
 from .textures import texel_dtype
 
@@ -262,3 +276,10 @@ def _workgroup_size(program: Program, function: FunctionInfo) -> list[int | str]
             assert isinstance(constant.value, int)
             sizes.append(constant.value)
     return sizes
+
+
+def counters_binding(name: str, point: BindingPoint, words: int) -> BindingInfo:
+    """A storage buffer of so many atomic words, which a kernel of ours has beside the user's bindings."""
+    type, size = array(atomic(U32), words), 4 * words
+    dtype = np.dtype((np.uint32, (words,)))
+    return BindingInfo(name, point.group, point.binding, "storage", "read_write", type, size, size, 4, 4, dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -11,12 +12,16 @@ import click
 from ..base.errors import InputError
 from ..coverage import measure
 from ..coverage.listing import listing, summary
+from ..debugging.trace import Trace
+from ..debugging.writes import Writes
 from ..devices import routed
+from ..dispatch import DispatchSize, Timing
 from ..ir.diagnostics import render_all
 from ..ir.source import Source
 from ..origins import CoreOrigin
-from ..printing import lost_text, printed
-from ..shader import Sanitized, Shader
+from ..printing import Prints, lost_text, printed
+from ..sessions.calls import Constants
+from ..shader import BufferValues, Kernel, Run, Sanitized, Shader
 from .buffer_specs import make_buffers
 from .check import as_json
 from .colours import paint
@@ -149,55 +154,87 @@ def command(
         _check_interpreted(chosen, device, is_other=contract or via is not None or coverage)
     if turns is not None and traced is None:
         raise InputError("--turns is for --trace")
+    asked = _Asked(given, invocations, groups, values, timeout)
     if traced is not None:
-        at = parse_invocation(traced, "--trace")
-        folds = _parse_turns(turns)
-        show_trace(
-            kernel.trace(
-                given,
-                invocation=at,
-                threads=invocations,
-                workgroups=groups,
-                constants=values,
-                turns=folds,
-                timeout=timeout,
-            ),
-            form,
+        show_trace(asked.trace(kernel, parse_invocation(traced, "--trace"), _parse_turns(turns)), form)
+    elif who_wrote is not None:
+        show_writes(asked.who_wrote(kernel, who_wrote), form)
+    elif sanitize:
+        _report(asked.sanitize(kernel), output, form)
+    else:
+        with printed() as prints, measure() if coverage else nullcontext() as seen:
+            result = asked.run(kernel, device, via, contract=contract)
+        _print_lines(prints, form)
+        show_outputs(result.outputs, output, form)
+        for covered in seen or ():
+            click.echo(f"{listing(covered)}\n\n{summary([covered])}", err=form == "json")
+        _print_timing(routed(device, via), result.timing)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The dispatch that the options ask for."""
+
+    buffers: BufferValues
+    threads: DispatchSize | None
+    workgroups: DispatchSize | None
+    constants: Constants
+    timeout: float | None
+
+    def trace(self, kernel: Kernel, at: DispatchSize, turns: tuple[int, int]) -> Trace:
+        return kernel.trace(
+            self.buffers,
+            invocation=at,
+            threads=self.threads,
+            workgroups=self.workgroups,
+            constants=self.constants,
+            turns=turns,
+            timeout=self.timeout,
         )
-        return
-    if who_wrote is not None:
-        writes = kernel.who_wrote(
-            who_wrote, given, threads=invocations, workgroups=groups, constants=values, timeout=timeout
+
+    def who_wrote(self, kernel: Kernel, path: str) -> Writes:
+        return kernel.who_wrote(
+            path,
+            self.buffers,
+            threads=self.threads,
+            workgroups=self.workgroups,
+            constants=self.constants,
+            timeout=self.timeout,
         )
-        show_writes(writes, form)
-        return
-    if sanitize:
-        watched = kernel.sanitize(given, threads=invocations, workgroups=groups, constants=values, timeout=timeout)
-        _report(watched, output, form)
-        return
-    with printed() as prints, measure() if coverage else nullcontext() as seen:
-        result = kernel.run_timed(
-            given,
-            threads=invocations,
-            workgroups=groups,
-            constants=values,
+
+    def sanitize(self, kernel: Kernel) -> Sanitized:
+        return kernel.sanitize(
+            self.buffers,
+            threads=self.threads,
+            workgroups=self.workgroups,
+            constants=self.constants,
+            timeout=self.timeout,
+        )
+
+    def run(self, kernel: Kernel, device: str, via: str | None, *, contract: bool) -> Run:
+        return kernel.run_timed(
+            self.buffers,
+            threads=self.threads,
+            workgroups=self.workgroups,
+            constants=self.constants,
             device=device,
             via=via,
-            timeout=timeout,
+            timeout=self.timeout,
             contract=contract,
         )
+
+
+def _print_lines(prints: Prints, form: str) -> None:
+    """What the kernel printed by debugPrintf."""
     for line in prints.lines:
         click.echo(line.text, err=form == "json")
     if prints.lost:
         click.echo(lost_text(prints.lost), err=True)
-    show_outputs(result.outputs, output, form)
-    for covered in seen or ():
-        click.echo(f"{listing(covered)}\n\n{summary([covered])}", err=form == "json")
-    timing = result.timing
+
+
+def _print_timing(device: str, timing: Timing) -> None:
     how = "loaded from the cache" if timing.is_cached else "compiled"
-    click.echo(
-        f"{routed(device, via)}: {how} in {timing.compile * 1e3:.1f} ms, ran in {timing.run * 1e3:.3f} ms", err=True
-    )
+    click.echo(f"{device}: {how} in {timing.compile * 1e3:.1f} ms, ran in {timing.run * 1e3:.3f} ms", err=True)
 
 
 def _shader(source: Source, start: str | None) -> Shader:

@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from ..compilation import Compilation
 from ..ir.core.nodes import Module
-from ..ir.types import U32, array, atomic
 from ..ir.wgsl.program import Program
 from ..origins import ProgramOrigin
 from ..pipeline import Job
-from ..reflection import BindingInfo, EntryPointInfo
+from ..reflection import BindingInfo, EntryPointInfo, counters_binding
 from ..transforms.core.count_blocks import Counting, count_blocks, totals
 from .places import Places, places_of
 from .recorders import recorders
@@ -104,9 +103,4 @@ class CountedKernel:
 
 
 def _binding(counting: Counting) -> tuple[BindingInfo, ...]:
-    point, size = counting.point, 4 * counting.words
-    if point is None:
-        return ()
-    type = array(atomic(U32), counting.words)
-    dtype = np.dtype((np.uint32, (counting.words,)))
-    return (BindingInfo(_NAME, point.group, point.binding, "storage", "read_write", type, size, size, 4, 4, dtype),)
+    return () if counting.point is None else (counters_binding(_NAME, counting.point, counting.words),)
