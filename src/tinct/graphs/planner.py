@@ -49,6 +49,7 @@ from .plan import (
 )
 from .plan_memory import Draft, PlanMemory
 from .plan_values import DataNumber, PlannedContent, PlannedValue, Unplannable
+from .time_limit import seconds_left
 from .written import LaunchNumbers
 
 _SMALL: Final = 1 << 12
@@ -61,13 +62,15 @@ _INTERPRETERS: Final = ("interp", "hercules")
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
     """What a plan is for: the bytes of the inputs, the devices, and the outputs that become inputs of the next
-    execution, by name. In a repetition all other inputs stay as they are; else nodes may write them in place.
+    execution, by name. In a repetition all other inputs stay as they are; else nodes may write them in place. Making
+    the plan ends at the deadline, a value of `time.monotonic`.
     """
 
     given: Mapping[str, Packed]
     devices: NodeDevices
     feed: Mapping[str, str] = field(default_factory=dict[str, str])
     is_repeated: bool = False
+    deadline: float | None = None
 
 
 def make_plan(module: Module, links: Links, request: PlanRequest) -> Plan:
@@ -169,7 +172,8 @@ class _Recorder:
         return cast("int", DataNumber(content, offset, type))
 
     def check_time(self) -> None:
-        """A plan is made in a short time."""
+        """Raise DeviceError when the deadline has passed."""
+        seconds_left(self._request.deadline)
 
     def run(
         self,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
+from ..base.deadline import compiling_within
 from ..base.errors import DeviceError, InputError
 from ..buffers import pack_binding, unpack_binding
 from ..ir import types as wgsl
@@ -32,6 +33,7 @@ from .plan import Plan
 from .plan_values import Unplannable
 from .planner import PlanRequest, make_plan
 from .repeating import Repetition
+from .time_limit import seconds_left
 
 if TYPE_CHECKING:
     from .program import GraphProgram
@@ -153,12 +155,10 @@ class Runner:
         for plan in known:
             if plan is None or self._holds(plan, given):
                 return plan
+        request = PlanRequest(given.packed, devices, feed, is_repeated=bool(feed), deadline=options.deadline)
         try:
-            made = make_plan(
-                self.graph.module,
-                self.graph.links,
-                PlanRequest(given.packed, devices, feed, is_repeated=bool(feed)),
-            )
+            with compiling_within(seconds_left(options.deadline)):
+                made = make_plan(self.graph.module, self.graph.links, request)
         except Unplannable:
             made = None
         with self._lock:
