@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from ...ir.dataflow.expressions import Polynomial, difference, sum_of
+from ...ir.dataflow.expressions import Polynomial, difference, expressions_of, sum_of
 from ...ir.dataflow.nodes import CreateNode, Endpoint, Function, Graph, IntegerLiteral, Leaf, Module, Replication
 from ...ir.source import Span
 from .accesses import Access, KernelAccesses
@@ -75,9 +75,9 @@ def check_edges(
 
 
 def _graphs(module: Module, functions: Mapping[str, Function]) -> Iterator[Graph]:
-    """The root graph, and the graphs that nodes execute in several instances."""
+    """The root graph, and the graphs that nodes execute in several instances or several times."""
     nodes = [it for graph in module.functions if isinstance(graph, Graph) for it in graph.body]
-    several = {it.function for it in nodes if isinstance(it, CreateNode) and it.extents}
+    several = {it.function for it in nodes if isinstance(it, CreateNode) and expressions_of(it)}
     for name in dict.fromkeys((module.root.function, *sorted(several))):
         function = functions[name]
         if isinstance(function, Graph):

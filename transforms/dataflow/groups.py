@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ...ir import types as w
-from ...ir.dataflow.expressions import Polynomial, difference, normal_form, references, variable_form
+from ...ir.dataflow.expressions import Polynomial, difference, expressions_of, normal_form, references, variable_form
 from ...ir.dataflow.nodes import (
     Access,
     Binary,
@@ -142,7 +142,9 @@ class Fusing:
         """The leaf that a node executes. Raises Refused for a graph."""
         function = self.flat.functions[self.flat.nodes[name].function]
         if not isinstance(function, Leaf):
-            raise Refused("it is no kernel, but a graph with instances or a Python function [grids]", None, name)
+            raise Refused(
+                "it is no kernel, but a graph with instances or a repeat, or a Python function [grids]", None, name
+            )
         return function
 
     def _check_grids(self, ordered: Sequence[str]) -> None:
@@ -176,7 +178,7 @@ class Fusing:
 
     def _needs(self, name: str) -> set[str]:
         """The nodes whose results a node needs."""
-        found = {it.name for extent in self.flat.nodes[name].extents for it in references(extent)}
+        found = {it.name for own in expressions_of(self.flat.nodes[name]) for it in references(own)}
         for port in inputs_of(self.flat.functions[self.flat.nodes[name].function]):
             value = self.flat.inputs[Endpoint(name, port)].value
             if isinstance(value, Endpoint):
@@ -197,7 +199,7 @@ class Fusing:
             return True
         if any(given.value == value and end.node not in inside for end, given in self.flat.inputs.items()):
             return True
-        expressions = [it for node in self.flat.nodes.values() for it in node.extents]
+        expressions = [it for node in self.flat.nodes.values() for it in expressions_of(node)]
         expressions += [it for malloc in self.flat.transients.values() for it in malloc.extents]
         expressions += [it.value for it in self.flat.inputs.values() if not isinstance(it.value, Endpoint)]
         found = (it for expression in expressions for it in references(expression))

@@ -82,9 +82,11 @@ class GraphProgram(Executable):
         """Its text, as in a `.hpvm` file."""
         return print_module(self.module)
 
-    def __call__(self, buffers: Mapping[str, object], *, instances: object = ()) -> dict[str, Any]:
+    def __call__(
+        self, buffers: Mapping[str, object], *, instances: object = (), repeat: object = None
+    ) -> dict[str, Any]:
         """Add a node that executes this graph to another; see `Graph`."""
-        return call_on_ports(self, buffers, instances=instances)
+        return call_on_ports(self, buffers, instances=instances, repeat=repeat)
 
     @property
     def program(self) -> GraphProgram:
