@@ -18,7 +18,7 @@ from ..reflection import BindingInfo
 from ..transforms.dataflow.accesses import KernelAccesses, kernel_accesses
 from ..transforms.dataflow.forms import LengthOf, Scalar
 from ..transforms.dataflow.grids import Grid
-from ..transforms.dataflow.groups import port_of
+from ..transforms.dataflow.kernel_graph import port_of
 from ..transforms.dataflow.one_to_one import written_whole
 from ..transforms.dataflow.refusal import Refused
 from .linking import Links
