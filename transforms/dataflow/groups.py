@@ -93,7 +93,8 @@ class _Merging:
             try:
                 check_body(self.graph.accesses(name).entry, first)
             except Refused as refused:
-                raise Refused(refused.reason, refused.span, name) from None
+                place = self.graph.accesses(name).cooperation if refused.span is None else refused.span
+                raise Refused(refused.reason, place, name) from None
         group = Group(ordered, find_storings(self.graph, ordered))
         _check_limits(group)
         self.groups.update(dict.fromkeys(ordered, group))

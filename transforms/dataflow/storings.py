@@ -10,7 +10,7 @@ from ...ir.dataflow.nodes import Access, Endpoint, Expression, IntegerLiteral, R
 from ...ir.hercules.entry import Binding
 from .flat import Value
 from .kernel_graph import KernelGraph
-from .one_to_one import LaunchTest, share
+from .one_to_one import LaunchTest, share, strided_place
 from .refusal import Refused
 from .storage import Storage
 
@@ -162,11 +162,8 @@ class _Storings:
         uses = [replace(graph.use(Endpoint(*it)), kernel=numbers[it[0]]) for it in chain.uses]
         test = share(uses)
         if test is not None and test.strides:
-            raise Refused(
-                f"not supported: {chain.binding.name!r} is accessed in a grid-stride loop [position]",
-                None,
-                uses[0].name,
-            )
+            reason = f"not supported: {chain.binding.name!r} is accessed in a grid-stride loop [position]"
+            raise Refused(reason, strided_place(uses), uses[0].name)
         return test
 
 
