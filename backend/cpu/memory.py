@@ -22,6 +22,12 @@ from .storage import Storage
 STACK_LIMIT = 4096
 """Storages up to this many bytes are on the stack, where LLVM may turn them into registers; larger ones are scratch."""
 STORAGE_ALIGN = 64
+WINDOW_PADDING = 576
+"""Bytes behind a storage that may be loaded, though nothing is there: gangs load whole vectors around elements (see
+`gangs.memory.windows`).
+"""
+_LEAST_PADDED = 64
+"""Storages of fewer bytes have no padding."""
 _STORED = 2048
 """Up to this many bytes of zeros are stored vector by vector; more by a call of memset."""
 _ELEMENTWISE_COPY = 16
@@ -136,7 +142,7 @@ class Memory:
         if storage in self._scratch_offsets:
             offset = self.dynamic(self._scratch_offsets[storage])
             return self._out.pure(f"getelementptr inbounds i8, ptr %scratch, i64 {offset}")
-        size = max(storage.constant_size or 0, 1)
+        size = max(storage.constant_size or 0, 1) + (WINDOW_PADDING if is_padded(storage) else 0)
         return self._out.value(f"alloca [{size} x i8], align {STORAGE_ALIGN}")
 
     def slot(self, array: Address, index: str) -> Address:
@@ -352,3 +358,9 @@ def _scalar(address: Address) -> ScalarLayout:
 
 def _is_signed(scalar: ScalarLayout) -> bool:
     return isinstance(scalar.type, h.Integer) and scalar.type.signed
+
+
+def is_padded(storage: Storage) -> bool:
+    """Whether `WINDOW_PADDING` bytes follow a storage."""
+    size = storage.constant_size
+    return not storage.is_binding and storage.parent is None and (size is None or size >= _LEAST_PADDED)

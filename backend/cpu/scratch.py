@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from .layout import dynamic_size
-from .memory import STACK_LIMIT, STORAGE_ALIGN
+from .memory import STACK_LIMIT, STORAGE_ALIGN, WINDOW_PADDING, is_padded
 from .storage import Storage
 
 
@@ -28,8 +28,9 @@ def assign_scratch(
 
 def _rounded_size(storage: Storage, size: int | None) -> h.DynamicConstant:
     """The size in whole cache lines, with room for one element if an array is empty."""
+    padding = WINDOW_PADDING if is_padded(storage) else 0
     if size is not None:
-        return dynamic.literal(-(-size // STORAGE_ALIGN) * STORAGE_ALIGN)
-    exact = dynamic_size(storage.layout)
-    lines = dynamic.div(dynamic.add(exact, dynamic.literal(2 * STORAGE_ALIGN - 1)), dynamic.literal(STORAGE_ALIGN))
+        return dynamic.literal(-(-(size + padding) // STORAGE_ALIGN) * STORAGE_ALIGN)
+    exact, more = dynamic_size(storage.layout), dynamic.literal(padding + 2 * STORAGE_ALIGN - 1)
+    lines = dynamic.div(dynamic.add(exact, more), dynamic.literal(STORAGE_ALIGN))
     return dynamic.mul(lines, dynamic.literal(STORAGE_ALIGN))

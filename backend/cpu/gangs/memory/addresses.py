@@ -8,7 +8,7 @@ from typing import Protocol
 
 from .....ir.hercules import nodes as h
 from ...layout import ArrayLayout, Layout, ProductLayout, ScalarLayout
-from ...memory import Address
+from ...memory import Address, is_padded
 from ...storage import Storage
 from ..analysis.bounds import constant_value, greatest
 from ..analysis.shapes import UNIFORM, Shape
@@ -76,7 +76,8 @@ class LaneAddress:
     """The addresses of the lanes' scalars: a pointer, plus the offsets of the `varying` indices.
 
     `offset` is the number of bytes from the beginning of the last index's element, None if it is not constant.
-    `is_binding` says whether the addresses are in a buffer, `is_only_written` whether the kernel never reads that.
+    `is_binding` says whether the addresses are in a buffer, `is_only_written` whether the kernel never reads that, and
+    `is_padded` whether `WINDOW_PADDING` bytes of no use follow the storage.
     """
 
     pointer: str
@@ -86,6 +87,7 @@ class LaneAddress:
     offset: int | None = None
     is_binding: bool = False
     is_only_written: bool = False
+    is_padded: bool = False
 
 
 class LaneAddresses:
@@ -106,7 +108,12 @@ class LaneAddresses:
         if storage in self._private_storages:
             return self._walk(Address(self._private.pointer(storage), storage.layout), indices, is_private=True)
         found = self.beyond(self._memory.address(storage), indices)
-        return replace(found, is_binding=storage.is_binding, is_only_written=storage.is_only_written)
+        return replace(
+            found,
+            is_binding=storage.is_binding,
+            is_only_written=storage.is_only_written,
+            is_padded=is_padded(storage),
+        )
 
     def beyond(self, address: Address, indices: Sequence[h.Index]) -> LaneAddress:
         """The address of an element of a shared collection at an address."""
@@ -158,9 +165,13 @@ class LaneAddresses:
 
     def lanes_of(self, address: LaneAddress) -> LaneIndices:
         """The addresses with clamped positions, as a vector of indices."""
-        vec, size = self._vectors.vec, address.leaf.size
-        unit = size if all(index.stride % size == 0 for index in address.varying) else 1
-        type = "i32" if unit == size else "i64"
+        size = address.leaf.size
+        is_whole = all(index.stride % size == 0 for index in address.varying)
+        return self.lanes_by(address, size, "i32") if is_whole else self.lanes_by(address, 1, "i64")
+
+    def lanes_by(self, address: LaneAddress, unit: int, type: str) -> LaneIndices:
+        """The same, in units that divide the strides, as integers of a type that is wide enough."""
+        vec = self._vectors.vec
         index = self._vectors.lane_numbers(type) if address.is_private else None
         for varying in address.varying:
             value, factor = self._clamped(varying, type), varying.stride // unit
@@ -189,6 +200,13 @@ class LaneAddresses:
         if width == "i32" and not last.isdigit():
             last = self._vectors.one.convert("trunc", "i64", last, width)
         return self._vectors.splat(last, width)
+
+
+def words_of(addresses: Sequence[LaneAddress]) -> tuple[LaneAddress, list[int]]:
+    """The first scalar of a record, and the number of each scalar, counted from the first."""
+    offsets = [address.offset or 0 for address in addresses]
+    start = min(offsets)
+    return addresses[offsets.index(start)], [(it - start) // addresses[0].leaf.size for it in offsets]
 
 
 def array_steps(layout: Layout, indices: Sequence[h.Index]) -> Iterator[tuple[h.Node, h.DynamicConstant, int]]:

@@ -151,12 +151,11 @@ class GangAtomic:
             return None
         return out.phi(self.gang.vec.type(llvm_type(self.address.leaf.type)), lambda: ways)
 
-    def _of_lane(self, lanes: LaneIndices | None, number: str, old: str) -> str:
-        """The operation of one lane; gives the vector `old` with the lane's old value."""
+    def _of_lane(self, lanes: LaneIndices | None, number: str, index: str, old: str) -> str:
+        """The operation of one lane at its index; gives the vector `old` with the lane's old value."""
         gang, out = self.gang, self.gang.vec.out
         scalar, pointer = llvm_type(self.address.leaf.type), self.address.pointer
         if lanes is not None:
-            index = gang.lane(lanes.index_type, lanes.index, number)
             pointer = out.pure(f"getelementptr [{lanes.unit} x i8], ptr {pointer}, {lanes.index_type} {index}")
         mine = [it.one or gang.lane(scalar, it.lanes, number) for it in self.operands]
         found = self.memory.atomic(self.op, Address(pointer, self.address.leaf), mine, is_shared=self.is_shared)
@@ -167,8 +166,9 @@ class GangAtomic:
     def _unrolled(self, lanes: LaneIndices | None) -> str | None:
         """All lanes, one after another."""
         old = "zeroinitializer"
-        for number in range(self.gang.lanes):
-            old = self._of_lane(lanes, str(number), old)
+        indices = [""] * self.gang.lanes if lanes is None else self.gang.all_lanes(lanes.index_type, lanes.index)
+        for number, index in enumerate(indices):
+            old = self._of_lane(lanes, str(number), index, old)
         return old if self.is_used else None
 
     def _loop(self, lanes: LaneIndices | None, mask: str) -> str | None:
@@ -189,7 +189,8 @@ class GangAtomic:
         number = one.intrinsic("llvm.cttz", width, left, flags=("true",))
         if gang.lanes < 64:
             number = one.convert("zext", width, number, "i64")
-        after = self._of_lane(lanes, number, old)
+        index = "" if lanes is None else gang.lane(lanes.index_type, lanes.index, number)
+        after = self._of_lane(lanes, number, index, old)
         rest = one.binary("and", width, left, one.binary("sub", width, left, "1"))
         remaining.append((rest, out.current))
         old_values.append((after, out.current))

@@ -17,7 +17,7 @@ from ...memory import Address
 from ..analysis.shapes import ROW_UNIFORM, UNIFORM, Kind
 from ..context import GangContext
 from ..values.vectors import LaneVectors
-from .addresses import LaneAddress, LaneAddresses, ValueQueries
+from .addresses import LaneAddress, LaneAddresses, ValueQueries, words_of
 from .interleave import MOST_WORDS, Interleaved
 from .non_temporal import NonTemporalStores
 from .permuted import Permuted
@@ -27,6 +27,7 @@ from .rows import Rows
 from .runs import Run, Runs
 from .transposed import TransposedAccess
 from .vector_memory import LaneIndices, VectorMemory, memory_type
+from .windows import Windows
 
 _WORD = 4
 _WORDS_FOR_EACH = 4
@@ -49,6 +50,7 @@ class GangMemory(LaneVectors):
         self._transposed = TransposedAccess(self, self._vector_memory, self._interleaved)
         self._non_temporal = NonTemporalStores(context, self, self._vector_memory)
         self._permuted = Permuted(self, self._vector_memory, memory, values)
+        self._windows = Windows(self, self._addresses, context.gang.parts)
         self.address_of = self._addresses.of
         self.address_beyond = self._addresses.beyond
         self.lanes_of = self._addresses.lanes_of
@@ -76,14 +78,20 @@ class GangMemory(LaneVectors):
                 self._runs.test(run),
                 [memory_type(address.leaf) for address in addresses],
                 lambda: self._load_run(run, addresses, mask),
-                lambda: [
-                    self._vector_memory.rare_gather(self.lanes_of(address), address.leaf, mask) for address in addresses
-                ],
+                lambda: self._load_otherwise(run, addresses, mask),
             )
         return [self._vector_memory.from_memory(address.leaf, it) for address, it in zip(addresses, data, strict=True)]
 
+    def _load_otherwise(self, run: Run, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
+        """Scalars at the addresses of a run that is none."""
+        if run.is_speculated and self._windows.applies_to(addresses):
+            return self._windows.load(addresses, mask)
+        return [self._vector_memory.rare_gather(self.lanes_of(address), address.leaf, mask) for address in addresses]
+
     def _load_apart(self, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
-        """Scalars at arbitrary addresses: two adjacent words are gathered as one."""
+        """Scalars at arbitrary addresses: by a window, or apart, where two adjacent words are gathered as one."""
+        if self._is_by_window(addresses):
+            return self._windows.load(addresses, mask)
         found: dict[LaneAddress, str] = {}
         for address in addresses:
             if address in found:
@@ -98,6 +106,11 @@ class GangMemory(LaneVectors):
                 )
         return [found[address] for address in addresses]
 
+    def _is_by_window(self, addresses: Sequence[LaneAddress]) -> bool:
+        first = addresses[0]
+        is_faster = self._is_row_uniform(first) or self._is_in_rows(first) or self._permuted.applies_to(first)
+        return not is_faster and not self._values.is_rare() and self._windows.applies_to(addresses)
+
     def _load_run(self, run: Run, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
         if self._runs.is_range_tested(run):
             mask = None
@@ -107,7 +120,7 @@ class GangMemory(LaneVectors):
             return [
                 self._vector_memory.gather(self._strided(run, address), address.leaf, mask) for address in addresses
             ]
-        first, words = _words(addresses)
+        first, words = words_of(addresses)
         start, is_dense = self._runs.pointer(first.pointer, run), run.is_dense and first.offset == 0
         if first.is_binding and self._values.is_streaming():
             prefetch(self.out, self.out.value(f"getelementptr i8, ptr {start}, i64 {DISTANCE}"), run.step * self.lanes)
@@ -169,20 +182,7 @@ class GangMemory(LaneVectors):
             return list(fast())
         if self._values.is_rare():
             return list(slow())
-        out, ways = self.out, list[tuple[Sequence[str], str]]()
-        blocks = [out.fresh_block(name) for name in ("as.expected", "otherwise")]
-        done = out.fresh_block("accessed")
-        before = out.current
-        out.do(f"br i1 {test}, label %{blocks[0]}, label %{blocks[1]}, !prof !1")
-        for block, make in zip(blocks, (fast, slow), strict=True):
-            out.open_arm(block, before)
-            ways.append((make(), out.current))
-            out.do(f"br label %{done}")
-        out.open_merge(done, before)
-        return [self._phi(scalar, [(it[number], block) for it, block in ways]) for number, scalar in enumerate(scalars)]
-
-    def _phi(self, scalar: str, ways: Sequence[tuple[str, str]]) -> str:
-        return self.out.phi(self.vec.type(scalar), lambda: ways)
+        return self.either(test, scalars, fast, slow)
 
     # Stores
 
@@ -244,7 +244,7 @@ class GangMemory(LaneVectors):
     ) -> Sequence[str]:
         if not _is_interleaved(run, addresses):
             return self._scatter_all(data, [self._strided(run, address) for address in addresses], addresses, mask)
-        first, words = _words(addresses)
+        first, words = words_of(addresses)
         leaves = [address.leaf for address in addresses]
         given = dict(zip(words, zip(leaves, data, strict=True), strict=True))
         start, period = self._runs.pointer(first.pointer, run), run.step // first.leaf.size
@@ -381,13 +381,6 @@ def _word_after(address: LaneAddress, addresses: Sequence[LaneAddress]) -> LaneA
     if address.leaf.size != _WORD or address.offset is None:
         return None
     return next((it for it in addresses if it.offset == address.offset + _WORD), None)
-
-
-def _words(addresses: Sequence[LaneAddress]) -> tuple[LaneAddress, list[int]]:
-    """The first scalar of a record, and the number of each scalar, counted from the first."""
-    offsets = [address.offset or 0 for address in addresses]
-    start = min(offsets)
-    return addresses[offsets.index(start)], [(it - start) // addresses[0].leaf.size for it in offsets]
 
 
 def _is_interleaved(run: Run, addresses: Sequence[LaneAddress]) -> bool:

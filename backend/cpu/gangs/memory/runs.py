@@ -20,6 +20,8 @@ class Run:
     step: int
     is_dense: bool
     """Whether the lanes' elements are contiguous."""
+    is_speculated: bool
+    """Whether the test says more than that positions are in range."""
 
 
 class Runs:
@@ -38,7 +40,9 @@ class Runs:
         if address.is_private or not shapes or any(it.kind not in _RISING or it.stride < 0 for it in shapes):
             return None
         step = sum(index.stride * shape.stride for index, shape in zip(address.varying, shapes, strict=True))
-        return Run(address.varying, step, is_dense=len(shapes) == 1 and shapes[0].stride == 1)
+        is_speculated = any(it.kind is Kind.SPECULATED for it in shapes)
+        is_dense = len(shapes) == 1 and shapes[0].stride == 1
+        return Run(address.varying, step, is_dense=is_dense, is_speculated=is_speculated)
 
     def test(self, run: Run) -> str | None:
         """An i1: whether all lanes' positions are as speculated and in range. None if that is certain."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from ...llvm import Ops
 
@@ -56,6 +56,43 @@ class LaneVectors:
     def lane(self, scalar: str, vector: str, number: str) -> str:
         """One lane of a vector."""
         return self.out.pure(f"extractelement {self.vec.type(scalar)} {vector}, i64 {number}")
+
+    def either(
+        self, test: str, scalars: Sequence[str], fast: Callable[[], Sequence[str]], slow: Callable[[], Sequence[str]]
+    ) -> list[str]:
+        """Vectors of these types, made in the `fast` way if a test holds, which is likely, else in the `slow` one."""
+        out, ways = self.out, list[tuple[Sequence[str], str]]()
+        blocks = [out.fresh_block(name) for name in ("as.expected", "otherwise")]
+        done = out.fresh_block("accessed")
+        before = out.current
+        out.do(f"br i1 {test}, label %{blocks[0]}, label %{blocks[1]}, !prof !1")
+        for block, make in zip(blocks, (fast, slow), strict=True):
+            out.open_arm(block, before)
+            ways.append((make(), out.current))
+            out.do(f"br label %{done}")
+        out.open_merge(done, before)
+        return [self._phi(scalar, [(it[number], block) for it, block in ways]) for number, scalar in enumerate(scalars)]
+
+    def _phi(self, scalar: str, ways: Sequence[tuple[str, str]]) -> str:
+        return self.out.phi(self.vec.type(scalar), lambda: ways)
+
+    def all_lanes(self, scalar: str, vector: str) -> list[str]:
+        """Each lane of a vector of integers. Lanes of 32 bits are taken out by twos, as halves of 64 bits.
+
+        Assembly code that LLVM cannot look into keeps it from making 32-bit extractions of that. With these, Zen 4
+        takes 4.5 ns for each of a row of increments at the lanes' addresses, with halves 0.5: extractions directly
+        before make it expect, wrongly, that an increment loads what an earlier one stored.
+        """
+        if scalar != "i32" or self.lanes % 2 or not vector.startswith("%"):
+            return [self.lane(scalar, vector, str(number)) for number in range(self.lanes)]
+        pairs = Ops(self.out, self.lanes // 2)
+        words = self.out.pure(f"bitcast {self.vec.type(scalar)} {vector} to {pairs.type('i64')}")
+        found: list[str] = []
+        for number in range(pairs.lanes):
+            pair = self.hidden(self.out.pure(f"extractelement {pairs.type('i64')} {words}, i64 {number}"), "i64")
+            upper = self.one.binary("lshr", "i64", pair, "32")
+            found += [self.one.convert("trunc", "i64", it, scalar) for it in (pair, upper)]
+        return found
 
     def a_lane(self, scalar: str, vector: str, mask: str | None) -> str:
         """The value of the last lane of a mask that is not empty."""
