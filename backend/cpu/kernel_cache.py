@@ -1,7 +1,7 @@
 """Compiled kernels in the cache on disk, looked up by what they were compiled from, before any stage runs.
 
 The name of a kernel is a hash of its source text, the entry point, the values of overrides, the options,
-the machine, and the files of this compiler. The cache holds what is needed to run the kernel; the machine code is
+the machine with what its operations cost, and the files of this compiler. The cache holds what is needed to run the kernel; the machine code is
 a separate file (see `jit`), which equal kernels share.
 """
 
@@ -24,6 +24,7 @@ from . import jit
 from .device import CompiledKernel, Slot, recipe_for
 from .disk_cache import default_cache, digest
 from .emit import Interface
+from .machine import costs_so_far
 from .options import CpuOptions
 from .privatise import Private
 
@@ -48,7 +49,8 @@ class KernelIdentity:
             return None
         values = [[name, type(value).__name__, repr(value)] for name, value in sorted(self.constants.items())]
         settings = json.dumps([*astuple(options), values])
-        return digest("kernel", jit.identity(), compiler, settings, self.language, self.text, self.entry)
+        costs = repr(costs_so_far().access) if options.tier == "gang" else ""
+        return digest("kernel", jit.identity(), compiler, settings, costs, self.language, self.text, self.entry)
 
 
 def is_kept(identity: KernelIdentity, options: CpuOptions) -> bool:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ from click.testing import CliRunner
 import tinct
 from tinct.backend.cpu import kernel_cache
 from tinct.backend.cpu.disk_cache import DiskCache, cache_directory, default_cache, digest
+from tinct.backend.cpu.machine.known import known_costs
+from tinct.backend.cpu.target import current_target
 from tinct.base.errors import InputError
 from tinct.cli import tinct as command_line
 
@@ -52,6 +55,17 @@ def is_restored(text: str = COUNT, **constants: float) -> bool:
     assert compilation.cpu.tier == "gang"
     assert "define void @kernel" in compilation.cpu.llvm(optimised=False)
     return "LLVM passes" not in compilation.seconds
+
+
+def test_a_kernel_is_compiled_again_where_operations_cost_something_else(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not is_restored()
+    known = known_costs(current_target())
+    other = replace(known, access=replace(known.access, gather=0.5))
+    monkeypatch.setattr(kernel_cache, "costs_so_far", lambda: other)
+    assert not is_restored()
+    assert is_restored()
 
 
 def test_a_kernel_is_compiled_once(directory: Path) -> None:
