@@ -1,8 +1,8 @@
 """Compiled kernels in the cache on disk, looked up by what they were compiled from, before any stage runs.
 
-The name of a kernel is a hash of its source text, the entry point, the values of overrides, the options,
-the machine with what its operations cost, and the files of this compiler. The cache holds what is needed to run the kernel; the machine code is
-a separate file (see `jit`), which equal kernels share.
+The name of a kernel is a hash of its source text, the entry point, the values of overrides, the options, the machine
+with what its operations cost, and the files of this compiler. The cache holds what is needed to run the kernel; the
+machine code is a separate file (see `jit`), which equal kernels share.
 """
 
 from __future__ import annotations
