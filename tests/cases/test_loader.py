@@ -146,7 +146,6 @@ def test_files_are_read_and_cast(folder: Path) -> None:
         ('"exact"', EXACT),
         ('"multiset"', Tolerance(multiset=True)),
         ("{ ulp = 2.5, relative = 1e-3 }", Tolerance(ulp=2.5, relative=1e-3)),
-        ("{ absolute = 1e-5, blends = 2 }", Tolerance(absolute=1e-5, blends=2)),
         ("{ absolute = 1, multiset = true, outliers = 0.5 }", Tolerance(absolute=1, multiset=True, outliers=0.5)),
     ],
 )

@@ -34,7 +34,7 @@ A buffer has one generator: `uniform = [low, high]`, `normal = [mean, deviation]
 a single value. Any number may be an expression over the sizes with + - * / // %, ceil_div, min and max. `output`
 marks a buffer to compare: "exact", "multiset" (equal but for the order), or bounds `{ ulp, absolute, relative }` of
 which any one suffices, with `multiset = true` in any order, and `outliers` the share of elements that need not agree.
-`blends` is for linear filters on GPUs: see `compare.Tolerance`.
+What samplers add on a GPU is estimated for each element: see `sample_allowance`.
 """
 
 from .loader import load_cases

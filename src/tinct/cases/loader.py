@@ -284,7 +284,6 @@ def _tolerance(buffer: Table) -> Tolerance | None:
         outliers=table.take("outliers", as_bound) or 0.0,
         multiset=table.take("multiset", as_flag) or False,
         steps=table.take("steps", as_bound) or 0.0,
-        blends=table.take("blends", as_bound) or 0.0,
     )
     table.finish()
     return tolerance
