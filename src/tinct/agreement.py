@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy.typing as npt
 
 from .base.errors import DeviceError, InputError
-from .cases import Case
+from .cases import Case, Input
 from .compare import Comparison, Tolerance, compare
 from .devices import adapter_named
 from .functions import DEVICES as FUNCTION_DEVICES
@@ -107,10 +107,10 @@ class _Comparer(Protocol):
     ) -> Comparison: ...
 
 
-def _of_shader(shader: Shader, case: Case) -> tuple[Arrays, _Runner, _Comparer]:
+def _of_shader(shader: Shader, case: Case) -> tuple[Mapping[str, Input], _Runner, _Comparer]:
     """The inputs of a case of an entry point, how it runs, and how its outputs are compared."""
     kernel = shader.kernel(case.entry)
-    inputs = case.inputs({info.name: info.dtype for info in kernel.bindings if info.dtype is not None})
+    inputs = case.inputs_of(kernel.bindings)
     values: dict[str, BufferValue] = {**inputs, **case.samplers}
     given = isotropic(values)
 
@@ -128,7 +128,7 @@ def _of_shader(shader: Shader, case: Case) -> tuple[Arrays, _Runner, _Comparer]:
     return inputs, run, sampled.compare
 
 
-def _of_function(file: HerculesFile, case: Case) -> tuple[Arrays, _Runner, _Comparer]:
+def _of_function(file: HerculesFile, case: Case) -> tuple[Mapping[str, Input], _Runner, _Comparer]:
     """The inputs of a case of a function, how it runs, and how its outputs are compared."""
     function = file.function(case.entry)
     known = {**case.sizes, **{name: int(value) for name, value in case.constants.items()}}

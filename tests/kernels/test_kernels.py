@@ -38,7 +38,7 @@ def test_wgpu_agrees_with_the_reference(case: Case, device: GpuDevice) -> None:
     if "f16" in program.enables and "shader-f16" not in device.adapter().features:
         pytest.skip("the adapter has no f16")
     infos = reflect_bindings(program)
-    inputs = case.inputs({info.name: info.dtype for info in infos if info.dtype is not None})
+    inputs = case.inputs_of(infos)
     packed = pack_buffers(infos, {**inputs, **case.samplers})
     result = device.run(
         case.kernel_path.read_text(),

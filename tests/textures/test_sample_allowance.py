@@ -35,6 +35,11 @@ def simulate(monkeypatch: pytest.MonkeyPatch, rounding: Rounding, step: float) -
     monkeypatch.setattr(interp_sampling._Sampling, "level_of_detail", lambda call: rounding(level(call) / step) * step)
 
 
+def measured(adapter: str) -> float:
+    del adapter
+    return STEP
+
+
 def allowance(dispatch: SampledDispatch, output: str) -> Allowance:
     return dispatch._allowances("gpu")[output]
 
@@ -72,7 +77,7 @@ def kinds() -> dict[str, Any]:
 
 def test_it_covers_every_kind_of_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also in one element, and it is at most ten times the greatest error of its kind of call where no gradient is."""
-    monkeypatch.setattr(blending, "_measured", lambda adapter: STEP)
+    monkeypatch.setattr(blending, "_measured", measured)
     made, textures = tinct.load(KINDS)["main"], kinds()
     filters: tuple[Any, ...] = ("linear", "nearest")
     for filter in filters:
@@ -120,7 +125,7 @@ def sharpen() -> tuple[tinct.Kernel, dict[str, Any]]:
 
 def test_samples_with_opposite_signs_and_integers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Moved together, the samples of a sharpened picture nearly cancel out."""
-    monkeypatch.setattr(blending, "_measured", lambda adapter: STEP)
+    monkeypatch.setattr(blending, "_measured", measured)
     made, given = sharpen()
     exact = made.run(given, threads=64, device="interp")["found"]
     dispatch = SampledDispatch(made, given, threads=64)
@@ -148,7 +153,7 @@ def test_assert_agrees_needs_no_tolerance_for_a_coarse_filter(monkeypatch: pytes
     arguments: dict[str, Any] = {"threads": 64, "tolerance": steps, "expected": {"found": coarse}}
     with pytest.raises(AssertionError, match="of 128 differ"):
         assert_agrees(made, given, devices=["gpu"], **arguments)
-    monkeypatch.setattr(blending, "_measured", lambda adapter: STEP)
+    monkeypatch.setattr(blending, "_measured", measured)
     assert_agrees(made, given, devices=["gpu"], **arguments)
     with pytest.raises(AssertionError, match="of 128 differ"):
         assert_agrees(made, given, devices=["cpu"], **arguments)
