@@ -200,11 +200,12 @@ def _without_samplers(job: Job, module: Module) -> Module:
         return module
 
     from .origins import core_of
+    from .transforms.core.flatten_external import FlattenExternal
     from .transforms.core.lower_samplers import LowerSamplers
+    from .transforms.passes import apply_passes
+    from .transforms.pipelines import CORE
 
-    lowered = _specialised(job)
-    LowerSamplers(core_of).run(lowered)
-    return lowered
+    return apply_passes(_specialised(job), (FlattenExternal(), LowerSamplers(core_of)), CORE)
 
 
 def _expanded(job: Job, passes: Sequence[Pass[Module]]) -> Module:

@@ -187,3 +187,23 @@ def test_allowances_go_with_their_elements() -> None:
     nan, inf = np.array([np.nan]), np.array([np.inf])
     assert compare(nan, np.ones(1), Tolerance(), {(): inf}).agrees
     assert not compare(nan, np.ones(1), Tolerance(), {(): np.array([9.0])}).agrees
+
+
+def test_external_textures_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    wgsl = """
+        @group(0) @binding(0) var video: texture_external;
+        @group(0) @binding(1) var s: sampler;
+        @group(0) @binding(2) var<storage, read_write> out: array<vec4f>;
+        @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3u) {
+            let place = fract(vec2f(f32(id.x)) * vec2f(0.754877666, 0.569840291));
+            out[id.x] = textureSampleBaseClampToEdge(video, s, place) + textureLoad(video, vec2u(id.x, 1));
+        }"""
+    monkeypatch.setattr(blending, "_measured", measured)
+    made, picture = tinct.load(wgsl)["main"], np.random.default_rng(3).random((4, 5, 4), np.float32)
+    plain = tinct.load(wgsl.replace("external", "2d<f32>").replace("(id.x, 1)", "(id.x, 1), 0"))["main"]
+    given = {"video": picture, "s": tinct.Sampler(mag_filter="linear"), "out": np.zeros((9, 4), np.float32)}
+    gpu = ["gpu"] if GpuDevice.available() else []
+    found = assert_agrees(made, given, threads=9, devices=["interp", "hercules", "cpu", *gpu])["out"]
+    np.testing.assert_array_equal(found, plain.run(given, threads=9, device="interp")["out"])
+    allowed = allowance(SampledDispatch(made, given, threads=9), "out")[()]
+    assert 0 < allowed.max() < 4 * STEP
