@@ -6,7 +6,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -249,7 +249,7 @@ def _levels(buffer: Table) -> Expression | tuple[Generator, ...] | None:
 
 
 def _as_levels(value: object) -> Expression | list[dict[str, object]]:
-    return as_tables(value) if isinstance(value, list) else as_expression(value)
+    return as_tables(cast("list[object]", value)) if isinstance(value, list) else as_expression(value)
 
 
 def _as_dtype(value: object) -> np.dtype[Any]:
