@@ -27,7 +27,6 @@ from .devices import run_on_cpu, samples_itself
 from .dispatch import Dispatch, DispatchSize, dispatch_size
 from .ir.core.nodes import Module
 from .ir.samplers import Sampler, pack_sampler
-from .ir.types import Sampler as SamplerType
 from .origins import ProgramOrigin, core_of
 from .pipeline import Job
 from .reflection import counters_binding
@@ -97,8 +96,8 @@ class SampledDispatch:
     @property
     def _can_be_repeated(self) -> bool:
         """Whether the kernel samples, and gets arrays, rather than buffers that have changed since."""
-        has_samplers = any(isinstance(it.type, SamplerType) for it in self.kernel.bindings)
-        return has_samplers and not any(isinstance(it, Buffer) for it in self.buffers.values())
+        has_buffers = any(isinstance(it, Buffer) for it in self.buffers.values())
+        return not has_buffers and bool(self.kernel.compilation(self.constants).sampled_pairs)
 
     def _allowances(self, device: str) -> _Changes:
         if device not in self._known:
@@ -170,7 +169,7 @@ class _MovedRuns:
     def __init__(self, dispatch: SampledDispatch) -> None:
         kernel = dispatch.kernel
         facts = move_samples(ProgramOrigin(kernel.shader.program).core(), core_of)
-        assert facts is not None, "the kernel has samplers"
+        assert facts is not None, "the kernel samples"
         plain = kernel.compilation(dispatch.constants)
         own = counters_binding(_NAME, facts.point, WORDS)
         self._facts = facts

@@ -176,6 +176,15 @@ def test_anisotropy_is_left_out_of_comparisons() -> None:
     assert_agrees(tinct.load(wgsl)["main"], given, threads=50, devices=["cpu", "gpu"])
 
 
+def test_a_sampler_that_samples_nothing_allows_nothing() -> None:
+    wgsl = """
+        @group(0) @binding(0) var s: sampler;
+        @group(0) @binding(1) var<storage, read_write> out: f32;
+        @compute @workgroup_size(1) fn main() { _ = s; out = 1; }"""
+    dispatch = SampledDispatch(tinct.load(wgsl)["main"], {"s": tinct.Sampler(), "out": 0}, threads=1)
+    assert not dispatch.compare("out", np.ones(1), np.zeros(1), Tolerance(), "gpu").agrees
+
+
 def test_allowances_go_with_their_elements() -> None:
     expected = np.array([(1.0, 3), (0.0, 5)], [("x", "<f4"), ("n", "<i4")])
     actual = np.array([(0.0, 5), (1.5, 5)], expected.dtype)
