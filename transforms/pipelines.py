@@ -251,8 +251,10 @@ def specialise(module: Module, entry: str, constants: Mapping[str, float]) -> Mo
     return apply_passes(module, specialising(entry, constants), CORE)
 
 
-TO_HERCULES: tuple[Pass[Module], ...] = (ExpandViews(), RegistersToMemory(only="arrays"))
+TO_HERCULES: tuple[Pass[Module], ...] = (ExpandViews(uniform="words"), RegistersToMemory(only="arrays"))
 """What Hercules IR does not have: views of buffers, and branches that pass arrays."""
+THROUGH_HERCULES: tuple[Pass[Module], ...] = (ExpandViews(), RegistersToMemory(only="arrays"))
+"""The same for a module that becomes WGSL again."""
 
 
 def for_hercules(module: Module, fresh: Callable[[], Module]) -> Module:

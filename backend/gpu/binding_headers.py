@@ -17,13 +17,14 @@ class TextureHeader(TypedDict):
     """A texture: names are WebGPU's. Its bytes are those of its levels, without space between rows.
 
     `size` is width, height, and depth or layers; `sampled` the shader's scalar type of a texture that is only read,
-    empty for depths.
+    empty for depths. A texture with several `samples` a texel has one level.
     """
 
     format: str
     view: str
     size: tuple[int, int, int]
     levels: int
+    samples: int
     texel_bytes: int
     sampled: str
     access: str
@@ -47,7 +48,7 @@ class BindingHeader(TypedDict):
 
 
 def header_of(binding: Binding) -> BindingHeader:
-    """The binding in messages. Raises GpuError for textures that WebGPU lets no program fill with bytes."""
+    """The binding in messages. Raises GpuError for textures that WebGPU does not have, or lets no program fill."""
     if isinstance(binding, SamplerBinding):
         sampler: SamplerHeader = {"type": sampler_type(binding.sampler), "descriptor": asdict(binding.sampler)}
         return {"group": binding.group, "binding": binding.binding, "kind": "sampler", "sampler": sampler}
@@ -64,15 +65,17 @@ def header_of(binding: Binding) -> BindingHeader:
 
 def _texture_header(binding: TextureBinding) -> TextureHeader:
     type, extent, form = binding.type, read_extent(binding.data), format_of(binding.type)
-    if is_multisampled(type):
-        raise GpuError("invalid", f"not supported: a {type} on the GPU, since WebGPU copies no bytes into it")
+    samples = extent.count if is_multisampled(type) else 1
+    if is_multisampled(type) and samples != SAMPLES:
+        raise GpuError("invalid", f"not supported: a {type} with {samples} samples a texel: WebGPU has {SAMPLES}")
     if is_depth(type):
         _check_depths(type, binding.raw())
     return {
         "format": "depth32float" if is_depth(type) else form.name,
         "view": view_dimension(type),
         "size": (extent.width, extent.height, extent.depth),
-        "levels": extent.count,
+        "levels": 1 if is_multisampled(type) else extent.count,
+        "samples": samples,
         "texel_bytes": form.bytes,
         "sampled": "" if type.format is not None or is_depth(type) else str(type.sampled or F32),
         "access": ACCESS_NAMES[type.access],
@@ -97,6 +100,8 @@ ACCESS_NAMES = {None: "", Access.READ: "read-only", Access.WRITE: "write-only", 
 """WebGPU's words for access to storage textures."""
 SAMPLE_TYPES = {"f32": "unfilterable-float", "i32": "sint", "u32": "uint", "": "depth"}
 """WebGPU's words for what shaders sample, where nothing is filtered; that of depths has no type."""
+SAMPLES = 4
+"""The samples of each texel of a multisampled texture: WebGPU allows no other number above 1."""
 FILTERABLE = "float32-filterable"
 """The feature by which rgba32float, the format of all sampled textures of f32 here, may be filtered."""
 

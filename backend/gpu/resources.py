@@ -11,6 +11,7 @@ from .depth_textures import FORMAT as DEPTH_FORMAT
 from .depth_textures import DepthPainter
 from .messages import Blob
 from .model import GpuError
+from .multisampled_textures import SamplePainter, multisampled_format
 
 _UNIFORM_ROUNDING = 16
 
@@ -64,9 +65,11 @@ def layout_entry(wgpu: webgpu.WebGpu, device: webgpu.Device, header: BindingHead
         storage = {"access": texture["access"], "format": texture["format"], "view_dimension": texture["view"]}
         return {**entry, "storage_texture": storage}
     sample_type = SAMPLE_TYPES[texture["sampled"]]
-    if sample_type == "unfilterable-float" and FILTERABLE in device.features:
+    is_multisampled = texture["samples"] > 1
+    if sample_type == "unfilterable-float" and FILTERABLE in device.features and not is_multisampled:
         sample_type = "float"
-    return {**entry, "texture": {"sample_type": sample_type, "view_dimension": texture["view"]}}
+    described = {"sample_type": sample_type, "view_dimension": texture["view"], "multisampled": is_multisampled}
+    return {**entry, "texture": described}
 
 
 def new_buffer(wgpu: webgpu.WebGpu, device: webgpu.Device, size: int, data: Blob | None) -> webgpu.Buffer:
@@ -164,18 +167,24 @@ class DeviceTexture:
         self.header = header
         self.facts = texture
         self.queue = device.queue
-        self._painter = DepthPainter(wgpu, device) if texture["format"] == DEPTH_FORMAT else None
+        is_multisampled, format = texture["samples"] > 1, texture["format"]
+        if is_multisampled:
+            format = multisampled_format(device, texture)
+        self._samples = SamplePainter(wgpu, device, texture, format) if is_multisampled else None
+        is_painted = format == DEPTH_FORMAT and not is_multisampled
+        self._painter = DepthPainter(wgpu, device) if is_painted else None
         usage = wgpu.TextureUsage
         bound = usage.STORAGE_BINDING if header["kind"] == "storage-texture" else usage.TEXTURE_BINDING
-        if self._painter is not None:
+        if self._painter is not None or is_multisampled:
             bound = usage.TEXTURE_BINDING | usage.RENDER_ATTACHMENT
         elif stays:
             bound = usage.STORAGE_BINDING | usage.TEXTURE_BINDING
         self.texture = device.create_texture(
             size=texture["size"],
             mip_level_count=texture["levels"],
+            sample_count=texture["samples"],
             dimension="2d" if texture["view"] not in ("1d", "3d") else texture["view"],
-            format=texture["format"],
+            format=format,
             usage=bound | usage.COPY_SRC | usage.COPY_DST,
         )
         if blob is not None:
@@ -183,6 +192,9 @@ class DeviceTexture:
 
     def fill(self, blob: Blob) -> None:
         """Write all texels."""
+        if self._samples is not None:
+            self._samples.fill(self.texture, blob)
+            return
         for level, size, data in self._levels(blob):
             if self._painter is not None:
                 self._painter.fill(self.texture, level, size, data)

@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import Final, Protocol, TypeAlias, cast
+from typing import Final, Protocol, TypeAlias, TypedDict, cast
 
 Descriptor: TypeAlias = Mapping[str, object]
 
@@ -57,13 +57,20 @@ class RenderPipeline(Handle, Protocol):
 class RenderPass(Protocol):
     def set_pipeline(self, pipeline: Handle) -> None: ...
     def set_bind_group(self, index: int, bind_group: Handle) -> None: ...
-    def draw(self, vertex_count: int) -> None: ...
+    def draw(self, vertex_count: int, instance_count: int = 1) -> None: ...
     def end(self) -> None: ...
+
+
+class Attachments(TypedDict):
+    """What a render pass draws into."""
+
+    color_attachments: Sequence[Descriptor]
+    depth_stencil_attachment: Descriptor | None
 
 
 class CommandEncoder(Protocol):
     def begin_render_pass(
-        self, *, color_attachments: Sequence[Descriptor], depth_stencil_attachment: Descriptor
+        self, *, color_attachments: Sequence[Descriptor], depth_stencil_attachment: Descriptor | None
     ) -> RenderPass: ...
     def begin_compute_pass(self, *, timestamp_writes: Descriptor | None = None) -> ComputePass: ...
     def copy_buffer_to_buffer(
@@ -99,11 +106,24 @@ class Device(Protocol):
     def create_buffer(self, *, size: int, usage: int) -> Buffer: ...
     def create_buffer_with_data(self, *, data: bytes | bytearray | memoryview, usage: int) -> Buffer: ...
     def create_texture(
-        self, *, size: tuple[int, int, int], mip_level_count: int, dimension: str, format: str, usage: int
+        self,
+        *,
+        size: tuple[int, int, int],
+        mip_level_count: int,
+        dimension: str,
+        format: str,
+        usage: int,
+        sample_count: int = 1,
     ) -> Texture: ...
     def create_sampler(self, **descriptor: object) -> Handle: ...
     def create_render_pipeline(
-        self, *, layout: str, vertex: Descriptor, fragment: Descriptor, depth_stencil: Descriptor
+        self,
+        *,
+        layout: str,
+        vertex: Descriptor,
+        fragment: Descriptor,
+        depth_stencil: Descriptor | None = None,
+        multisample: Descriptor | None = None,
     ) -> RenderPipeline: ...
     def create_query_set(self, *, type: str, count: int) -> Handle: ...
     def create_command_encoder(self) -> CommandEncoder: ...

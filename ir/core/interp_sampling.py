@@ -39,7 +39,7 @@ from typing import TypeAlias, cast
 from ..constants import RawValue
 from ..samplers import SAMPLER_BYTES, Comparison, Sampler, read_sampler
 from ..scalars import bits_of, from_bits, round_f32
-from ..textures import TextureExtent, format_in, is_layered, is_loadable, level_extent, rank, read_extent
+from ..textures import TextureExtent, format_in, is_depth, is_layered, is_loadable, level_extent, rank, read_extent
 from ..types import F32, Texture
 from . import nodes
 from .interp_cubes import Triple, cube_texel, face_of, is_corner, on_face
@@ -88,7 +88,7 @@ def sampling_operation(node: nodes.BuiltinCall, arguments: tuple[int, ...], targ
     slots = _slots(node, texture, arguments)
     is_gather = node.function.startswith("textureGather")
     sample = _gathered if is_gather else _sampled
-    is_scalar = texture.sampled is None and not is_gather
+    is_scalar = is_depth(texture) and not is_gather
 
     def run(frame: Frame) -> None:
         found = sample(_Sampling(node.function, texture, slots, frame))
@@ -159,7 +159,7 @@ class _Sampling:
         def read(at: Sequence[int]) -> Texel:
             offset = texel_offset(form, self.texture, self.extent, at, level)
             texel = form.decode(words.unpack_from(self.memory, offset))
-            if self.texture.sampled is not None:
+            if not is_depth(self.texture):
                 return cast("Texel", texel)
             depth = cast("float", texel[0])
             return (depth if reference is None else _compared(compare, reference, depth),)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy.typing as npt
 
 from .base.errors import DeviceError, InputError
-from .blending import tolerance_on
-from .cases import Case
+from .cases import Case, Input
 from .compare import Comparison, Tolerance, compare
 from .devices import adapter_named
 from .functions import DEVICES as FUNCTION_DEVICES
 from .functions import FunctionRun, HerculesFile, load_hercules
 from .ir.diagnostics import ShaderError
+from .sample_allowance import SampledDispatch, isotropic
 from .shader import BufferValue, Run, Shader, load
 
 Arrays = Mapping[str, "npt.NDArray[Any]"]
@@ -73,7 +73,7 @@ def answers(
     The outputs that the case's numpy reference gives are compared with it, the others with the first device's.
     Raises InputError for a case that does not fit its kernel.
     """
-    inputs, run = _of_shader(kernels, case) if isinstance(kernels, Shader) else _of_function(kernels, case)
+    inputs, run, comparer = _of_shader(kernels, case) if isinstance(kernels, Shader) else _of_function(kernels, case)
     known = dict(case.expected(inputs) or {})
     expected, first = known, ""
     for device in devices:
@@ -82,7 +82,7 @@ def answers(
             yield Answer(case.kernel, case.name, device, "skipped", detail=reason)
             continue
         others = {name: first for name in expected if name not in known}
-        answer = _answer(run, case, device, expected, others)
+        answer = _answer(run, comparer, case, device, expected, others)
         yield answer
         if answer.status != "failed" and not first:
             first = device
@@ -93,11 +93,26 @@ _Runner: TypeAlias = Callable[[str], Run | FunctionRun]
 """Runs a case on a device."""
 
 
-def _of_shader(shader: Shader, case: Case) -> tuple[Arrays, _Runner]:
-    """The inputs of a case of an entry point, and how it runs."""
+class _Comparer(Protocol):
+    """Compares an output of a case, which devices gave. Raises ValueError when shapes or fields differ."""
+
+    def __call__(
+        self,
+        output: str,
+        expected: npt.NDArray[Any],
+        actual: npt.NDArray[Any],
+        tolerance: Tolerance,
+        /,
+        *devices: str,
+    ) -> Comparison: ...
+
+
+def _of_shader(shader: Shader, case: Case) -> tuple[Mapping[str, Input], _Runner, _Comparer]:
+    """The inputs of a case of an entry point, how it runs, and how its outputs are compared."""
     kernel = shader.kernel(case.entry)
-    inputs = case.inputs({info.name: info.dtype for info in kernel.bindings if info.dtype is not None})
-    given: dict[str, BufferValue] = {**inputs, **case.samplers}
+    inputs = case.inputs_of(kernel.bindings)
+    values: dict[str, BufferValue] = {**inputs, **case.samplers}
+    given = isotropic(values)
 
     def run(device: str) -> Run:
         return kernel.run_timed(
@@ -109,11 +124,12 @@ def _of_shader(shader: Shader, case: Case) -> tuple[Arrays, _Runner]:
             trial=False,
         )
 
-    return inputs, run
+    sampled = SampledDispatch(kernel, given, case.workgroups, case.threads, case.constants)
+    return inputs, run, sampled.compare
 
 
-def _of_function(file: HerculesFile, case: Case) -> tuple[Arrays, _Runner]:
-    """The inputs of a case of a function, and how it runs."""
+def _of_function(file: HerculesFile, case: Case) -> tuple[Mapping[str, Input], _Runner, _Comparer]:
+    """The inputs of a case of a function, how it runs, and how its outputs are compared."""
     function = file.function(case.entry)
     known = {**case.sizes, **{name: int(value) for name, value in case.constants.items()}}
     dtypes = {
@@ -126,7 +142,13 @@ def _of_function(file: HerculesFile, case: Case) -> tuple[Arrays, _Runner]:
     def run(device: str) -> FunctionRun:
         return function.run_timed(inputs, constants=case.constants, device=device)
 
-    return inputs, run
+    def compared(
+        output: str, expected: npt.NDArray[Any], actual: npt.NDArray[Any], tolerance: Tolerance, *devices: str
+    ) -> Comparison:
+        del output, devices
+        return compare(expected, actual, tolerance)
+
+    return inputs, run, compared
 
 
 def _reason_to_skip(case: Case, device: str) -> str | None:
@@ -135,30 +157,32 @@ def _reason_to_skip(case: Case, device: str) -> str | None:
     return "too large for an interpreter" if device in INTERPRETERS and not case.interp else None
 
 
-def _answer(runner: _Runner, case: Case, device: str, expected: Arrays, others: Mapping[str, str]) -> Answer:
+def _answer(
+    runner: _Runner, comparer: _Comparer, case: Case, device: str, expected: Arrays, others: Mapping[str, str]
+) -> Answer:
     """The answer of a device. `others` has the devices that gave those outputs which the reference does not have."""
     try:
-        run = runner(device)
-        compared = {
-            name: tolerance_on(bound, device, *([others[name]] if name in others else []))
-            for name, bound in case.outputs.items()
-            if name in expected
-        }
+        return _judged(case, device, runner(device), comparer, expected, others)
     except (ShaderError, DeviceError) as error:
         fault = isinstance(error, DeviceError)
         return Answer(case.kernel, case.name, device, "failed", detail=str(error), is_device_fault=fault)
-    against = "numpy" if case.reference else next(iter(others.values()), "")
-    return _judged(case, device, run, expected, compared, against)
 
 
 def _judged(
-    case: Case, device: str, run: Run | FunctionRun, expected: Arrays, compared: Mapping[str, Tolerance], against: str
+    case: Case,
+    device: str,
+    run: Run | FunctionRun,
+    comparer: _Comparer,
+    expected: Arrays,
+    others: Mapping[str, str],
 ) -> Answer:
-    missing = compared.keys() - run.outputs.keys()
+    compared = [name for name in case.outputs if name in expected]
+    missing = set(compared) - run.outputs.keys()
     if missing:
         raise InputError(f"{case.file}: case '{case.name}': '{min(missing)}' is no buffer that the kernel writes")
     comparisons = {
-        name: _compare(case, name, expected[name], run.outputs[name], tolerance) for name, tolerance in compared.items()
+        name: _compare(case, comparer, name, (expected[name], run.outputs[name]), _devices(device, others, name))
+        for name in compared
     }
     wrong = {name: comparison for name, comparison in comparisons.items() if not comparison.agrees}
     status: Status = "differs" if wrong else "agrees" if comparisons else "reference"
@@ -167,7 +191,7 @@ def _judged(
         case=case.name,
         device=device,
         status=status,
-        against=against if comparisons else "",
+        against=("numpy" if case.reference else next(iter(others.values()), "")) if comparisons else "",
         detail="; ".join(_place(name, comparison) for name, comparison in wrong.items()),
         comparisons=comparisons,
         compile=run.timing.compile,
@@ -176,11 +200,16 @@ def _judged(
     )
 
 
+def _devices(device: str, others: Mapping[str, str], output: str) -> list[str]:
+    """The devices that gave an output, and what it is compared with."""
+    return [device, others[output]] if output in others else [device]
+
+
 def _compare(
-    case: Case, name: str, expected: npt.NDArray[Any], actual: npt.NDArray[Any], tolerance: Tolerance
+    case: Case, comparer: _Comparer, name: str, pair: tuple[npt.NDArray[Any], npt.NDArray[Any]], devices: Sequence[str]
 ) -> Comparison:
     try:
-        return compare(expected, actual, tolerance)
+        return comparer(name, *pair, case.outputs[name], *devices)
     except ValueError as error:
         raise InputError(f"{case.file}: case '{case.name}': '{name}' and its reference: {error}") from None
 

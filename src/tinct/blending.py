@@ -7,14 +7,12 @@ A GPU rounds the weights of a linear filter to a number of bits (Vulkan, `subTex
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from .compare import Tolerance
 from .devices import adapter_named, samples_itself
 from .ir.samplers import Sampler
 from .ir.source import Source
@@ -42,18 +40,6 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 """
 
 
-def tolerance_on(tolerance: Tolerance, *devices: str) -> Tolerance:
-    """The tolerance for results of these devices: the first's answer, and that of another which it is compared with.
-
-    `tolerance.blends` times the blending error of each is added to the absolute bound. Raises DeviceError if a GPU
-    fails at being measured.
-    """
-    if tolerance.blends == 0:
-        return tolerance
-    errors = sum(blending_error(device) for device in devices)
-    return replace(tolerance, absolute=tolerance.absolute + tolerance.blends * errors, blends=0.0)
-
-
 def blending_error(device: str) -> float:
     """How far a blend of 0 and 1 may be from the exact one on a device; 0 for those that compute it in f32.
 
@@ -66,7 +52,7 @@ def blending_error(device: str) -> float:
 
 @cache
 def _measured(adapter: str) -> float:
-    return max(ramp_error(ramp) for kind in (np.uint8, np.float16) for ramp in _ramps(adapter, kind))
+    return max(map(ramp_error, _ramps(adapter)))
 
 
 def ramp_error(ramp: npt.NDArray[np.float32]) -> float:
@@ -76,12 +62,11 @@ def ramp_error(ramp: npt.NDArray[np.float32]) -> float:
     return max(2.0**-bits, float(np.abs(ramp - exact).max()))
 
 
-def _ramps(adapter: str, kind: type[np.uint8 | np.float16]) -> list[npt.NDArray[np.float32]]:
+def _ramps(adapter: str) -> list[npt.NDArray[np.float32]]:
     """Blends along x, along y, and between mip levels."""
-    one = 255 if kind is np.uint8 else 1
-    texels = np.zeros((2, 2, 4), kind)
-    texels[:, 1, 0] = texels[1, :, 1] = one
-    levels = [np.zeros((2, 2, 4), kind), np.full((1, 1, 4), one, kind)]
+    texels = np.zeros((2, 2, 4), np.float32)
+    texels[:, 1, 0] = texels[1, :, 1] = 1
+    levels = [np.zeros((2, 2, 4), np.float32), np.ones((1, 1, 4), np.float32)]
     linear = Sampler(mag_filter="linear", min_filter="linear", mipmap_filter="linear")
     count = (1 << MOST_BITS) + 1
     ramps = np.zeros((count, 4), np.float32)

@@ -10,7 +10,7 @@ multiset comparison orders the items of both sides first, for outputs that are a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -30,10 +30,6 @@ class Tolerance:
     rounding tips the scales, since WGSL leaves implementations some freedom to round ("Reassociation and Fusion").
     `steps` is how far integers may be apart: for texels of a normalised format, where a float half way between two
     steps may go to either.
-
-    `blends` is for kernels that sample with linear filters: how far the element moves for each unit by which a device
-    errs at a blend of two texels or mip levels. `blending.tolerance_on` makes it part of `absolute` for a device;
-    `compare` itself takes blends to be exact.
     """
 
     ulp: float = 0.0
@@ -42,7 +38,6 @@ class Tolerance:
     outliers: float = 0.0
     multiset: bool = False
     steps: float = 0.0
-    blends: float = 0.0
 
     @property
     def is_exact(self) -> bool:
@@ -51,7 +46,6 @@ class Tolerance:
 
     def __str__(self) -> str:
         bounds = [("ulp", self.ulp), ("absolute", self.absolute), ("relative", self.relative), ("steps", self.steps)]
-        bounds.append(("blends", self.blends))
         words = [f"{name} {bound:g}" for name, bound in bounds if bound] or ["exact"]
         if self.outliers:
             words.append(f"{self.outliers:.2%} outliers")
@@ -106,8 +100,17 @@ class Comparison:
         return f"{self.mismatches} of {self.compared} differ, first {self.first}"
 
 
-def compare(expected: Array, actual: Array, tolerance: Tolerance = EXACT) -> Comparison:
-    """Compares two arrays of one shape.
+Path: TypeAlias = tuple[str, ...]
+"""The names of nested fields; () in an array without fields."""
+Allowance: TypeAlias = Mapping[Path, Doubles]
+"""How far each element may be off beside a tolerance, for each column of scalars."""
+
+
+def compare(
+    expected: Array, actual: Array, tolerance: Tolerance = EXACT, allowance: Allowance | None = None
+) -> Comparison:
+    """Compares two arrays of one shape. An element's `allowance` is taken off its distance before the tolerance is
+    applied.
 
     ULPs are those of `actual`'s type at the expected value, so that an expectation in double precision is measured
     without being rounded first. ValueError when shapes or fields differ.
@@ -115,9 +118,16 @@ def compare(expected: Array, actual: Array, tolerance: Tolerance = EXACT) -> Com
     if expected.shape != actual.shape:
         raise ValueError(f"the shapes differ: expected {expected.shape}, got {actual.shape}")
     pairs = [(path, _leaf(expected, path), leaf) for path, leaf in _leaves(actual)]
+    allowed: Allowance = {path: np.zeros(got.shape) if allowance is None else allowance[path] for path, _, got in pairs}
     if tolerance.multiset:
-        pairs = _sorted_items(pairs)
-    return _joined([_compare_leaf(".".join(path), want, got, tolerance) for path, want, got in pairs])
+        pairs, allowed = _sorted_items(pairs, allowed)
+    return _joined([_compare_leaf(".".join(path), want, got, tolerance, allowed[path]) for path, want, got in pairs])
+
+
+def distances(expected: Array, actual: Array) -> dict[Path, Doubles]:
+    """|actual - expected| for each column of scalars of two arrays of one shape; infinite where one alone is NaN."""
+    columns = {path: (_leaf(expected, path), leaf) for path, leaf in _leaves(actual)}
+    return {path: _distance(one.astype(np.float64), other.astype(np.float64)) for path, (one, other) in columns.items()}
 
 
 def ulp_distance(expected: Array, actual: Array) -> Doubles:
@@ -126,11 +136,10 @@ def ulp_distance(expected: Array, actual: Array) -> Doubles:
     return _in_ulps(_distance(want, got), want, actual.dtype)
 
 
-_Path: TypeAlias = tuple[str, ...]
-_Pair: TypeAlias = tuple[_Path, Array, Array]
+_Pair: TypeAlias = tuple[Path, Array, Array]
 
 
-def _leaves(array: Array, path: _Path = ()) -> Iterator[tuple[_Path, Array]]:
+def _leaves(array: Array, path: Path = ()) -> Iterator[tuple[Path, Array]]:
     """The columns of scalars in a (nested) structured array, with the paths of their fields."""
     names = array.dtype.names
     if names is None:
@@ -140,19 +149,22 @@ def _leaves(array: Array, path: _Path = ()) -> Iterator[tuple[_Path, Array]]:
         yield from _leaves(array[name], (*path, name))
 
 
-def _leaf(array: Array, path: _Path) -> Array:
+def _leaf(array: Array, path: Path) -> Array:
     for name in path:
         array = array[name]
     return array
 
 
-def _sorted_items(pairs: list[_Pair]) -> list[_Pair]:
-    """Both sides with their items, the entries along the first axis, in lexicographic order."""
+def _sorted_items(pairs: list[_Pair], allowed: Allowance) -> tuple[list[_Pair], Allowance]:
+    """Both sides with their items, the entries along the first axis, in lexicographic order; what is allowed goes with
+    the expected ones.
+    """
     if not pairs or pairs[0][1].ndim == 0:
-        return pairs
+        return pairs, allowed
     want_order = _order([want for _, want, _ in pairs])
     got_order = _order([got for _, _, got in pairs])
-    return [(path, want[want_order], got[got_order]) for path, want, got in pairs]
+    ordered = [(path, want[want_order], got[got_order]) for path, want, got in pairs]
+    return ordered, {path: it[want_order] for path, it in allowed.items()}
 
 
 def _order(columns: list[Array]) -> npt.NDArray[np.intp]:
@@ -160,17 +172,18 @@ def _order(columns: list[Array]) -> npt.NDArray[np.intp]:
     return np.lexsort(keys[::-1])
 
 
-def _compare_leaf(field: str, expected: Array, actual: Array, tolerance: Tolerance) -> Comparison:
+def _compare_leaf(field: str, expected: Array, actual: Array, tolerance: Tolerance, allowed: Doubles) -> Comparison:
     if expected.shape != actual.shape:
         raise ValueError(f"the shapes of '{field}' differ: expected {expected.shape}, got {actual.shape}")
     want, got = expected.astype(np.float64), actual.astype(np.float64)
     distance = _distance(want, got)
+    excess = _distance(allowed, np.maximum(distance, allowed))
     if actual.dtype.kind == "f":
         ulps = _in_ulps(distance, want, actual.dtype)
-        bad = ~_within(want, got, distance, ulps, actual.dtype, tolerance)
+        bad = ~_within(want, got, excess, actual.dtype, tolerance)
     else:
         ulps = np.zeros_like(distance)
-        bad = np.asarray((expected != actual) & (distance > tolerance.steps))
+        bad = np.asarray((expected != actual) & (excess > tolerance.steps))
     if np.count_nonzero(bad) <= tolerance.outliers * actual.size:
         bad = np.zeros_like(bad)
     return Comparison(
@@ -198,11 +211,10 @@ def _in_ulps(distance: Doubles, want: Doubles, dtype: np.dtype[Any]) -> Doubles:
     return np.asarray(distance / spacing)
 
 
-def _within(
-    want: Doubles, got: Doubles, distance: Doubles, ulps: Doubles, dtype: np.dtype[Any], tolerance: Tolerance
-) -> Mask:
+def _within(want: Doubles, got: Doubles, distance: Doubles, dtype: np.dtype[Any], tolerance: Tolerance) -> Mask:
     if tolerance.is_exact:
         return np.asarray(distance == 0.0)
+    ulps = _in_ulps(distance, want, dtype)
     smallest_normal = float(np.finfo(dtype).smallest_normal)
     flushed = (np.abs(want) < smallest_normal) & (np.abs(got) < smallest_normal)
     magnitude = np.where(np.isfinite(want), np.abs(want), 0.0)

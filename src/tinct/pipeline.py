@@ -125,7 +125,7 @@ def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
     from .ir.core.runnable import check_resources, check_runnable
     from .transforms.hercules import CPU, HERCULES
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import for_hercules, specialise
+    from .transforms.pipelines import TO_HERCULES, for_hercules, specialise
     from .transforms.to_hercules import translate
 
     do(CHECK, job.origin.check, job.entry, job.constants)
@@ -135,7 +135,7 @@ def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
     do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
     module = do(LOWER_SAMPLERS, _without_samplers, job, module)
     module = do(EXPAND, for_hercules, module, lambda: _without_samplers(job, _specialised(job)))
-    graph = do(TRANSLATE, translate, module, job.entry, lambda: _expanded(job))
+    graph = do(TRANSLATE, translate, module, job.entry, lambda: _expanded(job, TO_HERCULES))
     do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
     recipe = recipe_for(lambda: graph, options)
     emitted = do(EMIT, recipe.emit)
@@ -179,13 +179,13 @@ def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
     from .transforms.from_hercules import entry_module
     from .transforms.hercules import CPU, HERCULES
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import CORE, O1, TO_HERCULES
+    from .transforms.pipelines import CORE, O1, THROUGH_HERCULES
     from .transforms.to_hercules import translate
 
     do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
     module = do(LOWER_SAMPLERS, _without_samplers, job, module)
-    do(EXPAND, apply_passes, module, TO_HERCULES, CORE)
-    graph = do(TRANSLATE, translate, module, job.entry, lambda: _expanded(job))
+    do(EXPAND, apply_passes, module, THROUGH_HERCULES, CORE)
+    graph = do(TRANSLATE, translate, module, job.entry, lambda: _expanded(job, THROUGH_HERCULES))
     do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
     lowered = do(RETURN_TO_CORE, entry_module, graph)
     do(TIDY, apply_passes, lowered, O1.passes, CORE)
@@ -200,19 +200,20 @@ def _without_samplers(job: Job, module: Module) -> Module:
         return module
 
     from .origins import core_of
+    from .transforms.core.flatten_external import FlattenExternal
     from .transforms.core.lower_samplers import LowerSamplers
+    from .transforms.passes import apply_passes
+    from .transforms.pipelines import CORE
 
-    lowered = _specialised(job)
-    LowerSamplers(core_of).run(lowered)
-    return lowered
+    return apply_passes(_specialised(job), (FlattenExternal(), LowerSamplers(core_of)), CORE)
 
 
-def _expanded(job: Job) -> Module:
+def _expanded(job: Job, passes: Sequence[Pass[Module]]) -> Module:
     """A module of its own that can be translated into Hercules IR."""
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import CORE, TO_HERCULES
+    from .transforms.pipelines import CORE
 
-    return apply_passes(_without_samplers(job, _specialised(job)), TO_HERCULES, CORE)
+    return apply_passes(_without_samplers(job, _specialised(job)), passes, CORE)
 
 
 def _specialised(job: Job) -> Module:

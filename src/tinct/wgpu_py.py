@@ -21,6 +21,7 @@ from .base.errors import InputError
 from .buffers import pack_binding, values_by_name
 from .ir.samplers import Sampler as SamplerValue
 from .ir.types import F32, BindingPoint, Sampler, Texture, TextureKind
+from .ir.types import Buffer as RawBuffer
 from .pipeline import GpuKernel
 from .reflection import BindingInfo
 
@@ -99,7 +100,7 @@ def _entry(info: BindingInfo, *, is_filtered: bool) -> LayoutEntry:
         return {**entry, "sampler": {"type": kind}}
     if not isinstance(type, Texture):
         kind = "uniform" if info.space == "uniform" else "storage" if info.is_written else "read-only-storage"
-        buffer = {"type": kind, "has_dynamic_offset": False, "min_binding_size": info.minimum_size}
+        buffer = {"type": kind, "has_dynamic_offset": False, "min_binding_size": _least_size(info)}
         return {**entry, "buffer": buffer}
     view = view_dimension(type)
     match type.kind:
@@ -173,5 +174,14 @@ def _is(value: object, kind: str) -> bool:
 
 
 def _check(info: BindingInfo, size: int) -> None:
-    if size < info.minimum_size:
-        raise InputError(f"{info.name}: {info.type} needs at least {info.minimum_size} bytes; the buffer has {size}")
+    least = _least_size(info)
+    if size < least:
+        raise InputError(f"{info.name}: {info.type} needs at least {least} bytes; the buffer has {size}")
+
+
+def _least_size(info: BindingInfo) -> int:
+    """The bytes that a binding needs: a buffer in uniform memory that shaders view as several types is whole rows of 16
+    bytes in the WGSL that wgpu gets.
+    """
+    is_rows = info.space == "uniform" and isinstance(info.type, RawBuffer)
+    return info.minimum_size + (-info.minimum_size % _UNIFORM_ROUNDING if is_rows else 0)

@@ -111,6 +111,19 @@ def test_buffers_and_values(device: Any) -> None:
     assert np.frombuffer(device.queue.read_buffer(out), np.float32)[:5].tolist() == [0, 2, 4, 6, 8]
 
 
+def test_uniform_views_are_whole_rows(device: Any) -> None:
+    kernel = tinct.load("""
+        requires buffer_view;
+        @group(0) @binding(0) var<uniform> u: buffer<20>;
+        @group(0) @binding(1) var<storage, read_write> out: u32;
+        @compute @workgroup_size(8) fn main() { out = *bufferView<u32>(&u, 16) + bufferLength(&u); }""")["main"]
+    out, short = (device.create_buffer(size=size, usage=usage) for size, usage in ((4, 128 | 4), (20, 64)))
+    dispatch(device, kernel, kernel.bind(device, {"u": np.arange(5, dtype=np.uint32), "out": out}))
+    assert np.frombuffer(device.queue.read_buffer(out), np.uint32).tolist() == [24]
+    with pytest.raises(tinct.InputError, match="needs at least 32 bytes; the buffer has 20"):
+        kernel.bind(device, {"u": short, "out": out})
+
+
 def test_textures(device: Any) -> None:
     kernel = SHADER["draw"]
     picture = device.create_texture(size=(2, 1), format="rgba8unorm", usage=4 | 2)

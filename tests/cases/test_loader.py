@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tinct
 from tinct.base.errors import InputError
 from tinct.cases import Case, CaseError, load_cases, save_pictures
 from tinct.compare import EXACT, Tolerance
@@ -146,7 +147,6 @@ def test_files_are_read_and_cast(folder: Path) -> None:
         ('"exact"', EXACT),
         ('"multiset"', Tolerance(multiset=True)),
         ("{ ulp = 2.5, relative = 1e-3 }", Tolerance(ulp=2.5, relative=1e-3)),
-        ("{ absolute = 1e-5, blends = 2 }", Tolerance(absolute=1e-5, blends=2)),
         ("{ absolute = 1, multiset = true, outliers = 0.5 }", Tolerance(absolute=1, multiset=True, outliers=0.5)),
     ],
 )
@@ -322,3 +322,50 @@ def test_cases_of_functions(tmp_path: Path) -> None:
         case.inputs({"x": np.dtype("<f4")})
     with pytest.raises(CaseError, match="a function of Hercules IR has no 'workgroups' and no 'threads'"):
         load(tmp_path, '[[case]]\nname = "a"\nthreads = 1')
+
+
+TEXTURES = """
+    @group(0) @binding(0) var x: {type};
+    @group(0) @binding(1) var<storage, read_write> n: u32;
+    @compute @workgroup_size(1) fn main() {{ n = textureNumLevels(x); }}"""
+
+
+def levels_of(folder: Path, type: str, buffer: str) -> list[np.ndarray]:
+    kernel = tinct.load(TEXTURES.format(type=type))["main"]
+    found = one(folder, buffer, "n = 5, faces = 12").inputs_of(kernel.bindings)["x"]
+    assert isinstance(found, list)
+    count = kernel.run({"x": found, "n": 0}, threads=1, device="interp")["n"]
+    assert count == len(found), "the shader takes them"
+    return found
+
+
+def test_mip_levels_have_half_the_extents(folder: Path) -> None:
+    image = levels_of(folder, "texture_2d<f32>", 'shape = [4, "n", 4], uniform = [0, 1], levels = "n - 2"')
+    assert [it.shape for it in image] == [(4, 5, 4), (2, 2, 4), (1, 1, 4)]
+    assert image[0][0, 0, 0] != image[1][0, 0, 0], "each level has values of its own"
+    assert [it.dtype for it in image] == [np.float32] * 3
+    solid = levels_of(folder, "texture_3d<f32>", "shape = [4, 6, 2], dtype = 'uint8', value = 7, levels = 2")
+    assert [(it.shape, it.dtype) for it in solid] == [((4, 6, 2), np.uint8), ((2, 3, 1), np.uint8)]
+    cubes = levels_of(folder, "texture_cube_array<f32>", "shape = ['faces', 4, 4, 1], levels = [{ value = 0.5 }, {}]")
+    assert [(it.shape, it.max()) for it in cubes] == [((12, 4, 4, 1), 0.5), ((12, 2, 2, 1), 0)]
+    layers = levels_of(folder, "texture_depth_2d_array", "shape = [3, 4, 4], levels = 3")
+    assert [it.shape for it in layers] == [(3, 4, 4), (3, 2, 2), (3, 1, 1)]
+
+
+@pytest.mark.parametrize(("buffer", "message"), [
+    ("levels = 0", "a texture has 1 to 16 levels"),
+    ("levels = 1000000000", "a texture has 1 to 16 levels"),
+    ("levels = 'm'", "no size is named 'm'"),
+    ("levels = [{ value = 1, arange = [0, 1] }]", "'arange' and 'value' exclude each other"),
+    ("levels = [1]", "must be a table, not 1"),
+    ("levels = [{ bad = 1 }]", "unknown key 'bad'"),
+    ("levels = true", "must be a number or an expression, not True"),
+])  # fmt: skip
+def test_levels_that_are_none(folder: Path, buffer: str, message: str) -> None:
+    with pytest.raises(CaseError, match=message):
+        levels_of(folder, "texture_2d<f32>", f"shape = [4, 4, 4], {buffer}")
+
+
+def test_only_textures_have_levels(folder: Path) -> None:
+    with pytest.raises(CaseError, match=r"buffers\.x: only a texture has levels"):
+        one(folder, "shape = 4, levels = 2").inputs(FLOATS)

@@ -90,6 +90,31 @@ def test_devices_agree(source: str) -> None:
         assert runs[0]["out"][:8].tolist() == (words * np.uint32(100) + np.uint32(81)).tolist()
 
 
+ODD = """
+@group(0) @binding(1) var<uniform> u: buffer<20>;
+@group(0) @binding(2) var<uniform> v: buffer<36>;
+@compute @workgroup_size(16) fn main(@builtin(local_invocation_index) i: u32) {
+    let row = bufferView<array<vec4u, 1>>(&u, 0);
+    out[i] = (*row)[0][i & 3] + *bufferView<u32>(&u, 4 * i) * bufferLength(&u) + u32(*bufferView<f16>(&v, 2 * i + 3));
+}
+"""
+
+
+@pytest.mark.parametrize("device", [*DEVICES, "gpu via hercules"])
+def test_uniform_buffers_of_any_size(device: str) -> None:
+    """Offsets past the end are those of the last place that fits, whatever follows in a row of 16 bytes."""
+    name, _, way = device.partition(" via ")
+    words, halves = np.arange(5, dtype=np.uint32) + 7, np.arange(18, dtype=np.float16)
+    kernel, lane = tinct.load(HEAD + ODD)["main"], np.arange(16)
+    expected = words[lane % 4] + 20 * words[np.minimum(lane, 4)] + lane + 1
+    found = kernel.run({"out": (None, 16), "u": words, "v": halves}, workgroups=1, device=name, via=way or None)
+    assert found["out"].tolist() == expected.tolist()
+    with tinct.Session() as session:
+        buffers = {"u": session.buffer(words), "v": session.buffer(halves), "out": session.empty(np.uint32, 16)}
+        session.run(kernel, buffers, workgroups=1, device=name, via=way or None)
+        assert buffers["out"].numpy().tolist() == expected.tolist()
+
+
 def test_values_that_do_not_fit() -> None:
     kernel = tinct.load(HEAD + READ)["main"]
     with pytest.raises(tinct.InputError, match="b: buffer<64> takes 64 bytes, not 8"):

@@ -37,7 +37,7 @@ def test_round_trip(path: Path) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kernel}-{case.name}".replace(" ", "_"))
 def test_interpreted(case: Case) -> None:
     kernel = Shader(Source.from_file(case.kernel_path)).kernel(case.entry)
-    inputs = case.inputs({info.name: info.dtype for info in kernel.bindings if info.dtype is not None})
+    inputs = case.inputs_of(kernel.bindings)
     expected = case.expected(inputs)
     assert expected is not None
     found = kernel.run(

@@ -237,7 +237,7 @@ def test_gangs_agree_with_the_interpreter(name: str) -> None:
 def test_kernels_agree_with_their_references(case: Case, tier: str) -> None:
     shader = Shader(Source.from_file(case.kernel_path))
     kernel, infos = shader.kernel(case.entry), reflect_bindings(shader.program)
-    inputs = case.inputs({info.name: info.dtype for info in infos if info.dtype is not None})
+    inputs = case.inputs_of(infos)
     grid = {"workgroups": case.workgroups} if case.workgroups is not None else {"threads": case.threads}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TINCT_CPU_TIER", tier)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tinct.backend.gpu import GpuDevice, shared_device
-from tinct.blending import tolerance_on
 from tinct.buffers import pack_buffers, unpack_buffers
 from tinct.cases import Case, KernelCases, load_cases
 from tinct.compare import compare
@@ -18,6 +17,8 @@ from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
 from tinct.ir.wgsl.program import FunctionInfo, Program
 from tinct.reflection import reflect_bindings, reflect_entry_point
+from tinct.sample_allowance import SampledDispatch
+from tinct.shader import BufferValue, load
 
 KERNELS = load_cases(Path(__file__).parents[2] / "shaders")
 CASES = [pytest.param(case, id=f"{case.kernel}-{case.name}") for kernel in KERNELS for case in kernel.cases]
@@ -37,7 +38,7 @@ def test_wgpu_agrees_with_the_reference(case: Case, device: GpuDevice) -> None:
     if "f16" in program.enables and "shader-f16" not in device.adapter().features:
         pytest.skip("the adapter has no f16")
     infos = reflect_bindings(program)
-    inputs = case.inputs({info.name: info.dtype for info in infos if info.dtype is not None})
+    inputs = case.inputs_of(infos)
     packed = pack_buffers(infos, {**inputs, **case.samplers})
     result = device.run(
         case.kernel_path.read_text(),
@@ -54,7 +55,13 @@ def test_wgpu_agrees_with_the_reference(case: Case, device: GpuDevice) -> None:
     assert expected is not None
     assert expected.keys() == case.outputs.keys()
     for name, tolerance in case.outputs.items():
-        verdict = compare(expected[name], outputs[name], tolerance_on(tolerance, "gpu"))
+        if case.samplers:
+            values: dict[str, BufferValue] = {**inputs, **case.samplers}
+            kernel = load(case.kernel_path).kernel(case.entry)
+            dispatch = SampledDispatch(kernel, values, case.workgroups, case.threads, case.constants)
+            verdict = dispatch.compare(name, expected[name], outputs[name], tolerance, "gpu")
+        else:
+            verdict = compare(expected[name], outputs[name], tolerance)
         assert verdict.agrees, f"{name}: {verdict}"
 
 

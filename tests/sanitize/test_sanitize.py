@@ -127,7 +127,7 @@ def test_findings_are_bounded() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kernel}-{case.name}".replace(" ", "_"))
 def test_our_kernels_are_clean(case: Case) -> None:
     kernel = Shader(Source.from_file(case.kernel_path)).kernel(case.entry)
-    inputs = case.inputs({info.name: info.dtype for info in kernel.bindings if info.dtype is not None})
+    inputs = case.inputs_of(kernel.bindings)
     result = kernel.sanitize(
         {**inputs, **case.samplers}, workgroups=case.workgroups, threads=case.threads, constants=case.constants
     )

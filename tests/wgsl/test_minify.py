@@ -76,7 +76,7 @@ def test_same_answers(file: Path) -> None:
 def bytes_after(shader: Shader, original: Shader, case: Case) -> dict[BindingPoint, bytearray]:
     kernel = shader.kernel(case.entry)
     bindings = original.kernel(case.entry).bindings
-    inputs = case.inputs({info.name: info.dtype for info in bindings if info.dtype is not None})
+    inputs = case.inputs_of(bindings)
     buffers = pack_buffers(bindings, {**inputs, **case.samplers})
     compilation = shader.compilation(kernel.info.name, case.constants)
     workgroups = dispatch_size(case.workgroups, case.threads, compilation)

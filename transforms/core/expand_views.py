@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from ...ir import layout
 from ...ir.builtins.buffer_views import VIEWS, least_size
@@ -52,9 +53,13 @@ MOST_SCALARS = 1024
 @dataclass(frozen=True)
 class ExpandViews:
     """Replaces buffers and all views of them, and inlines calls in a module that has some. Run it when overrides have
-    values. Raises ShaderError for values of too many scalars, and for a buffer in uniform memory that is not whole rows
-    of 16 bytes.
+    values. Raises ShaderError for values of too many scalars.
+
+    A buffer in `uniform` memory becomes an array of rows of 16 bytes, as WGSL asks for, so that a binding must be
+    rounded up to whole rows; or of words, for compilers that lay out uniform memory like any other.
     """
+
+    uniform: Literal["rows", "words"] = "rows"
 
     @property
     def name(self) -> str:
@@ -68,7 +73,7 @@ class ExpandViews:
             return False
         _settle_lengths(module)
         Inline().run(module)
-        sizes = _declare(module, buffers)
+        sizes = _declare(module, buffers, self.uniform)
         for function in module.functions:
             _Expansion(module, sizes).expand(function)
         return True
@@ -96,7 +101,9 @@ def _settle_lengths(module: nodes.Module) -> None:
                 replace_value(call, u32(buffer.size))
 
 
-def _declare(module: nodes.Module, buffers: Sequence[nodes.Instruction]) -> dict[Value, int | None]:
+def _declare(
+    module: nodes.Module, buffers: Sequence[nodes.Instruction], uniform: Literal["rows", "words"]
+) -> dict[Value, int | None]:
     """Make the buffers arrays of words. Returns their sizes in bytes, None for what a dispatch decides."""
     stores = [it for it in _instructions(module) if isinstance(it, nodes.Store)]
     atomics = {_root(it.pointer) for it in stores if F16 in walk(it.value.type)}
@@ -107,8 +114,7 @@ def _declare(module: nodes.Module, buffers: Sequence[nodes.Instruction]) -> dict
         space, size = variable.type.space, variable.type.store.size
         sizes[variable] = size if isinstance(size, int) else None
         word: Type = atomic(U32) if variable in atomics else U32
-        if space is AddressSpace.UNIFORM:
-            _check_rows(variable, sizes[variable])
+        if space is AddressSpace.UNIFORM and uniform == "rows":
             word = _ROW
         count = -(-size // layout.size_of(word)) if isinstance(size, int) else None
         variable.type = pointer(space, array(word, count), variable.type.access)
@@ -118,13 +124,6 @@ def _declare(module: nodes.Module, buffers: Sequence[nodes.Instruction]) -> dict
 _WORD = 4
 _ROW = vector(4, U32)
 """The elements of arrays in uniform memory are a multiple of 16 bytes (WGSL, "Address Space Layout Constraints")."""
-
-
-def _check_rows(variable: nodes.Instruction, size: int | None) -> None:
-    """Raise ShaderError for a buffer in uniform memory that is no whole number of rows."""
-    if size is None or size % layout.size_of(_ROW):
-        what = f"a uniform buffer ('{variable.name}') whose size is no multiple of {layout.size_of(_ROW)}"
-        raise ShaderError([not_supported(what, variable.span)])
 
 
 def _root(value: Value) -> Value:

@@ -24,10 +24,11 @@ def add_hidden_buffer(module: nodes.Module, name: str, words: int) -> nodes.Var:
     """
     type = pointer(AddressSpace.STORAGE, array(atomic(U32), words), Access.READ_WRITE)
     unique = module_names(module).unique(name)
-    return Builder(module, module.root).var(type, name=unique, binding=_free_point(module))
+    return Builder(module, module.root).var(type, name=unique, binding=hidden_point(module))
 
 
-def _free_point(module: nodes.Module) -> BindingPoint:
+def hidden_point(module: nodes.Module) -> BindingPoint:
+    """The highest binding of group 0 that the module does not use. Raises InputError if all are in use."""
     used = {it.binding for it in module.root.instructions if isinstance(it, nodes.Var) and it.binding is not None}
     taken = _RESERVED | {it.binding for it in used if it.group == _GROUP}
     free = next((it for it in range(_HIGHEST, -1, -1) if it not in taken), None)

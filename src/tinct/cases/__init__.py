@@ -34,11 +34,15 @@ A buffer has one generator: `uniform = [low, high]`, `normal = [mean, deviation]
 a single value. Any number may be an expression over the sizes with + - * / // %, ceil_div, min and max. `output`
 marks a buffer to compare: "exact", "multiset" (equal but for the order), or bounds `{ ulp, absolute, relative }` of
 which any one suffices, with `multiset = true` in any order, and `outliers` the share of elements that need not agree.
-`blends` is for linear filters on GPUs: see `compare.Tolerance`.
+What samplers add on a GPU is estimated for each element: see `sample_allowance`.
+
+A texture's shape is that of its array, with the layers, or the six faces of each cube, in front. With `levels`, a
+number, it is a list of so many arrays, one for each mip level, of which each has half the extents of the one before;
+`levels = [{ generator }, …]` has a generator for each.
 """
 
 from .loader import load_cases
-from .model import BufferPlan, Case, CaseError, KernelCases
+from .model import BufferPlan, Case, CaseError, Input, KernelCases
 from .pictures import save_pictures
 
-__all__ = ["BufferPlan", "Case", "CaseError", "KernelCases", "load_cases", "save_pictures"]
+__all__ = ["BufferPlan", "Case", "CaseError", "Input", "KernelCases", "load_cases", "save_pictures"]

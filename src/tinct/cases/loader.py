@@ -6,7 +6,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from .tables import (
     as_constants,
     as_count,
     as_counts,
+    as_expression,
     as_expressions,
     as_flag,
     as_literal,
@@ -229,9 +230,26 @@ def _plan(buffer: Table) -> BufferPlan:
         generator=_generator(buffer),
         tolerance=_tolerance(buffer),
         dtype=buffer.take("dtype", _as_dtype),
+        levels=_levels(buffer),
     )
     buffer.finish()
     return plan
+
+
+def _levels(buffer: Table) -> Expression | tuple[Generator, ...] | None:
+    """The number of mip levels, or a generator for each."""
+    levels = buffer.take("levels", _as_levels)
+    if not isinstance(levels, list):
+        return levels
+    tables = [Table(it, buffer.file, f"{buffer.place}.levels[{number}]") for number, it in enumerate(levels)]
+    made = tuple(map(_generator, tables))
+    for table in tables:
+        table.finish()
+    return made
+
+
+def _as_levels(value: object) -> Expression | list[dict[str, object]]:
+    return as_tables(cast("list[object]", value)) if isinstance(value, list) else as_expression(value)
 
 
 def _as_dtype(value: object) -> np.dtype[Any]:
@@ -284,7 +302,6 @@ def _tolerance(buffer: Table) -> Tolerance | None:
         outliers=table.take("outliers", as_bound) or 0.0,
         multiset=table.take("multiset", as_flag) or False,
         steps=table.take("steps", as_bound) or 0.0,
-        blends=table.take("blends", as_bound) or 0.0,
     )
     table.finish()
     return tolerance

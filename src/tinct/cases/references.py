@@ -49,6 +49,8 @@ def call(reference: Reference, available: Mapping[str, object]) -> dict[str, Arr
 
 
 def _copied(value: object) -> object:
+    if isinstance(value, list):
+        return [_copied(it) for it in cast("list[object]", value)]
     return cast(Array, value).copy() if isinstance(value, np.ndarray) else value
 
 

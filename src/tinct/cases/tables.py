@@ -115,7 +115,7 @@ def as_constants(value: object) -> dict[str, Constant | str]:
 def as_expressions(value: object) -> tuple[Expression, ...]:
     """One number or expression, or a list of them."""
     items = cast(list[object], value) if isinstance(value, list) else [value]
-    return tuple(_as_expression(item) for item in items)
+    return tuple(as_expression(item) for item in items)
 
 
 def as_pair(value: object) -> tuple[Expression, Expression]:
@@ -139,7 +139,8 @@ def as_literal(value: object) -> Literal:
             raise ValueError(f"must be a number, an expression, a list or a table, not {value!r}")
 
 
-def _as_expression(value: object) -> Expression:
+def as_expression(value: object) -> Expression:
+    """A number or an expression."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f"must be a number or an expression, not {value!r}")
     return value

@@ -106,7 +106,7 @@ def _of_case(case: Case, against: str | None) -> tuple[str, Dispatch, Expectatio
     if case.is_of_function:
         raise InputError(f"{case.kernel_path} is Hercules IR: tinct bisect takes shaders")
     kernel = load(case.kernel_path).kernel(case.entry)
-    inputs = case.inputs({info.name: info.dtype for info in kernel.bindings if info.dtype is not None})
+    inputs = case.inputs_of(kernel.bindings)
     dispatch = Dispatch(
         kernel, {**inputs, **case.samplers}, case.constants, workgroups=case.workgroups, threads=case.threads
     )

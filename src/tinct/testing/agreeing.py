@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from ..arguments import mapping_of
 from ..base.errors import DeviceError, InputError
-from ..blending import tolerance_on
-from ..compare import EXACT, Tolerance, compare
+from ..compare import EXACT, Tolerance
 from ..devices import DEVICES, adapter_named
 from ..dispatch import DispatchSize
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import shown
+from ..sample_allowance import SampledDispatch, isotropic
 from ..sessions.calls import Constants
 from ..shader import BufferValues, Kernel
 
@@ -51,8 +51,8 @@ def assert_agrees(
 
     `expected` has outputs that are known; others are compared with those of the first device. `tolerance` is for all
     outputs, or has one for each output by name. Without one, results of the CPU and the interpreters must be equal, bit
-    for bit but for NaN, and those of a GPU within `GPU_TOLERANCE`; so must be what is `expected`. A kernel that samples
-    with linear filters needs a tolerance with `blends`, as GPUs round the weights of texels.
+    for bit but for NaN, and those of a GPU within `GPU_TOLERANCE`; so must be what is `expected`. What samplers add to
+    that on a GPU is estimated for each element, as `docs/accuracy.md` says; their `max_anisotropy` is taken to be 1.
 
     Returns the outputs of the first device. Raises AssertionError, which lists each output of each device that differs,
     with the first difference, and what `Kernel.run` raises, with a note that names the device.
@@ -62,6 +62,8 @@ def assert_agrees(
         raise InputError("devices names one or more devices")
     _check_names(kernel, tolerance, expected)
     known = {name: np.asarray(value) for name, value in (expected or {}).items()}
+    buffers = isotropic(mapping_of(buffers, "buffers", kernel.info.bindings))
+    dispatch = SampledDispatch(kernel, buffers, workgroups, threads, constants, timeout)
     first: dict[str, npt.NDArray[Any]] = {}
     wrong: list[str] = []
     for device in names:
@@ -70,9 +72,10 @@ def assert_agrees(
         for name, actual in outputs.items():
             if name in references:
                 against = "expected" if name in known else names[0]
-                stated = _tolerance(tolerance, name, device, is_known=name in known)
-                allowed = tolerance_on(stated, device, *([] if name in known else names[:1]))
-                wrong += _differences(name, references[name], actual, allowed, f"{device} against {against}")
+                allowed = _tolerance(tolerance, name, device, is_known=name in known)
+                compared = device, *([] if name in known else names[:1])
+                found = _difference(dispatch, name, references[name], actual, allowed, compared)
+                wrong += [f"  {name}, {device} against {against}{it}" for it in found]
         first = first or outputs
     if wrong:
         raise AssertionError(f"{kernel.info.name} of {kernel.shader.source.name}:\n" + "\n".join(wrong))
@@ -119,11 +122,16 @@ def _tolerance(
     return GPU_TOLERANCE if is_known or adapter_named(device) is not None else EXACT
 
 
-def _differences(
-    name: str, expected: npt.NDArray[Any], actual: npt.NDArray[Any], tolerance: Tolerance, what: str
+def _difference(
+    dispatch: SampledDispatch,
+    name: str,
+    expected: npt.NDArray[Any],
+    actual: npt.NDArray[Any],
+    tolerance: Tolerance,
+    devices: Sequence[str],
 ) -> list[str]:
     try:
-        found = compare(expected, actual, tolerance)
+        found = dispatch.compare(name, expected, actual, tolerance, *devices)
     except ValueError as error:
-        return [f"  {name}, {what}: {error}"]
-    return [] if found.agrees else [f"  {name}, {what} ({tolerance}): {found}"]
+        return [f": {error}"]
+    return [] if found.agrees else [f" ({tolerance}): {found}"]

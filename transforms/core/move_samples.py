@@ -1,0 +1,255 @@
+"""Moves where samplers look, by distances in a buffer of our own: to see how far a result depends on them.
+
+A GPU rounds the place of a sample to a fraction of a texel, and its level of detail to a fraction of a level (Vulkan,
+`subTexelPrecisionBits` and `mipmapPrecisionBits`), and may take another level for gradients ("Scale Factor Operation").
+The words of the buffer say which samples of an invocation, counted in the order in which it takes them, are moved, and
+how.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ...ir.core import nodes
+from ...ir.core.builder import Builder, constant, empty_block, u32
+from ...ir.core.structure import blocks_of
+from ...ir.core.values import Value
+from ...ir.types import F32, BindingPoint, Sampler, Texture, TextureKind
+from .editing import calls_in, module_names
+from .hidden_buffer import hidden_point
+from .replacing import copy_constant
+
+COUNT, PARTS, PART, MOVES, LEAST_LEVEL, SHARE = 0, 1, 2, 3, 7, 8
+"""The words of the buffer. `COUNT` becomes the most samples that an invocation takes. A sample is moved if `PARTS` is
+0, or if its number modulo `PARTS` is `PART`: along x, y and z by the f32 at `MOVES`, in texels, and in its level of
+detail to the next multiple of the fourth, a power of two, down or up by its sign.
+
+`LEAST_LEVEL` is the greatest `lod_min_clamp` of the samplers. Where the fourth move is not 0, a level that follows from
+gradients moves by `SHARE` of the most that Vulkan allows, down or up.
+"""
+WORDS: Final = 9
+
+ROUNDING: Final = 2.0**-21
+"""How far coordinates are moved in addition, relative to them, or to 1 if they are less: four units in the last place.
+A quotient is within 2.5 (WGSL, "Floating Point Accuracy"), and a sum and a product take half of one each.
+"""
+
+_LARGEST: Final = 2.0**20
+_SHAPES: Final[Mapping[str, tuple[str, str, str]]] = {
+    "line": ("f32", "x", "u32"),
+    "plane": ("vec2f", "xy", "vec2u"),
+    "space": ("vec3f", "xyz", "vec3u"),
+    "cube": ("vec3f", "xyz", "vec2u"),
+}
+"""The types of coordinates and of extents, with the components of the moves."""
+
+_COMMON: Final = f"""
+var<private> samples_taken: u32;
+
+fn move_word(index: u32) -> f32 {{ return bitcast<f32>(atomicLoad(&sample_moves[index])); }}
+
+// How the next sample is moved: all 0 if it stays.
+fn next_move() -> vec4f {{
+    let number = samples_taken;
+    samples_taken = number + 1u;
+    atomicMax(&sample_moves[{COUNT}], number + 1u);
+    let parts = atomicLoad(&sample_moves[{PARTS}]);
+    if parts != 0u && number % parts != atomicLoad(&sample_moves[{PART}]) {{
+        return vec4f();
+    }}
+    return vec4f(move_word({MOVES}), move_word({MOVES + 1}), move_word({MOVES + 2}), move_word({MOVES + 3}));
+}}
+
+// The length of a texel of the coarser of the levels that a sample looks at, in texels of level 0.
+fn texel_length(level: f32, levels: u32) -> f32 {{
+    return exp2(clamp(ceil(max(level, move_word({LEAST_LEVEL}))), 0.0, f32(levels - 1u)));
+}}
+
+// The next level down or up that is a multiple of the move: a device's levels are, and a whole level is exact.
+fn moved_level(level: f32, by: vec4f) -> f32 {{
+    let step = select(1.0, abs(by.w), by.w != 0);
+    let steps = level / step;
+    return select(select(level, floor(steps) * step, by.w < 0), ceil(steps) * step, by.w > 0);
+}}
+"""
+_OF_SHAPE: Final = """
+fn texel_of_{shape}(at: {type}, size: {size}) -> {type} {{ return {texel}; }}
+
+fn moved_{shape}(at: {type}, size: {size}, levels: u32, level: f32, by: vec4f) -> {type} {{
+    let reach = abs(by.{axes}) * texel_length(level, levels) * texel_of_{shape}(at, size)
+        + {rounding} * clamp(abs(at), {type}(1), {type}({largest}));
+    return select(at, at + sign(by.{axes}) * reach, by.{axes} != {type}());
+}}
+"""
+_OF_GRADIENTS: Final = """
+// The level of detail of gradients.
+fn level_of_{shape}(dx: {type}, dy: {type}, at: {type}, size: {size}) -> f32 {{
+    let x = dx / texel_of_{shape}(at, size);
+    let y = dy / texel_of_{shape}(at, size);
+    return 0.5 * log2(max(dot(x, x), dot(y, y)));
+}}
+
+fn moved_gradient_{shape}(given: {type}, by: vec4f) -> {type} {{
+    let levels = select({lower}, {upper}, by.w > 0) * move_word({share});
+    return select(given, given * exp2(levels), by.w != 0);
+}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MovedSamples:
+    """How the samples of a module may be moved, by the buffer at `point`: along so many `axes` at most.
+
+    `has_levels` and `has_gradients` say whether calls state their level of detail, or gradients.
+    """
+
+    point: BindingPoint
+    axes: int
+    has_levels: bool
+    has_gradients: bool
+
+
+def move_samples(module: nodes.Module, build: Callable[[str], nodes.Module]) -> MovedSamples | None:
+    """Let the buffer move the samples of a module that was just built; `build` makes core IR of WGSL.
+
+    None if no call takes a sampler. Raises InputError if no binding is left for the buffer.
+    """
+    sites = list(_sites(module))
+    if not sites:
+        return None
+    shapes = list(dict.fromkeys(_shape(_texture(call)) for _, call in sites))
+    point = hidden_point(module)
+    library = _Library(module, build(_text(point, shapes)))
+    for block, call in reversed(sites):
+        _move(library, block, call)
+    _share_resources(module, library)
+    return MovedSamples(
+        point=point,
+        axes=max(len(_SHAPES[it][1]) for it in shapes),
+        has_levels=any(_has_level(call) for _, call in sites),
+        has_gradients=any(call.function == "textureSampleGrad" for _, call in sites),
+    )
+
+
+def _sites(module: nodes.Module) -> Iterator[tuple[nodes.Block, nodes.BuiltinCall]]:
+    for function in module.functions:
+        for block in blocks_of(function):
+            for call in block.instructions:
+                if isinstance(call, nodes.BuiltinCall) and any(isinstance(it.type, Sampler) for it in call.arguments):
+                    yield block, call
+
+
+def _text(point: BindingPoint, shapes: Sequence[str]) -> str:
+    head = f"@group({point.group}) @binding({point.binding}) var<storage, read_write> sample_moves"
+    return f"{head}: array<atomic<u32>, {WORDS}>;\n{_COMMON}{''.join(map(_text_of_shape, shapes))}"
+
+
+def _text_of_shape(shape: str) -> str:
+    type, axes, size = _SHAPES[shape]
+    longest = "2 * max(max(abs(at.x), abs(at.y)), abs(at.z)) / f32(size.x)"
+    texel = f"vec3f({longest})" if shape == "cube" else f"1 / {type}(size)"
+    # The longest of n components is at least the length over sqrt(n), and their sum at most the length by sqrt(n).
+    levels = 0.5 * math.log2(3 if shape == "space" else 2)
+    values = {"shape": shape, "type": type, "axes": axes, "size": size, "texel": texel}
+    text = _OF_SHAPE.format(**values, rounding=f"{type}({ROUNDING!r})", largest=_LARGEST)
+    if shape == "line":
+        return text
+    return text + _OF_GRADIENTS.format(**values, share=SHARE, lower=-levels, upper=0.5 + levels)
+
+
+class _Library:
+    """The functions that move samples, in the module to which they were added."""
+
+    def __init__(self, module: nodes.Module, added: nodes.Module) -> None:
+        self.module = module
+        self.functions = {it.name: it for it in added.functions}
+        self.variables = [it for it in added.root.instructions if isinstance(it, nodes.Var)]
+        scope = module_names(module)
+        for function in added.functions:
+            function.name = scope.unique(function.name)
+        for variable in self.variables:
+            variable.name = scope.unique(variable.name or "")
+        module.root.instructions = [*module.root.instructions, *added.root.instructions]
+        module.functions = [*added.functions, *module.functions]
+
+    def call(self, builder: Builder, name: str, arguments: Sequence[Value]) -> Value:
+        """A call of one of the functions."""
+        callee = self.functions[name]
+        operands = [copy_constant(it) if isinstance(it, nodes.Constant) else it for it in arguments]
+        return builder.append(nodes.Call(callee, operands, callee.return_type, None, span=builder.span))
+
+
+def _texture(call: nodes.BuiltinCall) -> Texture:
+    return next(it.type for it in call.arguments if isinstance(it.type, Texture))
+
+
+def _shape(texture: Texture) -> str:
+    if texture.dimension.startswith("cube"):
+        return "cube"
+    return {"1d": "line", "3d": "space"}.get(texture.dimension, "plane")
+
+
+def _has_level(call: nodes.BuiltinCall) -> bool:
+    return call.function == "textureSampleLevel" and call.arguments[_first_own(call)].type is F32
+
+
+def _sampler_index(call: nodes.BuiltinCall) -> int:
+    return next(index for index, it in enumerate(call.arguments) if isinstance(it.type, Sampler))
+
+
+def _first_own(call: nodes.BuiltinCall) -> int:
+    """The index of the argument after the coordinates and the array index."""
+    is_array = _texture(call).dimension in ("2d_array", "cube_array")
+    return _sampler_index(call) + 2 + is_array
+
+
+def _move(library: _Library, block: nodes.Block, call: nodes.BuiltinCall) -> None:
+    """Put what moves a sample before its call."""
+    builder = Builder(library.module, empty_block())
+    builder.span = call.span
+    own, where = _first_own(call), _sampler_index(call) + 1
+    arguments, shape = list(call.arguments), _shape(_texture(call))
+    by = library.call(builder, "next_move", [])
+    at = arguments[where]
+    size = builder.builtin_call("textureDimensions", [arguments[where - 2]])
+    level: Value = constant(F32, 0.0)
+    if call.function == "textureSampleGrad":
+        dx, dy = arguments[own : own + 2]
+        level = library.call(builder, f"level_of_{shape}", [dx, dy, at, size])
+        for index in (own, own + 1):
+            arguments[index] = library.call(builder, f"moved_gradient_{shape}", [arguments[index], by])
+    elif call.function == "textureSampleLevel":
+        level = _as_f32(builder, arguments[own])
+        if _has_level(call):
+            arguments[own] = library.call(builder, "moved_level", [level, by])
+    levels = _levels(builder, arguments[where - 2])
+    arguments[where] = library.call(builder, f"moved_{shape}", [at, size, levels, level, by])
+    call.arguments = tuple(arguments)
+    assert builder.block is not None
+    position = block.instructions.index(call)
+    block.instructions[position:position] = builder.block.instructions
+
+
+def _as_f32(builder: Builder, level: Value) -> Value:
+    return level if level.type is F32 else builder.convert(F32, _copied(level))
+
+
+def _copied(value: Value) -> Value:
+    return copy_constant(value) if isinstance(value, nodes.Constant) else value
+
+
+def _levels(builder: Builder, texture: Value) -> Value:
+    is_external = isinstance(texture.type, Texture) and texture.type.kind is TextureKind.EXTERNAL
+    return u32(1) if is_external else builder.builtin_call("textureNumLevels", [texture])
+
+
+def _share_resources(module: nodes.Module, library: _Library) -> None:
+    """List the variables of the library in all functions that use them, also by a call. Callees come first."""
+    users = {it for it in library.functions.values() if it.resources}
+    for function in module.functions:
+        if function not in users and any(call.callee in users for _, call in calls_in(function)):
+            users.add(function)
+            function.resources = [*function.resources, *library.variables]
