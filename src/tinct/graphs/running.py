@@ -25,13 +25,15 @@ from ..sessions import Copy, Session
 from ..sessions.forms import like as without_memory
 from ..shader import BufferValue
 from .devices import NodeDevices
-from .executor import Executor, Record, Turns
+from .executor import Executor
 from .machine import NodeTiming, SessionMachine, Value, described, host_value
 from .numbers_in import Packed, number_in
 from .plan import Plan
+from .plan_draft import PlanRequest
 from .plan_values import Unplannable
-from .planner import PlanRequest, make_plan
+from .planner import make_plan
 from .repeating import Repetition
+from .run_record import Record, Turns
 
 if TYPE_CHECKING:
     from .program import GraphProgram
