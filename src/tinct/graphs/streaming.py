@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ..arguments import count_of, seconds_of
-from ..backend.cpu.reused_memory import ReusedMemory
 from ..backend.cpu.threads import available_processors
 from ..base.errors import DeviceError, InputError
 from ..streams import Stream
@@ -61,7 +60,7 @@ class Streamable:
         where = StageDevices(device, devices or {}, seconds_of(timeout))
         gpus = _gpus(node_devices(program.module, device, where.devices))
         shared: Values = {(INPUT, name): it for name, it in form.shared.items()}
-        memory = ReusedMemory()
+        memory = program.runner.memory
         return Stream(
             stages_of(program, form.feed, where),
             depth=most,
