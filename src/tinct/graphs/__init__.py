@@ -10,7 +10,8 @@
   `time_limit` has the words for a run that does not end in time. `machine` walks the graph in a session instead.
 - `planner` makes a `plan`, by recording a `plan_draft`, of `plan_values` and `numbers_in` them: `plan_bindings` finds
   the buffers of a node (`written`: which need no zeros), `plan_extents` extents that nodes write (`indirect`: on a
-  GPU), `plan_outputs` the end, and `plan_memory` and `placing` the memory. `emitting` writes a plan.
+  GPU), `plan_outputs` the end, and `plan_memory` and `placing` the memory. `emitting` writes a plan,
+  and `emitted` reads and follows what was written.
 - `executor` follows a plan many times in an `executor_memory`; `execution` does it once, by the parts of `phases`,
   whose steps are `host_steps` and `gpu_steps`; `gpu_cycles` are executions that a GPU replays. `run_record` has what a
   run is asked, and what it has done.
@@ -22,6 +23,7 @@
 
 from .builder import Graph, Node
 from .edge_checks import EdgeWarning
+from .emitted import EmittedPlan, load_plan
 from .emitting import emit
 from .files import load_graph
 from .host_functions import HostFunction, host
@@ -35,6 +37,7 @@ from .tracing import graph, one_to_one
 
 __all__ = [
     "EdgeWarning",
+    "EmittedPlan",
     "Graph",
     "GraphProgram",
     "GraphRun",
@@ -48,6 +51,7 @@ __all__ = [
     "host",
     "instance_id",
     "load_graph",
+    "load_plan",
     "maximum",
     "minimum",
     "num_dims",

@@ -22,13 +22,15 @@ _SMALL: Final = 1 << 12
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
     """What a plan is for: the bytes of the inputs, the devices, and the outputs that become inputs of the next
-    execution, by name. In a repetition all other inputs stay as they are; else nodes may write them in place.
+    execution, by name. In a repetition all other inputs stay as they are; else nodes may write them in place. Making
+    the plan ends at the deadline, a value of `time.monotonic`.
     """
 
     given: Mapping[str, Packed]
     devices: NodeDevices
     feed: Mapping[str, str] = field(default_factory=dict[str, str])
     is_repeated: bool = False
+    deadline: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ class PlanDraft:
             if isinstance(content.number, DataNumber):
                 number = content.number
                 if without_atomic(number.type) is not without_atomic(part.type):
-                    raise Unplannable("a number of another type")
+                    raise Unplannable(f"{why}, and as a number of another type than a node writes")
                 copies.append(_Copied(self.on(number.content, device, why), number.offset, at, 4, why))
             elif content.number is not None:
                 packed = pack(part.type, content.number, name=f"{name}{suffix}")
@@ -142,7 +144,7 @@ class PlanDraft:
             elif not content.is_zero:
                 copies.append(_Copied(self.on(content, device, why), 0, at, part.size, why))
         if device != HOST and any((it.at | it.start | it.size) % 4 for it in copies):
-            raise Unplannable("a copy of 2 bytes on a GPU")
+            raise Unplannable(f"{node!r} needs {name!r} by a copy of 2 bytes on a GPU")
         return self._noted(Constant(-1, bytes(data), tuple(pieces)), copies, name, device)
 
     def packed_constant(self, data: bytes, label: str, device: str) -> int:

@@ -27,6 +27,7 @@ from .plan_draft import PlanDraft, PlanRequest
 from .plan_extents import PlannedExtents, known_extents, may_be_read
 from .plan_outputs import PlanOutputs
 from .plan_values import DataNumber, PlannedContent, PlannedValue, Unplannable
+from .time_limit import seconds_left
 from .written import LaunchNumbers
 
 _MOST_STEPS: Final = 1 << 14
@@ -60,7 +61,7 @@ class _Recorder:
         """An input of the graph."""
         type = self._links.types[self._graph, name]
         if isinstance(type, (wgsl.Texture, wgsl.Sampler)):
-            raise Unplannable("textures")
+            raise Unplannable(f"its input {name!r} is a texture")
         content = PlannedContent(type, len(self._request.given[name]), name, input=name, like=name)
         self.inputs[name] = content
         if self._request.is_repeated and name not in self.draft.fed:
@@ -85,8 +86,10 @@ class _Recorder:
     def zeros(self, graph: str, malloc: Malloc, extents: tuple[int | DataNumber, ...]) -> PlannedValue:
         """Zeros of the type of a transient buffer."""
         type, known = self._links.types[graph, malloc.name], known_extents(extents)
-        if isinstance(type, wgsl.Texture) or known is None:
-            raise Unplannable("textures, and transient buffers whose size a node wrote")
+        if isinstance(type, wgsl.Texture):
+            raise Unplannable(f"its transient buffer {malloc.name!r} is a texture")
+        if known is None:
+            raise Unplannable(f"a node writes the size of its transient buffer {malloc.name!r}")
         check_zeros(type, malloc, known)
         size = whole_words(sized(type, known[0] if known else 0))
         return PlannedValue(PlannedContent(type, size, malloc.name, is_zero=True))
@@ -124,7 +127,8 @@ class _Recorder:
         return cast("int", DataNumber(content, offset, type))
 
     def check_time(self) -> None:
-        """A plan is made in a short time."""
+        """Raise DeviceError when the deadline has passed."""
+        seconds_left(self._request.deadline)
 
     def run(
         self,
@@ -137,15 +141,16 @@ class _Recorder:
     ) -> dict[str, PlannedValue]:
         """Record one dispatch."""
         if isinstance(leaf, Host):
-            raise Unplannable("a Python function, whose outputs have any size")
+            raise Unplannable(f"node {'/'.join(path)!r} executes a Python function")
         if len(self.draft.steps) > _MOST_STEPS:
-            raise Unplannable("a graph of very many steps")
+            raise Unplannable(f"it has more than {_MOST_STEPS:,} steps")
         kernel, constants = self._links.kernels[leaf.name], self._links.constants[leaf.name]
         compilation, device = kernel.compilation(constants), self._request.devices.of(path)
         compilation.check_runnable_on(device)
         known = known_extents(extents)
         if known is None and not may_be_read(capacity, device):
-            raise Unplannable("extents that a node wrote, without a capacity or on an interpreter")
+            what = "has extents that a node writes, and no capacity or an interpreter as its device"
+            raise Unplannable(f"node {'/'.join(path)!r} {what}")
         workgroups = None if known is None else dispatch_size(None, known or 1, compilation)
         launch = None if workgroups is None else self._launch(leaf, workgroups, inputs)
         node = PlannedNode(kernel, "/".join(path), HOST if device in _INTERPRETERS else device, launch)
