@@ -42,6 +42,11 @@ class Alarms:
             with self._changed:
                 self._alarms.discard(alarm)
 
+    @property
+    def thread(self) -> threading.Thread | None:
+        """The thread that serves alarms, once one was set."""
+        return self._thread
+
     def _forget(self) -> None:
         """In the child of a fork: the thread does not exist, and the lock may stay locked."""
         self._changed, self._alarms, self._thread = threading.Condition(), set(), None

@@ -62,8 +62,9 @@ class Sequence:
         """The sequence on these memories, which stay where they are. Raises InputError for memories of other sizes, or
         that overlap where one is written.
         """
-        self._check_memories(memories)
-        return BoundSequence(self, memories)
+        addresses = [address_of(it) for it in memories]
+        self._check_memories(memories, addresses)
+        return BoundSequence(self, memories, addresses)
 
     def run(
         self,
@@ -77,11 +78,12 @@ class Sequence:
         """`bind`, and then `BoundSequence.run`, for memories of which one run is asked for."""
         return self.bind(memories).run(executions=executions, until=until, timeout=timeout, timed=timed)
 
-    def _check_memories(self, memories: Many[Bytes]) -> None:
+    def _check_memories(self, memories: Many[Bytes], addresses: Many[int]) -> None:
         if tuple(it.nbytes for it in memories) != self._sizes:
             found = [it.nbytes for it in memories]
             raise InputError(f"memories of {list(self._sizes)} bytes are needed, not of {found}")
-        spans = sorted((address_of(it), it.nbytes, number) for number, it in enumerate(memories) if it.nbytes)
+        found_at = zip(addresses, self._sizes, range(len(memories)), strict=True)
+        spans = sorted(it for it in found_at if it[1])
         for (start, size, first), (following, _, second) in pairwise(spans):
             if start + size > following and not self._written.isdisjoint((first, second)):
                 raise InputError(f"memories {first} and {second} overlap, and one is written")
@@ -176,13 +178,17 @@ class Sequence:
 class BoundSequence:
     """A sequence with its memories, checked once, for any number of runs, by one thread at a time."""
 
-    def __init__(self, sequence: Sequence, memories: Many[Bytes]) -> None:
+    def __init__(self, sequence: Sequence, memories: Many[Bytes], addresses: Many[int]) -> None:
         self._sequence = sequence
-        aligned = [_aligned(it) for it in memories]
-        self._copies = [(it, copy) for it, copy in zip(memories, aligned, strict=True) if it is not copy]
+        self._memories, places = list(memories), list(addresses)
+        self._copies: list[tuple[Bytes, Bytes]] = []
         """Memories at other addresses than machine code can use, each with the copy that it works on."""
-        self._memories = aligned
-        self._addresses = tuple(map(address_of, aligned))
+        for number, memory in enumerate(memories):
+            if addresses[number] % BINDING_ALIGNMENT:
+                copy = aligned_zeros(memory.nbytes)
+                self._copies.append((memory, copy))
+                self._memories[number], places[number] = copy, address_of(copy)
+        self._addresses = tuple(places)
 
     def run(
         self,
@@ -209,12 +215,3 @@ class BoundSequence:
             if memory.flags.writeable:
                 memory[:] = copy
         return run.result()
-
-
-def _aligned(memory: Bytes) -> Bytes:
-    """The memory, or an aligned copy."""
-    if address_of(memory) % BINDING_ALIGNMENT == 0:
-        return memory
-    copy = aligned_zeros(memory.nbytes)
-    copy[:] = memory
-    return copy

@@ -25,16 +25,21 @@ _WORKER_MODULE = f"{__package__}.worker"
 _SHUTDOWN_SECONDS = 2.0
 _LAST_WORDS_BYTES = 16_384
 _MOST_SENT = 8
-"""Requests without a reply that a child has at most: the replies fit the pipe, so that no side waits for the other."""
+"""Requests without a reply that a child has at most. Their replies fit the pipe, unless one has data: then nothing is
+sent before that has come. So the child never waits for us to read its reply while we wait for the child to read.
+"""
 
 
 class Sent:
-    """A request that a child has; `answer` is its reply with what came along, once that has come."""
+    """A request that a child has; `answer` is its reply with what came along, once that has come. `has_data` says
+    whether it asks for data.
+    """
 
-    __slots__ = ("alarm", "answer", "request")
+    __slots__ = ("alarm", "answer", "has_data", "request")
 
     def __init__(self, request: Request) -> None:
         self.request = request
+        self.has_data = request["operation"] == "session" and any(it["do"] == "read" for it in request["commands"])
         self.alarm = contextlib.ExitStack()
         self.answer: tuple[Reply, list[bytearray]] | None = None
 
@@ -153,7 +158,7 @@ class _Child:
 
     def send(self, request: Request, blobs: Sequence[Blob]) -> Sent:
         """Send a request, whose time begins when that of the requests before it is over."""
-        while len(self._sent) >= _MOST_SENT:
+        while len(self._sent) >= _MOST_SENT or any(it.has_data for it in self._sent):
             self._receive()
         sent = Sent(request)
         seconds = request["seconds"] + sum(it.request["seconds"] for it in self._sent)

@@ -2,8 +2,9 @@
 
 The CPU seconds of an item are those of the process for a plain loop of `Graph.run`, all threads together. If all
 processors were busy with items all the time, a stream would do as many items a second as there are processors, divided
-by these seconds; the share of that is shown, and how many CPU seconds an item takes in the stream. Rounds of the loop
-and of the stream are interleaved. At the end, many small items show how memory grows.
+by these seconds; the share of that is shown. It is a product: the CPU seconds of an item in the loop relative to the
+stream, and the share of time in which the stream keeps the processors busy, which is less where other programs run.
+Rounds of the loop and of the stream are interleaved. At the end, many small items show how memory grows.
 """
 
 from __future__ import annotations
@@ -90,8 +91,15 @@ def throughput(effort: Effort) -> Iterator[Comparison]:
     seconds = {name: statistics.median(samples) for name, samples in found["seconds"].items()}
     early, late = found["growth"]["after a tenth"], found["growth"]["after all"]
     bar = Bar("share of processors that work on items", statistics.median(found["share"]), "at least", 0.9)
-    note = f"peak memory: {early:,.0f} kB after a tenth of {many:,} items, {late:,.0f} kB after all"
-    yield Comparison("a stream of three stages", seconds, "seconds an item in the stream", (bar,), (note,))
+    rounds_of = found["seconds"]
+    pairs = zip(rounds_of["CPU seconds an item"], rounds_of["CPU seconds an item in the stream"], strict=True)
+    cost = statistics.median(loop / stream for loop, stream in pairs)
+    notes = (
+        f"an item of the loop costs {cost:.2f} of the CPU seconds of one in the stream, which keeps "
+        f"processors busy for {bar.figure / cost:.2f} of the time",
+        f"peak memory: {early:,.0f} kB after a tenth of {many:,} items, {late:,.0f} kB after all",
+    )
+    yield Comparison("a stream of three stages", seconds, "seconds an item in the stream", (bar,), notes)
 
 
 STREAMS: Final = Part("streams", "a stream of three stages", throughput)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from io import BufferedReader
 
 import numpy as np
@@ -16,6 +17,7 @@ import pytest
 
 from tinct.backend.gpu import BufferBinding, GpuDevice, GpuError, GpuResult, process
 from tinct.backend.gpu.messages import Reply
+from tinct.backend.gpu.resident_messages import Command
 
 SCALE = """
 override factor: f32 = 2.0;
@@ -292,3 +294,28 @@ def is_gone(pid: int) -> bool:
             return True
         time.sleep(0.05)
     return False
+
+
+def test_data_is_sent_while_data_is_on_its_way_back(device: GpuDevice) -> None:
+    size = 1 << 20  # more than a pipe holds
+    child = device.start()
+    first: Command = {"do": "create", "id": 1001, "size": size, "has_data": False}
+    second: Command = {"do": "create", "id": 1002, "size": size, "has_data": True}
+    ones = b"\x01" * size
+
+    def exchange() -> list[bytes]:
+        reads: list[list[Command]] = [[first, {"do": "read", "id": 1001, "size": size}], [second]]
+        reads.append([{"do": "read", "id": 1002, "size": size}, {"do": "free", "ids": [1001, 1002]}])
+        sent = [
+            device.post_resident(commands, blobs, child=child, timeout=30)
+            for commands, blobs in zip(reads, [(), (ones,), ()], strict=True)
+        ]
+        return [bytes(it) for one in sent for it in device.settle([one], child=child)]
+
+    with ThreadPoolExecutor() as pool:
+        found = pool.submit(exchange)
+        try:
+            assert found.result(timeout=20) == [bytes(size), ones]
+        finally:
+            if device.worker_pid is not None and not found.done():
+                os.kill(device.worker_pid, signal.SIGKILL)

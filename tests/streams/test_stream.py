@@ -235,10 +235,13 @@ def test_a_wait_that_nobody_could_end() -> None:
 
     program = """
 import threading, tinct
+from tinct.backend.alarms import ALARMS
 graph = tinct.Graph()
 node = graph.node(lambda data: data, inputs={"data": "u32"}, outputs={"out": "u32"}, name="same")
 graph.bind_input("data", node["data"])
 graph.bind_output(node["out"], "out")
+with ALARMS.set(1, print):  # the thread of time limits, which uses no stream
+    pass
 with graph.stream(depth=2) as stream:
     for attempt in (stream.pop, lambda: next(iter(stream)), lambda: [stream.push(n) for n in range(3)]):
         try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .callees import Array, BlockCall, Callee, Options, of_block
+from .callees import BLOCK_MEMORY, Array, BlockCall, Callee, Options, of_block
 from .grid import Grid
 
 
@@ -32,7 +32,7 @@ class BlockRun:
         arrays, numbers = chunks[: len(self.names)], chunks[len(self.names) :]
         block = self.grid.block(tuple(int(it.item()) for it in numbers))
         given: dict[str, Any] = {name: of_block(value, block) for name, value in self.values.items()}
-        given |= {name: np.zeros(block.shape, dtype) for name, dtype in self.made.items()}
+        given |= {name: BLOCK_MEMORY.zeros(block.shape, dtype) for name, dtype in self.made.items()}
         given |= dict(zip(self.names, arrays, strict=True))
         if 0 in block.shape:  # WebGPU binds no empty buffer
             return {name: self._empty(name, given, block.shape) for name in self.outputs}

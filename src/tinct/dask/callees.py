@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, Final, Protocol, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from ..backend.cpu.reused_memory import ReusedMemory
 from ..base.errors import InputError
 from ..graphs import Graph, GraphProgram
 from ..graphs.wgsl_types import builtin_type
@@ -25,6 +26,9 @@ from .grid import Block
 Array: TypeAlias = npt.NDArray[Any]
 Size: TypeAlias = "int | Sequence[int]"
 SizeOfBlock: TypeAlias = "Size | Callable[[Block], Size]"
+
+BLOCK_MEMORY: Final = ReusedMemory()
+"""The memory of blocks. All tasks of a process share it, since Dask makes a new task for each block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +166,8 @@ class KernelCallee:
             if name in call.fresh:
                 found[name] = value
             elif isinstance(value, np.ndarray) and (array := cast("Array", value)).dtype == info.dtype:
-                found[name] = np.array(array, order="C", copy=True if info.is_written else None)
+                is_ready = array.flags.c_contiguous and not info.is_written
+                found[name] = array if is_ready else BLOCK_MEMORY.copy(array)
         return found
 
 

@@ -7,10 +7,14 @@
   kernels and WGSL types for its names, with `wgsl_types`. `edge_checks`: warnings about one-to-one edges. `fusing`:
   the graph with fused leaves.
 - `running`: runs a graph, as `repeating` and `devices` say, or `choosing` has found; `launch` does in the background;
-  `time_limit` has the words for a run that does not end in time. `planner` makes a `plan` of `plan_values` and
-  `numbers_in` them, with `plan_memory`, `placing`, `written` and `indirect`; `executor` follows it in `phases`, whose
-  steps are `host_steps` and `gpu_steps`. `machine` walks the graph in a session instead. `emitting` writes a plan, and
-  `emitted` reads and follows what was written.
+  `time_limit` has the words for a run that does not end in time. `machine` walks the graph in a session instead.
+- `planner` makes a `plan`, by recording a `plan_draft`, of `plan_values` and `numbers_in` them: `plan_bindings` finds
+  the buffers of a node (`written`: which need no zeros), `plan_extents` extents that nodes write (`indirect`: on a
+  GPU), `plan_outputs` the end, and `plan_memory` and `placing` the memory. `emitting` writes a plan,
+  and `emitted` reads and follows what was written.
+- `executor` follows a plan many times in an `executor_memory`; `execution` does it once, by the parts of `phases`,
+  whose steps are `host_steps` and `gpu_steps`; `gpu_cycles` are executions that a GPU replays. `run_record` has what a
+  run is asked, and what it has done.
 - `streaming`: items through a graph, one after another; `stream_stages` and `stream_parts` say how a graph is cut,
   `stream_items` what an item has.
 

@@ -115,6 +115,11 @@ class GraphProgram(Executable):
         """The types of what `run` returns, by name."""
         return {name: type_text(it.type) for name, it in outputs_of(self._root).items()}
 
+    @cached_property
+    def output_infos(self) -> dict[str, BindingInfo]:
+        """What `run` returns, by name, described as `inputs` are."""
+        return {name: described(name, self.output_type(name)) for name in self.outputs}
+
     @property
     def kernels(self) -> dict[str, Kernel]:
         """The kernels of the leaves, by the names of the leaves."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
+from ..backend.cpu.reused_memory import ReusedMemory
 from ..base.deadline import compiling_within
 from ..base.errors import DeviceError, InputError
 from ..buffers import pack_binding, unpack_binding
@@ -26,13 +27,15 @@ from ..sessions import Copy, Session
 from ..sessions.forms import like as without_memory
 from ..shader import BufferValue
 from .devices import NodeDevices
-from .executor import Executor, Record, Turns
-from .machine import NodeTiming, SessionMachine, Value, described, host_value
+from .executor import Executor
+from .machine import NodeTiming, SessionMachine, Value, host_value
 from .numbers_in import Packed, number_in
 from .plan import Plan
+from .plan_draft import PlanRequest
 from .plan_values import Unplannable
-from .planner import PlanRequest, make_plan
+from .planner import make_plan
 from .repeating import Repetition
+from .run_record import Record, Turns
 from .time_limit import seconds_left
 
 if TYPE_CHECKING:
@@ -108,12 +111,15 @@ class Runner:
     """By sizes, devices and repetition: a plan for each set of numbers that expressions read; None if there is none."""
     free: list[Executor] = field(default_factory=list[Executor])
     """Executors that nobody uses, the latest last."""
+    memory: ReusedMemory = field(default_factory=ReusedMemory)
+    """What the items of streams through the graph are copied to."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def close(self) -> None:
         """Free the memory that is kept between runs."""
         with self._lock:
             free, self.free = self.free, []
+            self.memory = ReusedMemory()
         for executor in free:
             executor.close()
 
@@ -194,7 +200,7 @@ class Runner:
         executions = executor.run(given.packed, turns, options.deadline, record)
         outputs: dict[str, Array] = {}
         for it in plan.outputs:
-            info = described(it.name, self.graph.output_type(it.name))
+            info = self.graph.output_infos[it.name]
             outputs[it.name] = unpack_binding(info, executor.output(it, record).data, given.likes.get(it.like))
         self._give_back(executor)
         if record is None:

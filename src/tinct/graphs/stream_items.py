@@ -6,7 +6,10 @@ import copy
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from ..arguments import mapping_of, name_of
+from ..backend.cpu.reused_memory import ReusedMemory
 from ..base.errors import InputError
 from ..ir.dataflow.scope import inputs_of, outputs_of
 from ..ir.dataflow.text import type_text
@@ -45,12 +48,12 @@ class ItemForm:
         self.names = [name for name in self._known if name not in shared and name not in state]
         """The inputs that each item has."""
 
-    def values(self, item: Any) -> dict[str, Any]:
-        """Copies of the values of an item, by input. Raises InputError."""
+    def values(self, item: Any, memory: ReusedMemory | None = None) -> dict[str, Any]:
+        """Copies of the values of an item, by input; those of arrays in `memory`. Raises InputError."""
         if not isinstance(item, Mapping):
             if len(self.names) != 1:
                 raise InputError(f"an item maps {', '.join(self.names) or 'no input'} to values, but is {shown(item)}")
-            return {self.names[0]: kept(item)}
+            return {self.names[0]: kept(item, memory)}
         given = cast("Mapping[str, Any]", item)
         for name in given:
             self._check_input(name)
@@ -59,7 +62,7 @@ class ItemForm:
         missing = [name for name in self.names if name not in given]
         if missing:
             raise InputError(f"the item has no value for the input {', '.join(missing)} of graph {self._name!r}")
-        return {name: kept(it) for name, it in given.items()}
+        return {name: kept(it, memory) for name, it in given.items()}
 
     def _check_input(self, name: object) -> None:
         if name not in self._known:
@@ -88,8 +91,10 @@ class ItemForm:
             raise InputError(f"the output {output!r} is of type {types}")
 
 
-def kept(value: Any) -> Any:
+def kept(value: Any, memory: ReusedMemory | None = None) -> Any:
     """A value that does not change with the caller's, and may be used again."""
+    if memory is not None and type(value) is np.ndarray and not value.dtype.hasobject:
+        return memory.copy(value)
     if isinstance(value, Buffer):
         return value.numpy()
     if isinstance(value, (memoryview, bytearray)):

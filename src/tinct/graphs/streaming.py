@@ -10,6 +10,7 @@ from ..arguments import count_of, seconds_of
 from ..backend.cpu.threads import available_processors
 from ..base.errors import DeviceError, InputError
 from ..streams import Stream
+from ..streams.stages import Values
 from .devices import NodeDevices, node_devices
 from .stream_items import ItemForm
 from .stream_parts import INPUT, OUTPUT
@@ -58,13 +59,15 @@ class Streamable:
         form = ItemForm(program, inputs or {}, state or {}, feed)
         where = StageDevices(device, devices or {}, seconds_of(timeout))
         gpus = _gpus(node_devices(program.module, device, where.devices))
+        shared: Values = {(INPUT, name): it for name, it in form.shared.items()}
+        memory = program.runner.memory
         return Stream(
             stages_of(program, form.feed, where),
             depth=most,
             workers=min(most, available_processors() + len(gpus)),
             state={(INPUT, name): it for name, it in form.state.items()},
             can_retry=_is_lost if gpus else _never,
-            prepare=lambda item: {(INPUT, name): it for name, it in {**form.shared, **form.values(item)}.items()},
+            prepare=lambda item: {**shared, **{(INPUT, name): it for name, it in form.values(item, memory).items()}},
             finish=lambda values: {name: values[OUTPUT, name] for name in program.outputs},
         )
 

@@ -34,7 +34,7 @@ class Item:
 
 @dataclass(slots=True)
 class Flow:
-    """Items in order. `changed` guards everything, and is notified of each change.
+    """Items in order. `changed` guards everything; those who push and pop wait for it.
 
     Of the stages that may run, that of the earliest item does. `states` has what a stage that takes state gets, by the
     number of the item, until the item has it.
@@ -44,7 +44,9 @@ class Flow:
     states: dict[int, Values]
     workers: int
     can_retry: Callable[[BaseException], bool]
-    changed: threading.Condition = field(default_factory=threading.Condition)
+    changed: threading.Condition = field(init=False)
+    _work: threading.Condition = field(init=False)
+    """What threads without a stage wait for, with the same lock."""
     items: deque[Item] = field(default_factory=deque[Item])
     pushed: int = 0
     is_closed: bool = False
@@ -52,6 +54,10 @@ class Flow:
     ended_by: int | None = None
     """The first item that failed before it had state for the next one."""
     threads: list[threading.Thread] = field(default_factory=list[threading.Thread])
+
+    def __post_init__(self) -> None:
+        lock = threading.RLock()
+        self.changed, self._work = threading.Condition(lock), threading.Condition(lock)
 
     def add(self, values: Values) -> int:
         """Add an item; its number. The lock is held."""
@@ -62,19 +68,26 @@ class Flow:
             thread = threading.Thread(target=self._serve, name="tinct stream", daemon=True)
             self.threads.append(thread)
             thread.start()
-        self.changed.notify_all()
+        self._work.notify()
         return self.pushed - 1
 
     def is_done(self, item: Item) -> bool:
         """Whether an item has its results or an error. The lock is held."""
         return not item.is_running and (item.error is not None or item.stage == len(self.stages))
 
+    def close(self) -> None:
+        """Take no more items."""
+        with self.changed:
+            self.is_closed = True
+            self._work.notify_all()
+            self.changed.notify_all()
+
     def cancel(self) -> None:
         """Forget all items. A stage that runs is not stopped, but nothing follows it."""
         with self.changed:
-            self.is_closed = self.is_cancelled = True
+            self.is_cancelled = True
             self.items.clear()
-            self.changed.notify_all()
+            self.close()
 
     # Threads
 
@@ -84,10 +97,13 @@ class Flow:
                 item = self._next()
                 while item is None:
                     if self.is_cancelled or (self.is_closed and all(map(self.is_done, self.items))):
+                        self._work.notify_all()  # the other threads end, too
                         return
-                    self.changed.wait()
+                    self._work.wait()
                     item = self._next()
                 stage, values = self._start(item)
+                if self._next() is not None:
+                    self._work.notify()
             self._run(item, stage, values)
             del item, values  # while this thread waits, they may end
 

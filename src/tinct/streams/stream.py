@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from ..arguments import seconds_of
+from ..backend.alarms import ALARMS
 from ..base.errors import InputError
 from .flow import Flow, Item, named_error
 from .stages import Stage, Values
@@ -118,8 +119,7 @@ class Stream:
     def close(self) -> None:
         """Take no more items. What is under way goes on, and can be popped, also after the `with` statement."""
         with self._entered():
-            self._flow.is_closed = True
-            self._flow.changed.notify_all()
+            self._flow.close()
 
     # Waiting
 
@@ -174,14 +174,14 @@ class Stream:
             waited = time.monotonic() - start
             if seconds is not None and waited >= seconds:
                 raise TimeoutError(f"{what} waited for {seconds:g} s")
-            reason = stuck()
-            is_alone = not self._other_threads() or (waited > _ALONE_SECONDS and len(self._users) == 1)
-            if seconds is None and reason is not None and is_alone:
+            reason = stuck() if seconds is None else None
+            if reason is not None and self._is_alone(waited):
                 raise InputError(reason)
             left = _TURN_SECONDS if seconds is None else min(seconds - waited, _TURN_SECONDS)
             self._flow.changed.wait(left)
 
-    def _other_threads(self) -> bool:
-        """Whether there is a thread that could use the stream beside this one."""
-        own = {threading.current_thread(), *self._flow.threads}
-        return any(it not in own for it in threading.enumerate())
+    def _is_alone(self, waited: float) -> bool:
+        """Whether no other thread is expected to use the stream, for which this one has waited so many seconds."""
+        own = {threading.current_thread(), ALARMS.thread, *self._flow.threads}
+        has_others = any(it not in own for it in threading.enumerate())
+        return not has_others or (waited > _ALONE_SECONDS and len(self._users) == 1)

@@ -1,0 +1,164 @@
+"""A plan while it is recorded: its buffers, constants and steps, and in which buffers a content is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from ..ir import types as wgsl
+from ..ir.layout import runtime_array, size_of, whole_words
+from ..ir.layout_packing import pack
+from .devices import NodeDevices
+from .numbers_in import Packed, without_atomic
+from .plan import HOST, Constant, Fact, Fill, Kind, Piece, Step, Transfer
+from .plan_memory import Draft
+from .plan_values import DataNumber, PlannedContent, Unplannable
+
+_SMALL: Final = 1 << 12
+"""Inputs of a fixed size of at most so many bytes that a node only reads are constants."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """What a plan is for: the bytes of the inputs, the devices, and the outputs that become inputs of the next
+    execution, by name. In a repetition all other inputs stay as they are; else nodes may write them in place. Making
+    the plan ends at the deadline, a value of `time.monotonic`.
+    """
+
+    given: Mapping[str, Packed]
+    devices: NodeDevices
+    feed: Mapping[str, str] = field(default_factory=dict[str, str])
+    is_repeated: bool = False
+    deadline: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantPart:
+    """A content that a constant has at the offset `at`, as a value of `type`."""
+
+    at: int
+    type: wgsl.Type
+    content: PlannedContent
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return self.content.size if runtime_array(self.type) is not None else size_of(self.type)
+
+
+@dataclass(frozen=True, slots=True)
+class _Copied:
+    """Bytes that a step copies into a constant."""
+
+    source: int
+    start: int
+    at: int
+    size: int
+    why: str
+
+
+class PlanDraft:
+    """What is recorded. Buffers are known by their numbers, and have a place in memory only in the plan."""
+
+    def __init__(self, request: PlanRequest) -> None:
+        self.request = request
+        self.fed = frozenset(request.feed.values())
+        """The inputs that are outputs of the execution before."""
+        self.buffers: list[Draft] = []
+        self.steps: list[Step] = []
+        self.constants: list[Constant] = []
+        self.uploads: dict[str, dict[int, str]] = {}
+        """For each input, the buffers that a run writes it to, with the reasons."""
+        self.facts: dict[Fact, None] = {}
+        self._known_constants: dict[object, int] = {}
+
+    # Buffers
+
+    def new(self, label: str, device: str, size: int, kind: Kind) -> int:
+        """A new buffer."""
+        self.buffers.append(Draft(label, device, size, kind))
+        return len(self.buffers) - 1
+
+    def zeroed(self, content: PlannedContent, label: str, device: str) -> int:
+        """A new buffer of zeros."""
+        made = self.new(label, device, content.size, "transient")
+        self.steps.append(Fill(made))
+        return made
+
+    def copied(self, source: int, label: str, device: str, why: str) -> int:
+        """A new buffer with a copy of another."""
+        size = self.buffers[source].size
+        made = self.new(label, device, size, "transient")
+        self.steps.append(Transfer(source, 0, made, 0, size, why))
+        return made
+
+    def on(self, content: PlannedContent, device: str, why: str) -> int:
+        """A buffer with the content on a device."""
+        if device in content.buffers:
+            return content.buffers[device]
+        if content.is_zero:
+            made = self.zeroed(content, content.label, device)
+        elif self.is_known(content) or (content.input and not content.buffers):
+            made = self.new(content.label, device, content.size, "input")
+            self.uploads.setdefault(content.input, {})[made] = why
+        else:
+            made = self.copied(next(iter(content.buffers.values())), content.label, device, why)
+        content.buffers[device] = made
+        return made
+
+    def is_known(self, content: PlannedContent) -> bool:
+        """Whether it is an input that is the same in all executions."""
+        return bool(content.input) and content.input not in self.fed
+
+    # Constants
+
+    def is_constant(self, content: PlannedContent) -> bool:
+        """Whether a node that only reads it gets a constant."""
+        if content.number is not None:
+            return True
+        is_open = content.type is None or runtime_array(content.type) is not None
+        return self.is_known(content) and not is_open and content.size <= _SMALL
+
+    def constant_of(self, content: PlannedContent, type: wgsl.Type, name: str, device: str) -> int:
+        """A constant with a number, or with a small input."""
+        part = ConstantPart(0, type, content)
+        return self.constant({"": part}, whole_words(part.size), name, device, "")
+
+    def constant(self, parts: Mapping[str, ConstantPart], size: int, name: str, device: str, node: str) -> int:
+        """A constant of so many bytes. The keys of its parts are what follows the name in messages."""
+        data, pieces, copies = bytearray(size), list[Piece](), list[_Copied]()
+        for suffix, part in parts.items():
+            content, at = part.content, part.at
+            why = f"{node!r} needs it as {name}{suffix}"
+            if isinstance(content.number, DataNumber):
+                number = content.number
+                if without_atomic(number.type) is not without_atomic(part.type):
+                    raise Unplannable(f"{why}, and as a number of another type than a node writes")
+                copies.append(_Copied(self.on(number.content, device, why), number.offset, at, 4, why))
+            elif content.number is not None:
+                packed = pack(part.type, content.number, name=f"{name}{suffix}")
+                data[at : at + len(packed)] = packed
+            elif self.is_known(content):
+                pieces.append(Piece(content.input, 0, at, part.size))
+            elif not content.is_zero:
+                copies.append(_Copied(self.on(content, device, why), 0, at, part.size, why))
+        if device != HOST and any((it.at | it.start | it.size) % 4 for it in copies):
+            raise Unplannable(f"{node!r} needs {name!r} by a copy of 2 bytes on a GPU")
+        return self._noted(Constant(-1, bytes(data), tuple(pieces)), copies, name, device)
+
+    def packed_constant(self, data: bytes, label: str, device: str) -> int:
+        """A constant of bytes that no input decides."""
+        return self._noted(Constant(-1, data, ()), (), label, device)
+
+    def _noted(self, constant: Constant, copies: Sequence[_Copied], name: str, device: str) -> int:
+        """The buffer of a constant: one for all equal constants on a device into which nothing is copied."""
+        key = (device, constant.data, constant.pieces)
+        if not copies and key in self._known_constants:
+            return self._known_constants[key]
+        made = self.new(name, device, len(constant.data), "constants")
+        self.constants.append(Constant(made, constant.data, constant.pieces))
+        if not copies:
+            self._known_constants[key] = made
+        self.steps += [Transfer(it.source, it.start, made, it.at, it.size, it.why) for it in copies]
+        return made

@@ -1,0 +1,88 @@
+"""The end of a plan: where its outputs are, and what becomes an input of the next execution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..base.errors import InputError
+from .linking import Links
+from .plan import HOST, VERSION, Plan, PlanInput, PlanOutput
+from .plan_draft import PlanDraft
+from .plan_memory import PlanMemory
+from .plan_values import PlannedContent, PlannedValue
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOutputs:
+    """Makes the plan of graph `graph` when everything is recorded."""
+
+    graph: str
+    links: Links
+    draft: PlanDraft
+
+    def plan(self, inputs: Mapping[str, PlannedContent], outputs: Mapping[str, PlannedValue]) -> Plan:
+        """The plan. Raises InputError for an output of another size than the input that it becomes."""
+        draft = self.draft
+        turns = self._turns(inputs, outputs)
+        found = {name: self._result(name, value.content) for name, value in outputs.items()}
+        memory = PlanMemory(draft.buffers, draft.steps, turns, {it.buffer for it in found.values()})
+        return Plan(
+            VERSION,
+            self.graph,
+            tuple(memory.allocations),
+            tuple(memory.buffers),
+            tuple(draft.constants),
+            self._inputs(),
+            tuple(draft.facts),
+            tuple(draft.steps),
+            tuple(found.values()),
+            tuple(draft.request.feed.items()),
+            tuple(memory.rotations()),
+            memory.live_bytes,
+        )
+
+    def _inputs(self) -> tuple[PlanInput, ...]:
+        uploads = self.draft.uploads
+        return tuple(
+            PlanInput(name, len(data), tuple(uploads.get(name, ())), tuple(uploads.get(name, {}).values()))
+            for name, data in self.draft.request.given.items()
+        )
+
+    def _result(self, name: str, content: PlannedContent) -> PlanOutput:
+        """An output, in a buffer that has it already, or on the host."""
+        draft, type = self.draft, self.links.types[self.graph, name]
+        if draft.is_constant(content):
+            return PlanOutput(name, draft.constant_of(content, type, name, HOST), content.like)
+        device = next(iter(content.buffers), HOST)
+        buffer = draft.on(content, HOST if HOST in content.buffers else device, "the program reads it")
+        return PlanOutput(name, buffer, content.like)
+
+    def _turns(self, inputs: Mapping[str, PlannedContent], outputs: Mapping[str, PlannedValue]) -> dict[int, int]:
+        """For a repetition, the buffers that become inputs, with the buffers of these. Copies what cannot change places
+        with an input: it is on another device, or becomes several inputs, or is an input that stays.
+        """
+        draft, turns = self.draft, dict[int, int]()
+        for output, name in draft.request.feed.items():
+            content = outputs[output].content
+            if not draft.uploads.get(name):
+                continue  # no node reads the input
+            (target,) = draft.uploads[name]
+            wanted = draft.buffers[target]
+            source = content.buffers.get(wanted.device)
+            if source is None or source in turns or not self._may_turn(source):
+                why = f"it becomes the input {name!r} of the next execution"
+                known = self._result(output, content).buffer if source is None else source
+                source = draft.copied(known, f"the next {name}", wanted.device, why)
+            if draft.buffers[source].size != wanted.size:
+                raise InputError(
+                    f"output {output!r} has {draft.buffers[source].size} bytes, but the input {name!r} that it becomes "
+                    f"has {inputs[name].size}: to repeat a graph, both must have the same size"
+                )
+            turns[source] = target
+        return turns
+
+    def _may_turn(self, buffer: int) -> bool:
+        kind = self.draft.buffers[buffer].kind
+        is_fed = any(buffer in self.draft.uploads.get(name, ()) for name in self.draft.fed)
+        return kind == "transient" or (kind == "input" and is_fed)
