@@ -21,6 +21,7 @@ from .graph_stream import StreamOptions, stream_graph
 from .graphviz import picture
 from .options import file_argument, print_text, read_source
 from .outputs import show_outputs
+from .prints import print_limit_option, shown_prints
 
 
 def _fed(text: str) -> tuple[str, str]:
@@ -135,6 +136,7 @@ outputs as tinct run does, and --svg draws the times of the nodes.
     metavar="OUTPUT=INPUT",
     help="The output becomes that input of the next execution; without, outputs become inputs of the same name.",
 )
+@print_limit_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random buffers.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Save the outputs (.npz).")
 def command(
@@ -157,11 +159,13 @@ def command(
     until: str | None,
     every: int | None,
     feeds: tuple[tuple[str, str], ...],
+    print_limit: int | None,
     seed: int,
     output: Path | None,
 ) -> None:
     """Check a graph of kernels, and print, draw or run it."""
     runs_only: dict[str, object] = {"--device-of": devices, "--stream": items, "--times": times, "--output": output}
+    runs_only |= {"--print-limit": print_limit is not None}
     runs_only |= {"--repeat": repeat is not None, "--until": until, "--every": every}
     if folder is None:
         runs_only |= {"--buffer": buffers, "--feed": feeds}
@@ -190,22 +194,24 @@ def command(
     first, chosen = "cpu" if device == "auto" else device, _node_devices(device, devices)
     if items:
         options = StreamOptions(items, state, dict(feeds), depth)
-        found = stream_graph(graph, options, given, seed, device=first, devices=chosen, timeout=timeout)
+        with shown_prints(form, print_limit):
+            found = stream_graph(graph, options, given, seed, device=first, devices=chosen, timeout=timeout)
         show_outputs(found, output, form)
         _draw(graph, drawing, {})
         return
     if remarks:
         _print_failure(graph, given)
-    result = graph.run_timed(
-        given,
-        device=first,
-        devices=chosen,
-        timeout=timeout,
-        repeat=repeat,
-        until=until,
-        every=every,
-        feed=dict(feeds) or None,
-    )
+    with shown_prints(form, print_limit):
+        result = graph.run_timed(
+            given,
+            device=first,
+            devices=chosen,
+            timeout=timeout,
+            repeat=repeat,
+            until=until,
+            every=every,
+            feed=dict(feeds) or None,
+        )
     show_outputs(result.outputs, output, form)
     if times:
         _print_run(result, is_open=until is not None)
