@@ -16,7 +16,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tinct.counting.kernel import CountedKernel
+from tinct.instrumented import InstrumentedKernel
 
 from . import machine
 from .__main__ import EFFORTS
@@ -36,7 +36,8 @@ class Counted:
 
     def prepare(self, problem: Problem) -> Prepared:
         start = time.perf_counter()
-        counted = CountedKernel(problem.kernel, problem.kernel.shader.counted)
+        program = problem.kernel.shader.counted
+        counted = InstrumentedKernel(problem.kernel, program.origin, [program])
         kernel = counted.compilation(problem.case.constants).cpu
         compile_seconds = time.perf_counter() - start
         values = {name: it.view(np.uint8) for name, it in counted.values().items()}

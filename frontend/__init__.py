@@ -11,8 +11,8 @@ from ..base.interpreter_state import paused_collection
 from ..ir.diagnostics import Diagnostic, Severity, ShaderError
 from ..ir.source import Source
 from ..ir.wgsl.program import Program
-from .parse import parse
-from .print_comments import with_print_comments
+from .parse import ParseResult, parse
+from .print_comments import print_comments
 from .resolve import Resolved, check_pipeline, nesting_fault, resolve
 
 __all__ = ["Resolved", "check", "check_pipeline", "load_program", "nesting_fault", "parse", "resolve"]
@@ -41,7 +41,7 @@ def check(source: Source) -> tuple[Diagnostic, ...]:
 def _run(source: Source, seconds: dict[str, float]) -> tuple[Program | None, tuple[Diagnostic, ...]]:
     """Parse and resolve. A text with syntax errors is not resolved: missing nodes would cause more errors."""
     started = time.perf_counter()
-    parsed = parse(with_print_comments(source))
+    parsed = _parsed(source)
     seconds["parse"] = time.perf_counter() - started
     if any(diagnostic.is_error for diagnostic in parsed.diagnostics):
         return None, _shown(list(parsed.diagnostics))
@@ -49,6 +49,16 @@ def _run(source: Source, seconds: dict[str, float]) -> tuple[Program | None, tup
     resolved = resolve(source, parsed.unit)
     seconds["resolve"] = time.perf_counter() - started
     return resolved.program, _shown([*parsed.diagnostics, *resolved.diagnostics])
+
+
+def _parsed(source: Source) -> ParseResult:
+    """The syntax tree, with the statements in comments that print."""
+    plain = parse(source)
+    if plain.has_errors:
+        return plain
+    comments = print_comments(source, plain.unit.comments)
+    parsed = parse(comments.as_statements) if comments.spans else plain
+    return ParseResult(parsed.unit, (*map(comments.explained, parsed.diagnostics), *comments.faults))
 
 
 def _shown(found: list[Diagnostic]) -> tuple[Diagnostic, ...]:

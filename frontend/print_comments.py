@@ -1,29 +1,64 @@
-"""`// @debugPrintf("FORMAT", …);`: a statement for printing, in a comment that is alone in its line.
+"""`// @debugPrintf("FORMAT", …);`: a statement for printing, in a comment.
 
-Other tools ignore the comment. `@` marks it, so that a call that was merely commented out stays so.
+Other tools ignore the comment. `@` marks it, so that a call that was merely commented out stays so. Nothing but the
+statement may stand in the comment, and it may not write anything, so that a shader means the same to all tools.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Final
 
+from ..ir.diagnostics import Diagnostic, Note, Severity
 from ..ir.print_formats import NAME
 from ..ir.source import Source, Span
+from ..ir.wgsl import ast
 
-_MARK = b"// @"
-_COMMENT = re.compile(rb"^([ \t]*)" + _MARK + rb"(?=" + NAME.encode() + rb"[ \t]*\()", re.MULTILINE)
-
-
-def with_print_comments(source: Source) -> Source:
-    """The source with the statements of such comments as statements: blanks stand for what makes them comments, so that
-    all places stay what they are. Inside of a block comment this changes nothing that is not blank.
-    """
-    if _MARK + NAME.encode() not in source.data:
-        return source
-    data = _COMMENT.sub(lambda match: match[1] + b" " * len(_MARK), source.data)
-    return Source(source.name, data)
+FORM: Final = f'// @{NAME}("FORMAT", ARGUMENTS…);'
+_MARK: Final = re.compile(r"//[ \t]*@[ \t]*")
+_STATEMENT: Final = re.compile(
+    _MARK.pattern + NAME + r'[ \t]*\([ \t]*"(?:\\.|[^"\\])*"[ \t]*(?:,[^;"]*)?\)[ \t]*;[ \t]*(?://.*)?'
+)
+_LIKE_ONE: Final = re.compile(r"/[/*]+[ \t]*@[ \t]*debug_?print\w*", re.IGNORECASE)
 
 
-def stands_in_comment(source: Source, span: Span) -> bool:
-    """Whether a statement stands in such a comment."""
-    return source.data[: span.start].endswith(_MARK)
+@dataclass(slots=True)
+class PrintComments:
+    """The comments of a source that are statements, and an error for each one that looks so and is none."""
+
+    source: Source
+    spans: list[Span] = field(default_factory=list[Span])
+    faults: list[Diagnostic] = field(default_factory=list[Diagnostic])
+
+    @property
+    def as_statements(self) -> Source:
+        """The source with blanks for what makes them comments, so that all places stay what they are."""
+        data = bytearray(self.source.data)
+        for it in self.spans:
+            mark = _MARK.match(self.source.text(it))
+            assert mark is not None
+            data[it.start : it.start + mark.end()] = b" " * mark.end()
+        return Source(self.source.name, bytes(data))
+
+    def explained(self, found: Diagnostic) -> Diagnostic:
+        """A syntax error that comes of taking the comments as statements, with the nearest comment before it."""
+        before = [it for it in self.spans if found.span is not None and it.start <= found.span.start]
+        if not before:
+            return found
+        note = Note(f"this comment is a statement, since it begins with '@{NAME}'", before[-1])
+        return replace(found, notes=(*found.notes, note))
+
+
+def print_comments(source: Source, comments: Iterable[ast.Comment]) -> PrintComments:
+    """The comments that print, among all."""
+    found = PrintComments(source)
+    for it in comments:
+        if _STATEMENT.fullmatch(it.text):
+            found.spans.append(it.span)
+        elif like_one := _LIKE_ONE.match(it.text):
+            message = f"a comment that prints has the form '{FORM}', on one line and with nothing after it"
+            span = Span(it.span.start, it.span.start + like_one.end())
+            found.faults.append(Diagnostic(Severity.ERROR, "invalid-print", message, span))
+    return found

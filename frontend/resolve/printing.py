@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from ...ir.builtins import builtin
 from ...ir.diagnostics import Note
-from ...ir.print_formats import EXTENSION, NAME, Conversion, FormatFault, parse_format
+from ...ir.print_formats import EXTENSION, NAME, Conversion, FormatFault, comment_start, parse_format
+from ...ir.schema.traverse import walk
 from ...ir.source import Span
 from ...ir.types import Matrix, Type, Vector
 from ...ir.wgsl import ast
-from ..print_comments import stands_in_comment
+from ...ir.wgsl.program import CallsBuiltin, CallsFunction, FunctionInfo
 from . import expressions
 from .context import Context
 from .conversions import make_concrete
@@ -17,15 +21,15 @@ def resolve_print(context: Context, node: ast.Print) -> None:
     """Check the format, and its conversions against the types of the arguments, which become concrete."""
     if node.name != NAME:
         context.fail("unexpected-token", f"'{node.name}' takes no string: only '{NAME}' does", node.format_span)
-    if stands_in_comment(context.source, node.span):
-        if len(context.source.text(node.span).splitlines()) > 1:
-            context.fail("invalid-format", f"a '// @{NAME}' ends in the line it begins in", node.name_span)
-    elif EXTENSION not in context.enables:
+    is_comment = comment_start(context.source.data, node.span.start) is not None
+    if not is_comment and EXTENSION not in context.enables:
         start = Note(f"add 'enable {EXTENSION};' at the start of the module")
         comment = Note(f"or write it as a comment, which other tools ignore: '// @{NAME}(…);'")
         message = f"{NAME} is used without 'enable {EXTENSION};'"
         context.error("extension-required", message, node.name_span, (start, comment))
     types = [make_concrete(context, expressions.resolve(context, it)) for it in node.arguments]
+    if is_comment:
+        _check_only_reads(context, node)
     try:
         conversions = parse_format(node.format).conversions
     except FormatFault as fault:
@@ -39,6 +43,57 @@ def resolve_print(context: Context, node: ast.Print) -> None:
             message = f"'{text}' takes {conversion.expected}, but this is '{type}'"
             notes = (*_hint(conversion, type), Note("the conversion", _place(node, conversion.start, conversion.end)))
             context.fail("invalid-format", message, argument.span, notes)
+
+
+def _check_only_reads(context: Context, node: ast.Print) -> None:
+    """A comment must not change what the shader does: its arguments may neither write nor wait."""
+    for argument in node.arguments:
+        for call in _calls(argument):
+            why = _effect(context, call)
+            if why is not None:
+                message = f"a comment that prints must neither write nor wait, but {why}"
+                note = Note("tools that ignore the comment do not do so: call it in a statement of its own")
+                context.error("invalid-print", message, call.span, (note,))
+
+
+def _effect(context: Context, call: ast.Call) -> str | None:
+    """What a call does besides giving a value, in words; None if it does no more."""
+    target = context.facts.calls.get(call)
+    if isinstance(target, CallsBuiltin):
+        return _effect_of_builtin(target.name)
+    if not isinstance(target, CallsFunction):
+        return None
+    function = target.function
+    accesses = context.accesses.get(function)
+    for it in () if accesses is None else accesses.written:
+        if it.is_module_scope or it in function.parameters:
+            return f"'{function.name}' writes '{it.name}'"
+    effects = map(_effect_of_builtin, _builtins_of(context, function))
+    return next((f"in '{function.name}' {it}" for it in effects if it is not None), None)
+
+
+def _builtins_of(context: Context, function: FunctionInfo) -> Iterator[str]:
+    """The builtin functions that a function calls, itself or by way of others."""
+    reached = [function]
+    for it in reached:  # grows while it is walked
+        targets = [context.facts.calls.get(call) for call in _calls(it.node.body)]
+        yield from (target.name for target in targets if isinstance(target, CallsBuiltin))
+        callees = dict.fromkeys(target.function for target in targets if isinstance(target, CallsFunction))
+        reached += [callee for callee in callees if callee not in reached]
+
+
+def _effect_of_builtin(name: str) -> str | None:
+    """What a builtin function does besides giving a value, in words. Writes of atomics in functions are accesses."""
+    found = builtin(name)
+    if found is None or name == "atomicLoad":
+        return None
+    if found.flags.is_barrier:
+        return f"'{name}' waits for other invocations"
+    return f"'{name}' writes" if found.flags.has_side_effects or found.flags.is_atomic else None
+
+
+def _calls(node: ast.Expression | ast.Block) -> Iterator[ast.Call]:
+    return (it for it in walk(node) if isinstance(it, ast.Call))
 
 
 def _hint(conversion: Conversion, type: Type) -> tuple[Note, ...]:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from .graphs import EmittedPlan, Graph, GraphProgram, graph, host, load_graph, load_plan
     from .ir.diagnostics import Diagnostic, ShaderError
     from .ir.samplers import Sampler
-    from .printing import printed
+    from .print_lines import printed
     from .sessions import Buffer, Session
     from .shader import Kernel, Shader, load
     from .wgsl_functions import ShaderFunction, evaluate
@@ -61,7 +61,7 @@ _HOMES = {
     "Sampler": "ir.samplers",
     "Shader": "shader",
     "load": "shader",
-    "printed": "printing",
+    "printed": "print_lines",
     **dict.fromkeys(("Buffer", "Session"), "sessions"),
     **dict.fromkeys(("ShaderFunction", "evaluate"), "wgsl_functions"),
     **dict.fromkeys(("EmittedPlan", "Graph", "GraphProgram", "graph", "host", "load_graph", "load_plan"), "graphs"),

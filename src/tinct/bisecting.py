@@ -18,6 +18,7 @@ from .base.errors import DeviceError, TinctError
 from .buffers import pack_buffers, unpack_buffers
 from .compare import EXACT, Comparison, Tolerance, compare
 from .dispatch import DispatchSize, dispatch_size
+from .instrumented import plain_runs
 from .ir.core.interp import run
 from .ir.core.nodes import Module
 from .ir.core.text import parse, print_module
@@ -43,15 +44,16 @@ class Dispatch:
     threads: DispatchSize | None = None
 
     def on(self, device: str) -> Arrays:
-        """The buffers that a device computes."""
-        return self.kernel.run_timed(
-            self.buffers,
-            workgroups=self.workgroups,
-            threads=self.threads,
-            constants=self.constants,
-            device=device,
-            trial=False,
-        ).outputs
+        """The buffers that a device computes. Nothing is printed."""
+        with plain_runs():
+            return self.kernel.run_timed(
+                self.buffers,
+                workgroups=self.workgroups,
+                threads=self.threads,
+                constants=self.constants,
+                device=device,
+                trial=False,
+            ).outputs
 
     def interpreted(self, module: Module, timeout: float | None = None) -> Arrays:
         """What the interpreter computes with the entry point of a module. Raises DeviceError after `timeout` s."""

@@ -278,8 +278,8 @@ def _workgroup_size(program: Program, function: FunctionInfo) -> list[int | str]
     return sizes
 
 
-def counters_binding(name: str, point: BindingPoint, words: int) -> BindingInfo:
-    """A storage buffer of so many atomic words, which a kernel of ours has beside the user's bindings."""
-    type, size = array(atomic(U32), words), 4 * words
-    dtype = np.dtype((np.uint32, (words,)))
-    return BindingInfo(name, point.group, point.binding, "storage", "read_write", type, size, size, 4, 4, dtype)
+def words_binding(name: str, point: BindingPoint, words: int | None) -> BindingInfo:
+    """A storage buffer of so many atomic words, or of any number for None, which a kernel of ours has beside the user's
+    bindings.
+    """
+    return describe_binding(name, array(atomic(U32), words), Place(point, AddressSpace.STORAGE, Access.READ_WRITE))

@@ -27,6 +27,7 @@ from .devices import adapter_named, device_named, routed
 from .dispatch import Dispatch, DispatchSize, Timing, check_samplers, dispatch_size
 from .functions import is_hercules_path, load_hercules
 from .graph_calls import call_on_ports
+from .instrumented import InstrumentedKernel, plain_runs, runs_are_plain
 from .ir.diagnostics import Diagnostic, render_all
 from .ir.entry_points import compute_entry_point, missing_entry_point
 from .ir.hints import unknown_name
@@ -41,6 +42,7 @@ from .ir.wgsl.program import Program
 from .origins import ProgramOrigin
 from .outputs import Outputs, summary
 from .pipeline import GpuOptions, Job
+from .print_lines import limited
 from .reflection import (
     BindingInfo,
     EntryPointInfo,
@@ -61,11 +63,10 @@ from .wgsl_functions.expressions import Value
 if TYPE_CHECKING:
     import threading
 
-    from .counting.kernel import CountedKernel, CountedProgram
+    from .counting.kernel import CountedProgram
     from .debugging import Launch, Trace, Writes
     from .debugging.engine import Debugger
-    from .printing import PrintingKernel, PrintingProgram
-    from .sessions.twins import Twin
+    from .printing import PrintingProgram
 
 BufferValue: TypeAlias = (
     "npt.ArrayLike | Mapping[str, Any] | bytes | bytearray | memoryview | Buffer | Sampler | Output"
@@ -181,9 +182,9 @@ class Shader:
     @cached_property
     def counted(self) -> CountedProgram:
         """The program with counters."""
-        from .counting.kernel import CountedProgram
+        from .counting.kernel import counted_program
 
-        return CountedProgram(self.program)
+        return counted_program(self.program, prints=self.printing is not None)
 
     @cached_property
     def printing(self) -> PrintingProgram | None:
@@ -347,6 +348,7 @@ class Kernel:
         via: str | None = None,
         timeout: float | None = None,
         contract: bool = False,
+        print_limit: int | None = None,
     ) -> dict[str, npt.NDArray[Any]]:
         """Dispatch on a device and return the writable buffers; the arrays given stay as they are.
 
@@ -362,7 +364,7 @@ class Kernel:
         always is. Compiling that takes longer than `timeout` seconds is stopped, and so is a dispatch that then
         takes longer; `math.inf` is no limit, and so is None, except that a GPU then has 120 seconds. With
         `contract`, the CPU may round `a * b + c` once, as WGSL allows and GPUs do: that is faster and often
-        more exact, but the results are no longer the interpreter's, bit for bit.
+        more exact, but the results are no longer the interpreter's, bit for bit. `print_limit` is as for `printed`.
 
         Raises InputError for buffers, sizes or names that do not fit, ShaderError for what the device cannot compile,
         DeviceError when the device fails or the time is over.
@@ -376,6 +378,7 @@ class Kernel:
             via=via,
             timeout=timeout,
             contract=contract,
+            print_limit=print_limit,
         ).outputs
 
     def bind_group_layouts(self) -> Layouts:
@@ -425,49 +428,72 @@ class Kernel:
         timeout: float | None = None,
         contract: bool = False,
         trial: bool = True,
+        print_limit: int | None = None,
     ) -> Run:
         """`run` with the seconds that compiling and running took. Without `trial`, the CPU uses fully optimised code
         from the first run on.
         """
-        way = None if via is None else name_of(via, "a way", "hercules")
+        with limited(print_limit):
+            return self._run_timed(
+                buffers, Options(workgroups, threads, constants, device, via, contract, is_trial=trial), timeout
+            )
+
+    def _run_timed(self, buffers: BufferValues, options: Options, timeout: float | None) -> Run:
+        device, contract = options.device, flag_of(options.contract, "contract")
+        way = None if options.via is None else name_of(options.via, "a way", "hercules")
         runner = device_named(routed(name_of(device, "a device", "cpu"), way))
-        contract = flag_of(contract, "contract")
         if contract and device != "cpu":
             raise InputError(f"contract is for the device 'cpu', not {device!r}")
         if any(isinstance(value, Buffer) for value in mapping_of(buffers, "buffers", self.info.bindings).values()):
-            options = Options(workgroups, threads, constants, device, via, contract, is_trial=trial)
             outputs, timing = run_with_buffers(self, buffers, options, timeout)
             return Run(Outputs(outputs), timing)
-        values = values_by_name(self.bindings, buffers)
-        twin = self.twin()
-        kernel = self if twin is None else twin
-        values |= {} if twin is None else twin.values()
-        compilation, packed, count = _prepared(kernel, values, workgroups, threads, constants, device)
+        prepared = self._prepared(buffers, options.workgroups, options.threads, options.constants, device)
         seconds = seconds_of(timeout)
-        timing = runner(Dispatch(compilation, kernel.bindings, packed, count, seconds, contract, trial))
-        outputs = unpack_buffers(kernel.bindings, packed, values)
-        if twin is not None:
-            twin.take(outputs, compilation, count)
-        return Run(Outputs(outputs), timing)
+        timing = runner(
+            Dispatch(
+                prepared.compilation,
+                prepared.kernel.bindings,
+                prepared.packed,
+                prepared.workgroups,
+                seconds,
+                contract,
+                options.is_trial,
+            )
+        )
+        return Run(prepared.outputs(), timing)
 
-    def twin(self) -> Twin | None:
-        """The kernel that runs in its place: with counters while somebody measures coverage, or with records of what it
-        prints. None if nothing is counted or printed.
+    def twin(self) -> InstrumentedKernel | None:
+        """The kernel that runs in its place: with counters while somebody measures coverage, with records of what it
+        prints, or with both. None if nothing is counted or printed.
         """
+        if runs_are_plain():
+            return None
         return self._counted if recorders() else self._printing
 
+    @property
+    def prints(self) -> bool:
+        """Whether it may print by `debugPrintf`."""
+        return self._printing is not None
+
     @cached_property
-    def _counted(self) -> CountedKernel:
-        from .counting.kernel import CountedKernel
-
-        return CountedKernel(self, self.shader.counted)
+    def _counted(self) -> InstrumentedKernel:
+        counted, prints = self.shader.counted, self._prints
+        return InstrumentedKernel(self, counted.origin, [counted] if prints is None else [prints, counted])
 
     @cached_property
-    def _printing(self) -> PrintingKernel | None:
-        from .printing import PrintingKernel
+    def _printing(self) -> InstrumentedKernel | None:
+        prints = self._prints
+        if prints is None:
+            return None
+        from .printing import PrintingOrigin
 
+        return InstrumentedKernel(self, PrintingOrigin(prints.program), [prints])
+
+    @cached_property
+    def _prints(self) -> PrintingProgram | None:
+        """The prints of its program, if it may print."""
         program = self.shader.printing
-        return None if program is None or self.info.name not in program.entries else PrintingKernel(self, program)
+        return program if program is not None and self.info.name in program.entries else None
 
     def sanitize(
         self,
@@ -481,11 +507,12 @@ class Kernel:
         """`run` on the interpreter, which looks for races and misuse of memory (see `ir.core.sanitizer`)."""
         from .ir.core.sanitizer import sanitize
 
-        values = values_by_name(self.bindings, buffers)
-        compilation, packed, count = _prepared(self, values, workgroups, threads, constants, "interp")
-        findings = sanitize(compilation.specialised, compilation.entry, packed, count, timeout=seconds_of(timeout))
-        outputs = Outputs(unpack_buffers(self.bindings, packed, values))
-        return Sanitized(outputs, findings, self.shader.source)
+        prepared = self._prepared(buffers, workgroups, threads, constants, "interp")
+        compilation, seconds = prepared.compilation, seconds_of(timeout)
+        findings = sanitize(
+            compilation.specialised, compilation.entry, prepared.packed, prepared.workgroups, timeout=seconds
+        )
+        return Sanitized(prepared.outputs(), findings, self.shader.source)
 
     def trace(
         self,
@@ -567,9 +594,46 @@ class Kernel:
     ) -> Launch:
         from .debugging import Launch
 
-        values = values_by_name(self.bindings, buffers)
-        compilation, packed, count = _prepared(self, values, workgroups, threads, constants, "interp")
-        return Launch(self.shader.program, self.info.name, compilation.job.constants, packed, count)
+        with plain_runs():
+            made = self._prepared(buffers, workgroups, threads, constants, "interp")
+        return Launch(self.shader.program, self.info.name, made.compilation.job.constants, made.packed, made.workgroups)
+
+    def _prepared(
+        self,
+        buffers: BufferValues,
+        workgroups: DispatchSize | None,
+        threads: DispatchSize | None,
+        constants: Constants | None,
+        device: str,
+    ) -> _Prepared:
+        """What a dispatch needs. Raises InputError and ShaderError."""
+        values, twin = values_by_name(self.bindings, buffers), self.twin()
+        kernel = self if twin is None else twin
+        values |= {} if twin is None else twin.values()
+        compilation = kernel.compilation(constants)
+        compilation.check_runnable_on(device)
+        packed = pack_buffers(kernel.bindings, values, "compact" if adapter_named(device) is None else "wide")
+        check_samplers(compilation, kernel.bindings, packed)
+        return _Prepared(kernel, twin, values, compilation, packed, dispatch_size(workgroups, threads, compilation))
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A dispatch: the kernel that runs, the values that were given, and the bytes of each binding."""
+
+    kernel: Kernel | InstrumentedKernel
+    twin: InstrumentedKernel | None
+    values: Mapping[str, Any]
+    compilation: Compilation
+    packed: dict[BindingPoint, bytearray]
+    workgroups: tuple[int, int, int]
+
+    def outputs(self) -> Outputs:
+        """What the dispatch, which has ended, wrote for the caller."""
+        outputs = unpack_buffers(self.kernel.bindings, self.packed, self.values)
+        if self.twin is not None:
+            self.twin.take(outputs, self.compilation, self.workgroups)
+        return Outputs(outputs)
 
 
 def _global_id(invocation: object) -> tuple[int, int, int]:
@@ -579,19 +643,3 @@ def _global_id(invocation: object) -> tuple[int, int, int]:
         raise InputError(f"an invocation is one to three whole numbers, not {shown(invocation)}")
     x, y, z = (*(count_of(it, "an invocation's id") for it in numbers), 0, 0)[:3]
     return x, y, z
-
-
-def _prepared(
-    kernel: Kernel | Twin,
-    values: Mapping[str, Any],
-    workgroups: DispatchSize | None,
-    threads: DispatchSize | None,
-    constants: Constants | None,
-    device: str,
-) -> tuple[Compilation, dict[BindingPoint, bytearray], tuple[int, int, int]]:
-    """The inputs of a dispatch: the compilation, the bytes of each binding, and the number of workgroups."""
-    compilation = kernel.compilation(constants)
-    compilation.check_runnable_on(device)
-    packed = pack_buffers(kernel.bindings, values, "compact" if adapter_named(device) is None else "wide")
-    check_samplers(compilation, kernel.bindings, packed)
-    return compilation, packed, dispatch_size(workgroups, threads, compilation)

@@ -7,10 +7,9 @@ import pytest
 
 import tinct
 from tinct import formatting, frontend, minifying
-from tinct.ir.print_formats import parse_format, word_count
+from tinct.ir.print_formats import parse_format, recorded, word_count
 from tinct.ir.source import Source
 from tinct.ir.types import F16, F32, I32, U32, matrix, vector
-from tinct.transforms.from_wgsl.printing import HEADER, ROOM
 
 DEVICES = ("cpu", "gpu", "interp", "hercules")
 KERNEL = """\
@@ -102,6 +101,40 @@ def test_what_leaves_tinct_has_no_prints_but_their_effects() -> None:
         assert not frontend.check(Source.from_text(text))
 
 
+def test_arguments_in_comments_have_no_effects() -> None:
+    text = """
+        enable wgpu_debug_printf;
+        @group(0) @binding(0) var<storage, read_write> a: atomic<u32>;
+        @group(0) @binding(1) var t: texture_storage_2d<r32float, write>;
+        var<private> p: u32;
+        var<workgroup> w: u32;
+        fn reads() -> u32 { var x = 1u; x = by_pointer(&x); return x + p; }
+        fn writes() -> u32 { p = 3u; return 1u; }
+        fn by_pointer(q: ptr<function, u32>) -> u32 { *q = 3u; return 1u; }
+        fn stores() -> u32 { textureStore(t, vec2u(0), vec4f(1)); return 1u; }
+        fn outer() -> u32 { return stores() + stores(); }
+        @compute @workgroup_size(1) fn main() {
+            var v = 1u;
+            // @debugPrintf("%u %u", reads(), atomicLoad(&a));
+            // @debugPrintf("%u", atomicAdd(&a, 1u));
+            // @debugPrintf("%u", 1u + writes());
+            // @debugPrintf("%u", by_pointer(&v)); // why
+            v = 2u; // @debugPrintf("%u", outer());
+            // @ debugPrintf("%u", workgroupUniformLoad(&w));
+            debugPrintf("%u %u", writes(), atomicAdd(&a, 1u));
+        }"""
+    source = Source.from_text(text)
+    found = [it for it in frontend.check(source) if it.is_error]
+    assert {it.code for it in found} == {"invalid-print"}
+    assert [(it.message.partition("but ")[2], it.span and source.text(it.span)) for it in found] == [
+        ("'atomicAdd' writes", "atomicAdd(&a, 1u)"),
+        ("'writes' writes 'p'", "writes()"),
+        ("'by_pointer' writes 'q'", "by_pointer(&v)"),
+        ("in 'outer' 'textureStore' writes", "outer()"),
+        ("'workgroupUniformLoad' waits for other invocations", "workgroupUniformLoad(&w)"),
+    ]
+
+
 def test_formatting_keeps_both_forms() -> None:
     text = formatting.format_source(Source.from_text(KERNEL.replace(", f32(i), vec2", ",f32( i ) ,vec2")))
     assert text == formatting.format_source(Source.from_text(text))
@@ -109,18 +142,30 @@ def test_formatting_keeps_both_forms() -> None:
     assert 'k=%d %5.2f%% \\"%s\\" %s"' in text
 
 
-def test_lost_records_are_counted() -> None:
+def test_lost_lines_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     text = """
         @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
             for (var k = 0u; k < 100; k++) {
                 // @debugPrintf("%u", k);
             }
         }"""
+    kernel, size = tinct.load(text)["main"], 20
     with tinct.printed() as prints:
-        tinct.load(text)["main"].run({}, threads=1024)
-    assert len(prints.lines) == ROOM // 5
-    assert prints.lost == 102400 - ROOM // 5
+        kernel.run({}, threads=1024)
+    assert len(prints.lines) == (1 << 20) // size
+    assert prints.lost == 102400 - len(prints.lines)
     assert all(0 <= int(it.text) < 100 for it in prints.lines)
+    for device in DEVICES:
+        with tinct.printed(print_limit=10 * size + 3) as few:
+            kernel.run({}, threads=64, device=device)
+            kernel.run({}, threads=64, device=device, print_limit=6400 * size)
+        assert (len(few.lines), few.lost) == (6410, 6390), device
+    kernel.run({}, threads=64, print_limit=0)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "6400 lines were not kept" in printed.err
+    with pytest.raises(tinct.InputError, match="print_limit is a number of bytes"):
+        kernel.run({}, threads=64, print_limit=-1)
 
 
 @pytest.mark.parametrize(
@@ -128,8 +173,14 @@ def test_lost_records_are_counted() -> None:
     [
         ('fn f() { debugPrintf("x"); }', "extension-required", "wgpu_debug_printf"),
         ('fn f() { print("x"); }', "unexpected-token", "takes no string"),
-        ('fn f() {\n// @debugPrintf("%u",\n1); }', "invalid-format", "ends in the line"),
-        ('fn f() {\n// @debugPrintf("%u", 1)\n}', "missing-token", "expected"),
+        ('fn f() {\n// @debugPrintf("%u",\n1; }', "unexpected-token", ""),
+        ('fn f() {\n// @debugPrintf("%u", 1)\n}', "invalid-print", "has the form"),
+        ('fn f() {\n//@DebugPrintf("%u", 1);\n}', "invalid-print", "has the form"),
+        ('fn f() {\n// @debugPrintf "x";\n}', "invalid-print", "has the form"),
+        ("fn f() {\n// @debugPrintf(x);\n}", "invalid-print", "has the form"),
+        ('fn f() {\n/* @debugPrintf("x"); */\n}', "invalid-print", "on one line"),
+        ('fn f() {\nvar x = 1;\n// @debugPrintf("x"); x = 2;\n}', "invalid-print", "nothing after it"),
+        ('fn f() {\nif true {} // @debugPrintf("x");\nelse {}\n}', "unexpected-token", "comment is a statement"),
         ('fn f() {\n// @debugPrintf("%u %s", 1);\n}', "invalid-format", "2 conversions for 1 argument"),
         ('fn f(v: vec2f) {\n// @debugPrintf("é%v3f", v);\n}', "invalid-format", "a vec3 of f32 or f16"),
         ('fn f() {\n// @debugPrintf("%99999d", 1);\n}', "invalid-format", "unknown conversion"),
@@ -144,6 +195,41 @@ def test_faults(text: str, code: str, word: str) -> None:
     (found,) = (it for it in frontend.check(Source.from_text(text)) if it.is_error)
     assert found.code == code
     assert word in " ".join([found.message, *(it.message for it in found.notes)])
+
+
+def test_values_of_all_types_are_written_as_wgsl_does() -> None:
+    text = """
+        enable f16;
+        struct Inner { at: vec3f, is_on: bool, h: array<f16, 2> }
+        struct Outer { inner: array<Inner, 2>, m: mat2x3f, n: array<array<i32, 3>, 2> }
+        @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3u) {
+            let x = f32(id.x);
+            var local: Outer;
+            local.inner[1] = Inner(vec3f(x, 0.5, -1), id.x > 1, array(1h, f16(x)));
+            local.m[1][2] = x;
+            local.n[1][id.x % 3] = -7;
+            if id.x % 2 == 1 {
+                // @debugPrintf("%s|%s|%s|%s|%d", local, local.inner[1].h, local.n, array<vec2u, 1>(), i32(x));
+            }
+            // @debugPrintf("%s", array<u32, 300>());
+        }"""
+    shader = tinct.load(text)
+    expected = list[str]()
+    for x in range(4):
+        n = ["0", "0", "0"]
+        n[x % 3] = "-7"
+        n_text = f"array<array<i32, 3>, 2>(array<i32, 3>(0, 0, 0), array<i32, 3>({', '.join(n)}))"
+        h = f"array<f16, 2>(1.0, {x}.0)"
+        zero = "Inner(vec3f(0.0, 0.0, 0.0), false, array<f16, 2>(0.0, 0.0))"
+        inner = f"array<Inner, 2>({zero}, Inner(vec3f({x}.0, 0.5, -1.0), {'true' if x > 1 else 'false'}, {h}))"
+        outer = f"Outer({inner}, mat2x3f(0.0, 0.0, 0.0, 0.0, 0.0, {x}.0), {n_text})"
+        if x % 2:
+            expected.append(f"{outer}|{h}|{n_text}|array<vec2u, 1>(vec2u(0, 0))|{x}")
+        expected.append(f"array<u32, 300>({', '.join(['0'] * 300)})")
+    for device in DEVICES:
+        with tinct.printed() as prints:
+            shader["main"].run({}, threads=4, device=device)
+        assert [it.text for it in prints.lines] == expected, device
 
 
 def test_names_of_the_user_are_free() -> None:
@@ -170,6 +256,6 @@ def test_formats_follow_c() -> None:
         ('"%f %f"', (F32, F32), [0x7F800000, 0x7FC00000], "inf nan"),
     ]
     for literal, types, words, text in cases:
-        assert parse_format(literal).apply(types, words) == text
+        remaining = iter(words)
+        assert parse_format(literal).apply(types, [recorded(it, remaining) for it in types]) == text
     assert word_count(matrix(3, 2, F32)) == 6
-    assert HEADER == 2

@@ -8,7 +8,7 @@ the CPU makes them in copies for each of its threads, and gangs combine their la
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Container, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, assert_never
@@ -75,9 +75,11 @@ def totals(words: Sequence[int], invocations: int) -> list[int]:
     return found
 
 
-def count_blocks(module: nodes.Module) -> Counting:
-    """Put counters into a module that was just built. The numbers of blocks are those before."""
-    flows = {it.name: flow_of(it) for it in module.functions}
+def count_blocks(module: nodes.Module, uncounted: Container[str] = ()) -> Counting:
+    """Put counters into a module that was just built. The numbers of blocks are those before. `uncounted` are names of
+    functions of our own, which call no others.
+    """
+    flows = {it.name: flow_of(it) for it in module.functions if it.name not in uncounted}
     numbers = {id(block): (name, number) for name, flow in flows.items() for number, block in enumerate(flow.blocks)}
     calls: dict[str, list[BlockKey]] = {}
     for function in module.functions:

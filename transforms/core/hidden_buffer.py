@@ -17,8 +17,9 @@ _HIGHEST: Final = 999
 """The greatest number of a binding that WebGPU allows by default (`maxBindingsPerBindGroup`)."""
 
 
-def add_hidden_buffer(module: nodes.Module, name: str, words: int) -> nodes.Var:
-    """A new variable of `array<atomic<u32>, words>`, at the highest binding of group 0 that the module does not use.
+def add_hidden_buffer(module: nodes.Module, name: str, words: int | None) -> nodes.Var:
+    """A new variable of `array<atomic<u32>, words>`, at the highest binding of group 0 that the module does not use;
+    it is runtime-sized if `words` is None.
 
     Entry points that use it must list it among their resources. Raises InputError if all bindings are in use.
     """

@@ -46,7 +46,8 @@ def build_with_printing(program: Program) -> tuple[Module, Printing]:
     """
     builder = ModuleBuilder.of(program)
     builder.module_scope()
-    printing = builder.printing = Printing(builder.builder.module, builder.names)
+    most = sum(isinstance(it, ast.Print) for it in walk(program.unit))
+    printing = builder.printing = Printing(builder.builder.module, builder.names, most)
     builder.all_functions()
     printing.finish()
     return builder.builder.module, printing

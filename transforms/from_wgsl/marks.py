@@ -15,6 +15,7 @@ from ...ir.core.builder import Builder
 from ...ir.core.names import NameScope
 from ...ir.core.nodes import Block, Function, Loop, Module
 from ...ir.core.values import Value
+from ...ir.print_formats import comment_start
 from ...ir.source import Span
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import FunctionInfo, NodeMap, Program, Variable
@@ -22,19 +23,28 @@ from .build import ModuleBuilder
 
 
 class Role(Enum):
-    """What a mark stands before: a statement, the condition of a loop, a turn of a loop, or the end of a function."""
+    """What a mark stands before: a statement, the condition of a loop, a turn of a loop, the end of a function, or,
+    where the arguments of a `debugPrintf` have been evaluated, the printing.
+    """
 
     STATEMENT = auto()
     CONDITION = auto()
     TURN = auto()
     END = auto()
+    PRINT = auto()
+
+    @property
+    def is_stop(self) -> bool:
+        """Whether a run may stop there."""
+        return self not in (Role.TURN, Role.PRINT)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mark:
     """A place between two instructions. `node` is the statement; for a condition its expression, for a turn the loop,
-    for the end the function. `scope` has the variables of the function that are visible there, inner ones last, and
-    `insertion` is an offset in the source where a statement would see the same variables.
+    for the end the function, for a printing the `debugPrintf`. `scope` has the variables of the function that are
+    visible there, inner ones last, and `insertion` is an offset in the source where a statement would see the same
+    variables.
     """
 
     role: Role
@@ -99,7 +109,7 @@ class _MarkingBuilder(ModuleBuilder):
     def statement(self, node: ast.Statement) -> None:
         """Mark a statement, and extend the scope by what it declares."""
         if not isinstance(node, _WITHOUT_MARK):
-            self._mark(Role.STATEMENT, node, node.span, node.span.start)
+            self._mark(Role.STATEMENT, node, node.span, self._before(node))
         super().statement(node)
         if isinstance(node, (ast.Var, ast.Let, ast.Const)):
             self._scope = (*self._scope, self.facts.declared[node])
@@ -146,6 +156,18 @@ class _MarkingBuilder(ModuleBuilder):
 
         super()._loop(node, marked, continuing)
 
+    def _print(self, node: ast.Print) -> None:
+        """Keep the values of the arguments."""
+        for argument in node.arguments:
+            self.value(argument)
+        self._mark(Role.PRINT, node, node.span, self._before(node))
+
+    def _before(self, node: ast.Statement) -> int:
+        """Where another statement may stand before a statement, which may stand in a comment."""
+        start = node.span.start
+        comment = comment_start(self.program.source.data, start) if isinstance(node, ast.Print) else None
+        return start if comment is None else comment
+
     def _guarded(self, condition: ast.Expression | None, body: ast.Block) -> None:
         if condition is not None:
             self._mark(Role.CONDITION, condition, condition.span, condition.span.start)
@@ -169,5 +191,5 @@ class _MarkingBuilder(ModuleBuilder):
 
 def statements_of(marks: Iterable[list[tuple[int, Mark]]]) -> list[Mark]:
     """All marks at which a run may stop, in the order of the source."""
-    found = [mark for pairs in marks for _, mark in pairs if mark.role is not Role.TURN]
+    found = [mark for pairs in marks for _, mark in pairs if mark.role.is_stop]
     return sorted(found, key=lambda mark: mark.span)

@@ -17,6 +17,7 @@ from ..base.errors import InputError
 from ..cases import Case, KernelCases, load_cases, save_pictures
 from ..devices import DEVICES, adapter_named, routed
 from ..functions import HerculesFile
+from ..instrumented import plain_runs
 from ..ir.diagnostics import ShaderError
 from ..shader import Shader
 from .device_names import ADAPTER_HELP, EMULATED_HELP, KERNEL_DEVICE, kernel_device_name
@@ -76,7 +77,8 @@ def command(
         raise InputError(f"no case file (.toml) in {', '.join(map(str, paths))}")
     chosen = list(dict.fromkeys(devices)) or list(DEVICES)
     chosen += [routed(device, via) for device in chosen if via is not None and adapter_named(device) is not None]
-    found = _run_all(kernels, chosen, _Gpu(is_asked_for=bool(devices)), picture_dir)
+    with plain_runs():
+        found = _run_all(kernels, chosen, _Gpu(is_asked_for=bool(devices)), picture_dir)
     if form == "json":
         click.echo(json.dumps([_as_json(answer) for answer in found], indent=2))
     else:

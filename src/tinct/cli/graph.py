@@ -11,6 +11,7 @@ from .device_names import ADAPTER_HELP, DEVICE, device_of_node, device_or_auto
 from .graph_plan import follow_plan
 from .graph_request import GraphRequest
 from .options import file_argument, read_source
+from .prints import print_limit_option
 
 
 def _fed(text: str) -> tuple[str, str]:
@@ -127,6 +128,7 @@ checked, and with --run followed; inputs without a --buffer are those in its fol
     metavar="OUTPUT=INPUT",
     help="The output becomes that input of the next execution; without, outputs become inputs of the same name.",
 )
+@print_limit_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random buffers.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Save the outputs (.npz).")
 def command(
@@ -149,6 +151,7 @@ def command(
     until: str | None,
     every: int | None,
     feeds: tuple[tuple[str, str], ...],
+    print_limit: int | None,
     seed: int,
     output: Path | None,
 ) -> None:
@@ -172,6 +175,7 @@ def command(
         until=until,
         every=every,
         feed=dict(feeds),
+        print_limit=print_limit,
         seed=seed,
         output=output,
     )

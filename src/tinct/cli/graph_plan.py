@@ -39,6 +39,7 @@ def _check(asked: GraphRequest) -> None:
         "--until": asked.until,
         "--every": asked.every,
         "--feed": asked.feed,
+        "--print-limit": asked.print_limit is not None,
     }
     for option, given in graphs_only.items():
         if given:

@@ -20,6 +20,7 @@ from .buffer_specs import make_inputs
 from .graph_shown import draw_graph, print_all, print_graph, print_times
 from .graph_stream import StreamOptions, stream_graph
 from .outputs import show_outputs
+from .prints import shown_prints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,7 @@ class GraphRequest:
     until: str | None
     every: int | None
     feed: Mapping[str, str]
+    print_limit: int | None
     seed: int
     output: Path | None
 
@@ -85,7 +87,8 @@ class GraphRequest:
     def _stream(self, graph: GraphProgram) -> None:
         options = StreamOptions(self.items, self.state, self.feed, self.depth)
         where = {"device": self._first_device, "devices": self._node_devices(), "timeout": self.timeout}
-        found = stream_graph(graph, options, self._inputs(graph), self.seed, **where)
+        with shown_prints(self.form, self.print_limit):
+            found = stream_graph(graph, options, self._inputs(graph), self.seed, **where)
         show_outputs(found, self.output, self.form)
         draw_graph(graph, self.drawing, {})
 
@@ -93,16 +96,17 @@ class GraphRequest:
         given = self._inputs(graph)
         if self.has_remarks:
             _print_failure(graph, given)
-        result = graph.run_timed(
-            given,
-            device=self._first_device,
-            devices=self._node_devices(),
-            timeout=self.timeout,
-            repeat=self.repeat,
-            until=self.until,
-            every=self.every,
-            feed=self.feed or None,
-        )
+        with shown_prints(self.form, self.print_limit):
+            result = graph.run_timed(
+                given,
+                device=self._first_device,
+                devices=self._node_devices(),
+                timeout=self.timeout,
+                repeat=self.repeat,
+                until=self.until,
+                every=self.every,
+                feed=self.feed or None,
+            )
         show_outputs(result.outputs, self.output, self.form)
         if self.is_timed:
             self._print_run(result)
@@ -138,6 +142,7 @@ class GraphRequest:
             "--repeat": self.repeat is not None,
             "--until": self.until,
             "--every": self.every,
+            "--print-limit": self.print_limit is not None,
         }
         if self.folder is None:
             runs_only |= {"--buffer": self.buffers, "--feed": self.feed}

@@ -19,7 +19,6 @@ from ..dispatch import DispatchSize, Timing
 from ..ir.diagnostics import render_all
 from ..ir.source import Source
 from ..origins import CoreOrigin
-from ..printing import Prints, lost_text, printed
 from ..sessions.calls import Constants
 from ..shader import BufferValues, Kernel, Run, Sanitized, Shader
 from .buffer_specs import make_buffers
@@ -39,6 +38,7 @@ from .options import (
     via_option,
 )
 from .outputs import show_outputs
+from .prints import print_limit_option, shown_prints
 
 
 @click.command(
@@ -79,8 +79,8 @@ as fast, and are mostly more exact; but the results are no longer the interprete
 that no run can reach. Below a branch stands which way was never taken. With --format json it goes to standard error.
 
 \b
-What the kernel prints by debugPrintf comes before the buffers; with --format json it goes to standard error. While
---coverage counts, and under --sanitize, nothing is printed.
+What the kernel prints by debugPrintf comes before the buffers; with --format json it goes to standard error. A trace
+shows it where it was printed. --print-limit is the room for it in bytes: 16 for a line, and 4 for each component.
 
 \b
 --sanitize reports data races between invocations, reads of workgroup memory before any write, indices out of
@@ -118,6 +118,7 @@ wrote that part of a buffer or of workgroup memory, from which line, with which 
 @click.option("--turns", metavar="FIRST,LAST", help="Turns of each loop in a trace.  [default: 2,1]")
 @click.option("--who-wrote", metavar="PATH", help="Show the writes to a part of memory; see below.")
 @click.option("--coverage", is_flag=True, help="Print how often each line ran; see below.")
+@print_limit_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For random buffers.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Save the results (.npz).")
 @format_option
@@ -138,11 +139,13 @@ def command(
     turns: str | None,
     who_wrote: str | None,
     coverage: bool,
+    print_limit: int | None,
     seed: int,
     output: Path | None,
     form: str,
 ) -> None:
     """Run a compute kernel once and print, or save, the buffers it wrote."""
+    _check_is_shader(file)
     kernel = _shader(read_source(file), start).kernel(entry)
     given = make_buffers(kernel, buffers, seed)
     invocations = parse_extent(threads, "--threads")
@@ -160,11 +163,12 @@ def command(
     elif who_wrote is not None:
         show_writes(asked.who_wrote(kernel, who_wrote), form)
     elif sanitize:
-        _report(asked.sanitize(kernel), output, form)
+        with shown_prints(form, print_limit):
+            watched = asked.sanitize(kernel)
+        _report(watched, output, form)
     else:
-        with printed() as prints, measure() if coverage else nullcontext() as seen:
+        with shown_prints(form, print_limit), measure() if coverage else nullcontext() as seen:
             result = asked.run(kernel, device, via, contract=contract)
-        _print_lines(prints, form)
         show_outputs(result.outputs, output, form)
         for covered in seen or ():
             click.echo(f"{listing(covered)}\n\n{summary([covered])}", err=form == "json")
@@ -224,14 +228,6 @@ class _Asked:
         )
 
 
-def _print_lines(prints: Prints, form: str) -> None:
-    """What the kernel printed by debugPrintf."""
-    for line in prints.lines:
-        click.echo(line.text, err=form == "json")
-    if prints.lost:
-        click.echo(lost_text(prints.lost), err=True)
-
-
 def _print_timing(device: str, timing: Timing) -> None:
     how = "loaded from the cache" if timing.is_cached else "compiled"
     click.echo(f"{device}: {how} in {timing.compile * 1e3:.1f} ms, ran in {timing.run * 1e3:.3f} ms", err=True)
@@ -244,6 +240,15 @@ def _shader(source: Source, start: str | None) -> Shader:
     from ..passes import wgsl_of
 
     return Shader(Source.from_text(wgsl_of(CoreOrigin(source).core()), source.name))
+
+
+def _check_is_shader(file: str) -> None:
+    """Raise InputError for Hercules IR."""
+    if file.endswith(".hir"):
+        raise InputError(
+            f"{file} holds Hercules IR, whose functions 'tinct hercules {file} --run' executes: tinct run, with "
+            "--trace, --who-wrote, --sanitize and --coverage, is for WGSL"
+        )
 
 
 def _check_interpreted(chosen: list[str], name: str, *, is_other: bool) -> None:

@@ -1,45 +1,24 @@
-"""A kernel with counters."""
+"""The counters of a program: the instrument of kernels that are counted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
-from typing import Any, Protocol
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ..compilation import Compilation
 from ..ir.core.nodes import Module
 from ..ir.wgsl.program import Program
 from ..origins import ProgramOrigin
-from ..pipeline import Job
-from ..reflection import BindingInfo, EntryPointInfo, counters_binding
+from ..reflection import BindingInfo, words_binding
 from ..transforms.core.count_blocks import Counting, count_blocks, totals
+from ..transforms.from_wgsl.build import build_with_printing
 from .places import Places, places_of
 from .recorders import recorders
 
-_NAME = "counters of tinct"
+_NAME: Final = "counters of tinct"
 """The name of the buffer among a kernel's bindings: no WGSL name has a space."""
-
-
-class Countable(Protocol):
-    """A kernel that can be counted."""
-
-    @property
-    def info(self) -> EntryPointInfo:
-        """Its entry point."""
-        ...
-
-    @property
-    def bindings(self) -> Sequence[BindingInfo]:
-        """The bound variables it uses."""
-        ...
-
-    def compilation(self, constants: Mapping[str, Any] | None = None) -> Compilation:
-        """Its compilation with values for overrides."""
-        ...
 
 
 class CountedOrigin(ProgramOrigin):
@@ -47,60 +26,49 @@ class CountedOrigin(ProgramOrigin):
 
     def core(self) -> Module:
         """See `Origin`."""
+        return self.counted()[0]
+
+    def counted(self) -> tuple[Module, Counting]:
+        """The module, and what its counters mean."""
         module = super().core()
-        count_blocks(module)
-        return module
+        return module, count_blocks(module)
+
+
+class CountedPrintingOrigin(CountedOrigin):
+    """A checked WGSL program that prints, with counters."""
+
+    def counted(self) -> tuple[Module, Counting]:
+        """See `CountedOrigin`."""
+        module, printing = build_with_printing(self.program)
+        return module, count_blocks(module, uncounted=printing.writers)
 
 
 @dataclass(eq=False)
 class CountedProgram:
-    """What all counted kernels of a program share."""
+    """What all counted kernels of a program share. `origin` gives the module with counters."""
 
-    program: Program
+    origin: CountedOrigin
     counting: Counting = field(init=False)
     places: Places = field(init=False)
+    binding: BindingInfo | None = field(init=False)
 
     def __post_init__(self) -> None:
-        self.counting = count_blocks(ProgramOrigin(self.program).core())
-        self.places = places_of(self.program)
+        _, self.counting = self.origin.counted()
+        self.places = places_of(self.origin.program)
+        point = self.counting.point
+        self.binding = None if point is None else words_binding(_NAME, point, self.counting.words)
 
+    def words(self) -> npt.NDArray[np.uint32]:
+        """Zeros."""
+        return np.zeros(self.counting.words, np.uint32)
 
-class CountedKernel:
-    """A kernel with a further binding for its counters, which a device runs as any other."""
-
-    def __init__(self, kernel: Countable, counted: CountedProgram) -> None:
-        self.info = kernel.info
-        self._kernel = kernel
-        self._counted = counted
-        self._own = _binding(counted.counting)
-        self.bindings: tuple[BindingInfo, ...] = (*kernel.bindings, *self._own)
-        self._compilations: dict[Compilation, Compilation] = {}
-
-    def compilation(self, constants: Mapping[str, Any] | None = None) -> Compilation:
-        """Its compilation with values for overrides. Raises InputError."""
-        plain = self._kernel.compilation(constants)
-        if plain not in self._compilations:
-            job = plain.job
-            self._compilations[plain] = Compilation(Job(CountedOrigin(self._counted.program), job.entry, job.constants))
-        return self._compilations[plain]
-
-    def values(self) -> dict[str, npt.NDArray[np.uint32]]:
-        """The values of its own bindings before a dispatch."""
-        return {it.name: np.zeros(self._counted.counting.words, np.uint32) for it in self._own}
-
-    def take(
-        self,
-        outputs: MutableMapping[str, npt.NDArray[Any]],
-        compilation: Compilation,
-        workgroups: tuple[int, int, int],
-    ) -> None:
-        """Take the values of its own bindings out of the outputs of a dispatch, and tell the recorders."""
-        words = [it for info in self._own for it in outputs.pop(info.name).tolist()]
-        invocations = prod(workgroups) * prod(compilation.workgroup_size)
-        counts = self._counted.counting.counts(self.info.name, invocations, totals(words, invocations))
+    def take(self, words: npt.NDArray[np.uint32], entry: str, invocations: int) -> None:
+        """Tell the recorders the counts of a dispatch."""
+        counts = self.counting.counts(entry, invocations, totals(words.tolist(), invocations))
         for it in recorders():
-            it.record(self._counted.places, counts)
+            it.record(self.places, counts)
 
 
-def _binding(counting: Counting) -> tuple[BindingInfo, ...]:
-    return () if counting.point is None else (counters_binding(_NAME, counting.point, counting.words),)
+def counted_program(program: Program, *, prints: bool) -> CountedProgram:
+    """A program with counters, and with records of what it prints if it does."""
+    return CountedProgram(CountedPrintingOrigin(program) if prints else CountedOrigin(program))

@@ -211,12 +211,11 @@ class Adapter:
 
     def _stack_trace(self, arguments: Message) -> Message:
         index = self._index(arguments)
-        source = {"name": Path(self._here.source).name, "path": str(Path(self._here.source).absolute())}
         frames = [
             {
                 "id": index * _FRAMES + depth + 1,
                 "name": frame.function,
-                "source": source,
+                "source": self._source,
                 "line": frame.position.line,
                 "column": frame.position.column,
             }
@@ -300,6 +299,7 @@ class Adapter:
         self._report(self._moves[command](debugger))
 
     def _report(self, stop: Stop) -> None:
+        self._report_printed()
         if stop.reason == "exited":
             for it in self._here.module_variables():
                 self._event("output", {"category": "console", "output": f"{it.name} = {it.text}\n"})
@@ -312,6 +312,16 @@ class Adapter:
             "allThreadsStopped": True,
         }
         self._event("stopped", {**body, **({"description": stop.text, "text": stop.text} if stop.text else {})})
+
+    def _report_printed(self) -> None:
+        """What was printed on the way, each with its place."""
+        for it in self._here.take_printed():
+            place = {"source": self._source, "line": it.line}
+            self._event("output", {"category": "stdout", "output": f"{it.invocation} prints: {it}\n", **place})
+
+    @property
+    def _source(self) -> Message:
+        return {"name": Path(self._here.source).name, "path": str(Path(self._here.source).absolute())}
 
     def _index(self, arguments: Message) -> int:
         number = _number(arguments, "threadId")

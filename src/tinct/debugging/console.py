@@ -107,7 +107,9 @@ class Console:
         return True
 
     def show_stop(self, stop: Stop) -> None:
-        """Say where the run stands."""
+        """Say what was printed on the way, and where the run stands."""
+        for line in self.debugger.take_printed():
+            self.write(f"{line.invocation} prints: {line}")
         if stop.text:
             self.write(stop.text)
         frames = self.debugger.frames()

@@ -21,10 +21,12 @@ from ..ir.core.interp_frame import Steps
 from ..ir.source import Position
 from ..ir.types import Array, Matrix, Pointer, Struct, Texture, Type, Vector
 from ..ir.wgsl.program import Variable
+from ..print_lines import Line
 from ..transforms.from_wgsl.marks import Mark, Role, statements_of
 from .expressions import Evaluator, Shown, as_pointer, as_value, module_pointers, read_pointer
 from .launch import Launch, Prepared
 from .machine import Activation, Event, MachineLane, Saved
+from .prints import PrintReader
 from .texts import SHOWN_ELEMENTS, parts_of, value_text
 
 _STATES = 24
@@ -114,6 +116,9 @@ class Debugger:
         self.focus: int = 0
         self._marks = statements_of(self.prepared.marked.marks.values())
         self._lines = self._lines_begun()
+        self._reader = PrintReader(self.prepared)
+        self._lines_printed: list[Line] = []
+        self._printed_until = 0
         self.stop = self._begin(invocation)
 
     def _begin(self, invocation: Triple) -> Stop:
@@ -122,6 +127,7 @@ class Debugger:
         self.prepared.steps.deadline = Deadline(self.timeout)
         self.group = self.prepared.group(self.place, alone=self.alone)
         self.time = 0
+        self._printed_until = 0
         self.counters = _Counters()
         self._interval = _FIRST_INTERVAL
         self._states = [self._state()]
@@ -329,7 +335,11 @@ class Debugger:
             lane, event = found
             if event is Event.ENDED and lane is self.lane and not ended_before and until is None:
                 return Stop("ended", f"invocation {self.invocation()} has ended")
-            if event is not Event.MARK or _mark_of(lane).role is Role.TURN:
+            if event is not Event.MARK:
+                continue
+            if _mark_of(lane).role is Role.PRINT:
+                self._print(lane)
+            if not _mark_of(lane).role.is_stop:
                 continue
             self.time += 1
             self._keep_state()
@@ -340,6 +350,23 @@ class Debugger:
                 self.pause_requested.clear()
                 return Stop("pause")
         return self.stop
+
+    def _print(self, lane: MachineLane) -> None:
+        """Keep the line that an invocation prints, if it was not printed before. There is at most one at each time."""
+        if self.time <= self._printed_until:
+            return
+        self._printed_until = self.time
+        mark = _mark_of(lane)
+        text = self._reader.text(mark, lane.stack[-1])
+        at, source = self.invocation(lane.index), self.prepared.launch.program.source
+        self._lines_printed.append(Line(text, at, source, self.position(mark).line))
+
+    def take_printed(self) -> list[Line]:
+        """The lines that the workgroup has printed since this was called before, as its invocations came by. What runs
+        again after going back does not print again.
+        """
+        found, self._lines_printed = self._lines_printed, []
+        return found
 
     def _broken(self, lane: MachineLane) -> Stop | None:
         """The stop at a breakpoint or for a watch, if there is one; a breakpoint may choose another invocation."""

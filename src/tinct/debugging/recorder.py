@@ -24,11 +24,12 @@ from ..transforms.from_wgsl.marks import Mark, Role
 from .launch import Prepared
 from .machine import Activation, Code
 from .owners import Owners, Place
+from .prints import PrintReader
 
 
 class NoteKind(Enum):
     """What a note says: the value of a name or an expression, a read, a write, an atomic access with the values before
-    and after, a returned value, or a barrier that all invocations passed.
+    and after, a returned value, a barrier that all invocations passed, or what was printed.
     """
 
     VALUE = "value"
@@ -37,6 +38,7 @@ class NoteKind(Enum):
     ATOMIC = "atomic"
     RETURN = "return"
     BARRIER = "barrier"
+    PRINT = "print"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ class Recorder(Observer):
         self.prepared = prepared
         self.folding = folding
         self.owners = Owners()
+        self._prints = PrintReader(prepared)
         self.root = CallRecord(prepared.marked.functions[prepared.function], [])
         self._open = [_Open(self.root, [], self.root.steps)]
         self._finishers: dict[Mark, Finish | None] = {}
@@ -118,6 +121,9 @@ class Recorder(Observer):
 
     def arrive(self, activation: Activation, mark: Mark) -> None:
         """The invocation is about to run a statement; the one before it is done."""
+        if mark.role is Role.PRINT:
+            self._add(Note(NoteKind.PRINT, self._prints.text(mark, activation), VOID, None))
+            return
         call = self._open[-1]
         self._finish(call, activation)
         while call.loops and not _contains(call.loops[-1].mark, mark):

@@ -22,8 +22,9 @@ from .texts import value_text
 
 @dataclass(frozen=True, slots=True)
 class TraceValue:
-    """A value in a row. `kind` is value, read, write, atomic, return or barrier; `name` is what has the value, empty
-    for a condition; `text` is the value as WGSL writes it, and `before` that of an atomic variable before the access.
+    """A value in a row. `kind` is value, read, write, atomic, return, barrier or print; `name` is what has the value,
+    empty for a condition; `text` is the value as WGSL writes it, or what was printed, and `before` the value of an
+    atomic variable before the access.
     """
 
     kind: str
@@ -35,6 +36,8 @@ class TraceValue:
         match self.kind:
             case "barrier":
                 return f"all invocations passed {self.name}"
+            case "print":
+                return f"prints: {self.text}"
             case "read":
                 return f"{self.name} is {self.text}"
             case "atomic":
@@ -181,6 +184,8 @@ def _is_only_condition(turn: Turn) -> bool:
 
 def _value(note: Note) -> TraceValue:
     kind, name = note.kind.value, str(note.what)
+    if note.kind is NoteKind.PRINT:
+        return TraceValue(kind, "", name)
     before = "" if note.before is None else value_text(note.type, note.before)
     if note.kind is NoteKind.BARRIER or (note.raw is None and note.before is not None):
         return TraceValue(kind, name, "", before)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 import numpy as np
 
 from ..base.errors import DeviceError, InputError
+from ..instrumented import plain_runs
 from ..ir.diagnostics import ShaderError
 from ..ir.layout_numbers import is_array
 from ..shader import BufferValue
@@ -53,7 +54,8 @@ class Chooser:
             stored = None if cache is None else cache.get(key)
             choice = None if stored is None else _parsed(stored)
             if choice is None:
-                choice = self._measured(inputs, timeout)
+                with plain_runs():
+                    choice = self._measured(inputs, timeout)
                 if cache is not None:
                     cache.put(key, json.dumps(choice).encode())
             self._known[key] = choice

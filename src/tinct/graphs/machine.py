@@ -23,6 +23,7 @@ from ..ir.layout import runtime_array, runtime_count, sized, whole_words
 from ..ir.layout_leaves import leaf as leaf_of
 from ..ir.layout_packing import unpack
 from ..ir.textures import format_of
+from ..print_lines import run_by
 from ..reflection import BindingInfo, Place, describe_binding
 from ..sessions import Buffer, Session
 from ..sessions.memory import HOST
@@ -79,7 +80,8 @@ class NodeTiming:
 @dataclass(slots=True)
 class SessionMachine:
     """A machine in a session. `deadline` is a value of `time.monotonic`, or None. If it `waits`, a node's time on a GPU
-    is that of its dispatch; otherwise a GPU works while the next nodes are prepared.
+    is that of its dispatch; otherwise a GPU works while the next nodes are prepared. `step` is the number of the
+    execution, counted from 1, if the graph is repeated.
     """
 
     links: Links
@@ -88,6 +90,7 @@ class SessionMachine:
     deadline: float | None = None
     waits: bool = False
     timings: dict[tuple[str, ...], NodeTiming] = field(default_factory=dict[tuple[str, ...], NodeTiming])
+    step: int | None = None
 
     # Values
 
@@ -173,7 +176,7 @@ class SessionMachine:
         if isinstance(leaf, Host):
             return self._call(leaf, inputs, path)
         kernel = self.links.kernels[leaf.name]
-        with node_named(path, self.deadline):
+        with node_named(path, self.deadline), run_by("/".join(path), self.step):
             bindings = self._bindings(kernel, inputs, "/".join(path))
             self._dispatch(leaf, extents, bindings, path)
         for value in inputs.values():

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..arguments import mapping_of, path_of, seconds_of
 from ..base.errors import InputError
+from ..counting.recorders import recorders
 from ..graph_calls import call_on_ports
+from ..instrumented import runs_are_plain
 from ..ir.dataflow import interp
 from ..ir.dataflow.codec import CODEC
 from ..ir.dataflow.nodes import Graph, Module, ShaderFile
@@ -124,6 +126,15 @@ class GraphProgram(Executable):
     def kernels(self) -> dict[str, Kernel]:
         """The kernels of the leaves, by the names of the leaves."""
         return dict(self.links.kernels)
+
+    @property
+    def has_instruments(self) -> bool:
+        """Whether a kernel prints, or coverage is measured: the nodes are then run one by one."""
+        return not runs_are_plain() and (self._prints or bool(recorders()))
+
+    @cached_property
+    def _prints(self) -> bool:
+        return any(it.prints for it in self.links.kernels.values())
 
     def output_type(self, name: str) -> Type:
         """The WGSL type of an output."""

@@ -128,7 +128,7 @@ class Runner:
         if options.repetition.most == 0:
             return self._not_run(inputs, options.repetition)
         plan = given = None
-        if not options.is_walked:
+        if not (options.is_walked or self.graph.has_instruments):
             given = self._packed(inputs)
             plan = None if given is None else self.plan(given, options)
         if plan is None or given is None:
@@ -281,6 +281,7 @@ class _Walker:
         machine, asked = self._machine, self._options.repetition
         fed = set(asked.feed.values())
         while True:
+            machine.step = None if asked.most == 1 else self.executions + 1
             held = {name: it if name in fed else machine.share(it) for name, it in values.items()}
             outputs = interp.run(self._graph.module, held, machine)
             self.executions += 1

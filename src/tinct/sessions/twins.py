@@ -1,15 +1,12 @@
-"""Kernels that run in place of another, with further buffers of our own: with counters, or with records of prints."""
+"""Kernels that run in place of another, with counters or with records of prints."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-import numpy as np
-import numpy.typing as npt
-
 from ..arguments import mapping_of
-from ..compilation import Compilation
+from ..instrumented import InstrumentedKernel
 from .buffer import Buffer
 from .calls import KernelLike, Options, checked_call
 from .resolving import Values
@@ -18,39 +15,22 @@ if TYPE_CHECKING:
     from .session import Session
 
 
-class Twin(KernelLike, Protocol):
-    """A kernel with bindings of its own beside those of the kernel in whose place it runs."""
-
-    def values(self) -> dict[str, npt.NDArray[np.uint32]]:
-        """The values of its own bindings before a dispatch."""
-        ...
-
-    def take(
-        self,
-        outputs: MutableMapping[str, npt.NDArray[Any]],
-        compilation: Compilation,
-        workgroups: tuple[int, int, int],
-    ) -> None:
-        """Take the values of its own bindings out of the outputs of a dispatch, and tell whom they are for."""
-        ...
-
-
 @runtime_checkable
 class HasTwin(Protocol):
     """A kernel in whose place another may run: `tinct.Kernel` is one."""
 
-    def twin(self) -> Twin | None:
+    def twin(self) -> InstrumentedKernel | None:
         """The kernel to run now, if it is another."""
         ...
 
 
-def twin_of(kernel: KernelLike) -> Twin | None:
+def twin_of(kernel: KernelLike) -> InstrumentedKernel | None:
     """The kernel that runs in place of this one, if there is one."""
     return kernel.twin() if isinstance(kernel, HasTwin) else None
 
 
 def run_twin(
-    session: Session, kernel: Twin, bindings: Values, options: Options, timeout: float | None
+    session: Session, kernel: InstrumentedKernel, bindings: Values, options: Options, timeout: float | None
 ) -> dict[str, Buffer]:
     """`Session.run_with` for a kernel whose own buffers are read back at once. Raises what that raises."""
     call = checked_call(kernel, options)
