@@ -22,6 +22,7 @@ from rich.table import Table
 import tinct
 from tinct.backend.cpu.aligned import aligned_zeros
 from tinct.buffers import pack_buffers
+from tinct.dispatch import handle_facts
 from tinct.ir.source import Source
 from tinct.shader import Shader
 
@@ -45,10 +46,10 @@ Pixels = npt.NDArray[np.uint8]
 def ours(picture: npt.NDArray[Any]) -> tuple[Callable[[], object], Callable[[], Pixels]]:
     """The dispatch on the CPU, and its result."""
     kernel = Shader(Source.from_text(WGSL)).kernel()
-    code = kernel.shader.compilation("main", {}).cpu
     sampler = tinct.Sampler(mag_filter="linear", min_filter="linear")
     values = {"picture": picture, "linear": sampler, "out": np.zeros(SIZE * SIZE, np.uint32)}
     packed = pack_buffers(kernel.bindings, values, "compact")
+    code = kernel.compilation().suited_to(handle_facts(kernel.bindings, packed)).cpu
     buffers = {point: _aligned(data) for point, data in packed.items()}
     bound = code.bind([buffers[slot.point] for slot in code.slots], WORKGROUPS)
     out = buffers[code.slots[-1].point]

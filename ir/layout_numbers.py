@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import reprlib
+import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias, TypeGuard, cast
@@ -128,8 +129,13 @@ def as_given_array(value: object, where: Where) -> Array:
         return _as_objects(value, where)
 
 
+def is_masked(array: Array) -> bool:
+    """Whether an array may have masked elements. Who makes such an array imports numpy.ma, which takes 10 ms."""
+    return "numpy.ma" in sys.modules and isinstance(array, np.ma.MaskedArray)
+
+
 def _refuse_masked(array: Array, where: Where) -> None:
-    if isinstance(array, np.ma.MaskedArray) and any(np.ma.getmaskarray(array).tobytes()):
+    if is_masked(array) and any(np.ma.getmaskarray(array).tobytes()):
         raise InputError(f"{where(())} has masked elements: give them values first, as with .filled(0)")
 
 

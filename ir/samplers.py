@@ -136,6 +136,11 @@ def read_sampler(data: bytes | bytearray | memoryview) -> Sampler:
     )
 
 
+def read_modes(data: bytes | bytearray | memoryview) -> dict[str, int]:
+    """The words of a sampler that are choices, by the names of members of `storage_type`."""
+    return dict(zip(_CHOICES, _WORDS.unpack_from(data), strict=False))
+
+
 def storage_type() -> Struct:
     """The memory of a sampler as a WGSL structure."""
     members: list[tuple[str, Type]] = [(name, U32) for name in (*_CHOICES, "max_anisotropy")]

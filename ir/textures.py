@@ -61,24 +61,32 @@ def format_of_bytes(texture: Texture) -> TexelFormat | None:
 def format_in(texture: Texture, data: bytes | bytearray | memoryview) -> TexelFormat:
     """The format of the texels in a texture's memory."""
     in_bytes = format_of_bytes(texture)
-    return format_of(texture) if in_bytes is None or not data[_FORMAT_OFFSET] else in_bytes
+    return format_of(texture) if in_bytes is None or not are_bytes(texture, data) else in_bytes
+
+
+def are_bytes(texture: Texture, data: bytes | bytearray | memoryview) -> bool:
+    """Whether the texels in a texture's memory are bytes."""
+    return format_of_bytes(texture) is not None and data[_FORMAT_OFFSET] != 0
 
 
 @cache
-def storage_type(texture: Texture) -> Struct:
-    """The memory of a texture as a WGSL structure."""
+def storage_type(texture: Texture, *, in_bytes: bool = False) -> Struct:
+    """The memory of a texture as a WGSL structure. `in_bytes`: of one whose texels are known to be bytes, a word each;
+    other code sees them as parts of wide texels.
+    """
+    texel = U32 if in_bytes else format_of(texture).texel_type
     members: list[tuple[str, Type]] = [
         ("size", vector(4, U32)),
         ("starts", array(U32, MOST_LEVELS)),
         ("format", vector(4, U32)),
-        ("texels", array(format_of(texture).texel_type, None)),
+        ("texels", array(texel, None)),
     ]
     return Struct(str(texture), tuple(StructMember(name, type) for name, type in members))
 
 
-def texel_array(texture: Texture) -> Array:
+def texel_array(texture: Texture, *, in_bytes: bool = False) -> Array:
     """The type of the texels in `storage_type`."""
-    type = storage_type(texture).members[TEXELS].type
+    type = storage_type(texture, in_bytes=in_bytes).members[TEXELS].type
     assert isinstance(type, Array)
     return type
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import Loop
 from ...ir.hercules.graph import def_use
 from ...ir.hercules.placement import Placement, place_nodes
-from .gangs import GangAnalysis, analyse_gang, choose_gangs, obstacle, widened
-from .gangs.choice.widen import ThreadLimit
 from .layout import Layout
 from .storage import StoragePlan
+
+if TYPE_CHECKING:
+    from .gangs import GangAnalysis
+    from .gangs.choice.widen import ThreadLimit
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ def analyse_for_gangs(
     function: h.Function, bindings: Mapping[int, Layout], lanes: int
 ) -> tuple[AnalysedFunction, str | None]:
     """Analyse a function whose forks run as gangs, and give the reason if they cannot."""
+    from .gangs import widened
+
     wide, limit = widened(function, lanes)
     return with_gangs(analyse(wide, bindings), lanes, limit)
 
@@ -55,6 +60,8 @@ def with_gangs(
     analysed: AnalysedFunction, lanes: int, limit: ThreadLimit | None
 ) -> tuple[AnalysedFunction, str | None]:
     """The function with gangs, and the reason if it cannot have them. `limit`, if given, is the end of the threads."""
+    from .gangs import analyse_gang, choose_gangs, obstacle
+
     choice = choose_gangs(analysed.placed, lanes, limit)
     gangs = tuple(analyse_gang(analysed.placed, it, analysed.plan, analysed.users) for it in choice.gangs)
     return replace(analysed, gangs=gangs, unrolled=choice.unrolled), obstacle(gangs)

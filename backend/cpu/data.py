@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import assert_never
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.types import I32, U32
+from .float_bounds import Bounds
 from .llvm import Ops, constant_text
 
 _FLOATS = {16: "half", 32: "float", 64: "double"}
@@ -139,6 +141,10 @@ def _float_binary(ops: Ops, op: h.BinaryOp, type: h.Float, lhs: str, rhs: str) -
     return _float_remainder(ops, scalar, lhs, rhs)
 
 
+_SURELY_INSIDE = 2.0**30
+"""Floats up to this one, and those next to it, fit into 32 bits: bounds may be off by one place with `contract`."""
+
+
 def multiply_add(ops: Ops, type: h.Type, factors: tuple[str, str], rest: str) -> str:
     """`a * b + rest`, rounded once if that is faster on the machine, else twice."""
     return ops.intrinsic("llvm.fmuladd", llvm_type(type), *factors, rest)
@@ -164,8 +170,10 @@ def narrow(ops: Ops, value: str, scalar: str) -> str:
     return ops.convert("fptrunc", "double", value, scalar)
 
 
-def cast(ops: Ops, source: h.Type, target: h.Type, operand: str) -> str:
-    """A numeric conversion (WGSL, "Floating Point Conversion"); float to integer saturates, and NaN gives 0."""
+def cast(ops: Ops, source: h.Type, target: h.Type, operand: str, bounds: Bounds | None = None) -> str:
+    """A numeric conversion (WGSL, "Floating Point Conversion"); float to integer saturates, and NaN gives 0. `bounds`
+    are those of a float that is no NaN.
+    """
     before, after = llvm_type(source), llvm_type(target)
     match source, target:
         case h.Float(), h.Bool():
@@ -173,7 +181,7 @@ def cast(ops: Ops, source: h.Type, target: h.Type, operand: str) -> str:
         case _, h.Bool():
             return ops.binary("icmp ne", before, operand, ops.constant(before, 0))
         case h.Float(), h.Integer():
-            return _saturated(ops, source, target, operand)
+            return _saturated(ops, source, target, operand, bounds)
         case h.Float(bits=bits), h.Float(bits=wanted):
             if bits == 64 and wanted == 16:
                 return narrow(ops, operand, "half")
@@ -190,7 +198,7 @@ def cast(ops: Ops, source: h.Type, target: h.Type, operand: str) -> str:
             raise TypeError(f"no conversion from {source} to {target}")
 
 
-def _saturated(ops: Ops, source: h.Float, target: h.Integer, operand: str) -> str:
+def _saturated(ops: Ops, source: h.Float, target: h.Integer, operand: str, bounds: Bounds | None) -> str:
     """Float to integer; i32 and u32 stop at the greatest value that the float's type has, too.
 
     Those are cut as floats before the conversion, since LLVM takes vectors apart for its own saturating one.
@@ -202,11 +210,15 @@ def _saturated(ops: Ops, source: h.Float, target: h.Integer, operand: str) -> st
     value = ops.convert("fpext", before, operand, wide) if before != wide else operand
     if greatest is None:
         return ops.converting(f"llvm.fpto{sign}i.sat", wide, value, after)
-    low = ops.constant("float", -(2.0**31) if target.signed else 0.0)
-    high = ops.constant("float", float(greatest))
-    cut = ops.select(ops.binary("fcmp ogt", "float", value, low), "float", value, low)
-    cut = ops.select(ops.binary("fcmp olt", "float", cut, high), "float", cut, high)
-    if target.signed:
+    least, (low, high) = -(2.0**31) if target.signed else 0.0, bounds or (-math.inf, math.inf)
+    cut = value
+    if low < max(least, -_SURELY_INSIDE):
+        bound = ops.constant("float", least)
+        cut = ops.select(ops.binary("fcmp ogt", "float", cut, bound), "float", cut, bound)
+    if high > _SURELY_INSIDE:
+        bound = ops.constant("float", float(greatest))
+        cut = ops.select(ops.binary("fcmp olt", "float", cut, bound), "float", cut, bound)
+    if target.signed and bounds is None:
         cut = ops.select(ops.binary("fcmp uno", "float", value, value), "float", ops.constant("float", 0.0), cut)
     return ops.convert(f"fpto{sign}i", "float", cut, after)
 

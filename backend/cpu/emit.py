@@ -16,7 +16,8 @@ does nothing else, so that a thread may be taken out of it at any instruction (s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ...base.deadline import check_compile_time
 from ...ir.hercules import dynamic
@@ -28,8 +29,9 @@ from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .analysed import AnalysedFunction, analyse, analyse_for_gangs, with_gangs
 from .called import CalledFunctions, Passing
+from .emitted import Emitted, Interface
+from .exact_products import is_exact_product
 from .fork_loops import ForkLoops
-from .gangs import GangEmitter
 from .half import CONVERSIONS
 from .layout import Layout, dynamic_size
 from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
@@ -38,9 +40,12 @@ from .nodes import NodeEmitter
 from .options import CpuOptions, Tier
 from .parallel_copies import ParallelCopies
 from .passes import Passes
-from .privatise import Private, private_bindings
+from .privatise import private_bindings
 from .scratch import assign_scratch
 from .target import current_target
+
+if TYPE_CHECKING:
+    from .gangs import GangEmitter
 
 _METADATA = f"""!0 = !{{}}
 !1 = !{{!"branch_weights", i32 1000, i32 1}}
@@ -48,32 +53,6 @@ _METADATA = f"""!0 = !{{}}
 !3 = !{{i32 1}}
 """
 _FASTEST = CpuOptions()
-
-
-@dataclass(frozen=True, slots=True)
-class Interface:
-    """How to run a module. `parallel`: the factors whose product is the number of threads that workers share.
-
-    `privates`: the bindings for which every worker but one must be given memory of its own, cleared at first and
-    merged in the end; the other may be given the binding itself. `footprint`: the bytes of all bindings. `tier` is how
-    forks over literal factors run; `tier_reason` says why not as gangs.
-    """
-
-    parallel: tuple[h.DynamicConstant, ...]
-    scratch_size: h.DynamicConstant
-    privates: tuple[Private, ...]
-    footprint: h.DynamicConstant
-    tier: Tier
-    tier_reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Emitted:
-    """A module's text, the LLVM passes for it, and how to run it."""
-
-    text: str
-    passes: Passes
-    interface: Interface
 
 
 def emit_function(function: h.Function, bindings: Mapping[int, Layout], options: CpuOptions = _FASTEST) -> Emitted:
@@ -114,9 +93,10 @@ class _Module:
         self._count = 0
 
     def fuse(self, placed: Placement) -> None:
-        """Find the products and sums of a function that may be rounded once, if `contract` is set."""
-        if self._contract:
-            self.text.fused.update(_fused_products(placed))
+        """Find the products and sums of a function that may be rounded once: all if `contract` is set, else those of
+        exact products.
+        """
+        self.text.fused.update(_fused_products(placed, only_exact=not self._contract))
 
     def _write(self, kernel: h.Function, layouts: Mapping[int, Layout], way: Passing) -> str:
         """Write a called function, as gangs if possible."""
@@ -130,7 +110,16 @@ class _Module:
         return name
 
 
-def _fused_products(placed: Placement) -> dict[h.Node, h.Binary]:
+def _gang_emitters(analysed: AnalysedFunction, nodes: NodeEmitter) -> dict[h.Fork, GangEmitter]:
+    """The emitter of each gang, by its fork. Functions without gangs need no code for them."""
+    if not analysed.gangs:
+        return {}
+    from .gangs import GangEmitter
+
+    return {it.body.fork: GangEmitter(it, nodes) for it in analysed.gangs}
+
+
+def _fused_products(placed: Placement, *, only_exact: bool) -> dict[h.Node, h.Binary]:
     """Sums and differences of 32 bits or more with a product from the same block, where LLVM's passes keep them
     together if they are one operation.
     """
@@ -143,7 +132,9 @@ def _fused_products(placed: Placement) -> dict[h.Node, h.Binary]:
             continue
         for operand in (node.lhs, node.rhs):
             is_here = placed.place.get(operand) is placed.place[node]
-            if is_here and isinstance(operand, h.Binary) and operand.op is h.BinaryOp.MUL:
+            if not is_here or not isinstance(operand, h.Binary) or operand.op is not h.BinaryOp.MUL:
+                continue
+            if not only_exact or (type.bits == 32 and is_exact_product(operand, placed.types)):
                 found[node] = operand
     return found
 
@@ -207,7 +198,7 @@ class _FunctionEmitter:
         self._reduces: dict[h.Node, list[h.Reduce]] = {}
         self._endings: dict[h.Node, list[h.Node]] = {}
         self._find_pinned()
-        self._gangs = {it.body.fork: GangEmitter(it, self._nodes) for it in analysed.gangs}
+        self._gangs = _gang_emitters(analysed, self._nodes)
         self._unrolled_loops = analysed.unrolled
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
 

@@ -12,8 +12,7 @@ from ...base.fork_lock import ForkLock
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from . import _pool, jit
-from .emit import Emitted, Interface, emit_function
-from .gangs.memory.non_temporal import NEVER
+from .emitted import NEVER, Emitted, Interface
 from .layout import Layout
 from .machine import costs_so_far
 from .options import CpuOptions, default_options
@@ -116,6 +115,8 @@ class Recipe:
 
     def emit(self) -> Emitted:
         """Its LLVM IR."""
+        from .emit import emit_function
+
         return emit_function(*self._source(), self._options)
 
     def compile(self) -> CompiledFunction:

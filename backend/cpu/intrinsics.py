@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -72,13 +73,30 @@ def _transcendental(call: _Call) -> str:
 
 
 def _minimum(call: _Call, lhs: str, rhs: str) -> str:
+    if _is_bound(call, rhs):
+        return call.select(call.op("fcmp olt", lhs, rhs), lhs, rhs)
     chosen = call.less(rhs, lhs)
     return call.select(_or_nan(call, chosen, lhs), rhs, lhs)
 
 
 def _maximum(call: _Call, lhs: str, rhs: str) -> str:
+    if _is_bound(call, rhs):
+        return call.select(call.op("fcmp ogt", lhs, rhs), lhs, rhs)
     chosen = call.less(lhs, rhs)
     return call.select(_or_nan(call, chosen, lhs), rhs, lhs)
+
+
+def _is_bound(call: _Call, value: str) -> bool:
+    """Whether a float is a constant that is neither NaN nor zero: one comparison with it gives the result, NaN or not,
+    and processors have an instruction for both. Of two zeros, which compare as equal, the first is the result.
+    """
+    bits = _FLOAT_CONSTANT.search(value) if call.scalar == "float" else None
+    return bits is not None and 0 < int(bits[1], 16) & _MAGNITUDE < _INFINITY
+
+
+_FLOAT_CONSTANT = re.compile(r"^(?:splat \(float )?0x([0-9A-F]{16})\)?$")
+_MAGNITUDE, _INFINITY = (1 << 63) - 1, 0x7FF << 52
+"""Bits of a double, as which LLVM writes constants."""
 
 
 def _or_nan(call: _Call, condition: str, value: str) -> str:

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, assert_never, cast
 
+from ...ir.handle_facts import NO_FACTS, HandleFacts
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from ...ir.hercules.entry import EntryPoint
@@ -23,10 +24,9 @@ from ...ir.types import BindingPoint
 from . import jit
 from .device import CompiledKernel, Slot, recipe_for
 from .disk_cache import default_cache, digest
-from .emit import Interface
+from .emitted import Interface, Private
 from .machine import costs_so_far
 from .options import CpuOptions
-from .privatise import Private
 
 _LOADED = time.time_ns()
 _Constant = int | list[Any]
@@ -35,12 +35,15 @@ _Constant = int | list[Any]
 
 @dataclass(frozen=True, slots=True)
 class KernelIdentity:
-    """What a kernel is compiled from: a text in a language, the entry point, and the values of its overrides."""
+    """What a kernel is compiled from: a text in a language, the entry point, the values of its overrides, and the facts
+    about textures and samplers that its code relies on.
+    """
 
     language: str
     text: bytes
     entry: str
     constants: Mapping[str, float]
+    facts: HandleFacts = NO_FACTS
 
     def name(self, options: CpuOptions) -> str | None:
         """The name of its machine code in the cache; None without a cache, or if the compiler's files changed."""
@@ -48,7 +51,7 @@ class KernelIdentity:
         if compiler is None or default_cache() is None:
             return None
         values = [[name, type(value).__name__, repr(value)] for name, value in sorted(self.constants.items())]
-        settings = json.dumps([*astuple(options), values])
+        settings = json.dumps([*astuple(options), values, repr(self.facts)])
         costs = repr(costs_so_far().access) if options.tier == "gang" else ""
         return digest("kernel", jit.identity(), compiler, settings, costs, self.language, self.text, self.entry)
 

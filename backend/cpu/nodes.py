@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
 from ...ir.hercules import nodes as h
-from ...ir.hercules.types import is_collection
+from ...ir.hercules.types import F32, is_collection
 from ...ir.hercules.versions import is_version_projection
 from . import data, intrinsics
 from .call_sites import CallSites
 from .called import CalledFunctions
+from .float_bounds import Bounds, float_bounds
 from .llvm import Ops
 from .memory import Address, Memory
 from .storage import Storage, StoragePlan
@@ -152,6 +153,8 @@ def compute(ops: Ops, node: h.Node, types: Mapping[h.Node, h.Type], value: Calla
             return _binary(ops, op, (types[lhs], types[rhs]), value(lhs), value(rhs))
         case h.Select(condition=condition, if_true=if_true, if_false=if_false):
             return ops.select(value(condition), data.llvm_type(types[node]), value(if_true), value(if_false))
+        case h.Cast(type=h.Integer() as type, operand=operand) if types[operand] == F32:
+            return _whole(ops, operand, type, value, float_bounds(operand, types))
         case h.Cast(type=type, operand=operand):
             return data.cast(ops, types[operand], type, value(operand))
         case h.Bitcast(type=type, operand=operand):
@@ -160,6 +163,13 @@ def compute(ops: Ops, node: h.Node, types: Mapping[h.Node, h.Type], value: Calla
             return intrinsics.emit(ops, name, type, tuple(map(value, arguments)))
         case _:
             assert_never(node)
+
+
+def _whole(ops: Ops, operand: h.Node, type: h.Integer, value: Callable[[h.Node], str], bounds: Bounds | None) -> str:
+    """An f32 as an integer. Rounded down, a number that is not negative is converted as it is."""
+    if isinstance(operand, h.Intrinsic) and operand.function == "floor" and bounds is not None and bounds[0] >= 0:
+        (operand,) = operand.arguments
+    return data.cast(ops, F32, type, value(operand), bounds)
 
 
 def _binary(ops: Ops, op: h.BinaryOp, types: tuple[h.Type, h.Type], left: str, right: str) -> str:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ...ir.hercules import dynamic
 from ...ir.hercules.nodes import DynamicBinary, DynamicConstant, DynamicLiteral, DynamicOp, DynamicParameter
 from .device import CompiledKernel, Slot
-from .emit import Interface
+from .emitted import Interface
 from .function import RunParameters
 from .sequence_steps import CopyStep, DispatchStep, ExtentInMemory, FillStep, Grid, GridFromMemory, Range, Step
 

@@ -11,11 +11,11 @@ no other thread sees.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.placement import Placement
 from ...ir.hercules.versions import consumed, is_version_projection, looked_at
+from .emitted import Private
 from .layout import Layout, constant_size, dynamic_size
 from .storage import StoragePlan
 
@@ -30,17 +30,6 @@ _KINDS = {
     h.AtomicOp.XOR: "xor",
 }
 _ORDERED = {h.AtomicOp.MIN: "min", h.AtomicOp.MAX: "max"}
-
-
-@dataclass(frozen=True, slots=True)
-class Private:
-    """A binding that workers may have copies of, of `size` bytes, combined word by word: `kind` is one of
-    `_pool.Pool.run`.
-    """
-
-    parameter: int
-    kind: str
-    size: h.DynamicConstant
 
 
 def private_bindings(

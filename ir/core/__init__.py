@@ -58,13 +58,18 @@ control flow: there it is `select(false, b, a)`. A phony assignment leaves only 
 
 from __future__ import annotations
 
-from .builder import Builder
-from .interp import run
-from .nodes import Module
-from .operations import pure_evaluator
-from .root_values import RootValues
-from .text import parse, print_module
-from .verify import VerifyError, verify
+from typing import TYPE_CHECKING
+
+from ...base.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from .builder import Builder
+    from .interp import run
+    from .nodes import Module
+    from .operations import pure_evaluator
+    from .root_values import RootValues
+    from .text import parse, print_module
+    from .verify import VerifyError, verify
 
 __all__ = [
     "Builder",
@@ -77,3 +82,18 @@ __all__ = [
     "run",
     "verify",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Builder": "builder",
+        "Module": "nodes",
+        "RootValues": "root_values",
+        "VerifyError": "verify",
+        "parse": "text",
+        "print_module": "text",
+        "pure_evaluator": "operations",
+        "run": "interp",
+        "verify": "verify",
+    },
+)

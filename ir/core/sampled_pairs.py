@@ -6,6 +6,7 @@ GPUProgrammableStage").
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TypeAlias
 
 from ..types import Pointer, Sampler, Texture
@@ -39,17 +40,37 @@ def _pairs(function: nodes.Function, known: dict[nodes.Function, list[Pair]]) ->
                 textures, samplers = _handles(call, Texture), _handles(call, Sampler)
                 found.update(dict.fromkeys((one, other) for one in textures for other in samplers))
             elif isinstance(call, nodes.Call):
-                given: dict[Value, Value] = dict(zip(call.callee.parameters, map(_handle, call.arguments), strict=True))
+                given: dict[Value, Value] = dict(
+                    zip(call.callee.parameters, map(handle_of, call.arguments), strict=True)
+                )
                 inner = _pairs(call.callee, known)
                 found.update(dict.fromkeys((given.get(one, one), given.get(other, other)) for one, other in inner))
     known[function] = list(found)
     return known[function]
 
 
+def handle_variables(module: nodes.Module) -> dict[Value, set[nodes.Var]]:
+    """The variables of the module that each parameter for a texture or a sampler may stand for."""
+    found: defaultdict[Value, set[nodes.Var]] = defaultdict(set)
+    passed = [
+        (parameter, handle_of(argument))
+        for function in module.functions
+        for block in blocks_of(function)
+        for call in block.instructions
+        if isinstance(call, nodes.Call)
+        for parameter, argument in zip(call.callee.parameters, call.arguments, strict=True)
+        if isinstance(parameter.type, (Texture, Sampler))
+    ]
+    for _ in module.functions:  # no chain of calls is longer
+        for parameter, given in passed:
+            found[parameter] |= {given} if isinstance(given, nodes.Var) else found[given]
+    return found
+
+
 def _handles(call: nodes.BuiltinCall, kind: type[Texture | Sampler]) -> list[Value]:
-    return [_handle(it) for it in call.arguments if isinstance(it.type, kind)]
+    return [handle_of(it) for it in call.arguments if isinstance(it.type, kind)]
 
 
-def _handle(value: Value) -> Value:
+def handle_of(value: Value) -> Value:
     """The variable that a handle was loaded from, or the parameter that it is."""
     return value.pointer if isinstance(value, nodes.Load) else value

@@ -24,6 +24,11 @@ def path_of(value: object) -> Path:
     raise InputError(f"load takes WGSL text or the path of a file, not {shown(value)}")
 
 
+def is_hercules_path(value: object) -> bool:
+    """Whether a value names a file of Hercules IR."""
+    return not (isinstance(value, str) and "\n" in value) and _file_name(value).endswith(".hir")
+
+
 def _file_name(value: object) -> str:
     """The name of a file; empty if the value is no file name."""
     if not isinstance(value, (str, PathLike)):

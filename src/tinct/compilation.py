@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .base.fork_lock import CompileLock
-from .ir.core.nodes import Constant, Module
 from .ir.entry_points import entry_point
-from .ir.hercules.entry import EntryPoint
+from .ir.handle_facts import HandleFacts
 from .ir.types import BindingPoint
 from .pipeline import (
     BUILD,
@@ -28,6 +27,14 @@ from .steps import Step, Steps, T
 if TYPE_CHECKING:
     from .backend.cpu import CompiledKernel, CpuOptions
     from .backend.cpu.tiered import TieredKernel
+    from .ir.core.nodes import Module
+    from .ir.hercules.entry import EntryPoint
+
+
+MOST_SUITED = 4
+"""Maximum number of sets of facts about textures and samplers for which a kernel is compiled anew. Dispatches with
+others run code for all textures and samplers.
+"""
 
 
 @dataclass(eq=False)
@@ -47,6 +54,7 @@ class Compilation:
     """The effort that was enough in the last dispatch on a driver that ends loops early (see `GpuOptions`)."""
     _gpu_kernels: dict[GpuOptions, GpuKernel] = field(default_factory=dict["GpuOptions", "GpuKernel"], repr=False)
     _lock: CompileLock = field(default_factory=CompileLock, repr=False)
+    _suited: dict[HandleFacts, Compilation] = field(default_factory=dict["HandleFacts", "Compilation"], repr=False)
 
     @property
     def entry(self) -> str:
@@ -70,6 +78,21 @@ class Compilation:
     def specialised(self) -> Module:
         """Core IR with the values of overrides substituted, which every device starts from."""
         return self._front(SPECIALISE)
+
+    def suited_to(self, facts: HandleFacts) -> Compilation:
+        """The compilation for dispatches of which the facts are true. It is this one if there are no facts, or if
+        `MOST_SUITED` others were asked for.
+        """
+        if not facts.known:
+            return self
+        if facts not in self._suited and len(self._suited) < MOST_SUITED:
+            self._suited.setdefault(facts, Compilation(replace(self.job, facts=facts)))  # threads may share it
+        return self._suited.get(facts, self)
+
+    @property
+    def total_seconds(self) -> float:
+        """The seconds of all steps done, also of those for certain textures and samplers."""
+        return sum(self.seconds.values()) + sum(it.total_seconds for it in self._suited.values())
 
     def check_runnable_on(self, device: str) -> None:
         """Raise ShaderError for what no device runs yet. Machine code in the cache was checked when it was made."""
@@ -95,7 +118,9 @@ class Compilation:
         from .backend.cpu.tiered import TieredKernel
 
         origin = self.job.origin
-        identity = KernelIdentity(type(origin).__name__, origin.source.data, self.entry, self.job.constants)
+        identity = KernelIdentity(
+            type(origin).__name__, origin.source.data, self.entry, self.job.constants, self.job.facts
+        )
         return TieredKernel(identity, self._compile_for_cpu, lambda: self.hercules, self.seconds)
 
     @property
@@ -123,6 +148,8 @@ class Compilation:
         """Invocations a workgroup along x, y and z."""
         sizes = self.job.origin.workgroup_size(self.entry)
         if sizes is None:
+            from .ir.core.nodes import Constant
+
             values = entry_point(self.specialised.functions, self.entry).workgroup_size
             constants = [it.value.value for it in values if isinstance(it, Constant)]
             sizes = [it for it in constants if isinstance(it, int)]

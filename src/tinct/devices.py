@@ -11,7 +11,6 @@ from typing import TypeAlias
 from .base.deadline import compiling_within
 from .base.errors import InputError
 from .dispatch import Dispatch, Timing
-from .gpu import run_on_gpu
 from .ir.hints import unknown_name
 
 Device: TypeAlias = Callable[[Dispatch], Timing]
@@ -26,8 +25,15 @@ def run_on_cpu(dispatch: Dispatch) -> Timing:
     job = CpuDispatch(
         dispatch.buffers, written, dispatch.workgroups, dispatch.timeout, dispatch.contract, dispatch.is_trial
     )
-    times = dispatch.compilation.machine_code.run(job)
+    times = dispatch.compilation.suited_to(dispatch.facts).machine_code.run(job)
     return Timing(times.compile, times.run, times.is_cached)
+
+
+def run_on_gpu(dispatch: Dispatch, adapter: str = "", *, via_hercules: bool = False) -> Timing:
+    """WebGPU, in a process of its own: any adapter, or the one that is named."""
+    from .gpu import run_on_gpu
+
+    return run_on_gpu(dispatch, adapter=adapter, via_hercules=via_hercules)
 
 
 def run_emulated(dispatch: Dispatch, target: str) -> Timing:

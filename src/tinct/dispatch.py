@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .arguments import extent_of
 from .base.errors import InputError
 from .compilation import Compilation
+from .ir.handle_facts import HandleFacts, facts_of
 from .ir.layout_numbers import shown
 from .ir.samplers import read_sampler
 from .ir.types import F32, BindingPoint, Texture, TextureKind
@@ -51,6 +52,16 @@ class Dispatch:
     """Whether `a * b + c` may be rounded once; only for the CPU."""
     is_trial: bool = True
     """Whether the CPU may use baseline code for first runs (see `backend.cpu.tiered`)."""
+
+    @property
+    def facts(self) -> HandleFacts:
+        """What is true of its textures and samplers."""
+        return handle_facts(self.bindings, self.buffers)
+
+
+def handle_facts(bindings: Sequence[BindingInfo], packed: Mapping[BindingPoint, bytearray | memoryview]) -> HandleFacts:
+    """What is true of the textures and samplers among the bindings."""
+    return facts_of({it.point: it.type for it in bindings}, packed)
 
 
 def check_samplers(

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from .base.errors import InputError
 from .frontend import check_pipeline, load_program
-from .ir.core.nodes import Module
-from .ir.core.text import parse
-from .ir.core.verify import VerifyError, verify
 from .ir.diagnostics import Diagnostic, Severity, ShaderError, render_all
 from .ir.entry_points import entry_point
 from .ir.source import Source
 from .ir.types import Stage
 from .ir.wgsl.program import Program
-from .transforms.from_wgsl.build import build
+
+if TYPE_CHECKING:
+    from .ir.core.nodes import Module
 
 _FAULTS_OF_CONSTANTS = frozenset({"unknown-override", "missing-override", "invalid-override-value"})
 
 
 def core_of(text: str) -> Module:
     """Core IR of WGSL that is valid."""
+    from .transforms.from_wgsl.build import build
+
     return build(load_program(Source.from_text(text)))
 
 
@@ -60,6 +61,8 @@ class ProgramOrigin:
 
     def core(self) -> Module:
         """See `Origin`."""
+        from .transforms.from_wgsl.build import build
+
         return build(self.program)
 
     def check(self, entry: str, constants: Mapping[str, float]) -> None:
@@ -95,6 +98,9 @@ class CoreOrigin:
 
     def core(self) -> Module:
         """See `Origin`."""
+        from .ir.core.text import parse
+        from .ir.core.verify import VerifyError, verify
+
         module = parse(self.source)
         try:
             verify(module)

@@ -12,21 +12,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from .ir.core.nodes import Module
 from .ir.entry_points import entry_point
-from .ir.hercules.entry import EntryPoint
-from .ir.hercules.nodes import Function
-from .ir.hercules.nodes import Module as HerculesModule
-from .ir.hercules.program import GridKernel, Program
+from .ir.handle_facts import NO_FACTS, HandleFacts
 from .ir.types import BindingPoint
 from .origins import Origin
 from .steps import Step, Steps
 
 if TYPE_CHECKING:
     from .backend.cpu.device import CompiledKernel
-    from .backend.cpu.emit import Emitted
+    from .backend.cpu.emitted import Emitted
     from .backend.cpu.jit import MachineCode
     from .backend.cpu.options import CpuOptions
+    from .ir.core.nodes import Module
+    from .ir.hercules.entry import EntryPoint
+    from .ir.hercules.nodes import Function
+    from .ir.hercules.nodes import Module as HerculesModule
+    from .ir.hercules.program import GridKernel, Program
     from .ir.wgsl.ast import TranslationUnit
     from .transforms.hercules.programs import WorkgroupTrees
     from .transforms.passes import Pass
@@ -111,11 +112,14 @@ class GpuKernel:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What to compile: an entry point, with values for its overrides by name or `@id`."""
+    """What to compile: an entry point, with values for its overrides by name or `@id`, for dispatches of which the
+    facts are true.
+    """
 
     origin: Origin
     entry: str
     constants: Mapping[str, float]
+    facts: HandleFacts = NO_FACTS
 
 
 def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
@@ -135,7 +139,7 @@ def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
     do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
     module = do(LOWER_SAMPLERS, _without_samplers, job, module)
     module = do(EXPAND, for_hercules, module, lambda: _without_samplers(job, _specialised(job)))
-    graph = do(TRANSLATE, translate, module, job.entry, lambda: _expanded(job, TO_HERCULES))
+    graph = do(TRANSLATE, translate, module, job.entry, lambda: _expanded(job, TO_HERCULES), job.facts)
     do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
     recipe = recipe_for(lambda: graph, options)
     emitted = do(EMIT, recipe.emit)
@@ -185,7 +189,7 @@ def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
     do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
     module = do(LOWER_SAMPLERS, _without_samplers, job, module)
     do(EXPAND, apply_passes, module, THROUGH_HERCULES, CORE)
-    graph = do(TRANSLATE, translate, module, job.entry, lambda: _expanded(job, THROUGH_HERCULES))
+    graph = do(TRANSLATE, translate, module, job.entry, lambda: _expanded(job, THROUGH_HERCULES), job.facts)
     do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
     lowered = do(RETURN_TO_CORE, entry_module, graph)
     do(TIDY, apply_passes, lowered, O1.passes, CORE)
@@ -205,7 +209,7 @@ def _without_samplers(job: Job, module: Module) -> Module:
     from .transforms.passes import apply_passes
     from .transforms.pipelines import CORE
 
-    return apply_passes(_specialised(job), (FlattenExternal(), LowerSamplers(core_of)), CORE)
+    return apply_passes(_specialised(job), (FlattenExternal(), LowerSamplers(core_of, job.facts)), CORE)
 
 
 def _expanded(job: Job, passes: Sequence[Pass[Module]]) -> Module:

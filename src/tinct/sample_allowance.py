@@ -29,7 +29,7 @@ from .ir.core.nodes import Module
 from .ir.samplers import Sampler, pack_sampler
 from .origins import ProgramOrigin, core_of
 from .pipeline import Job
-from .reflection import counters_binding
+from .reflection import words_binding
 from .sessions.buffer import Buffer
 from .sessions.calls import Constants
 from .shader import BufferValues, Kernel
@@ -171,7 +171,7 @@ class _MovedRuns:
         facts = move_samples(ProgramOrigin(kernel.shader.program).core(), core_of)
         assert facts is not None, "the kernel samples"
         plain = kernel.compilation(dispatch.constants)
-        own = counters_binding(_NAME, facts.point, WORDS)
+        own = words_binding(_NAME, facts.point, WORDS)
         self._facts = facts
         self._point = facts.point
         self._compilation = Compilation(Job(MovedOrigin(kernel.shader.program), plain.job.entry, plain.job.constants))

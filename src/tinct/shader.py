@@ -17,15 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from . import frontend
-from .arguments import count_of, flag_of, mapping_of, name_of, path_of, seconds_of, text_of
+from .arguments import count_of, flag_of, is_hercules_path, mapping_of, name_of, path_of, seconds_of, text_of
 from .base.errors import InputError
 from .base.recent import Recent
 from .buffers import Output, pack_buffers, unpack_buffers, values_by_name
 from .compilation import Compilation
 from .counting.recorders import recorders
 from .devices import adapter_named, device_named, routed
-from .dispatch import Dispatch, DispatchSize, Timing, check_samplers, dispatch_size
-from .functions import is_hercules_path, load_hercules
+from .dispatch import Dispatch, DispatchSize, Timing, check_samplers, dispatch_size, handle_facts
 from .graph_calls import call_on_ports
 from .instrumented import InstrumentedKernel, plain_runs, runs_are_plain
 from .ir.diagnostics import Diagnostic, render_all
@@ -36,7 +35,7 @@ from .ir.overrides import override_given_twice, unknown_override
 from .ir.print_formats import NAME as DEBUG_PRINTF
 from .ir.samplers import Sampler
 from .ir.source import Source
-from .ir.types import BindingPoint, Stage
+from .ir.types import BindingPoint, Stage, Texture
 from .ir.types import Sampler as SamplerType
 from .ir.wgsl.program import Program
 from .origins import ProgramOrigin
@@ -53,12 +52,8 @@ from .reflection import (
     reflect_overrides,
     reflect_structs,
 )
-from .sessions import Buffer
+from .sessions.buffer import Buffer
 from .sessions.calls import Constants, Options
-from .sessions.mixed import run_with_buffers
-from .wgpu_py import GpuObject, Layouts, WgpuDevice, bound_groups, layouts_of, made_pipeline
-from .wgsl_functions import ShaderFunctions, evaluate
-from .wgsl_functions.expressions import Value
 
 if TYPE_CHECKING:
     import threading
@@ -67,6 +62,9 @@ if TYPE_CHECKING:
     from .debugging import Launch, Trace, Writes
     from .debugging.engine import Debugger
     from .printing import PrintingProgram
+    from .wgpu_py import GpuObject, Layouts, WgpuDevice
+    from .wgsl_functions import ShaderFunctions
+    from .wgsl_functions.expressions import Value
 
 BufferValue: TypeAlias = (
     "npt.ArrayLike | Mapping[str, Any] | bytes | bytearray | memoryview | Buffer | Sampler | Output"
@@ -88,6 +86,8 @@ def load(shader: str | PathLike[str]) -> Shader:
     and OSError for a file that cannot be read.
     """
     if is_hercules_path(shader):
+        from .functions import load_hercules
+
         return cast("Shader", load_hercules(shader))
     return Shader(load_source(shader))
 
@@ -177,6 +177,8 @@ class Shader:
     @cached_property
     def functions(self) -> ShaderFunctions:
         """Its functions by name, to be called with arrays; entry points are none."""
+        from .wgsl_functions import ShaderFunctions
+
         return ShaderFunctions(self.program, _runnable)
 
     @cached_property
@@ -197,6 +199,8 @@ class Shader:
 
     def evaluate(self, expression: str) -> Value:
         """The value of a constant expression with the shader's declarations; see `tinct.evaluate`."""
+        from .wgsl_functions import evaluate
+
         return evaluate(expression, self.source)
 
     def __getitem__(self, name: str) -> Kernel:
@@ -386,6 +390,8 @@ class Kernel:
 
         Raises InputError for a binding that wgpu-py does not have.
         """
+        from .wgpu_py import layouts_of
+
         has_samplers = any(isinstance(it.type, SamplerType) for it in self.bindings)
         return layouts_of(self.bindings, self.compilation().sampled_pairs if has_samplers else ())
 
@@ -395,6 +401,8 @@ class Kernel:
         Its layouts are those of `bind_group_layouts`. The WGSL is written for wgpu: indices are clamped, and workgroup
         memory is zeroed. Raises ShaderError, InputError, and what wgpu raises.
         """
+        from .wgpu_py import made_pipeline
+
         made = self.compilation(constants).for_gpu(GpuOptions(for_naga=True))
         return made_pipeline(device, made, self.bind_group_layouts())
 
@@ -404,6 +412,8 @@ class Kernel:
         A value is a `GPUBuffer`, a part of one (`{"buffer": b, "offset": 256, "size": 64}`), a `GPUTexture`, a
         `GPUTextureView`, a `GPUSampler`, or what `run` takes, which is packed into a new buffer. Raises InputError.
         """
+        from .wgpu_py import bound_groups
+
         return bound_groups(device, self.bindings, self.bind_group_layouts(), values)
 
     def dispatch_size(
@@ -445,6 +455,8 @@ class Kernel:
         if contract and device != "cpu":
             raise InputError(f"contract is for the device 'cpu', not {device!r}")
         if any(isinstance(value, Buffer) for value in mapping_of(buffers, "buffers", self.info.bindings).values()):
+            from .sessions.mixed import run_with_buffers
+
             outputs, timing = run_with_buffers(self, buffers, options, timeout)
             return Run(Outputs(outputs), timing)
         prepared = self._prepared(buffers, options.workgroups, options.threads, options.constants, device)
@@ -611,8 +623,12 @@ class Kernel:
         kernel = self if twin is None else twin
         values |= {} if twin is None else twin.values()
         compilation = kernel.compilation(constants)
-        compilation.check_runnable_on(device)
+        is_suited = device == "cpu" and any(isinstance(it.type, (SamplerType, Texture)) for it in kernel.bindings)
+        if not is_suited:
+            compilation.check_runnable_on(device)
         packed = pack_buffers(kernel.bindings, values, "compact" if adapter_named(device) is None else "wide")
+        if is_suited:  # the code that will run may be in the cache
+            compilation.suited_to(handle_facts(kernel.bindings, packed)).check_runnable_on(device)
         check_samplers(compilation, kernel.bindings, packed)
         return _Prepared(kernel, twin, values, compilation, packed, dispatch_size(workgroups, threads, compilation))
 

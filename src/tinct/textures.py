@@ -13,6 +13,7 @@ not given are 0, alpha 1. `ir.layout_numbers` has the rule by which numbers of o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -25,11 +26,13 @@ from .ir.textures import (
     HEADER_BYTES,
     MOST_LEVELS,
     TextureExtent,
+    format_in,
     format_of,
     format_of_bytes,
     is_layered,
     is_multisampled,
     level_extent,
+    level_starts,
     pack_header,
     read_extent,
 )
@@ -89,16 +92,38 @@ def pack_texture(texture: Texture, given: object, memory: TextureMemory = "wide"
     return packed
 
 
+def widened(texture: Texture, data: bytes | bytearray | memoryview) -> bytes | bytearray | memoryview:
+    """The bytes of a texture in its widest format, which are the given ones if they are not compact."""
+    form = format_in(texture, data)
+    if form is format_of(texture):
+        return data
+    texels = level_starts(texture, read_extent(data))[-1]
+    compact = np.frombuffer(data, np.uint8, offset=HEADER_BYTES, count=texels * form.bytes)
+    wide = compact.astype(np.float32) / np.float32(_NORMALIZED["u1"])
+    return pack_header(texture, read_extent(data), format_of(texture)) + wide.tobytes()
+
+
+def first_level_form(texture: Texture, header: bytes | bytearray | memoryview) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    """The dtype and the shape of a texture's first mip level as an array, from the header of its memory. A sampled
+    texture has the numbers of its memory.
+    """
+    form, extent = format_in(texture, header), read_extent(header)
+    spatial = level_extent(texture, extent, 0)[::-1][3 - _spatial(texture) :]
+    samples = (extent.count,) if is_multisampled(texture) else ()
+    channels = () if form.is_packed or len(form.channels) == 1 else (len(form.channels),)
+    return _channel_dtype(form), (*spatial, *samples, *channels)
+
+
 def unpack_texture(texture: Texture, data: bytes | bytearray | memoryview, given: object) -> AnyArray:
-    """A storage texture as an array of the shape in which it was given."""
-    form, extent = format_of(texture), read_extent(data)
-    depth, height, width = level_extent(texture, extent, 0)[::-1]
-    texels = np.frombuffer(data, np.uint8, offset=HEADER_BYTES).reshape(depth, height, width, form.words * 4)
-    array = np.ascontiguousarray(texels[..., : form.bytes]).view(texel_dtype(texture))
-    if isinstance(given, np.ndarray):
-        return array.reshape(cast("AnyArray", given).shape)
-    shape = (depth, height, width)[3 - _spatial(texture) :]
-    return array.reshape(shape if array.shape[-1] == 1 else (*shape, array.shape[-1]))
+    """A texture's first mip level as an array, of the shape in which it was given (see `first_level_form`)."""
+    form, (dtype, shape) = format_in(texture, data), first_level_form(texture, data)
+    count = prod(shape[: _spatial(texture) + is_multisampled(texture)])
+    texels = np.frombuffer(data, np.uint8, count * form.words * 4, HEADER_BYTES).reshape(count, form.words * 4)
+    array = np.ascontiguousarray(texels[:, : form.bytes]).view(dtype)
+    if not isinstance(given, np.ndarray):
+        return array.reshape(shape)
+    wanted = cast("AnyArray", given).shape
+    return array[:, : prod(wanted) // count].reshape(wanted)
 
 
 def _levels(texture: Texture, given: object) -> list[AnyArray]:

@@ -1,33 +1,40 @@
 """Replaces samplers by structures, and calls that take a sampler by calls of functions that load texels.
 
 A sampler becomes a storage buffer with `ir.samplers.storage_type`, so that the code is the same for all samplers: their
-filters and address modes are values that a whole dispatch shares. A cube becomes an array of its faces, as which its
+filters and address modes are values that a whole dispatch shares; code for a
+sampler that is known is shorter. A cube becomes an array of its faces, as which its
 texels are in memory. The functions are WGSL (`sampling_library`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, u32
 from ...ir.core.names import NameScope
-from ...ir.core.sampled_pairs import has_samplers
+from ...ir.core.sampled_pairs import handle_of, handle_variables, has_samplers
 from ...ir.core.structure import blocks_of
+from ...ir.core.values import Value
+from ...ir.handle_facts import NO_FACTS, HandleFacts
 from ...ir.ops import BinaryOp
-from ...ir.types import Access, AddressSpace, Pointer, Sampler, Struct, Texture, Type, pointer, sampler
+from ...ir.types import Access, AddressSpace, BindingPoint, Pointer, Sampler, Struct, Texture, Type, pointer, sampler
 from .editing import module_names, values_of
 from .replacing import replace
 from .retyping import replace_types
-from .sampling_library import SAMPLER, STRUCTURES, SamplingCall, as_faces, library
+from .sampling_helpers import SAMPLER, STRUCTURES
+from .sampling_library import SamplingCall, as_faces, library
 
 
 @dataclass(frozen=True)
 class LowerSamplers:
-    """Lowers the samplers and cubes of a specialised module. `build` makes core IR of WGSL."""
+    """Lowers the samplers and cubes of a specialised module. `build` makes core IR of WGSL. Calls are replaced by code
+    that relies on the facts.
+    """
 
     build: Callable[[str], nodes.Module]
+    facts: HandleFacts = NO_FACTS
 
     @property
     def name(self) -> str:
@@ -45,7 +52,8 @@ class LowerSamplers:
             for position, call in enumerate(block.instructions)
             if isinstance(call, nodes.BuiltinCall)
         ]
-        kinds = {call: kind for *_, call in sites if (kind := _sampling_call(call)) is not None}
+        variables = handle_variables(module)
+        kinds = {call: kind for *_, call in sites if (kind := self._sampling_call(call, variables)) is not None}
         functions, state = self._add_library(module, list(dict.fromkeys(kinds.values())))
         for block, position, call in reversed(sites):  # what follows a call keeps its position until then
             if call in kinds:
@@ -78,18 +86,28 @@ class LowerSamplers:
         module.functions = [*added.functions, *module.functions]
         return functions, next(it for it in added.structs if it.name == names[SAMPLER])
 
+    def _sampling_call(
+        self, call: nodes.BuiltinCall, variables: Mapping[Value, Collection[nodes.Var]]
+    ) -> SamplingCall | None:
+        """What a call with a sampler needs; None for other calls."""
+        types = [it.type for it in call.arguments]
+        position = next((index for index, type in enumerate(types) if isinstance(type, Sampler)), None)
+        if position is None:
+            return None
+        texture, component = types[position - 1], call.arguments[0]
+        assert isinstance(texture, Texture)
+        number = component.value.value if isinstance(component, nodes.Constant) else 0
+        assert isinstance(number, int)
+        bound = [_points(call.arguments[it], variables) for it in (position - 1, position)]
+        has_one_level = self.facts.textures(bound[0]).has_one_level
+        given = tuple(types[position + 1 :])
+        return SamplingCall(call.function, texture, given, number, has_one_level, self.facts.samplers(bound[1]))
 
-def _sampling_call(call: nodes.BuiltinCall) -> SamplingCall | None:
-    """What a call with a sampler needs; None for other calls."""
-    types = [it.type for it in call.arguments]
-    position = next((index for index, type in enumerate(types) if isinstance(type, Sampler)), None)
-    if position is None:
-        return None
-    texture, component = types[position - 1], call.arguments[0]
-    assert isinstance(texture, Texture)
-    number = component.value.value if isinstance(component, nodes.Constant) else 0
-    assert isinstance(number, int)
-    return SamplingCall(call.function, texture, tuple(types[position + 1 :]), number)
+
+def _points(handle: Value, variables: Mapping[Value, Collection[nodes.Var]]) -> list[BindingPoint | None]:
+    """The bindings that a texture or a sampler may be."""
+    source = handle_of(handle)
+    return [it.binding for it in ([source] if isinstance(source, nodes.Var) else variables.get(source, ()))]
 
 
 def _call_instead(block: nodes.Block, position: int, call: nodes.BuiltinCall, function: nodes.Function) -> None:

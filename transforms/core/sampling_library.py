@@ -11,199 +11,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...ir.samplers import storage_type
+from ...ir.handle_facts import NOTHING_KNOWN, SamplerFacts
 from ...ir.types import F32, Texture, TextureKind, Type, texture
-
-SAMPLER = "sampler_state"
-"""The name of the structure that holds a sampler."""
-STRUCTURES = (SAMPLER, "axis_place", "cube_place", "mip_place")
-"""The names of all structures."""
+from .sampling_helpers import MODES, SAMPLER, with_helpers
 
 _AXES = "xyz"
-_WEIGHTED = "\n".join(
-    f"fn weighted_{name}(a: {type}, b: {type}, f: f32) -> {type} {{ return a + f * (b - a); }}"
-    for name, type in (("f32", "f32"), ("vec4", "vec4f"))
-)
-
-_COMMON = f"""
-struct {SAMPLER} {{
-{"".join(f"    {member.name}: {member.type},{chr(10)}" for member in storage_type().members)}}}
-
-struct axis_place {{ first: u32, second: u32, fraction: f32 }}
-struct cube_place {{ index: i32, fraction: f32 }}
-struct mip_place {{ level: u32, fraction: f32 }}
-
-fn known(value: f32) -> f32 {{ return select(0.0, value, value == value); }}
-
-{_WEIGHTED}
-
-// The place along an axis in texels. Clamped, it stays as far outside of the texture as an offset can bring back.
-fn position(u: f32, extent: f32, mode: u32) -> f32 {{
-    if mode == 0u {{
-        return min(max(known(u) * extent, -16.0), extent + 16.0);
-    }}
-    if mode == 1u {{
-        return known(u - floor(u)) * extent;
-    }}
-    return known(u - 2.0 * floor(u * 0.5)) * extent;
-}}
-
-// The place along an axis: `half` is 0.5 between the centres of texels, 0 in the texel itself.
-fn place(u: f32, extent: u32, mode: u32, half: f32) -> axis_place {{
-    let count = i32(extent);
-    let most = count - 1;
-    let x = position(u, f32(extent), mode) - half;
-    let below = floor(x);
-    var first = i32(below);
-    var second = first + 1;
-    if mode == 1u {{
-        first = select(first, most, first < 0);
-        first = select(first, first - count, first >= count);
-        second = select(second, second - count, second >= count);
-    }} else if mode == 2u {{
-        first = select(first, 2 * count - 1 - first, first >= count);
-        second = select(second, 2 * count - 1 - second, second >= count);
-    }}
-    return axis_place(u32(clamp(first, 0, most)), u32(clamp(second, 0, most)), x - below);
-}}
-
-// An index that an offset may have moved out of the texture by any distance that WGSL allows.
-fn wrapped(index: i32, count: i32, mode: u32) -> u32 {{
-    if mode == 0u {{
-        return u32(clamp(index, 0, count - 1));
-    }}
-    if mode == 1u {{
-        return u32(index + 16 * count) % u32(count);
-    }}
-    let twice = u32(index + 16 * count) % u32(2 * count);
-    return min(twice, u32(2 * count - 1) - twice);
-}}
-
-fn place_with_offset(u: f32, extent: u32, mode: u32, half: f32, offset: i32) -> axis_place {{
-    let x = position(u, f32(extent), mode) - half;
-    let below = floor(x);
-    let first = i32(below) + offset;
-    return axis_place(wrapped(first, i32(extent), mode), wrapped(first + 1, i32(extent), mode), x - below);
-}}
-
-fn mips_of(lod: f32, mipmap_filter: u32, levels: u32) -> mip_place {{
-    if mipmap_filter == 0u {{
-        return mip_place(min(u32(floor(lod + 0.5)), levels - 1u), 0.0);
-    }}
-    let inside = min(lod, f32(levels - 1u));
-    let below = floor(inside);
-    return mip_place(u32(below), inside - below);
-}}
-
-// The bits of `comparison - 1` say whether less, equal and greater are true.
-fn compared(comparison: u32, reference: f32, texel: f32) -> f32 {{
-    let wanted = comparison - 1u;
-    let is_less = reference < texel;
-    let is_equal = reference == texel;
-    let is_greater = reference > texel;
-    let is_ordered = is_less | is_equal | is_greater;
-    let found = (is_less & ((wanted & 1u) != 0u)) | (is_equal & ((wanted & 2u) != 0u))
-        | (is_greater & ((wanted & 4u) != 0u)) | (!is_ordered & ((wanted & 5u) == 5u));
-    return select(0.0, 1.0, found);
-}}
-
-// Half of the logarithm to the base 2 of the larger of two squares.
-fn level_of(dx: f32, dy: f32) -> f32 {{
-    let square = max(known(dx), known(dy));
-    let bits = bitcast<u32>(square);
-    let exponent = f32(i32(bits >> 23u) - 127);
-    let mantissa = bitcast<f32>((bits & 0x7fffffu) | 0x3f800000u);
-    let t = (mantissa - 1.0) / (mantissa + 1.0);
-    let z = t * t;
-    let p = t * (2.8853900817779268 + z * (0.9617966939259756 + z * (0.5770780163555854 + z * (0.41219858311113244
-        + z * (0.3205988979753252 + z * 0.26230818925253884)))));
-    return 0.5 * (exponent + p);
-}}
-
-// Faces: +x, -x, +y, -y, +z, -z.
-fn face_of(d: vec3f) -> u32 {{
-    let size = abs(d);
-    if size.z >= size.x && size.z >= size.y {{
-        return select(4u, 5u, d.z < 0.0);
-    }}
-    if size.y >= size.x {{
-        return select(2u, 3u, d.y < 0.0);
-    }}
-    return select(0u, 1u, d.x < 0.0);
-}}
-
-// A direction along a face's s and t, and out of the face.
-fn on_face(face: u32, d: vec3f) -> vec3f {{
-    switch face {{
-        case 0u {{ return vec3f(-d.z, -d.y, d.x); }}
-        case 1u {{ return vec3f(d.z, -d.y, -d.x); }}
-        case 2u {{ return vec3f(d.x, d.z, d.y); }}
-        case 3u {{ return vec3f(d.x, -d.z, -d.y); }}
-        case 4u {{ return vec3f(d.x, -d.y, d.z); }}
-        default {{ return vec3f(-d.x, -d.y, -d.z); }}
-    }}
-}}
-
-// The inverse of `on_face`.
-fn from_face(face: u32, p: vec3f) -> vec3f {{
-    switch face {{
-        case 0u {{ return vec3f(p.z, -p.y, -p.x); }}
-        case 1u {{ return vec3f(-p.z, -p.y, p.x); }}
-        case 2u {{ return vec3f(p.x, p.z, p.y); }}
-        case 3u {{ return vec3f(p.x, -p.z, -p.y); }}
-        case 4u {{ return vec3f(p.x, -p.y, p.z); }}
-        default {{ return vec3f(-p.x, -p.y, -p.z); }}
-    }}
-}}
-
-fn place_on_face(u: f32, extent: u32, half: f32) -> cube_place {{
-    let x = min(max(known(u), 0.0), 1.0) * f32(extent) - half;
-    let below = floor(x);
-    return cube_place(i32(below), x - below);
-}}
-
-// The texel (x, y, face) next to a face's edge, where the index is out of the face along one axis. Twice the distances
-// from the face's centre are whole numbers: a texel past the edge is the neighbour's first, one step further down.
-fn cube_texel(face: u32, i: i32, j: i32, extent: u32) -> vec3u {{
-    let n = i32(extent);
-    if i >= 0 && i < n && j >= 0 && j < n {{
-        return vec3u(u32(i), u32(j), face);
-    }}
-    let is_outside = vec2<bool>(i < 0 || i >= n, j < 0 || j >= n);
-    if all(is_outside) {{
-        return vec3u(u32(clamp(i, 0, n - 1)), u32(clamp(j, 0, n - 1)), face);
-    }}
-    let place = clamp(vec2i(2 * i + 1 - n, 2 * j + 1 - n), vec2i(-n), vec2i(n));
-    let direction = from_face(face, vec3f(vec2f(place), f32(n - 1)));
-    let other = face_of(direction);
-    let found = vec2i(on_face(other, direction).xy);
-    return vec3u(vec2u((found + vec2i(n - 1)) / 2), other);
-}}
-
-fn is_corner(i: i32, j: i32, extent: u32) -> bool {{
-    let n = i32(extent);
-    return (i < 0 || i >= n) && (j < 0 || j >= n);
-}}
-"""
 
 
 @dataclass(frozen=True)
 class SamplingCall:
     """What the function for a call depends on: the builtin function, the texture, the types of the arguments after the
-    sampler, and the component that a gather takes.
+    sampler, the component that a gather takes, and what is known of the texture and of the sampler.
     """
 
     function: str
     texture: Texture
     arguments: tuple[Type, ...]
     component: int = 0
+    has_one_level: bool = False
+    sampler: SamplerFacts = NOTHING_KNOWN
 
     @property
     def name(self) -> str:
         """The name of the function."""
         texture = str(self.texture).replace("<", "_").replace(">", "")
         types = "_".join(str(type).replace("<", "").replace(">", "") for type in self.arguments[1:])
-        return f"{self.function}_{self.component}_{texture}_{types}"
+        known = "_".join(f"{member}{word}" for member, word in self.sampler.words)
+        return f"{self.function}_{self.component}_{texture}_{types}_{'one_' * self.has_one_level}{known}"
+
+    def word(self, member: str) -> str:
+        """A word of the sampler `s`."""
+        word = self.sampler.word(member)
+        return f"s.{member}" if word is None else f"{word}u"
+
+    @property
+    def is_linear(self) -> bool | None:
+        """Whether texels are blended at all levels of detail; None if the sampler or the level decides that."""
+        filters = {self.sampler.word("min_filter"), self.sampler.word("mag_filter")}
+        return None if len(filters) > 1 or None in filters else filters == {1}
 
 
 def as_faces(given: Texture) -> Texture:
@@ -217,7 +62,7 @@ def library(calls: Sequence[SamplingCall]) -> str:
     """WGSL with a function for each kind of call, by its name. Its parameters are the texture, the sampler's structure,
     and the arguments of the call after them.
     """
-    return "\n".join([_COMMON, *(_Function(call).text() for call in dict.fromkeys(calls))])
+    return with_helpers("\n".join(_Function(call).text() for call in dict.fromkeys(calls)))
 
 
 class _Function:
@@ -235,6 +80,7 @@ class _Function:
         self.is_gather = call.function.startswith("textureGather")
         self.is_depth = self.texture.kind is TextureKind.DEPTH
         self.is_comparison = "reference" in self.names
+        self.has_one_level = call.has_one_level
 
     def _names(self) -> list[str]:
         names = ["coordinates", *(["array_index"] if self.is_layered else [])]
@@ -273,7 +119,7 @@ class _Function:
         parameters = ", ".join(f"{name}: {type}" for name, type in given)
         head = f"fn {self.call.name}(t: {as_faces(self.texture)}, s: {SAMPLER}, {parameters}) -> {self.result} {{"
         if self.is_gather:
-            return "\n".join([head, *self._layer(), *self._place_on_cube(), "let level = 0u;", *self._gather(), "}"])
+            return "\n".join([head, *self._layer(), *self._place_on_cube(), *self._gather(), "}"])
         return "\n".join([self._filtered(), head, *self._layer(), *self._place_on_cube(), *self._levels(), "}"])
 
     def _layer(self) -> list[str]:
@@ -305,17 +151,24 @@ class _Function:
         passed += ["face"] if self.is_cube else []
         passed += [it for it in ("reference", "offset") if it in self.names]
 
-        def sample(level: str) -> str:
-            return f"{self._inner_name}({', '.join(passed)}, {level}, is_linear)"
-
+        passed += [] if self.has_one_level else ["level"]
+        passed += [] if self.call.is_linear is not None else ["is_linear"]
+        sample = f"{self._inner_name}({', '.join(passed)})"
+        if self.has_one_level and self.call.is_linear is not None:
+            return [f"return {sample};"]
+        least, most = self.call.word("min_filter"), self.call.word("mag_filter")
+        lines = [*self._level_of_detail()]
+        lines += [f"let is_linear = select({least}, {most}, lod <= 0.0) == 1u;"] if self.call.is_linear is None else []
+        if self.has_one_level:
+            return [*lines, f"return {sample};"]
         return [
-            *self._level_of_detail(),
-            "let is_linear = select(s.min_filter, s.mag_filter, lod <= 0.0) == 1u;",
-            "let mips = mips_of(lod, s.mipmap_filter, textureNumLevels(t));",
+            *lines,
+            f"let mips = mips_of(lod, {self.call.word('mipmap_filter')}, textureNumLevels(t));",
             # One loop for both levels, rather than two copies of the code.
             f"var found: {self.texel};",
             "for (var far = 0u; far < 2u; far++) {",
-            f"let value = {sample('mips.level + far')};",
+            "let level = mips.level + far;",
+            f"let value = {sample};",
             "if far == 1u {",
             f"found = {self.weighted('found', 'value', 'mips.fraction')};",
             "} else {",
@@ -365,32 +218,45 @@ class _Function:
         parameters += ["face: u32"] if self.is_cube else []
         parameters += ["reference: f32"] if self.is_comparison else []
         parameters += [f"offset: {self.call.arguments[-1]}"] if self.has_offset else []
-        parameters += ["level: u32", "is_linear: bool"]
+        parameters += [] if self.has_one_level else ["level: u32"]
+        parameters += [] if self.call.is_linear is not None else ["is_linear: bool"]
+        blended, nearest = [*self._footprint(half="0.5"), *self._mean()], self._nearest_lines()
+        ways = {True: blended, False: nearest, None: ["if is_linear {", *blended, "}", *nearest]}
         return "\n".join(
             [
                 f"fn {self._inner_name}({', '.join(parameters)}) -> {self.texel} {{",
-                "if is_linear {",
-                *self._footprint(half="0.5"),
-                *self._mean(),
-                "}",
-                *self._footprint(half="0.0"),
-                f"return {self._nearest()};",
+                *ways[self.call.is_linear],
                 "}",
             ]
         )
 
+    def _nearest_lines(self) -> list[str]:
+        return [*self._footprint(half="0.0"), f"return {self._nearest()};"]
+
+    @property
+    def level(self) -> str:
+        """The level in the functions that load texels."""
+        return "0u" if self.has_one_level or self.is_gather else "level"
+
     def _footprint(self, *, half: str) -> list[str]:
         """The place along each axis."""
-        lines = ["let size = textureDimensions(t, level);"]
+        lines = [f"let size = textureDimensions(t, {self.level});"]
         for axis, letter in zip(self.axes, "uvw", strict=False):
             at = f"{self._component('at', axis)}, {self._component('size', axis)}"
-            offset = f", {self._component('offset', axis)}" if self.has_offset else ""
             if self.is_cube:
                 lines.append(f"let {axis} = place_on_face(at.{axis}, size.x, {half});")
             else:
-                function = "place_with_offset" if self.has_offset else "place"
-                lines.append(f"let {axis} = {function}({at}, s.address_mode_{letter}, {half}{offset});")
+                lines.append(f"let {axis} = {self._place(at, axis, letter, half)};")
         return lines
+
+    def _place(self, at: str, axis: str, letter: str, half: str) -> str:
+        """A call of the function for the place along an axis."""
+        mode = self.call.sampler.word(f"address_mode_{letter}")
+        function = "place_with_offset" if self.has_offset else "place"
+        offset = f", {self._component('offset', axis)}" if self.has_offset else ""
+        if mode is not None:
+            return f"{MODES[mode]}_{function}({at}, {half}{offset})"
+        return f"{function}({at}, s.address_mode_{letter}, {half}{offset})"
 
     def _nearest(self) -> str:
         if not self.is_cube:
@@ -406,9 +272,9 @@ class _Function:
 
     def _value(self, at: str, layer: str) -> str:
         """What is filtered or gathered of a texel."""
-        texel = f"textureLoad(t, {at}, {layer + ', ' if layer else ''}level)"
+        texel = f"textureLoad(t, {at}, {layer + ', ' if layer else ''}{self.level})"
         if self.is_comparison:
-            return f"compared(s.compare, reference, {texel})"
+            return f"compared({self.call.word('compare')}, reference, {texel})"
         return f"{texel}.{'xyzw'[self.call.component]}" if self.is_gather and not self.is_depth else texel
 
     def _mean(self) -> list[str]:

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ...base.deadline import check_compile_time
 from ...ir.hercules.graph import predecessors, replace_all
-from ...ir.hercules.nodes import Fork, Function, Module, Node, Phi, PureNode, Reduce
+from ...ir.hercules.nodes import (
+    Binary,
+    BinaryOp,
+    Bitcast,
+    ConstantNode,
+    Fork,
+    Function,
+    IntegerConstant,
+    Intrinsic,
+    Module,
+    Node,
+    Phi,
+    PureNode,
+    Reduce,
+    Type,
+    ZeroConstant,
+)
 from ...ir.hercules.placement import Latest, latest_places
-from ...ir.hercules.types import is_scalar
+from ...ir.hercules.types import I32, U32, is_scalar
 from ...ir.hercules.versions import is_version_projection
 from ...ir.schema.runtime import value_key
 
 
 @dataclass(frozen=True)
 class GlobalValueNumbering:
-    """Merges pure nodes with the same operation and operands, until there are none.
+    """Merges pure nodes with the same operation and operands, until there are none, and bounds of what has that bound.
 
     Reads of one version are merged; what makes or changes storage (constants of collection type, Write, Atomic,
     Collect, Reduce) never is: two zero arrays are two arrays. A Reduce is one value inside its fork and another after
@@ -36,6 +53,10 @@ class GlobalValueNumbering:
         return changed
 
 
+Types: TypeAlias = "Mapping[Node, Type]"
+_WRAPPING = (BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL)
+
+
 def _merge(function: Function, latest: Latest) -> bool:
     """One round. `latest` is computed before the first round: merging moves no node to the other side of a join."""
     check_compile_time()
@@ -44,7 +65,7 @@ def _merge(function: Function, latest: Latest) -> bool:
     for node in function.nodes:
         if node not in latest.place or not _is_merged(node, latest):
             continue
-        same = _only_value(node)
+        same = _only_value(node) or _within_bound(node, latest.types)
         if same is None and isinstance(node, PureNode):
             same = first.setdefault(_key(node, latest, replacements), node)
         if same is not None and same is not node:
@@ -52,6 +73,47 @@ def _merge(function: Function, latest: Latest) -> bool:
     replace_all(function, replacements)
     function.nodes = [node for node in function.nodes if node not in replacements]
     return bool(replacements)
+
+
+def _within_bound(node: Node, types: Types) -> Node | None:
+    """The first operand of a `min` of u32 that bounds it by the same number once more, as loads of texels do.
+
+    For `clamp(x, 0, most)` of i32 as well, whatever `most` is: a negative one is the result, as the clamp is
+    `min(max(x, 0), most)`.
+    """
+    if not isinstance(node, Intrinsic) or node.function != "min" or node.type != U32:
+        return None
+    value, bound = node.arguments
+    match _bits(value, types):
+        case Intrinsic(function="clamp", arguments=[_, ConstantNode(value=low), most]):
+            is_zero = isinstance(low, ZeroConstant) or (isinstance(low, IntegerConstant) and low.value == 0)
+            is_same = is_zero and _has_same_bits(most, bound, types)
+        case Intrinsic(function="min", type=type, arguments=arguments) if type == U32:
+            is_same = any(_has_same_bits(it, bound, types) for it in arguments)
+        case _:
+            is_same = False
+    return value if is_same else None
+
+
+def _has_same_bits(one: Node, other: Node, types: Types, depth: int = 3) -> bool:
+    """Whether two integers of 32 bits are computed from the same bits by the same operations, signed or not."""
+    match _bits(one, types), _bits(other, types):
+        case left, right if left is right:
+            return True
+        case ConstantNode(value=IntegerConstant(value=left)), ConstantNode(value=IntegerConstant(value=right)):
+            return (left - right) % (1 << 32) == 0
+        case Binary(op=op, lhs=left, rhs=right), Binary(op=op_, lhs=left_, rhs=right_) if op is op_ in _WRAPPING:
+            is_same = depth > 0 and _has_same_bits(left, left_, types, depth - 1)
+            return is_same and _has_same_bits(right, right_, types, depth - 1)
+        case _:
+            return False
+
+
+def _bits(node: Node, types: Types) -> Node:
+    """The integer that an integer of 32 bits is a bitcast of."""
+    while isinstance(node, Bitcast) and types[node.operand] in (I32, U32):
+        node = node.operand
+    return node
 
 
 def _is_merged(node: Node, latest: Latest) -> bool:

@@ -13,6 +13,7 @@ from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.diagnostics import ShaderError, not_supported, with_article
 from ...ir.entry_points import compute_entry_point
+from ...ir.handle_facts import NO_FACTS, HandleFacts, TextureFacts
 from ...ir.hercules import nodes as h
 from ...ir.hercules.entry import WORKGROUP_CONSTANTS, Binding, EntryPoint
 from ..core.mask_divergence import mask_divergence
@@ -32,8 +33,11 @@ from .values import Cell, Designator, Tree, node_of, place_for
 from .walk import Divergence, LoopValue, Restart, Walk
 
 
-def translate(module: c.Module, name: str, fresh: Callable[[], c.Module] | None = None) -> EntryPoint:
-    """The Hercules function of a compute entry point. Overrides must have been substituted.
+def translate(
+    module: c.Module, name: str, fresh: Callable[[], c.Module] | None = None, facts: HandleFacts = NO_FACTS
+) -> EntryPoint:
+    """The Hercules function of a compute entry point. Overrides must have been substituted. It is right for textures
+    of which the facts are true.
 
     `fresh` makes another such module, where this one may not be changed: one with subgroup operations in divergent
     control flow is masked before it is translated (see `transforms.core.mask_divergence`).
@@ -42,24 +46,24 @@ def translate(module: c.Module, name: str, fresh: Callable[[], c.Module] | None 
     program uses something that the CPU path does not support.
     """
     try:
-        return _translated(module, name)
+        return _translated(module, name, facts)
     except Divergence:
         module = module if fresh is None else fresh()
         mask_divergence(module)
     try:
-        return _translated(module, name)
+        return _translated(module, name, facts)
     except Divergence:
         what = "subgroup operations and barriers where control flow is not seen to be uniform, on the CPU"
         raise ShaderError([not_supported(what, compute_entry_point(module.functions, name).span)]) from None
 
 
-def _translated(module: c.Module, name: str) -> EntryPoint:
+def _translated(module: c.Module, name: str, facts: HandleFacts) -> EntryPoint:
     function = compute_entry_point(module.functions, name)
     effects, per_lane = EffectsAnalysis(), set[LoopValue]()
     calls = Calls(set(called_functions(function, effects)), effects)
     while True:
         try:
-            return _Translation(module, function, calls, per_lane).run()
+            return _Translation(module, function, calls, per_lane, facts).run()
         except Restart:
             continue  # `per_lane` has grown, or `calls.chosen` has shrunk
 
@@ -81,8 +85,11 @@ def _filters(function: c.Function) -> list[c.DiagnosticFilter]:
 class _Translation:
     """One attempt at the translation, with what earlier attempts have found (see `Restart`)."""
 
-    def __init__(self, module: c.Module, function: c.Function, calls: Calls, per_lane: set[LoopValue]) -> None:
+    def __init__(
+        self, module: c.Module, function: c.Function, calls: Calls, per_lane: set[LoopValue], facts: HandleFacts
+    ) -> None:
         self.function = function
+        self.facts = facts
         self.calls = calls
         self.effects = effects = calls.effects
         self.per_lane = per_lane
@@ -130,9 +137,11 @@ class _Translation:
         name, store = variable.name or "buffer", variable.type.store
         is_bare = isinstance(store, (wgsl.Scalar, wgsl.Atomic))
         access, type = variable.type.access, wgsl.array(store, 1) if is_bare else store
+        known: TextureFacts | None = None
         if isinstance(store, wgsl.Texture) and textures.is_loadable(store):
             access = wgsl.Access.READ_WRITE if textures.is_written(store) else wgsl.Access.READ
-            type = textures.storage_type(store)
+            known = self.facts.textures([variable.binding])
+            type = textures.storage_type(store, in_bytes=known.are_bytes is True)
         elif variable.type.space is wgsl.AddressSpace.HANDLE:
             raise ShaderError([not_supported(f"{with_article(str(store))} on the CPU", variable.span)])
         length = self._length(variable, name) if wgsl.contains_runtime_array(type) else None
@@ -146,6 +155,8 @@ class _Translation:
             length=None if length is None else length.index,
         )
         cell = Cell(name, t.collection_type(type, length), is_shared=True, is_constant=not binding.is_written)
+        if known is not None:
+            self.machine.texture_facts[cell] = known
         parameter = self.graph.add(h.Parameter(binding.parameter, label=name))
         (self.machine.state if binding.is_written else self.machine.constants)[cell] = parameter
         self.variables[variable] = Designator(cell, (0,) if is_bare else (), store)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 from ...ir.builtins import SUBGROUP_SIZE
 from ...ir.diagnostics import ShaderError, not_supported
+from ...ir.handle_facts import TextureFacts
 from ...ir.hercules import nodes as h
 from .forks import LaneFork
 from .graph import Graph
@@ -46,6 +47,7 @@ class Machine:
         self.control: h.Node | None = graph.start
         self.state: State = {}
         self.constants: dict[Cell, h.Node] = {}
+        self.texture_facts: dict[Cell, TextureFacts] = {}
         self.lane: LaneFork | None = None
         self.spreads_arrays = False
         self._lane_values: dict[tuple[LaneFork, h.Node], h.Node] = {}

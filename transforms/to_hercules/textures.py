@@ -12,11 +12,16 @@ from dataclasses import dataclass
 from ...ir import textures
 from ...ir import types as wgsl
 from ...ir.core import nodes as c
+from ...ir.handle_facts import TextureFacts
 from ...ir.hercules import nodes as h
+from ...ir.texels import TexelFormat
 from . import memory, texels
 from . import types as t
 from .machine import Machine
-from .values import Designator, Tree, node_of, scalars_of
+from .values import Cell, Designator, Tree, node_of, scalars_of
+
+_COUNT = 3
+"""The member of a size that is the number of levels or samples."""
 
 ADD, SUB, MUL, LESS, AND = h.BinaryOp.ADD, h.BinaryOp.SUB, h.BinaryOp.MUL, h.BinaryOp.LESS, h.BinaryOp.AND
 
@@ -42,6 +47,12 @@ class _Texture:
     at: Designator
     type: wgsl.Texture
 
+    @property
+    def facts(self) -> TextureFacts:
+        """What is known of the texture."""
+        assert isinstance(self.at.place, Cell)
+        return self.machine.texture_facts[self.at.place]
+
     def op(self, op: h.BinaryOp, left: h.Node, right: h.Node) -> h.Node:
         """A Binary node."""
         return self.machine.graph.binary(op, left, right)
@@ -52,6 +63,8 @@ class _Texture:
 
     def size(self, axis: int) -> h.Node:
         """A member of the size: width, height, depth or layers of the first level; the fourth is levels or samples."""
+        if axis == _COUNT and self.facts.has_one_level:
+            return self.machine.graph.u32(1)
         return self._member(textures.SIZE, axis)
 
     def clamped(self, value: h.Node, count: h.Node) -> h.Node:
@@ -77,13 +90,13 @@ class _Texture:
 
     def level(self, value: Tree | None) -> h.Node | None:
         """A level clamped to those that exist; None for the first one, which always exists."""
-        if value is None or textures.is_multisampled(self.type):
+        if value is None or textures.is_multisampled(self.type) or self.facts.has_one_level:
             return None
         match node_of(value):
             case h.ConstantNode(value=h.IntegerConstant(value=0)):
                 return None
             case node:
-                return self.clamped(node, self.size(3))
+                return self.clamped(node, self.size(_COUNT))
 
     def start(self, level: h.Node | None) -> h.Node | None:
         """The number of the first texel of a level; None for the first level, where it is 0."""
@@ -99,13 +112,13 @@ class _Texture:
         return number
 
     def words(self, number: h.Node) -> Designator:
-        """The words of the texel with that number, if texels are not bytes."""
-        array = textures.texel_array(self.type)
+        """The words of the texel with that number, in the form of `storage_type`."""
+        array = textures.texel_array(self.type, in_bytes=self.facts.are_bytes is True)
         texels_ = self.at.element(textures.TEXELS, array)
         return texels_.element(self.machine.graph.cast(t.U64, number), array.element)
 
     def word(self, number: h.Node) -> Designator:
-        """A word of all texels, where a texel is a vector of four."""
+        """A word of all texels, where a texel is a vector of four in `storage_type`."""
         four = self.words(self.op(h.BinaryOp.SHIFT_RIGHT, number, self.machine.graph.u32(2)))
         place = self.op(AND, number, self.machine.graph.u32(3))
         return four.element(self.machine.graph.cast(t.U64, place), wgsl.U32)
@@ -133,25 +146,26 @@ def _load(texture: _Texture, arguments: Sequence[Tree]) -> Tree:
     if start is not None:
         number = texture.op(ADD, start, number)
     if textures.is_multisampled(texture.type):
-        count = texture.size(3)
+        count = texture.size(_COUNT)
         number = texture.op(ADD, texture.op(MUL, number, count), texture.clamped(node_of(rest[0]), count))
-    in_bytes = textures.format_of_bytes(texture.type)
-    if in_bytes is None:
-        texel = _texel(texture, number)
-        return texel[0] if textures.is_depth(texture.type) else texel
-    return texture.machine.choose(
-        texture.are_bytes(),
-        lambda: texels.decode(
-            texture.machine.graph, in_bytes, [node_of(memory.load(texture.machine, texture.word(number)))]
-        ),
-        lambda: _texel(texture, number),
-    )
+    form, in_bytes = textures.format_of(texture.type), textures.format_of_bytes(texture.type)
+    match texture.facts.are_bytes:
+        case True if in_bytes is not None:
+            return _texel(texture, in_bytes, texture.words(number))
+        case None if in_bytes is not None:
+            return texture.machine.choose(
+                texture.are_bytes(),
+                lambda: _texel(texture, in_bytes, texture.word(number)),
+                lambda: _texel(texture, form, texture.words(number)),
+            )
+        case _:
+            texel = _texel(texture, form, texture.words(number))
+            return texel[0] if textures.is_depth(texture.type) else texel
 
 
-def _texel(texture: _Texture, number: h.Node) -> tuple[h.Node, ...]:
-    """The texel with a number, if texels are not bytes."""
-    words = list(scalars_of(memory.load(texture.machine, texture.words(number))))
-    return texels.decode(texture.machine.graph, textures.format_of(texture.type), words)
+def _texel(texture: _Texture, form: TexelFormat, at: Designator) -> tuple[h.Node, ...]:
+    """The texel whose words are there."""
+    return texels.decode(texture.machine.graph, form, list(scalars_of(memory.load(texture.machine, at))))
 
 
 def _store(texture: _Texture, arguments: Sequence[Tree]) -> None:
@@ -178,7 +192,7 @@ def _dimensions(texture: _Texture, arguments: Sequence[Tree]) -> Tree:
 
 def _count(texture: _Texture, arguments: Sequence[Tree]) -> Tree:
     del arguments
-    return texture.size(3)
+    return texture.size(_COUNT)
 
 
 def _layers(texture: _Texture, arguments: Sequence[Tree]) -> Tree:

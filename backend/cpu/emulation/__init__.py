@@ -19,7 +19,7 @@ from ....base.errors import DeviceError, InputError
 from ....ir.hercules.entry import EntryPoint
 from ....ir.types import BindingPoint
 from ..device import Slot, recipe_for, slots_of
-from ..emit import Interface
+from ..emitted import Interface
 from ..function import RunParameters
 from ..jit import object_file
 from ..options import CpuOptions

@@ -5,10 +5,29 @@
 writes blocks under masks, `values` what stands for each node, `memory` accesses. See docs/gangs.md.
 """
 
-from .analysis.analyse import GangAnalysis, analyse_gang
-from .choice.choose import choose_gangs
-from .choice.widen import widened
-from .emit import GangEmitter
-from .legality import obstacle
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ....base.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from .analysis.analyse import GangAnalysis, analyse_gang
+    from .choice.choose import choose_gangs
+    from .choice.widen import widened
+    from .emit import GangEmitter
+    from .legality import obstacle
 
 __all__ = ["GangAnalysis", "GangEmitter", "analyse_gang", "choose_gangs", "obstacle", "widened"]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "GangAnalysis": "analysis.analyse",
+        "GangEmitter": "emit",
+        "analyse_gang": "analysis.analyse",
+        "choose_gangs": "choice.choose",
+        "obstacle": "legality",
+        "widened": "choice.widen",
+    },
+)

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import click
 
+from ..arguments import is_hercules_path
 from ..base.errors import InputError
-from ..functions import HerculesFile, is_hercules_path
+from ..functions import HerculesFile
 from ..interface import document, dtypes, python_module, rust_module, schema
 from ..ir.types import Array, Struct, Texture, Type
 from ..reflection import BindingInfo, EntryPointInfo, MemberInfo, OverrideInfo, StructInfo

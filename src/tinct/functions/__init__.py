@@ -7,7 +7,7 @@
 - `machine_code`, `on_gpu`: the devices that need more than a call.
 """
 
-from .file import HerculesFile, is_hercules_path, load_hercules, verified
+from .file import HerculesFile, load_hercules, verified
 from .function import DEVICES, FunctionRun, HerculesFunction, ParameterInfo, ResultInfo
 from .structures import DynamicConstantInfo, FieldInfo, StructureInfo
 
@@ -21,7 +21,6 @@ __all__ = [
     "ParameterInfo",
     "ResultInfo",
     "StructureInfo",
-    "is_hercules_path",
     "load_hercules",
     "verified",
 ]

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
-from typing import cast
 
 from ..arguments import name_of, path_of
 from ..base.errors import InputError
@@ -19,8 +18,6 @@ from ..ir.hints import unknown_name
 from ..ir.source import Source, Span
 from ..ir.tokens import TextError
 from .function import HerculesFunction
-
-_SUFFIX = ".hir"
 
 
 class HerculesFile:
@@ -64,16 +61,6 @@ class HerculesFile:
         if name not in self._functions:
             raise InputError(unknown_name(f"no function is named {name!r}", name, self._functions))
         return self._functions[name]
-
-
-def is_hercules_path(value: object) -> bool:
-    """Whether a value names a file of Hercules IR."""
-    if not isinstance(value, (str, PathLike)) or (isinstance(value, str) and "\n" in value):
-        return False
-    try:
-        return path_of(cast("object", value)).suffix == _SUFFIX
-    except InputError:
-        return False
 
 
 def load_hercules(file: str | PathLike[str]) -> HerculesFile:

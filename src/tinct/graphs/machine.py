@@ -187,14 +187,14 @@ class SessionMachine:
     def _dispatch(self, leaf: Leaf, extents: tuple[int, ...], bindings: dict[str, Any], path: tuple[str, ...]) -> None:
         kernel, constants = self.links.kernels[leaf.name], self.links.constants[leaf.name]
         compilation = kernel.compilation(constants)
-        start, compiled = time.perf_counter(), sum(compilation.seconds.values())
+        start, compiled = time.perf_counter(), compilation.total_seconds
         timeout = seconds_left(self.deadline)
         device = self.devices.of(path)
         self.session.run(kernel, bindings, threads=extents or 1, constants=constants, device=device, timeout=timeout)
         if self.waits:
             self.session.wait()
         seconds = time.perf_counter() - start
-        self._time(path, seconds, min(sum(compilation.seconds.values()) - compiled, seconds))
+        self._time(path, seconds, min(compilation.total_seconds - compiled, seconds))
 
     def _time(self, path: tuple[str, ...], seconds: float, compiling: float) -> None:
         timing = self.timings.setdefault(path, NodeTiming())

@@ -11,8 +11,17 @@ memories (`arguments`). `launches` and `gpu_launch` are dispatches that are prep
 as a session sees it.
 """
 
-from .buffer import Buffer
-from .copies import Copies, Copy
-from .session import Session
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..base.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from .buffer import Buffer
+    from .copies import Copies, Copy
+    from .session import Session
 
 __all__ = ["Buffer", "Copies", "Copy", "Session"]
+
+__getattr__ = lazy_names(__name__, {"Buffer": "buffer", "Copies": "copies", "Copy": "copies", "Session": "session"})

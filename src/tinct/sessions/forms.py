@@ -18,12 +18,13 @@ from ..base.errors import InputError
 from ..buffers import check_minimum, pack_binding, unpack_binding
 from ..ir import layout
 from ..ir.layout_leaves import leaves
-from ..ir.layout_numbers import shown
+from ..ir.layout_numbers import is_masked, shown
 from ..ir.layout_packing import check_size, value_form
-from ..ir.textures import HEADER_BYTES, format_of
+from ..ir.textures import are_bytes, format_of
 from ..ir.types import Buffer as RawBuffer
 from ..ir.types import Struct, Texture, Type
 from ..reflection import BindingInfo
+from ..textures import first_level_form
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Dims: TypeAlias = tuple[tuple[int, int], ...]
@@ -103,11 +104,14 @@ class ArrayForm:
 
 @dataclass(frozen=True, slots=True)
 class BindingForm:
-    """A value in the layout of a binding. `like` has the dtype and shape in which it was given, if as an array."""
+    """A value in the layout of a binding. `like` has the dtype and shape in which it was given, if as an array.
+    `header` has the first bytes of a texture, which describe it.
+    """
 
     info: BindingInfo
     size: int
     like: AnyArray | None = None
+    header: bytes = b""
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -127,6 +131,8 @@ class BindingForm:
     def _value_form(self) -> tuple[np.dtype[Any], tuple[int, ...]]:
         if self.like is not None:
             return self.like.dtype, self.like.shape
+        if self.texture is not None:
+            return first_level_form(self.texture, self.header)
         if isinstance(self.info.type, RawBuffer):
             return np.dtype(np.uint8), (self.size,)
         return value_form(self.info.type, layout.runtime_count(self.info.type, self.size))
@@ -139,14 +145,14 @@ class BindingForm:
 
     def pack(self, values: object, name: str) -> bytes | bytearray | memoryview:
         """The bytes of a value for the binding, as many as the buffer has."""
-        data = pack_binding(self.info, values)
-        if len(data) != self.size or (self.texture is not None and data[:HEADER_BYTES] != self._header()):
-            raise InputError(f"{name} has {self.size} bytes of {self.info.type}, and cannot become {len(data)} bytes")
+        texture = self.texture
+        is_compact = texture is not None and are_bytes(texture, self.header)
+        data = pack_binding(self.info, values, "compact" if is_compact else "wide")
+        if len(data) != self.size or not data.startswith(self.header):
+            made_of = f", made from {self.dtype}," if texture is not None else ""
+            size, type = self.size, self.info.type
+            raise InputError(f"{name}{made_of} has {size} bytes of {type}, and cannot become {len(data)} bytes")
         return data
-
-    def _header(self) -> bytearray:
-        assert self.like is not None
-        return pack_binding(self.info, self.like)[:HEADER_BYTES]
 
     def places(self, size: int) -> Places | None:
         """Where the numbers lie."""
@@ -170,7 +176,7 @@ def as_plain_array(values: object, name: str) -> AnyArray:
             f"{name} is made from a numpy array or bytes, not {shown(values)}; for others name its binding"
         )
     array = cast("AnyArray", values)
-    if isinstance(array, np.ma.MaskedArray) or array.dtype.hasobject or not array.dtype.itemsize:
+    if is_masked(array) or array.dtype.hasobject or not array.dtype.itemsize:
         raise InputError(f"{name} is made from an array of numbers, not {type(array).__name__} of {array.dtype}")
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 

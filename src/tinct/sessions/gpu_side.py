@@ -12,6 +12,7 @@ from ..base.errors import DeviceError
 from ..gpu import warn_unless_webgpu
 from ..ir.layout_sizes import minimum_size
 from ..ir.textures import storage_type
+from ..textures import widened
 from .memory import Memory
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ class GpuPlace:
     def _made(self, queue: GpuQueue, memory: Memory, data: Bytes | None) -> Resident:
         if memory.texture is not None and not self._are_textures_memory:
             assert data is not None
-            return queue.new_texture(memory.texture, data.tobytes())
+            return queue.new_texture(memory.texture, bytes(widened(memory.texture, data.data)))
         if data is None:
             return queue.new_buffer(memory.size)
         padded = self._padded(memory, data)
@@ -209,8 +210,10 @@ class GpuPlace:
 
     def _padded(self, memory: Memory, data: Bytes) -> bytes | memoryview:
         """The bytes, as many as a kernel can bind: a texture as memory has at least one texel."""
-        if memory.texture is None or not self._are_textures_memory:
+        if memory.texture is None:
             return data.data
+        if not self._are_textures_memory:
+            return bytes(widened(memory.texture, data.data))
         return data.tobytes().ljust(minimum_size(storage_type(memory.texture)), b"\0")
 
     def _check_limit(self, memory: Memory) -> None:

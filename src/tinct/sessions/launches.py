@@ -11,7 +11,7 @@ from weakref import ref
 from ..base.errors import InputError
 from ..compilation import Compilation
 from ..devices import device_named
-from ..dispatch import Dispatch
+from ..dispatch import Dispatch, handle_facts
 from ..ir.diagnostics import ShaderError
 from ..ir.types import BindingPoint
 from .arguments import Argument
@@ -116,7 +116,8 @@ class CpuLaunch(HostLaunch):
         buffers = {it.info.point: it.host().data for it in plan.arguments}
         written = [it.info.point for it in plan.arguments if it.is_written]
         job = CpuDispatch(buffers, written, plan.workgroups, contract=contract, is_trial=trial)
-        self._bound: BoundDispatch = BoundDispatch(plan.compilation.machine_code, job)
+        suited = plan.compilation.suited_to(handle_facts([it.info for it in plan.arguments], buffers))
+        self._bound: BoundDispatch = BoundDispatch(suited.machine_code, job)
 
     def prepare(self, timeout: float | None) -> None:
         """Compile, and bind."""

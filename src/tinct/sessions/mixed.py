@@ -34,9 +34,9 @@ def run_with_buffers(
         if info.is_written and not isinstance(values[info.name], Buffer):
             outputs[info.name] = values[info.name] = session.buffer(values[info.name], info, label=info.name)
     compilation = kernel.compilation(options.constants)
-    before = sum(compilation.seconds.values())
+    before = compilation.total_seconds
     session.run_with(kernel, values, options, timeout)
     arrays = {name: buffer.numpy() for name, buffer in outputs.items()}
     seconds = time.perf_counter() - start
-    compiling = min(sum(compilation.seconds.values()) - before, seconds)
+    compiling = min(compilation.total_seconds - before, seconds)
     return arrays, Timing(compiling, seconds - compiling)

@@ -88,7 +88,7 @@ class Resolver:
             raise InputError(
                 f"{info.name} is written: give a buffer, such as session.buffer(array), or None for a new one"
             )
-        memory = self._constant(info, pack_binding(info, value), to)
+        memory = self._constant(info, pack_binding(info, value, "compact"), to)
         to.arguments.append(Argument(info, memory, 0, memory.size))
 
     def _bound(self, info: BindingInfo, buffer: Buffer) -> Argument:

@@ -22,6 +22,7 @@ from ..counting.recorders import recorders
 from ..devices import adapter_named, device_named
 from ..dispatch import DispatchSize, check_samplers
 from ..ir.layout_numbers import shown
+from ..ir.textures import HEADER_BYTES
 from ..ir.types import Texture
 from ..reflection import BindingInfo
 from .arguments import check_apart
@@ -110,8 +111,9 @@ class Session:
             if binding is None:
                 return self._array_buffer(values, label)
             info = _binding_of(binding)
-            data = pack_binding(info, values)
-            return self._filled(BindingForm(info, len(data), without_memory(values)), data, label)
+            data = pack_binding(info, values, "compact")
+            header = bytes(data[:HEADER_BYTES]) if isinstance(info.type, Texture) else b""
+            return self._filled(BindingForm(info, len(data), without_memory(values), header), data, label)
 
     def adopt(self, array: npt.NDArray[Any], *, label: str = "") -> Buffer:
         """A buffer that works in the caller's array, which must be contiguous.
@@ -190,9 +192,8 @@ class Session:
             return self._made(BindingForm(info, size), size, label)
         data = zeros(info, extent)
         assert isinstance(extent, tuple)
-        return self._filled(
-            BindingForm(info, len(data), np.broadcast_to(np.zeros((), info.dtype), extent)), data, label
-        )
+        like = np.broadcast_to(np.zeros((), info.dtype), extent)
+        return self._filled(BindingForm(info, len(data), like, bytes(data[:HEADER_BYTES])), data, label)
 
     def _filled(self, form: Form, data: bytes | bytearray | memoryview, label: str) -> Buffer:
         buffer = self._made(form, len(data), label)

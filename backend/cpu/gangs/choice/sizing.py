@@ -12,6 +12,7 @@ from .....ir.hercules.analyses import Loop
 from .....ir.hercules.placement import Placement
 from ..analysis.segments import segment_counter
 from ..gang import Gang
+from .scattered import parts_for_scattered
 from .transposing import transposes_rows
 from .widen import ThreadLimit
 
@@ -119,6 +120,8 @@ def _parts(placed: Placement, fork: h.Fork) -> int:
     inside = [it for it, at in placed.place.items() if fork in placed.nest.around[at]]
     if not nodes and any(_meets_others(it) for it in inside):
         return 4
+    if not nodes and not _has_atomics(inside) and not _has_calls(inside):
+        return parts_for_scattered(inside, placed.types)
     if not nodes or _has_atomics(inside) or _has_calls(inside) or _iterates_segments(placed, fork):
         return 1
     if len(nodes) <= _FEW and not _has_divergent_branches(placed, fork):

@@ -9,9 +9,11 @@ from .....ir.hercules import nodes as h
 from .....ir.hercules.types import is_collection
 from .....ir.hercules.versions import is_version_projection
 from ...storage import Storage
+from ..analysis.shapes import VARYING
 from ..context import GangContext
 from ..memory.addresses import LaneAddress, array_steps
 from ..memory.atomics import GangAtomic
+from ..memory.neighbours import Neighbours, find_neighbours, in_order
 from ..memory.prefixes import Operand
 from ..memory.records import Record, find_records
 from ..values.values import GangValues
@@ -32,10 +34,21 @@ class AccessEmitter:
         self._private_writes = private_writes
         self._records: dict[h.Node, Record] = {}
         """The records of the current block."""
+        self._neighbours: dict[h.Node, Neighbours] = {}
+        """The neighbours in the current block, by each of their Reads."""
+        self._waiting: set[Neighbours] = set()
+        """Those that are not loaded yet."""
 
-    def begin(self, nodes: Sequence[h.Node]) -> None:
-        """Find the records in a block with these nodes."""
+    def begin(self, nodes: Sequence[h.Node]) -> list[h.Node]:
+        """Find the accesses of a block that are made together. Returns its nodes in an order in which they can be."""
         self._records = find_records(nodes, self._shared_storage, self._values.is_uniform_in_part, self._users)
+        groups = find_neighbours(nodes, self._records, self._shared_storage, self._is_scattered)
+        self._neighbours = {read: group for group in groups for read in group.reads}
+        self._waiting = set(groups)
+        return in_order(nodes, groups)
+
+    def _is_scattered(self, position: h.Node) -> bool:
+        return self._values.shape(position) == VARYING and not self._values.is_almost_affine(position)
 
     def is_in_record(self, node: h.Node) -> bool:
         """Whether a record contains the access."""
@@ -55,7 +68,15 @@ class AccessEmitter:
         return value
 
     def load_with_others(self, node: h.Read) -> bool:
-        """Load a Read with the rest of its record, or in several parts at once. False if neither applies."""
+        """Load a Read with the rest of its record, with its neighbours, or in several parts at once. False if none of
+        these applies.
+        """
+        group = self._neighbours.get(node)
+        if group is not None:
+            if group in self._waiting:
+                self._waiting.remove(group)
+                self._load_neighbours(group)
+            return True
         record = self._records.get(node)
         if record is None:
             return self._load_transposed(node)
@@ -72,6 +93,21 @@ class AccessEmitter:
                 self._values.define(member.node, vector)
         for member in record.members:
             self._values.keep_if_left_behind(member.node, self._masks.here)
+
+    def _load_neighbours(self, group: Neighbours) -> None:
+        memory = self._values.memory
+        for _ in self._site.parts():
+            pairs = [
+                (
+                    memory.address_of(group.storage, it.first.indices),
+                    memory.address_of(group.storage, it.second.indices),
+                )
+                for it in group.pairs
+            ]
+            for read, vector in zip(group.reads, memory.load_neighbours(pairs, self._masks.here()), strict=True):
+                self._values.define(read, vector)
+        for read in group.reads:
+            self._values.keep_if_left_behind(read, self._masks.here)
 
     def _load_transposed(self, node: h.Read) -> bool:
         group = self._transposed_group(node)

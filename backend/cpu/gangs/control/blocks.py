@@ -43,8 +43,7 @@ class BlockEmitter:
         """A block without the omitted nodes, and the values of Phis after it."""
         if self._body.level_of[leader].header is not leader:
             self.merges.begin(leader)
-        nodes = self._placed.blocks[leader]
-        self._accesses.begin(nodes)
+        nodes = self._accesses.begin(self._placed.blocks[leader])
         self.emit_some([it for it in nodes if it not in self._early and it not in omitted])
         self.merges.leave_block(leader)
 

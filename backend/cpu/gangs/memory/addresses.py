@@ -181,6 +181,15 @@ class LaneAddresses:
         assert index is not None
         return LaneIndices(address.pointer, index, type, unit)
 
+    def elements_of(self, address: LaneAddress) -> LaneIndices:
+        """The addresses with clamped positions, where one index varies, in the largest unit that an instruction of
+        x86-64 multiplies an index by.
+        """
+        (varying,) = address.varying
+        vec, unit = self._vectors.vec, 8 if varying.stride % 8 == 0 else 4
+        scaled = vec.binary("mul", "i32", self._clamped(varying, "i32"), vec.constant("i32", varying.stride // unit))
+        return LaneIndices(address.pointer, scaled, "i32", unit)
+
     def _clamped(self, index: VaryingIndex, type: str) -> str:
         """A position as a vector of i32 or i64 (arrays have less than 2^31 elements)."""
         vec, values, position = self._vectors.vec, self._values, index.position

@@ -9,6 +9,7 @@ are likely consecutive are compared first. A lane-private collection has the lan
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 
 from .....ir.hercules import nodes as h
 from ...data import llvm_type
@@ -23,6 +24,7 @@ from .non_temporal import NonTemporalStores
 from .permuted import Permuted
 from .prefetch import DISTANCE, prefetch
 from .private_memory import PrivateMemory
+from .quads import WORDS, Quads
 from .rows import Rows
 from .runs import Run, Runs
 from .transposed import TransposedAccess
@@ -45,6 +47,7 @@ class GangMemory(LaneVectors):
         self.private = PrivateMemory(context, self._vector_memory)
         self._addresses = LaneAddresses(context, self, self.private, values)
         self._runs = Runs(self, self._addresses, memory, values)
+        self._quads = Quads(self)
         self._rows = Rows(self, self._vector_memory, min(context.gang.row, context.gang.lanes))
         self._interleaved = Interleaved(self, self._vector_memory)
         self._transposed = TransposedAccess(self, self._vector_memory, self._interleaved)
@@ -89,10 +92,16 @@ class GangMemory(LaneVectors):
         return [self._vector_memory.rare_gather(self.lanes_of(address), address.leaf, mask) for address in addresses]
 
     def _load_apart(self, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
-        """Scalars at arbitrary addresses: by a window, or apart, where two adjacent words are gathered as one."""
+        """Scalars at arbitrary addresses: by a window, or apart, where two adjacent words are gathered as one, and four
+        words loaded as one.
+        """
         if self._is_by_window(addresses):
             return self._windows.load(addresses, mask)
         found: dict[LaneAddress, str] = {}
+        quad = self._quad(addresses)
+        if quad is not None:
+            words = self._quads.load(self._addresses.elements_of(quad[0]), [it.leaf for it in quad])
+            found |= dict(zip(quad, words, strict=True))
         for address in addresses:
             if address in found:
                 continue
@@ -110,6 +119,48 @@ class GangMemory(LaneVectors):
         first = addresses[0]
         is_faster = self._is_row_uniform(first) or self._is_in_rows(first) or self._permuted.applies_to(first)
         return not is_faster and not self._values.is_rare() and self._windows.applies_to(addresses)
+
+    def _quad(self, addresses: Sequence[LaneAddress]) -> list[LaneAddress] | None:
+        """Three or four words in a row of an element, from the first on, to load as one; None if there are none."""
+        first = min(addresses, key=lambda it: it.offset or 0)
+        if not self._quads.fits or first.is_private or len(first.varying) != 1 or first.offset is None:
+            return None
+        if self._is_row_uniform(first) or first.leaf.size != _WORD or self._values.is_rare():
+            return None
+        by_offset = {it.offset: it for it in addresses}
+        offsets = [first.offset + _WORD * number for number in range(WORDS)]
+        found = [by_offset[it] for it in offsets if it in by_offset]
+        is_inside = first.offset + WORDS * _WORD <= first.varying[0].stride
+        is_whole = [it.offset for it in found] == offsets[: len(found)] and len(found) > 2
+        return found if is_inside and is_whole else None
+
+    def load_neighbours(self, pairs: Sequence[tuple[LaneAddress, LaneAddress]], mask: str | None) -> list[str]:
+        """The vectors of pairs of 32-bit words, of which in each lane the second likely follows the first."""
+        lanes = [(self.lanes_of(first), self.lanes_of(second)) for first, second in pairs]
+        leaves = [(first.leaf, second.leaf) for first, second in pairs]
+        return self._tested(
+            self._are_next([(one.index, other.index) for one, other in lanes]),
+            [memory_type(it) for pair in leaves for it in pair],
+            lambda: [
+                word
+                for (at, _), pair in zip(lanes, leaves, strict=True)
+                for word in self._vector_memory.gather_pairs(at, pair, mask)
+            ],
+            lambda: [
+                self._vector_memory.gather(at, leaf, mask)
+                for both, pair in zip(lanes, leaves, strict=True)
+                for at, leaf in zip(both, pair, strict=True)
+            ],
+        )
+
+    def _are_next(self, pairs: Sequence[tuple[str, str]]) -> str:
+        """An i1: whether in each lane each second index follows the first one."""
+        one = self.vec.constant("i32", 1)
+        following = [self.vec.binary("add", "i32", first, one) for first, _ in pairs]
+        tests = [
+            self.vec.binary("icmp eq", "i32", it, second) for it, (_, second) in zip(following, pairs, strict=True)
+        ]
+        return self.is_full(reduce(lambda left, right: self.vec.binary("and", "i1", left, right), tests))
 
     def _load_run(self, run: Run, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
         if self._runs.is_range_tested(run):

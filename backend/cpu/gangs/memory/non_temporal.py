@@ -16,9 +16,6 @@ from ..context import GangContext
 from ..values.vectors import LaneVectors
 from .vector_memory import VectorMemory, memory_type
 
-NEVER = 64
-"""A value that no address modulo the size of a vector equals: it turns non-temporal stores off."""
-
 
 def non_temporal_constant(function: h.Function) -> h.DynamicConstant:
     """The dynamic constant that says whether to store so, after the function's own ones: 0 if a dispatch works on more
