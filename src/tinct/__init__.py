@@ -26,6 +26,7 @@ __all__ = [
     "HerculesFunction",
     "InputError",
     "Kernel",
+    "Nest",
     "Sampler",
     "Session",
     "Shader",
@@ -38,6 +39,7 @@ __all__ = [
     "load",
     "load_graph",
     "load_hercules",
+    "parse_nest",
     "printed",
 ]
 
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from .graphs import Graph, GraphProgram, graph, host, load_graph
     from .ir.diagnostics import Diagnostic, ShaderError
     from .ir.samplers import Sampler
+    from .nests import Nest, parse_nest
     from .printing import printed
     from .sessions import Buffer, Session
     from .shader import Kernel, Shader, load
@@ -63,6 +66,7 @@ _HOMES = {
     **dict.fromkeys(("Buffer", "Session"), "sessions"),
     **dict.fromkeys(("ShaderFunction", "evaluate"), "wgsl_functions"),
     **dict.fromkeys(("Graph", "GraphProgram", "graph", "host", "load_graph"), "graphs"),
+    **dict.fromkeys(("Nest", "parse_nest"), "nests"),
     **dict.fromkeys(("HerculesFile", "HerculesFunction", "load_hercules"), "functions"),
     **dict.fromkeys(("DeviceError", "InputError", "TinctError"), "base.errors"),
     **dict.fromkeys(("Diagnostic", "ShaderError"), "ir.diagnostics"),

@@ -1,0 +1,15 @@
+"""The line of the user's Python that a part of a nest comes from."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import PurePath
+
+
+def caller() -> str:
+    """`file.py:12`, of the innermost frame outside of this package; empty if there is none."""
+    frame = sys._getframe(1)
+    package = __name__.rpartition(".")[0]
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith(package):
+        frame = frame.f_back
+    return f"{PurePath(frame.f_code.co_filename).name}:{frame.f_lineno}"
