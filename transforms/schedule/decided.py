@@ -84,8 +84,12 @@ class Decided:
         return self.levels[name.dimension][name.level].execution
 
     def path(self, task: Task) -> tuple[LevelName, ...]:
-        """The levels that a task is in, outermost first."""
-        return tuple(it for it in self.order if it.dimension in task.dimensions)
+        """The loops and written-out levels that a task is in, outermost first."""
+        return tuple(it for it in self.order if it.dimension in task.dimensions and self.execution(it) not in AT_ONCE)
+
+    def is_spread(self, dimension: str) -> bool:
+        """Whether the dimension has no loop and no written-out level."""
+        return all(it.execution in AT_ONCE for it in self.levels[dimension])
 
     def axes(self, kind: Execution) -> dict[LevelName, int]:
         """The axis of each level of workgroups or of invocations. The dimension that is listed last has x.
@@ -136,16 +140,24 @@ class Decided:
 
     def is_in_parts(self, carry: Carry) -> bool:
         """Whether some iterations are accumulated apart from others."""
-        return any(self.execution(it) in (Execution.TREE, *AT_ONCE) for it in self.carrying(carry))
+        return bool(self.joined(carry)) or any(self.execution(it) is Execution.TREE for it in self.carrying(carry))
+
+    def joined(self, carry: Carry) -> tuple[LevelName, ...]:
+        """The levels of invocations and workgroups along which values are carried."""
+        return tuple(it for it in self.order if it.dimension in carry.on and self.execution(it) in AT_ONCE)
+
+    def waits(self, carry: Carry) -> bool:
+        """Whether invocations wait for each other to join what they carry."""
+        return any(self.execution(it) is Execution.INVOCATION for it in self.joined(carry))
 
     def carrying(self, carry: Carry) -> tuple[LevelName, ...]:
-        """The levels along which values are carried, outermost first."""
+        """The loops and written-out levels along which values are carried, outermost first."""
         return tuple(it for it in self.path(carry) if it.dimension in carry.on)
 
     def within(self, carry: Carry) -> tuple[LevelName, ...]:
-        """The other levels inside of the outermost one of them."""
-        path = self.path(carry)
-        first = path.index(self.carrying(carry)[0])
+        """The other loops and written-out levels inside of the outermost one of them."""
+        path, carrying = self.path(carry), self.carrying(carry)
+        first = path.index(carrying[0]) if carrying else len(path)
         return tuple(it for it in path[first:] if it.dimension not in carry.on)
 
     def workgroup_size(self) -> tuple[int, int, int]:

@@ -124,7 +124,7 @@ def _parts(decided: Decided) -> Iterator[str]:
 
 def _no_workgroups(decided: Decided) -> Iterator[str]:
     for carry in _carries(decided):
-        for name in decided.carrying(carry):
+        for name in decided.joined(carry):
             if decided.execution(name) is Execution.WORKGROUP:
                 yield f"{level_name_text(name)} is spread over workgroups, which cannot join what they carry"
 
@@ -165,7 +165,7 @@ def _maps(decided: Decided) -> Iterator[str]:
 def _memory(decided: Decided) -> Iterator[str]:
     total = 0
     for carry in _carries(decided):
-        if any(decided.execution(it) is Execution.INVOCATION for it in decided.carrying(carry)):
+        if decided.waits(carry):
             total += sum(prod(decided.workgroup_size()) * _bytes(it.type) for it in carry.fbys)
     if total > MOST_MEMORY:
         yield f"{total} bytes of workgroup memory; WebGPU allows {MOST_MEMORY}"
@@ -185,6 +185,8 @@ def _kept(decided: Decided) -> Iterator[str]:
                 yield from visit(node.body, (*path, node))
                 done.update(dict.fromkeys(node.opened, _loops(path, decided)))
                 continue
+            if isinstance(node, Carry) and not decided.carrying(node):
+                done[node] = _loops(path, decided)
             used = demand_of(node, decided.scope)
             opened = [it for loop in path for it in loop.opened]
             for name in sorted(used.ends):
@@ -209,6 +211,7 @@ def _carries(decided: Decided) -> list[Carry]:
 RULES: Final[tuple[tuple[Rule, ...], ...]] = (
     (
         Rule("dimensions", "each decision is about another dimension of the nest", _dimensions),
+        Rule("maps", "a mapped value can be computed again", _maps),
         Rule("factors", "each level but the first of a dimension has a factor", _factors),
     ),
     (
@@ -226,7 +229,6 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
         Rule("no-workgroups", "no value is carried along workgroups", _no_workgroups),
         Rule("iteration-order", "values that may not be reassociated are carried in order", _iteration_order),
         Rule("registers", "what is carried lies in registers: levels inside are written out", _registers),
-        Rule("maps", "a mapped value can be computed again", _maps),
         Rule("memory", "workgroup memory is at most what WebGPU allows", _memory),
     ),
     (Rule("kept", "a value is used in the loops that it is computed in", _kept),),

@@ -7,11 +7,11 @@ in the order of the declarations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import product
+from itertools import groupby, product
 from typing import TypeAlias, assert_never
 
 from ...base.interpreter_state import deep_nesting
@@ -42,7 +42,7 @@ from ...ir.schedule.scope import Value as NestValue
 from ...ir.schedule.text import INFIXES, PREFIXES
 from .decided import AT_ONCE, WRITTEN_OUT, Decided
 from .frame import Frame
-from .structure import Loop, Node, has_barrier, has_effect, structure_of
+from .structure import Loop, Node, has_barrier, has_effect, is_inside, structure_of
 from .tasks import Carry, Write, demand
 
 Point: TypeAlias = tuple[tuple[LevelName, int], ...]
@@ -55,7 +55,8 @@ Indices: TypeAlias = dict[str, str]
 def lower(decided: Decided) -> c.Module:
     """The module of a verified nest with legal decisions."""
     lowering = _Lowering(decided, Frame(decided))
-    lowering.nodes(structure_of(decided))
+    spread = [it for it in decided.scope.dimensions if decided.is_spread(it)]
+    lowering.spread(structure_of(decided), spread)
     return lowering.frame.finish()
 
 
@@ -88,16 +89,27 @@ class _Lowering:
             if isinstance(node, Loop):
                 self.loop(node)
             elif isinstance(node, Carry):
-                self.update(node)
+                self.carry(node)
             else:
                 self.write(node)
+
+    def spread(self, nodes: Sequence[Node], dimensions: Sequence[str]) -> None:
+        """A part of the tree, for indices that are in dimensions that have neither loops nor written-out levels."""
+        if not dimensions:
+            self.nodes(nodes)
+            return
+        first, *rest = dimensions
+        for is_in, group in groupby(nodes, key=lambda node: is_inside(node, first)):
+            part = list(group)
+            if is_in:
+                self.tested(first, part, lambda part=part: self.spread(part, rest))
+            else:
+                self.spread(part, rest)
 
     def loop(self, loop: Loop) -> None:
         for carry in loop.opened:
             self.open(carry)
         match self.decided.execution(loop.level):
-            case Execution.WORKGROUP | Execution.INVOCATION:
-                self.inside(loop)
             case Execution.UNROLLED | Execution.TREE:
                 for number in range(self.decided.count(loop.level) or 0):
                     self.written[loop.level], self.at[loop.level] = number, u32(number)
@@ -105,8 +117,19 @@ class _Lowering:
                 del self.written[loop.level], self.at[loop.level]
             case Execution.LOOP:
                 self.counted(loop)
+            case Execution.WORKGROUP | Execution.INVOCATION:
+                raise AssertionError("workgroups and invocations are in no tree")
         for carry in loop.opened:
             self.close(carry)
+
+    def carry(self, carry: Carry) -> None:
+        """Go on to the next iteration of what is carried; the only one, where each iteration is an invocation."""
+        if self.decided.carrying(carry):
+            self.update(carry)
+            return
+        self.open(carry)
+        self.update(carry)
+        self.close(carry)
 
     def counted(self, loop: Loop) -> None:
         def body(number: Value) -> None:
@@ -142,18 +165,24 @@ class _Lowering:
 
     def inside(self, loop: Loop) -> None:
         """The body of a level, for indices that are in the dimension."""
-        dimension = loop.level.dimension
-        if not (self.decided.is_padded(dimension) and self.is_complete(loop) and has_effect(loop.body, dimension)):
+        if self.is_complete(loop):
+            self.tested(loop.level.dimension, loop.body, lambda: self.nodes(loop.body))
+        else:
             self.nodes(loop.body)
+
+    def tested(self, dimension: str, nodes: Sequence[Node], build: Callable[[], None]) -> None:
+        """A part of the tree, which `build` makes, where the index is in the dimension."""
+        if not self.decided.is_padded(dimension) or not has_effect(nodes, dimension):
+            build()
             return
         condition = self.frame.binary(BinaryOp.LESS, self.index(dimension), self.size(dimension))
         is_uniform = all(it.execution is not Execution.INVOCATION for it in self.decided.levels[dimension])
-        if is_uniform or not has_barrier(loop.body, self.decided):
+        if is_uniform or not has_barrier(nodes, self.decided):
             with self.frame.when(condition), self.block():
-                self.nodes(loop.body)
+                build()
         else:
             self.waiting.append((dimension, condition))
-            self.nodes(loop.body)
+            build()
             self.waiting.pop()
 
     def is_complete(self, loop: Loop) -> bool:

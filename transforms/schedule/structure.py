@@ -1,4 +1,7 @@
-"""The tree of levels of a lowered nest: tasks that follow each other in the same level share it."""
+"""The tree of loops and written-out levels of a lowered nest: tasks that follow each other in the same level share it.
+
+Invocations and workgroups are in no tree: each of them does all of it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ...ir.schedule.nodes import Execution, LevelName
+from ...ir.schedule.nodes import LevelName
 from .decided import Decided
 from .tasks import Carry, Task, Write, demand_of
 
@@ -81,18 +84,28 @@ def _node(
 
 def has_barrier(nodes: Sequence[Node], decided: Decided) -> bool:
     """Whether invocations wait for each other in a part of the tree."""
-    carries = [carry for loop in loops_in(nodes) for carry in loop.opened]
-    return any(decided.execution(it) is Execution.INVOCATION for carry in carries for it in decided.carrying(carry))
+    carries = [it for it in leaves_of(nodes) if isinstance(it, Carry) and not decided.carrying(it)]
+    carries += [carry for loop in loops_in(nodes) for carry in loop.opened]
+    return any(map(decided.waits, carries))
 
 
 def has_effect(nodes: Sequence[Node], dimension: str) -> bool:
     """Whether iterations past the end of a dimension would store something, or change what is carried along it."""
+    return any(isinstance(it, Write) or dimension in it.on for it in leaves_of(nodes))
+
+
+def is_inside(node: Node, dimension: str) -> bool:
+    """Whether all tasks in a part of the tree are in a dimension."""
+    return all(dimension in it.dimensions for it in leaves_of([node]))
+
+
+def leaves_of(nodes: Sequence[Node]) -> Iterator[Task]:
+    """The tasks in a part of the tree."""
     for node in nodes:
-        if isinstance(node, Write) or (isinstance(node, Carry) and dimension in node.on):
-            return True
-        if isinstance(node, Loop) and has_effect(node.body, dimension):
-            return True
-    return False
+        if isinstance(node, Loop):
+            yield from leaves_of(node.body)
+        else:
+            yield node
 
 
 def loops_in(nodes: Sequence[Node]) -> Iterator[Loop]:

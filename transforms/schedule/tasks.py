@@ -118,14 +118,15 @@ def _carries(scope: Scope) -> list[Carry]:
 def _sorted(tasks: list[Task], before: dict[Task, list[Task]]) -> tuple[Task, ...]:
     """The tasks in an order in which each comes after those before it. There is one, since dimensions end in order."""
     done: dict[Task, None] = {}
+    begun: set[Task] = set()
     pending = [(it, False) for it in reversed(tasks)]
     while pending:
         task, is_ready = pending.pop()
-        if task in done:
-            continue
         if is_ready:
             done[task] = None
+        if task in begun:
             continue
+        begun.add(task)
         pending.append((task, True))
         pending += [(it, False) for it in reversed(before[task]) if it not in done]
     return tuple(done)

@@ -15,6 +15,7 @@ from ..ir.layout_numbers import is_flag, is_number, shown
 from ..ir.schedule.functions import function_names, is_function, result_type
 from ..ir.schedule.interp import DTYPES
 from ..ir.schedule.nodes import (
+    Affine,
     Array,
     BoolLiteral,
     Boundary,
@@ -118,12 +119,15 @@ class Nest(LoopNest):
         if given is not None:
             return [self.size(it) if isinstance(it, str) else it for it in given]
         if name in self._arrays:
-            return [
-                Sum(tuple((t.name, t.coefficient) for t in it.terms), it.constant) for it in self._arrays[name].extents
-            ]
+            return [_sum(it) for it in self._arrays[name].extents]
         if all(isinstance(it, Dim) for it in subscripts):
             return [cast("Dim", it).size for it in subscripts]
         raise InputError(f"the extents of {name!r} do not follow from its subscripts: give extents=")
+
+    @property
+    def dimensions(self) -> tuple[Dim, ...]:
+        """The dimensions, in the order of their declarations."""
+        return tuple(Dim(it.name, _sum(it.size)) for it in self._dimensions.values())
 
     # Values
 
@@ -268,6 +272,11 @@ class Nest(LoopNest):
         self._body.append(Store(name, parts, operand, self._ordered(self._dimensions_in(subscripts))))
         self._places[f"store {len(self._body)}"] = caller()
 
+    def dimensions_of(self, value: Value) -> tuple[str, ...]:
+        """The names of a value's iteration dimensions; of what is carried, as far as they are known."""
+        self._owns(value)
+        return self._ordered(self._iterated[value.name])
+
     # The whole
 
     @property
@@ -400,6 +409,10 @@ class Nest(LoopNest):
         if not _is_plain_number(value):
             raise InputError(f"expected a value of the nest or a number of type {type.value}, not {shown(value)}")
         return Constant(type, _literal(value, type))
+
+
+def _sum(affine: Affine) -> Sum:
+    return Sum(tuple((it.name, it.coefficient) for it in affine.terms), affine.constant)
 
 
 def _is_plain_number(value: object) -> bool:
