@@ -50,8 +50,8 @@ def test_iterations_are_in_the_order_of_on() -> None:
 
 
 def test_long_loops_do_not_nest_calls() -> None:
-    x = np.ones((1, 30_000), np.float32)
-    assert interp.run(parse(ROW_SUMS), {"x": x}, {"rows": 1, "columns": 30_000})["sums"] == [30_000]
+    x = np.ones((1, 5_000), np.float32)
+    assert interp.run(parse(ROW_SUMS), {"x": x}, {"rows": 1, "columns": 5_000})["sums"] == [5_000]
 
 
 def test_the_rest_of_the_language() -> None:

@@ -16,6 +16,8 @@ CASES = {
         ("out sums", "out i", "'i' is declared already"),
         ("dim i", "dim if", "'if' is no name"),
         ("nest row_sums", "nest __", "'__' is no name"),
+        ("nest row_sums", "nest rows", "'rows' is declared already"),
+        ("nest row_sums", "nest max", "'max' is a name that WGSL predeclares"),
     ],
     "sizes": [
         ("dim i: rows", "dim i: row", "there is no size 'row'"),

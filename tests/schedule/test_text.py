@@ -30,7 +30,7 @@ def test_nests(text: str) -> None:
 
 
 @given(NESTS)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 def test_parsing_what_was_printed_gives_the_same_nest(nest: Nest) -> None:
     assert mistakes(nest, CODEC.schema) == []
     assert parse(print_nest(nest)) == nest
@@ -40,7 +40,7 @@ def test_parsing_what_was_printed_gives_the_same_nest(nest: Nest) -> None:
 
 
 @given(DECISIONS)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 def test_parsing_printed_decisions_gives_the_same(decisions: Decisions) -> None:
     assert parse_decisions(print_decisions(decisions)) == decisions
     assert CODEC.from_aterm(CODEC.to_aterm(decisions), Decisions) == decisions

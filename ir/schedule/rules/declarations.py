@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
 
+from ...builtins import builtin
 from ...hints import unknown_name
 from ...identifiers import KEYWORDS, RESERVED_WORDS, is_identifier
 from ..functions import function_names, is_function, result_type
@@ -36,6 +38,7 @@ from .table import Found, Part, Rule
 MOST_STATEMENTS: Final = 1024
 LARGEST: Final = 2**32 - 1
 """The largest coefficient, constant and fixed size; WGSL's indices have 32 bits."""
+_PREDECLARED: Final = re.compile(r"(bool|[iuf]\d+|array|atomic|ptr|sampler.*|texture_.*|vec[234].*|mat[234]x.*)\Z")
 _RANGES: Final = {ElementType.I32: (-(2**31), 2**31 - 1), ElementType.U32: (0, 2**32 - 1)}
 _FLOATS: Final = {ElementType.F32: np.float32, ElementType.F16: np.float16}
 
@@ -47,9 +50,12 @@ def _length(scope: Scope) -> Found:
 
 def _names(scope: Scope) -> Found:
     nest = scope.nest
-    seen: set[str] = set()
+    seen = {nest.name}
     if not _is_name(nest.name):
         yield nest, f"{nest.name!r} is no name"
+    for name in (nest.name, *nest.sizes, *(it.name for it in nest.arrays)):
+        if builtin(name) is not None or _PREDECLARED.match(name):
+            yield nest, f"{name!r} is a name that WGSL predeclares"
     parts: list[tuple[Part, str]] = [(nest, it) for it in nest.sizes]
     parts += [(it, it.name) for it in nest.dimensions]
     parts += [(it, it.name) for it in nest.arrays]
