@@ -10,6 +10,8 @@ from .scope import Scope
 
 MOST_BYTES: Final = 2**31
 """The largest array: its byte offsets fit in 32 bits with a sign."""
+MOST_ITERATIONS: Final = 2**31
+"""The largest dimension: indices that schedules round up still have 32 bits."""
 _BYTES: Final = {ElementType.F16: 2}
 _RANGES: Final = {ElementType.I32: (-(2**31), 2**31 - 1), ElementType.U32: (0, 2**32 - 1)}
 
@@ -43,10 +45,11 @@ def size_mistakes(scope: Scope, sizes: Mapping[str, int]) -> Iterator[str]:
     """What is wrong with a nest at sizes, one for each of its names: sentences."""
     nest = scope.nest
     dimensions = dimension_sizes(nest, sizes)
-    yield from (f"the size of dimension {name!r} is {size}" for name, size in dimensions.items() if size < 0)
+    wrong = {name: size for name, size in dimensions.items() if not 0 <= size <= MOST_ITERATIONS}
+    yield from (f"the size of dimension {name!r} is {size}" for name, size in wrong.items())
     for array in nest.arrays:
         yield from _array_mistakes(array, sizes)
-    if any(size < 0 for size in dimensions.values()):
+    if wrong:
         return
     for statement in nest.body:
         is_executed = all(dimensions[it] for it in scope.dimensions_at(statement))

@@ -84,6 +84,7 @@ SIZES = {
     ("x[i, j]", "x[i, j + 1]"): "subscript 1 of 'x' is 1 to 5, and the extent is 5",
     ("x[i, j] on", "x[i - 1, j] on"): "subscript 0 of 'x' is -1 to 1, and the extent is 3",
     ("dim j: columns", "dim j: columns - 9"): "the size of dimension 'j' is -4",
+    ("dim j: columns", "dim j: 1000000000 * columns"): "the size of dimension 'j' is 5000000000",
     ("sums: f32[rows]", "sums: f32[rows - 4]"): "the extents of 'sums' are (-1,)",
     (
         "sums: f32[rows]",

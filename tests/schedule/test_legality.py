@@ -22,6 +22,7 @@ CASES = {
         ("i: loop * unrolled", "level i.1 needs a factor of 1 to 65536"),
         ("i: loop * unrolled(0)", "level i.1 needs a factor of 1 to 65536"),
         ("i: loop * invocation(65537)", "level i.1 needs a factor"),
+        ("i: loop * loop(65536) * loop(2)", "the factors of 'i' make 131072; at most 65536 is allowed"),
     ],
     "one-grid-level": [("i: workgroup * invocation(2) * invocation(2)", "'i' has several invocation levels")],
     "order": [

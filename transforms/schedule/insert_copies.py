@@ -7,6 +7,7 @@ statements that read a value too late.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from ...ir.schedule.dependence import Closure, root_of
 from ...ir.schedule.functions import COPY
@@ -139,3 +140,5 @@ def _reading(statement: Statement, name: str, other: str) -> Statement:
             return replace(statement, value=other)
         case Load() | Index():
             return statement
+        case _:
+            assert_never(statement)

@@ -20,6 +20,8 @@ from .tasks import Carry, demand, demand_of
 
 MOST_WRITTEN_OUT: Final = 256
 """The most points that written-out levels give: more make code that compiles slowly and spills registers."""
+MOST_AT_ONCE: Final = 2**16
+"""The largest product of a dimension's factors: indices past the end of a dimension still have 32 bits."""
 MOST_INVOCATIONS: Final = 256
 MOST_ALONG: Final = (256, 256, 64)
 MOST_MEMORY: Final = 16_384
@@ -51,8 +53,10 @@ def _factors(decided: Decided) -> Iterator[str]:
         for position, level in enumerate(levels):
             if position == 0 and level.factor is not None:
                 yield f"the first level of {name!r} has a factor; it has as many iterations as the size needs"
-            if position > 0 and not 1 <= (level.factor or 0) <= 2**16:
-                yield f"level {name}.{position} needs a factor of 1 to {2**16}"
+            if position > 0 and not 1 <= (level.factor or 0) <= MOST_AT_ONCE:
+                yield f"level {name}.{position} needs a factor of 1 to {MOST_AT_ONCE}"
+        if decided.inner(name) > MOST_AT_ONCE:
+            yield f"the factors of {name!r} make {decided.inner(name)}; at most {MOST_AT_ONCE} is allowed"
 
 
 def _one_grid_level(decided: Decided) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from itertools import groupby, product
 from typing import TypeAlias, assert_never
 
@@ -102,7 +102,7 @@ class _Lowering:
         for is_in, group in groupby(nodes, key=lambda node: is_inside(node, first)):
             part = list(group)
             if is_in:
-                self.tested(first, part, lambda part=part: self.spread(part, rest))
+                self.tested(first, part, partial(self.spread, part, rest))
             else:
                 self.spread(part, rest)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, assert_never
 
 import numpy as np
 
@@ -191,6 +191,8 @@ def _operands(statement: Statement) -> tuple[Operand, ...]:
             return (operand,)
         case Load() | Index() | Last() | Map():
             return ()
+        case _:
+            assert_never(statement)
 
 
 def _type_mistakes(statement: Statement, scope: Scope) -> Iterator[str]:
@@ -209,6 +211,8 @@ def _type_mistakes(statement: Statement, scope: Scope) -> Iterator[str]:
             yield from _differs(type, scope.values[used_by(statement)[0]].type)
         case Store(array=array, value=value):
             yield from _differs(scope.arrays[array].type, scope.type_of(value))
+        case _:
+            assert_never(statement)
 
 
 def _differs(wanted: ElementType, found: ElementType) -> Iterator[str]:

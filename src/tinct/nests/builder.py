@@ -117,6 +117,7 @@ class Nest(LoopNest):
     def _extents(self, name: str, subscripts: Subscripts, given: Sequence[str | SumLike] | None) -> Sequence[SumLike]:
         """The extents: given, those of an earlier use, or the sizes of the dimensions that are subscripts."""
         if given is not None:
+            given = _items(given, "extents")
             return [self.size(it) if isinstance(it, str) else it for it in given]
         if name in self._arrays:
             return [_sum(it) for it in self._arrays[name].extents]
@@ -146,6 +147,7 @@ class Nest(LoopNest):
         outside of the array is: "inside" means that there is none, which is checked when sizes are known, "clamp" the
         nearest element, "zero" zero. Raises InputError.
         """
+        subscripts = _items(subscripts, "subscripts")
         element = self._type(type)
         chosen = self._chosen(boundary, _BOUNDARIES, "boundary")
         self._array(Direction.IN, name_of(name, "an array", "x"), element, self._extents(name, subscripts, extents))
@@ -223,7 +225,7 @@ class Nest(LoopNest):
     def map(self, value: Value, pairs: Iterable[tuple[Dim, Dim]]) -> Value:
         """The value at equal indices of other dimensions: pairs of a dimension of the value and another one."""
         self._owns(value)
-        names = {source.name: target.name for source, target in pairs}
+        names = dict(self._pair(it) for it in _items(pairs, "pairs of dimensions"))
         parts = tuple(Pair(source, target) for source, target in names.items())
         made = Map(self._fresh(f"{value.name}_map"), self._types[value.name], value.name, parts)
         return self._add(made, frozenset(names.get(it, it) for it in self._iterated[value.name]))
@@ -265,6 +267,7 @@ class Nest(LoopNest):
 
         `type` is that of the value, and need be given for a number only. Raises InputError.
         """
+        subscripts = _items(subscripts, "subscripts")
         element = self._type_of(value, type)
         operand = self._operand(value, element)
         self._array(Direction.OUT, name_of(name, "an array", "y"), element, self._extents(name, subscripts, extents))
@@ -359,7 +362,9 @@ class Nest(LoopNest):
         self._owns(value)
         return next(number for number, it in enumerate(self._body) if getattr(it, "name", None) == value.name)
 
-    def _owns(self, value: Value) -> bool:
+    def _owns(self, value: object) -> bool:
+        if not isinstance(value, Value):
+            raise InputError(f"expected a value of the nest, not {shown(value)}")
         if value.nest is not self:
             raise InputError(f"{value.name!r} is a value of another nest, {value.nest.name!r}")
         return True
@@ -367,6 +372,12 @@ class Nest(LoopNest):
     def _ordered(self, names: Iterable[str]) -> tuple[str, ...]:
         wanted = set(names)
         return tuple(it for it in self._dimensions if it in wanted)
+
+    def _pair(self, pair: object) -> tuple[str, str]:
+        names = self._on(pair)
+        if len(names) != 2:
+            raise InputError(f"expected a pair of dimensions, as in (j, k), not {shown(pair)}")
+        return names[0], names[1]
 
     def _on(self, dimensions: object) -> tuple[str, ...]:
         found = [dimensions] if isinstance(dimensions, Dim) else dimensions
@@ -413,6 +424,13 @@ class Nest(LoopNest):
 
 def _sum(affine: Affine) -> Sum:
     return Sum(tuple((it.name, it.coefficient) for it in affine.terms), affine.constant)
+
+
+def _items(value: Iterable[Item], what: str) -> list[Item]:
+    """The items of a list or a tuple. Raises InputError for anything else."""
+    if not isinstance(cast("object", value), (list, tuple)):
+        raise InputError(f"expected a list of {what}, not {shown(value)}")
+    return list(value)
 
 
 def _is_plain_number(value: object) -> bool:
