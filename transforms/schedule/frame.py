@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -45,7 +45,7 @@ class Frame:
         for number, array in enumerate(nest.arrays):
             self.arrays[array.name] = self._bind(array, number)
         self._names |= {nest.name, *nest.sizes, *self.arrays}
-        parameters = []
+        parameters: list[c.FunctionParameter] = []
         for kind, builtin in _BUILTINS.items():
             if self.decided.axes(kind):
                 self.inputs[kind] = parameter(w.vector(3, w.U32), self.name(builtin), w.IoAttributes(builtin=builtin))
@@ -120,7 +120,7 @@ class Frame:
         return self.builder.binary(op, lhs, rhs)
 
     @contextmanager
-    def when(self, condition: Value) -> Iterator[None]:
+    def when(self, condition: Value) -> Generator[None]:
         """What is built inside of the `with` is executed where the condition holds."""
         node = self.builder.enter_if(condition)
         assert node.merge_target is not None

@@ -7,7 +7,7 @@ in the order of the declarations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial, reduce
@@ -143,7 +143,7 @@ class _Lowering:
         self.frame.loop(dimension if is_alone else f"{dimension}_{loop.level.level}", self.count(loop.level), body)
 
     @contextmanager
-    def block(self) -> Iterator[None]:
+    def block(self) -> Generator[None]:
         """What is computed inside of the `with` is known only there."""
         self.known.append({})
         yield
@@ -222,7 +222,7 @@ class _Lowering:
         ]
 
     @contextmanager
-    def written_as(self, point: Point) -> Iterator[None]:
+    def written_as(self, point: Point) -> Generator[None]:
         """Inside of the `with`, written-out levels are at these iterations."""
         self.written.update(point)
         self.at.update((name, u32(number)) for name, number in point)
@@ -257,7 +257,7 @@ class _Lowering:
         self.changed(carry)
 
     @contextmanager
-    def guarded(self, conditions: Sequence[Value]) -> Iterator[None]:
+    def guarded(self, conditions: Sequence[Value]) -> Generator[None]:
         with ExitStack() as stack:
             if conditions:
                 both = reduce(lambda lhs, rhs: self.frame.builder.binary(BinaryOp.AND, lhs, rhs), conditions)

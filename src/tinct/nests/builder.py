@@ -52,7 +52,7 @@ _TYPES: Final = {it.value: it for it in ElementType}
 _BOUNDARIES: Final = {it.value: it for it in Boundary}
 _FLOATS: Final = (ElementType.F32, ElementType.F16)
 _GREATEST: Final = {ElementType.F32: float(np.finfo(np.float32).max), ElementType.F16: float(np.finfo(np.float16).max)}
-_INTEGERS: Final = (ElementType.I32, ElementType.U32)
+_INTEGERS: Final = {ElementType.I32: (-(2**31), 2**31 - 1), ElementType.U32: (0, 2**32 - 1)}
 
 
 class Nest(LoopNest):
@@ -380,10 +380,12 @@ class Nest(LoopNest):
         return names[0], names[1]
 
     def _on(self, dimensions: object) -> tuple[str, ...]:
-        found = [dimensions] if isinstance(dimensions, Dim) else dimensions
-        if not isinstance(found, (list, tuple)) or not found or not all(isinstance(it, Dim) for it in found):
+        given: object = [dimensions] if isinstance(dimensions, Dim) else dimensions
+        found = cast("Sequence[object]", given) if isinstance(given, (list, tuple)) else ()
+        names = tuple(it.name for it in found if isinstance(it, Dim))
+        if not names or len(names) < len(found):
             raise InputError(f"expected a list of dimensions, as in on=[j], not {shown(dimensions)}")
-        return tuple(cast("Dim", it).name for it in found)
+        return names
 
     def _dimensions_in(self, sums: Subscripts) -> frozenset[str]:
         names = {name for it in sums for name, _ in sum_of(it).terms}
@@ -444,8 +446,8 @@ def _literal(value: float, type: ElementType) -> FloatLiteral | IntegerLiteral:
         if np.isfinite(rounded):
             return FloatLiteral(rounded)
     elif type in _INTEGERS and int(value) == value:
-        limits = np.iinfo(np.dtype(DTYPES[type]))
-        if limits.min <= value <= limits.max:
+        low, high = _INTEGERS[type]
+        if low <= value <= high:
             return IntegerLiteral(int(value))
     raise InputError(f"{shown(value)} is no constant of type {type.value}")
 
@@ -456,8 +458,7 @@ def _neutral(function: str, type: ElementType) -> float:
         most = _GREATEST[type]
         least = -most
     elif type in _INTEGERS:
-        limits = np.iinfo(np.dtype(DTYPES[type]))
-        least, most = limits.min, limits.max
+        least, most = _INTEGERS[type]
     else:
         least, most = False, True
     every = -1 if type is ElementType.I32 else most

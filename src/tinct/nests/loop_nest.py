@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from ..arguments import flag_of, mapping_of, name_of, seconds_of, text_of
 from ..base.errors import InputError
 from ..ir.hints import unknown_name
-from ..ir.layout_numbers import shown
+from ..ir.layout_numbers import is_flag, shown
 from ..ir.schedule import interp
 from ..ir.schedule.extents import extents_of, size_mistakes
 from ..ir.schedule.nodes import Array, Decisions, Direction
@@ -86,9 +87,7 @@ class LoopNest:
         for name, size in known.items():
             if name not in self.ir.sizes:
                 raise InputError(unknown_name(f"nest {self.name!r} has no size {name!r}", name, self.ir.sizes))
-            if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 0 <= size < 2**32:
-                raise InputError(f"size {name!r} is a whole number from 0 to 2^32 - 1, not {shown(size)}")
-            known[name] = int(size)
+            known[name] = _size(name, size)
         return known
 
     def prepared(self, arrays: Arrays, sizes: Sizes | None) -> tuple[dict[str, npt.NDArray[Any]], dict[str, int]]:
@@ -113,6 +112,16 @@ class LoopNest:
         for mistake in size_mistakes(Scope(nest), known):
             raise InputError(f"nest {self.name!r}: {mistake}")
         return found, known
+
+
+def _size(name: str, value: object) -> int:
+    try:
+        size = -1 if is_flag(value) else index(cast("SupportsIndex", value))
+    except TypeError:
+        size = -1
+    if not 0 <= size < 2**32:
+        raise InputError(f"size {name!r} is a whole number from 0 to 2^32 - 1, not {shown(value)}")
+    return size
 
 
 def _array(array: Array, given: Mapping[str, Any]) -> npt.NDArray[Any]:
