@@ -27,6 +27,7 @@ __all__ = [
     "HerculesFunction",
     "InputError",
     "Kernel",
+    "Nest",
     "Sampler",
     "Session",
     "Shader",
@@ -40,6 +41,7 @@ __all__ = [
     "load_graph",
     "load_hercules",
     "load_plan",
+    "parse_nest",
     "printed",
 ]
 
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from .graphs import EmittedPlan, Graph, GraphProgram, graph, host, load_graph, load_plan
     from .ir.diagnostics import Diagnostic, ShaderError
     from .ir.samplers import Sampler
+    from .nests import Nest, parse_nest
     from .print_lines import printed
     from .sessions import Buffer, Session
     from .shader import Kernel, Shader, load
@@ -65,6 +68,7 @@ _HOMES = {
     **dict.fromkeys(("Buffer", "Session"), "sessions"),
     **dict.fromkeys(("ShaderFunction", "evaluate"), "wgsl_functions"),
     **dict.fromkeys(("EmittedPlan", "Graph", "GraphProgram", "graph", "host", "load_graph", "load_plan"), "graphs"),
+    **dict.fromkeys(("Nest", "parse_nest"), "nests"),
     **dict.fromkeys(("HerculesFile", "HerculesFunction", "load_hercules"), "functions"),
     **dict.fromkeys(("DeviceError", "InputError", "TinctError"), "base.errors"),
     **dict.fromkeys(("Diagnostic", "ShaderError"), "ir.diagnostics"),

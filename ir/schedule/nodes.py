@@ -1,0 +1,458 @@
+# Written by `python -m tinct.ir.schema.generate` from ir/schema/schedule.asdl: change the schema, not this file.
+
+"""Loop nests whose schedule is left open, after the values of Telamon.
+
+Immutable, compared by value. Dimensions, arrays and values refer to each other by name; the verifier checks that the
+names exist. Every part has the span of its text where it was parsed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+from ..schema.runtime import Category, Count, ExactNode, FieldInfo, Schema, SchemaNode
+
+if TYPE_CHECKING:
+    from ..source import Span
+
+
+class Direction(enum.Enum):
+    """`direction` of the schema."""
+
+    IN = "in"
+    OUT = "out"
+
+
+class ElementType(enum.Enum):
+    """`element_type` of the schema."""
+
+    BOOL = "bool"
+    I32 = "i32"
+    U32 = "u32"
+    F32 = "f32"
+    F16 = "f16"
+
+
+class Boundary(enum.Enum):
+    """What a load outside of its array gives. Inside: there is no such load. Clamp: the nearest element. Zero: zero."""
+
+    INSIDE = "inside"
+    CLAMP = "clamp"
+    ZERO = "zero"
+
+
+class Execution(enum.Enum):
+    """`execution` of the schema."""
+
+    LOOP = "loop"
+    UNROLLED = "unrolled"
+    TREE = "tree"
+    INVOCATION = "invocation"
+    WORKGROUP = "workgroup"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Nest(SchemaNode):
+    """A nest. Its sizes are whole numbers that whoever runs it gives. Each statement comes after those that it uses."""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("name", "str", Category.SCALAR),
+        FieldInfo("sizes", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("dimensions", "dimension", Category.NODE, Count.MANY),
+        FieldInfo("arrays", "array", Category.NODE, Count.MANY),
+        FieldInfo("body", "statement", Category.NODE, Count.MANY),
+    )
+
+    name: str
+    sizes: tuple[str, ...]
+    dimensions: tuple[Dimension, ...]
+    arrays: tuple[Array, ...]
+    body: tuple[Statement, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Dimension(SchemaNode):
+    """An iteration dimension: the whole numbers from 0 to `size` - 1."""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("name", "str", Category.SCALAR),
+        FieldInfo("size", "affine", Category.NODE),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    name: str
+    size: Affine
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Array(SchemaNode):
+    """An array of numbers, row by row, which the nest loads from or stores to."""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("direction", "direction", Category.ENUM),
+        FieldInfo("name", "str", Category.SCALAR),
+        FieldInfo("type", "element_type", Category.ENUM),
+        FieldInfo("extents", "affine", Category.NODE, Count.MANY),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    direction: Direction
+    name: str
+    type: ElementType
+    extents: tuple[Affine, ...]
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Affine(SchemaNode):
+    """A sum of names, each times a number, and a constant. No name comes twice."""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("terms", "term", Category.NODE, Count.MANY),
+        FieldInfo("constant", "int", Category.SCALAR),
+    )
+
+    terms: tuple[Term, ...]
+    constant: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Term(SchemaNode):
+    """`Term(int coefficient, str name)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("coefficient", "int", Category.SCALAR),
+        FieldInfo("name", "str", Category.SCALAR),
+    )
+
+    coefficient: int
+    name: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Load(SchemaNode):
+    """`Load(str name, element_type type, str array, affine* subscripts, boundary boundary, str* dimensions)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("name", "str", Category.SCALAR),
+        FieldInfo("type", "element_type", Category.ENUM),
+        FieldInfo("array", "str", Category.SCALAR),
+        FieldInfo("subscripts", "affine", Category.NODE, Count.MANY),
+        FieldInfo("boundary", "boundary", Category.ENUM),
+        FieldInfo("dimensions", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    name: str
+    type: ElementType
+    array: str
+    subscripts: tuple[Affine, ...]
+    boundary: Boundary
+    dimensions: tuple[str, ...]
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Index(SchemaNode):
+    """`Index(str name, element_type type, affine value, str* dimensions)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("name", "str", Category.SCALAR),
+        FieldInfo("type", "element_type", Category.ENUM),
+        FieldInfo("value", "affine", Category.NODE),
+        FieldInfo("dimensions", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    name: str
+    type: ElementType
+    value: Affine
+    dimensions: tuple[str, ...]
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Compute(SchemaNode):
+    """`Compute(str name, element_type type, str function, operand* operands, str* dimensions)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("name", "str", Category.SCALAR),
+        FieldInfo("type", "element_type", Category.ENUM),
+        FieldInfo("function", "str", Category.SCALAR),
+        FieldInfo("operands", "operand", Category.NODE, Count.MANY),
+        FieldInfo("dimensions", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    name: str
+    type: ElementType
+    function: str
+    operands: tuple[Operand, ...]
+    dimensions: tuple[str, ...]
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Fby(SchemaNode):
+    """`Fby(str name, element_type type, operand first, str next, str* dimensions)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("name", "str", Category.SCALAR),
+        FieldInfo("type", "element_type", Category.ENUM),
+        FieldInfo("first", "operand", Category.NODE),
+        FieldInfo("next", "str", Category.SCALAR),
+        FieldInfo("dimensions", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    name: str
+    type: ElementType
+    first: Operand
+    next: str
+    dimensions: tuple[str, ...]
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Last(SchemaNode):
+    """`Last(str name, element_type type, str value, str* dimensions)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("name", "str", Category.SCALAR),
+        FieldInfo("type", "element_type", Category.ENUM),
+        FieldInfo("value", "str", Category.SCALAR),
+        FieldInfo("dimensions", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    name: str
+    type: ElementType
+    value: str
+    dimensions: tuple[str, ...]
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Map(SchemaNode):
+    """`Map(str name, element_type type, str value, pair* pairs)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("name", "str", Category.SCALAR),
+        FieldInfo("type", "element_type", Category.ENUM),
+        FieldInfo("value", "str", Category.SCALAR),
+        FieldInfo("pairs", "pair", Category.NODE, Count.MANY),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    name: str
+    type: ElementType
+    value: str
+    pairs: tuple[Pair, ...]
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Store(SchemaNode):
+    """`Store(str array, affine* subscripts, operand value, str* dimensions)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("array", "str", Category.SCALAR),
+        FieldInfo("subscripts", "affine", Category.NODE, Count.MANY),
+        FieldInfo("value", "operand", Category.NODE),
+        FieldInfo("dimensions", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    array: str
+    subscripts: tuple[Affine, ...]
+    value: Operand
+    dimensions: tuple[str, ...]
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Pair(SchemaNode):
+    """`Pair(str source, str target)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("source", "str", Category.SCALAR),
+        FieldInfo("target", "str", Category.SCALAR),
+    )
+
+    source: str
+    target: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Use(SchemaNode):
+    """`Use(str name)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (FieldInfo("name", "str", Category.SCALAR),)
+
+    name: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Constant(SchemaNode):
+    """`Constant(element_type type, number value)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("type", "element_type", Category.ENUM),
+        FieldInfo("value", "number", Category.NODE),
+    )
+
+    type: ElementType
+    value: Number
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class IntegerLiteral(SchemaNode):
+    """`IntegerLiteral(int value)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (FieldInfo("value", "int", Category.SCALAR),)
+
+    value: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+class FloatLiteral(ExactNode):
+    """`FloatLiteral(float value)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (FieldInfo("value", "float", Category.SCALAR),)
+
+    value: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class BoolLiteral(SchemaNode):
+    """`BoolLiteral(bool value)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (FieldInfo("value", "bool", Category.SCALAR),)
+
+    value: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Decisions(SchemaNode):
+    """One point of the space of schedules. Dimensions that it does not name are loops of one level."""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("dimensions", "dimension_levels", Category.NODE, Count.MANY),
+        FieldInfo("order", "level_name", Category.NODE, Count.MANY),
+    )
+
+    dimensions: tuple[DimensionLevels, ...]
+    order: tuple[LevelName, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class DimensionLevels(SchemaNode):
+    """The levels of a dimension, most significant first. The index is (l0 * f1 + l1) * f2 + l2 and so on. The first
+    level
+    has no factor: it has as many iterations as the size needs.
+    """
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("dimension", "str", Category.SCALAR),
+        FieldInfo("levels", "level", Category.NODE, Count.MANY),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    dimension: str
+    levels: tuple[Level, ...]
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Level(SchemaNode):
+    """Loop: iterations in order. Unrolled: the same, written out. Tree: written out, with an accumulator for each
+    iteration, which a tree joins at the end. Invocation: the invocations of a workgroup. Workgroup: the workgroups.
+    """
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("execution", "execution", Category.ENUM),
+        FieldInfo("factor", "int", Category.SCALAR, Count.OPTIONAL),
+    )
+
+    execution: Execution
+    factor: int | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class LevelName(SchemaNode):
+    """A level of a dimension by its position. `order` lists loops and unrolled levels, outermost first."""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("dimension", "str", Category.SCALAR),
+        FieldInfo("level", "int", Category.SCALAR),
+    )
+
+    dimension: str
+    level: int
+
+
+Statement: TypeAlias = Load | Index | Compute | Fby | Last | Map | Store
+"""Values, by name, with their types, and stores.
+  Load, Index, Compute: the value `inst` of an instruction, which is executed for each point of its dimensions.
+    Load: an element of an array that is only loaded from. Index: a number made of indices and sizes. Compute: an
+    operator, a builtin function, a conversion (named as the type) or `copy`.
+  Fby: "followed by". In the first iteration of the dimensions, in lexicographic order, `first`; in each other one
+    what `next` was in the iteration before it.
+  Last: what the value is in the last iteration of the dimensions; of a Fby, what it would be in the iteration
+    after that, which for dimensions without any iteration is `first`.
+  Map: the value at equal indices of other dimensions.
+  Store: writes an element of an array for each point of its dimensions.
+"""
+
+Operand: TypeAlias = Use | Constant
+"""What an operation takes. A constant is no value: it has no location, and each use has its own copy."""
+
+Number: TypeAlias = IntegerLiteral | FloatLiteral | BoolLiteral
+
+SCHEMA = Schema(
+    name="schedule",
+    kinds=(
+        Nest,
+        Dimension,
+        Array,
+        Affine,
+        Term,
+        Load,
+        Index,
+        Compute,
+        Fby,
+        Last,
+        Map,
+        Store,
+        Pair,
+        Use,
+        Constant,
+        IntegerLiteral,
+        FloatLiteral,
+        BoolLiteral,
+        Decisions,
+        DimensionLevels,
+        Level,
+        LevelName,
+    ),
+    enums={"direction": Direction, "element_type": ElementType, "boundary": Boundary, "execution": Execution},
+    sums={
+        "nest": (Nest,),
+        "dimension": (Dimension,),
+        "array": (Array,),
+        "affine": (Affine,),
+        "term": (Term,),
+        "statement": (Load, Index, Compute, Fby, Last, Map, Store),
+        "pair": (Pair,),
+        "operand": (Use, Constant),
+        "number": (IntegerLiteral, FloatLiteral, BoolLiteral),
+        "decisions": (Decisions,),
+        "dimension_levels": (DimensionLevels,),
+        "level": (Level,),
+        "level_name": (LevelName,),
+    },
+    externs=("span",),
+)

@@ -1,0 +1,13 @@
+"""Loop nests whose schedule is left open (`ir.schedule`), from Python.
+
+- `builder`: `Nest`, built value by value. `values`: dimensions, sums of sizes and indices, and values. `places`: lines
+  of the user's Python.
+- `loop_nest`: what all nests can do. `lowered`: a nest with decisions: WGSL, a case file, dispatches.
+"""
+
+from .builder import Nest
+from .loop_nest import LoopNest, ParsedNest, parse_nest
+from .lowered import LoweredNest
+from .values import Carried, Dim, Sum, Value
+
+__all__ = ["Carried", "Dim", "LoopNest", "LoweredNest", "Nest", "ParsedNest", "Sum", "Value", "parse_nest"]

@@ -1,0 +1,470 @@
+"""`tinct.Nest`: a loop nest, built value by value."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, TypeAlias, TypeVar, cast
+
+import numpy as np
+
+from ..arguments import name_of, text_of
+from ..base.errors import InputError
+from ..ir.hints import unknown_name
+from ..ir.layout_numbers import is_flag, is_number, shown
+from ..ir.schedule.functions import function_names, is_function, result_type
+from ..ir.schedule.interp import DTYPES
+from ..ir.schedule.nodes import (
+    Affine,
+    Array,
+    BoolLiteral,
+    Boundary,
+    Compute,
+    Constant,
+    Dimension,
+    Direction,
+    ElementType,
+    Fby,
+    FloatLiteral,
+    Index,
+    IntegerLiteral,
+    Last,
+    Load,
+    Map,
+    Operand,
+    Pair,
+    Statement,
+    Store,
+    Use,
+)
+from ..ir.schedule.nodes import Nest as NestNode
+from ..ir.schedule.text import WORDS
+from ..ir.schedule.verify import verify
+from ..transforms.schedule.insert_copies import insert_copies
+from .loop_nest import LoopNest
+from .places import caller
+from .values import Carried, Dim, Sum, SumLike, Value, ValueLike, sum_of
+
+Item = TypeVar("Item")
+Subscripts: TypeAlias = "Sequence[SumLike]"
+
+_TYPES: Final = {it.value: it for it in ElementType}
+_BOUNDARIES: Final = {it.value: it for it in Boundary}
+_FLOATS: Final = (ElementType.F32, ElementType.F16)
+_GREATEST: Final = {ElementType.F32: float(np.finfo(np.float32).max), ElementType.F16: float(np.finfo(np.float16).max)}
+_INTEGERS: Final = {ElementType.I32: (-(2**31), 2**31 - 1), ElementType.U32: (0, 2**32 - 1)}
+
+
+class Nest(LoopNest):
+    """A loop nest that is being built; see docs/schedules.md.
+
+    What is wrong with one call is raised there. What can only be said of a whole nest is raised where the nest is used
+    first, with the line of Python that the part comes from. Where a value would be consumed twice, or read when its
+    content is destroyed, a copy is inserted.
+    """
+
+    def __init__(self, name: str = "nest") -> None:
+        self.name = name_of(name, "the name of a nest", "row_sums")
+        self._sizes: dict[str, None] = {}
+        self._dimensions: dict[str, Dimension] = {}
+        self._arrays: dict[str, Array] = {}
+        self._body: list[Statement] = []
+        self._types: dict[str, ElementType] = {}
+        self._iterated: dict[str, frozenset[str]] = {}
+        self._places: dict[str, str] = {}
+        self._finished: tuple[int, NestNode] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Nest {self.name}: {', '.join(self._arrays) or 'no array'}>"
+
+    # Sizes, dimensions, arrays
+
+    def size(self, name: str) -> Sum:
+        """A size of the nest, for sums such as `nest.size("n") - 1`."""
+        self._sizes[name_of(name, "a size", "rows")] = None
+        return Sum(((name, 1),))
+
+    def dim(self, size: str | SumLike, name: str | None = None) -> Dim:
+        """A new dimension. `size` is the name of a size, a number, or a sum; `name` is by default i, j, k and so on."""
+        extent = self.size(size) if isinstance(size, str) else sum_of(size)
+        chosen = self._free_letter() if name is None else name_of(name, "a dimension", "i")
+        self._check_new(chosen)
+        self._dimensions[chosen] = Dimension(chosen, extent.affine)
+        self._places[chosen] = caller()
+        return Dim(chosen, extent)
+
+    def _free_letter(self) -> str:
+        letters = itertools.chain("ijklmnpqr", (f"i{number}" for number in itertools.count()))
+        return next(it for it in letters if it not in self._names())
+
+    def _names(self) -> set[str]:
+        return {*self._sizes, *self._dimensions, *self._arrays, *self._types}
+
+    def _check_new(self, name: str) -> None:
+        if name in self._names():
+            raise InputError(f"{name!r} is declared already in nest {self.name!r}")
+
+    def _array(self, direction: Direction, name: str, type: ElementType, extents: Sequence[SumLike]) -> None:
+        array = Array(direction, name, type, tuple(sum_of(it).affine for it in extents))
+        if name in self._arrays:
+            if self._arrays[name] != array:
+                raise InputError(f"array {name!r} was used before as another direction, type or extents")
+            return
+        self._check_new(name)
+        self._arrays[name] = array
+        self._places[name] = caller()
+
+    def _extents(self, name: str, subscripts: Subscripts, given: Sequence[str | SumLike] | None) -> Sequence[SumLike]:
+        """The extents: given, those of an earlier use, or the sizes of the dimensions that are subscripts."""
+        if given is not None:
+            given = _items(given, "extents")
+            return [self.size(it) if isinstance(it, str) else it for it in given]
+        if name in self._arrays:
+            return [_sum(it) for it in self._arrays[name].extents]
+        if all(isinstance(it, Dim) for it in subscripts):
+            return [cast("Dim", it).size for it in subscripts]
+        raise InputError(f"the extents of {name!r} do not follow from its subscripts: give extents=")
+
+    @property
+    def dimensions(self) -> tuple[Dim, ...]:
+        """The dimensions, in the order of their declarations."""
+        return tuple(Dim(it.name, _sum(it.size)) for it in self._dimensions.values())
+
+    # Values
+
+    def load(
+        self,
+        name: str,
+        type: str,
+        subscripts: Subscripts,
+        *,
+        boundary: str = "inside",
+        extents: Sequence[str | SumLike] | None = None,
+    ) -> Value:
+        """An element of an input, for each point of the dimensions in the subscripts.
+
+        `extents` are by default the sizes of the dimensions that are subscripts. `boundary` says what an element
+        outside of the array is: "inside" means that there is none, which is checked when sizes are known, "clamp" the
+        nearest element, "zero" zero. Raises InputError.
+        """
+        subscripts = _items(subscripts, "subscripts")
+        element = self._type(type)
+        chosen = self._chosen(boundary, _BOUNDARIES, "boundary")
+        self._array(Direction.IN, name_of(name, "an array", "x"), element, self._extents(name, subscripts, extents))
+        parts = tuple(sum_of(it).affine for it in subscripts)
+        on = self._dimensions_in(subscripts)
+        made = self._fresh(name)
+        return self._add(Load(made, element, name, parts, chosen, self._ordered(on)), on)
+
+    def index(self, value: SumLike, type: str = "u32") -> Value:
+        """A number made of indices and sizes, as u32 or i32."""
+        on = self._dimensions_in([value])
+        return self._add(Index(self._fresh("at"), self._type(type), sum_of(value).affine, self._ordered(on)), on)
+
+    def call(self, function: str, *operands: ValueLike) -> Value:
+        """An operator, a builtin function of WGSL, a conversion such as "f32", or "copy", of values and numbers.
+
+        It is executed for each point of all dimensions of its operands. Raises InputError.
+        """
+        if not is_function(text_of(function, "a function", "max")):
+            raise InputError(unknown_name(f"there is no function {function!r} of scalars", function, function_names()))
+        known = [self._types[it.name] for it in operands if isinstance(it, Value) and self._owns(it)]
+        if not known:
+            raise InputError(f"{function} needs at least one value as an operand")
+        parts = tuple(self._operand(it, known[0]) for it in operands)
+        types = tuple(it.type if isinstance(it, Constant) else self._types[it.name] for it in parts)
+        type = result_type(function, types)
+        if type is None:
+            raise InputError(f"{function} does not take ({', '.join(it.value for it in types)})")
+        on = self._joined(parts)
+        return self._add(Compute(self._fresh("t"), type, function, parts, self._ordered(on)), on)
+
+    def fby(self, first: ValueLike, on: Sequence[Dim], type: str | None = None) -> Carried:
+        """A value that is `first` in the first iteration of the dimensions `on`, in lexicographic order, and in each
+        other one what its `next`, which must be set, was in the iteration before.
+
+        `type` is by default that of a value, f32 for a float, and i32 for another number.
+        """
+        element = self._type_of(first, type)
+        operand = self._operand(first, element)
+        names = self._on(on)
+        made = Fby(self._fresh("acc"), element, operand, "", names)
+        self._append(made, frozenset(names) | self._joined((operand,)))
+        return Carried(self, made.name)
+
+    def next_of(self, value: Carried) -> Value | None:
+        """What a carried value is in the next iteration; None before that is set."""
+        found = self._body[self._position(value)]
+        return Value(self, found.next) if isinstance(found, Fby) and found.next else None
+
+    def set_next(self, value: Carried, following: ValueLike) -> None:
+        """Set what a carried value is in the next iteration. Raises InputError if that is set, or of another type."""
+        position = self._position(value)
+        fby = self._body[position]
+        assert isinstance(fby, Fby)
+        if fby.next:
+            raise InputError(f"the next value of {fby.name!r} is set already")
+        operand = self._operand(following, fby.type)
+        if isinstance(operand, Constant):
+            raise InputError(f"the next value of {fby.name!r} is a constant: begin with it instead")
+        if self._types[operand.name] is not fby.type:
+            found = self._types[operand.name].value
+            raise InputError(f"the next value of {fby.name!r} is {found}, not {fby.type.value}")
+        self._body[position] = Fby(fby.name, fby.type, fby.first, operand.name, fby.dimensions)
+        self._iterated[fby.name] |= self._iterated[operand.name]
+
+    def last(self, value: Value, on: Sequence[Dim]) -> Value:
+        """What a value is in the last iteration of dimensions; of a carried one, what it would be after that."""
+        if isinstance(value, Carried) and self.next_of(value) is None:
+            raise InputError(f"{value.name!r} has no next value: set .next before its last value is used")
+        self._owns(value)
+        names = self._on(on)
+        made = Last(self._fresh(f"{value.name}_last"), self._types[value.name], value.name, names)
+        return self._add(made, self._iterated[value.name] - set(names))
+
+    def map(self, value: Value, pairs: Iterable[tuple[Dim, Dim]]) -> Value:
+        """The value at equal indices of other dimensions: pairs of a dimension of the value and another one."""
+        self._owns(value)
+        names = dict(self._pair(it) for it in _items(pairs, "pairs of dimensions"))
+        parts = tuple(Pair(source, target) for source, target in names.items())
+        made = Map(self._fresh(f"{value.name}_map"), self._types[value.name], value.name, parts)
+        return self._add(made, frozenset(names.get(it, it) for it in self._iterated[value.name]))
+
+    def reduce(self, function: str, value: Value, on: Sequence[Dim], first: ValueLike | None = None) -> Value:
+        """The values of all iterations of dimensions, joined by +, *, min, max, &, | or ^.
+
+        It begins with `first`, which is by default 0 or 1, all bits for &, or the least or greatest finite number.
+        """
+        self._owns(value)
+        type = self._types[value.name]
+        start = _neutral(function, type) if first is None else first
+        carried = self.fby(start, on, type.value)
+        carried.next = self.call(function, carried, value)
+        return self.last(carried, on)
+
+    def argmax(self, value: Value, on: Dim) -> tuple[Value, Value]:
+        """The greatest value along a dimension and its index as u32, that of the first one if there are several; the
+        least finite number and 0 along an empty one.
+        """
+        self._owns(value)
+        type = self._types[value.name]
+        best, place = self.fby(_neutral("max", type), [on], type.value), self.fby(0, [on], "u32")
+        is_better = value > best
+        following = self.call("select", place, self.index(on), is_better)
+        best.next, place.next = self.call("select", best, value, is_better), following
+        return self.last(best, [on]), self.last(place, [on])
+
+    def store(
+        self,
+        name: str,
+        value: ValueLike,
+        subscripts: Subscripts,
+        *,
+        type: str | None = None,
+        extents: Sequence[str | SumLike] | None = None,
+    ) -> None:
+        """Store a value for each point of the dimensions in the subscripts; other elements of the output are 0.
+
+        `type` is that of the value, and need be given for a number only. Raises InputError.
+        """
+        subscripts = _items(subscripts, "subscripts")
+        element = self._type_of(value, type)
+        operand = self._operand(value, element)
+        self._array(Direction.OUT, name_of(name, "an array", "y"), element, self._extents(name, subscripts, extents))
+        parts = tuple(sum_of(it).affine for it in subscripts)
+        self._body.append(Store(name, parts, operand, self._ordered(self._dimensions_in(subscripts))))
+        self._places[f"store {len(self._body)}"] = caller()
+
+    def dimensions_of(self, value: Value) -> tuple[str, ...]:
+        """The names of a value's iteration dimensions; of what is carried, as far as they are known."""
+        self._owns(value)
+        return self._ordered(self._iterated[value.name])
+
+    # The whole
+
+    @property
+    def ir(self) -> NestNode:
+        """The nest, verified. Raises InputError, with the lines of Python, for what is wrong with it."""
+        version = hash(tuple(self._body))
+        if self._finished is None or self._finished[0] != version:
+            self._finished = version, self._finish()
+        return self._finished[1]
+
+    def _finish(self) -> NestNode:
+        for it in self._body:
+            if isinstance(it, Fby) and not it.next:
+                raise InputError(f"{self._place(it)}{it.name!r} has no next value")
+        body = tuple(self._widened())
+        made = NestNode(
+            self.name, tuple(self._sizes), tuple(self._dimensions.values()), tuple(self._arrays.values()), body
+        )
+        whole = insert_copies(made)
+        mistakes = verify(whole)
+        if mistakes:
+            lines = [f"{self._place(it.part)}{it.message} [{it.rule}]" for it in mistakes]
+            raise InputError(f"nest {self.name!r}: " + "\n".join(dict.fromkeys(lines)))
+        return whole
+
+    def _widened(self) -> Iterator[Statement]:
+        """The statements, each operation on all dimensions of its operands: those of what is carried were not known."""
+        while True:
+            before = dict(self._iterated)
+            for it in self._body:
+                if isinstance(it, Compute):
+                    self._iterated[it.name] |= self._joined(it.operands)
+                elif isinstance(it, Fby):
+                    self._iterated[it.name] |= self._iterated[it.next]
+                elif isinstance(it, Last):
+                    self._iterated[it.name] = self._iterated[it.value] - set(it.dimensions)
+                elif isinstance(it, Map):
+                    names = {pair.source: pair.target for pair in it.pairs}
+                    self._iterated[it.name] = frozenset(names.get(at, at) for at in self._iterated[it.value])
+            if before == self._iterated:
+                break
+        for it in self._body:
+            if isinstance(it, Compute):
+                on = self._ordered(self._iterated[it.name])
+                yield Compute(it.name, it.type, it.function, it.operands, on)
+            else:
+                yield it
+
+    def _place(self, part: object) -> str:
+        name = getattr(part, "name", "")
+        if isinstance(part, Store):
+            stores = [
+                f"store {number}"
+                for number, it in enumerate(self._body, 1)
+                if isinstance(it, Store) and it.array == part.array
+            ]
+            name = stores[0] if stores else ""
+        place = self._places.get(name, "")
+        return f"{place}: " if place else ""
+
+    # Parts
+
+    def _add(self, statement: Load | Index | Compute | Last | Map, on: frozenset[str]) -> Value:
+        self._append(statement, on)
+        return Value(self, statement.name)
+
+    def _append(self, statement: Load | Index | Compute | Fby | Last | Map, on: frozenset[str]) -> None:
+        self._body.append(statement)
+        self._types[statement.name] = statement.type
+        self._iterated[statement.name] = on
+        self._places[statement.name] = caller()
+
+    def _fresh(self, stem: str) -> str:
+        taken = self._names() | WORDS
+        return next(
+            it for it in itertools.chain([stem], (f"{stem}{number}" for number in itertools.count())) if it not in taken
+        )
+
+    def _position(self, value: Value) -> int:
+        self._owns(value)
+        return next(number for number, it in enumerate(self._body) if getattr(it, "name", None) == value.name)
+
+    def _owns(self, value: object) -> bool:
+        if not isinstance(value, Value):
+            raise InputError(f"expected a value of the nest, not {shown(value)}")
+        if value.nest is not self:
+            raise InputError(f"{value.name!r} is a value of another nest, {value.nest.name!r}")
+        return True
+
+    def _ordered(self, names: Iterable[str]) -> tuple[str, ...]:
+        wanted = set(names)
+        return tuple(it for it in self._dimensions if it in wanted)
+
+    def _pair(self, pair: object) -> tuple[str, str]:
+        names = self._on(pair)
+        if len(names) != 2:
+            raise InputError(f"expected a pair of dimensions, as in (j, k), not {shown(pair)}")
+        return names[0], names[1]
+
+    def _on(self, dimensions: object) -> tuple[str, ...]:
+        given: object = [dimensions] if isinstance(dimensions, Dim) else dimensions
+        found = cast("Sequence[object]", given) if isinstance(given, (list, tuple)) else ()
+        names = tuple(it.name for it in found if isinstance(it, Dim))
+        if not names or len(names) < len(found):
+            raise InputError(f"expected a list of dimensions, as in on=[j], not {shown(dimensions)}")
+        return names
+
+    def _dimensions_in(self, sums: Subscripts) -> frozenset[str]:
+        names = {name for it in sums for name, _ in sum_of(it).terms}
+        self._sizes.update(dict.fromkeys(sorted(names - set(self._dimensions) - set(self._sizes))))
+        return frozenset(names & set(self._dimensions))
+
+    def _joined(self, operands: Iterable[Operand]) -> frozenset[str]:
+        return frozenset(name for it in operands if isinstance(it, Use) for name in self._iterated[it.name])
+
+    def _type(self, name: str) -> ElementType:
+        return self._chosen(name, _TYPES, "type")
+
+    def _chosen(self, name: str, known: dict[str, Item], what: str) -> Item:
+        found = known.get(name_of(name, f"a {what}", next(iter(known))))
+        if found is None:
+            raise InputError(unknown_name(f"{name!r} is no {what}", name, known))
+        return found
+
+    def _type_of(self, value: object, given: str | None) -> ElementType:
+        if given is not None:
+            return self._type(given)
+        if isinstance(value, Value):
+            self._owns(value)
+            return self._types[value.name]
+        return ElementType.F32 if isinstance(value, float) else ElementType.BOOL if is_flag(value) else ElementType.I32
+
+    def _operand(self, value: ValueLike, type: ElementType) -> Operand:
+        """A value, or a number as a constant of a type. Raises InputError for a number that is none of the type."""
+        if isinstance(value, Value):
+            self._owns(value)
+            return Use(value.name)
+        if type is ElementType.BOOL and is_flag(value):
+            return Constant(type, BoolLiteral(bool(value)))
+        if not _is_plain_number(value):
+            raise InputError(f"expected a value of the nest or a number of type {type.value}, not {shown(value)}")
+        return Constant(type, _literal(value, type))
+
+
+def _sum(affine: Affine) -> Sum:
+    return Sum(tuple((it.name, it.coefficient) for it in affine.terms), affine.constant)
+
+
+def _items(value: Iterable[Item], what: str) -> list[Item]:
+    """The items of a list or a tuple. Raises InputError for anything else."""
+    if not isinstance(cast("object", value), (list, tuple)):
+        raise InputError(f"expected a list of {what}, not {shown(value)}")
+    return list(value)
+
+
+def _is_plain_number(value: object) -> bool:
+    return is_number(value) and not is_flag(value)
+
+
+def _literal(value: float, type: ElementType) -> FloatLiteral | IntegerLiteral:
+    if type in _FLOATS:
+        with np.errstate(over="ignore"):
+            rounded = float(np.array(value, DTYPES[type]))
+        if np.isfinite(rounded):
+            return FloatLiteral(rounded)
+    elif type in _INTEGERS and int(value) == value:
+        low, high = _INTEGERS[type]
+        if low <= value <= high:
+            return IntegerLiteral(int(value))
+    raise InputError(f"{shown(value)} is no constant of type {type.value}")
+
+
+def _neutral(function: str, type: ElementType) -> float:
+    """What a reduction begins with. Raises InputError for a function that reduces nothing."""
+    if type in _FLOATS:
+        most = _GREATEST[type]
+        least = -most
+    elif type in _INTEGERS:
+        least, most = _INTEGERS[type]
+    else:
+        least, most = False, True
+    every = -1 if type is ElementType.I32 else most
+    found = {"+": 0, "*": 1, "min": most, "max": least, "&": every, "|": 0, "^": 0}
+    if type is ElementType.BOOL:
+        found |= {"|": False, "^": False}
+    if function not in found:
+        raise InputError(unknown_name(f"{function!r} reduces nothing", function, found))
+    return found[function]

@@ -1,0 +1,183 @@
+"""What all nests can do, built in Python or parsed: run, and be lowered with decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import index
+from typing import Any, SupportsIndex, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arguments import flag_of, mapping_of, name_of, seconds_of, text_of
+from ..base.errors import InputError
+from ..ir.hints import unknown_name
+from ..ir.layout_numbers import is_flag, shown
+from ..ir.schedule import interp
+from ..ir.schedule.extents import extents_of, size_mistakes
+from ..ir.schedule.nodes import Array, Decisions, Direction
+from ..ir.schedule.nodes import Nest as NestNode
+from ..ir.schedule.scope import Scope
+from ..ir.schedule.text import parse, parse_decisions, print_nest
+from ..ir.schedule.verify import VerifyError, check
+from ..ir.tokens import TextError
+from ..transforms.schedule.decided import Decided
+from ..transforms.schedule.legality import illegal
+from .lowered import LoweredNest
+
+Arrays = Mapping[str, npt.ArrayLike]
+Sizes = Mapping[str, int]
+
+
+class LoopNest:
+    """A nest. Arrays are given and returned by name, row by row as numpy has them."""
+
+    name: str
+
+    @property
+    def ir(self) -> NestNode:
+        """The nest, verified."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """Its text, which `parse_nest` reads. Raises InputError while it is not whole."""
+        return print_nest(self.ir)
+
+    def run(
+        self,
+        arrays: Arrays,
+        *,
+        sizes: Sizes | None = None,
+        decisions: str | Decisions = "",
+        reassociate: bool = False,
+        device: str = "interp",
+        timeout: float | None = None,
+    ) -> dict[str, npt.NDArray[Any]]:
+        """The outputs by name.
+
+        On "interp" without decisions, the nest is evaluated by its definition; on another device, or with decisions,
+        it is lowered (see `lower`) and dispatched. Sizes are found from the inputs' shapes where extents are single
+        sizes; `sizes` gives others. Raises InputError for what does not fit, ShaderError and DeviceError as kernels do.
+        """
+        if decisions == "" and name_of(device, "a device", "cpu") == "interp":
+            inputs, known = self.prepared(arrays, sizes)
+            return interp.run(self.ir, inputs, known, timeout=seconds_of(timeout))
+        lowered = self.lower(decisions, reassociate=reassociate)
+        return lowered.run(arrays, sizes=sizes, device=device, timeout=timeout)
+
+    def lower(
+        self, decisions: str | Decisions = "", *, sizes: Sizes | None = None, reassociate: bool = False
+    ) -> LoweredNest:
+        """The nest as a kernel, with decisions as text or as a value: one point of the space of schedules.
+
+        Sizes are overrides of the kernel, but for those in `sizes`, for which alone the kernel is then right; with
+        them, tests for tails that the sizes rule out are left out. `reassociate` allows sums of floats and the like to
+        be accumulated in parts. Raises InputError for decisions that break a rule.
+        """
+        known = self._known_sizes(sizes)
+        chosen = _decisions(decisions)
+        decided = Decided(self.ir, chosen, known, flag_of(reassociate, "reassociate"))
+        found = illegal(decided)
+        if found:
+            raise InputError("\n".join(f"decisions: {sentence} [{name}]" for name, sentence in found))
+        return LoweredNest(self, decided)
+
+    def _known_sizes(self, sizes: Sizes | None) -> dict[str, int]:
+        known = {} if sizes is None else dict(mapping_of(sizes, "sizes", self.ir.sizes or ("n",)))
+        for name, size in known.items():
+            if name not in self.ir.sizes:
+                raise InputError(unknown_name(f"nest {self.name!r} has no size {name!r}", name, self.ir.sizes))
+            known[name] = _size(name, size)
+        return known
+
+    def prepared(self, arrays: Arrays, sizes: Sizes | None) -> tuple[dict[str, npt.NDArray[Any]], dict[str, int]]:
+        """The inputs as arrays of their types, and all sizes. Raises InputError for what does not fit."""
+        nest, known = self.ir, self._known_sizes(sizes)
+        inputs = [it for it in nest.arrays if it.direction is Direction.IN]
+        given = mapping_of(arrays, "arrays", [it.name for it in inputs] or ["x"])
+        names = [it.name for it in inputs]
+        for name in given:
+            if name not in names:
+                raise InputError(unknown_name(f"nest {self.name!r} has no input {name!r}", str(name), names))
+        found = {it.name: _array(it, given) for it in inputs}
+        for it in inputs:
+            _find_sizes(it, found[it.name].shape, known)
+        missing = [it for it in nest.sizes if it not in known]
+        if missing:
+            raise InputError(f"size {missing[0]!r} does not follow from the inputs: give sizes=")
+        for it in inputs:
+            wanted = extents_of(it, known)
+            if found[it.name].shape != wanted:
+                raise InputError(f"{it.name!r} has the shape {found[it.name].shape}, not {wanted}")
+        for mistake in size_mistakes(Scope(nest), known):
+            raise InputError(f"nest {self.name!r}: {mistake}")
+        return found, known
+
+
+def _size(name: str, value: object) -> int:
+    try:
+        size = -1 if is_flag(value) else index(cast("SupportsIndex", value))
+    except TypeError:
+        size = -1
+    if not 0 <= size < 2**32:
+        raise InputError(f"size {name!r} is a whole number from 0 to 2^32 - 1, not {shown(value)}")
+    return size
+
+
+def _array(array: Array, given: Mapping[str, Any]) -> npt.NDArray[Any]:
+    if array.name not in given:
+        raise InputError(f"input {array.name!r} is missing")
+    try:
+        found = np.asarray(given[array.name])
+    except ValueError as error:
+        raise InputError(f"{array.name!r} is no array: {error}") from None
+    wanted = np.dtype(interp.DTYPES[array.type])
+    if found.dtype != wanted and not (
+        isinstance(given[array.name], (list, tuple, int, float)) and found.dtype.kind in "if"
+    ):
+        raise InputError(f"{array.name!r} has elements of type {found.dtype}, not {wanted}")
+    if found.ndim != len(array.extents):
+        raise InputError(f"{array.name!r} has {found.ndim} dimensions, not {len(array.extents)}")
+    return np.ascontiguousarray(found, wanted).reshape(found.shape)
+
+
+def _find_sizes(array: Array, shape: tuple[int, ...], known: dict[str, int]) -> None:
+    """Sizes from extents that are single sizes; the first array that has one decides."""
+    for extent, length in zip(array.extents, shape, strict=True):
+        if len(extent.terms) == 1 and extent.terms[0].coefficient == 1:
+            known.setdefault(extent.terms[0].name, length - extent.constant)
+
+
+def _decisions(decisions: str | Decisions) -> Decisions:
+    if isinstance(decisions, Decisions):
+        return decisions
+    try:
+        return parse_decisions(text_of(decisions, "decisions", "i: loop"))
+    except TextError as error:
+        raise InputError(f"decisions: {error}") from None
+
+
+class ParsedNest(LoopNest):
+    """A nest from a text."""
+
+    def __init__(self, nest: NestNode) -> None:
+        self.name = nest.name
+        self._nest = nest
+
+    def __repr__(self) -> str:
+        return f"<ParsedNest {self.name}: {', '.join(it.name for it in self._nest.arrays) or 'no array'}>"
+
+    @property
+    def ir(self) -> NestNode:
+        """The nest."""
+        return self._nest
+
+
+def parse_nest(text: str) -> ParsedNest:
+    """The nest of a text, as `str` of a nest gives it. Raises InputError for one that breaks the grammar or a rule."""
+    try:
+        nest = parse(text_of(text, "a nest", "nest f(n) { … }"))
+        check(nest)
+    except (TextError, VerifyError) as error:
+        raise InputError(str(error)) from None
+    return ParsedNest(nest)

@@ -1,0 +1,162 @@
+"""A nest with decisions: a kernel, the WGSL of it, and how it is dispatched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InputError
+from ..ir.core.nodes import Module
+from ..ir.schedule.extents import extents_of, value_of
+from ..ir.schedule.interp import DTYPES
+from ..ir.schedule.nodes import Affine, Decisions, Direction, ElementType, Execution
+from ..ir.schedule.text import affine_text, print_decisions, print_nest
+from ..passes import wgsl_of
+from ..shader import Kernel, load
+from ..transforms.schedule.decided import Decided
+from ..transforms.schedule.lower import lower
+
+if TYPE_CHECKING:
+    from .loop_nest import Arrays, LoopNest, Sizes
+
+
+class LoweredNest:
+    """One point of the space of schedules. It was checked: all its decisions are legal."""
+
+    def __init__(self, nest: LoopNest, decided: Decided) -> None:
+        self.nest = nest
+        self._decided = decided
+
+    def __repr__(self) -> str:
+        return f"<LoweredNest {self.nest.name}: {self._text.strip().replace(chr(10), '; ') or 'loops'}>"
+
+    @property
+    def decisions(self) -> Decisions:
+        """The decisions."""
+        return self._decided.decisions
+
+    @property
+    def _text(self) -> str:
+        return print_decisions(self._decided.decisions)
+
+    @cached_property
+    def core(self) -> Module:
+        """The kernel as core IR."""
+        return lower(self._decided)
+
+    @cached_property
+    def wgsl(self) -> str:
+        """The kernel as WGSL, for any implementation; a comment has the nest and the decisions."""
+        return self._comment() + "\n" + wgsl_of(self.core)
+
+    def _comment(self) -> str:
+        lines = print_nest(self._decided.nest).splitlines()
+        if self._text:
+            lines += ["", "decisions:", *(f"  {it}" for it in self._text.splitlines())]
+        if self._decided.sizes:
+            sizes = ", ".join(f"{name} = {size}" for name, size in self._decided.sizes.items())
+            lines += ["", f"only for {sizes}"]
+        return "".join(f"// {it}".rstrip() + "\n" for it in lines)
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The kernel."""
+        return load(self.wgsl)[self.nest.name]
+
+    def workgroups(self, sizes: Sizes) -> tuple[int, int, int]:
+        """The numbers of workgroups of a dispatch along x, y and z."""
+        counts = [1, 1, 1]
+        for axis, affine, inner in self._grid():
+            counts[axis] = -(-value_of(affine, sizes) // inner)
+        return counts[0], counts[1], counts[2]
+
+    def _grid(self) -> Iterator[tuple[int, Affine, int]]:
+        """Axes of the grid, each with the size that it covers, and how much of that a workgroup covers."""
+        for name, axis in self._decided.axes(Execution.WORKGROUP).items():
+            if name.level:
+                yield axis, Affine((), self._decided.count(name) or 1), 1
+            else:
+                size = self._decided.scope.dimensions[name.dimension].size
+                yield axis, size, self._decided.inner(name.dimension)
+
+    def toml(self, sizes: Sizes, *, seed: int = 0) -> str:
+        """A case file for the WGSL, to be saved beside it: the numbers of workgroups, and random inputs of these sizes.
+
+        Raises InputError for sizes that do not fit.
+        """
+        nest = self._decided.nest
+        known = self._all_sizes(sizes)
+        counts = ['"1"', '"1"', '"1"']
+        for axis, affine, inner in self._grid():
+            counts[axis] = f'"ceil_div({affine_text(affine)}, {inner})"'
+        lines = [f"workgroups = [{', '.join(counts)}]", f"seed = {seed}", "", "[buffers]"]
+        for array in nest.arrays:
+            shape = [f'"max(1, {affine_text(it)})"' for it in array.extents] or ["1"]
+            recipe = _RECIPES[array.type] if array.direction is Direction.IN else "output = {}"
+            lines.append(f"{array.name} = {{ shape = [{', '.join(shape)}], {recipe} }}")
+        values = ", ".join(f"{name} = {size}" for name, size in known.items())
+        lines += ["", "[[case]]", 'name = "tuned"', f"sizes = {{ {values} }}"]
+        overrides = [it for it in self._overrides if it in known]
+        if overrides:
+            lines.append(f"constants = {{ {', '.join(f'{it} = {known[it]}' for it in overrides)} }}")
+        return "\n".join(lines) + "\n"
+
+    @property
+    def _overrides(self) -> tuple[str, ...]:
+        return tuple(self.kernel.shader.overrides)
+
+    def _all_sizes(self, sizes: Sizes) -> dict[str, int]:
+        known = {**self._decided.sizes, **sizes}
+        missing = [it for it in self._decided.nest.sizes if it not in known]
+        if missing:
+            raise InputError(f"size {missing[0]!r} is missing")
+        return {it: known[it] for it in self._decided.nest.sizes}
+
+    def run(
+        self,
+        arrays: Arrays,
+        *,
+        sizes: Sizes | None = None,
+        device: str = "cpu",
+        timeout: float | None = None,
+        contract: bool = False,
+    ) -> dict[str, npt.NDArray[Any]]:
+        """The outputs by name, of a dispatch on a device. Raises InputError, ShaderError and DeviceError."""
+        inputs, known = self.nest.prepared(arrays, {**self._decided.sizes, **({} if sizes is None else sizes)})
+        for name, size in self._decided.sizes.items():
+            if known[name] != size:
+                raise InputError(f"size {name!r} is {known[name]}, and the kernel is for {size}")
+        results = self._results(known)
+        workgroups = self.workgroups(known)
+        if 0 in workgroups:
+            return results
+        values = {name: _flat(it) for name, it in {**inputs, **results}.items()}
+        constants = {it: known[it] for it in self._overrides}
+        outputs = self.kernel.run(
+            values, workgroups=workgroups, constants=constants, device=device, timeout=timeout, contract=contract
+        )
+        return {name: outputs[name][: it.size].reshape(it.shape) for name, it in results.items()}
+
+    def _results(self, sizes: Mapping[str, int]) -> dict[str, npt.NDArray[Any]]:
+        return {
+            it.name: np.zeros(extents_of(it, sizes), DTYPES[it.type])
+            for it in self._decided.nest.arrays
+            if it.direction is Direction.OUT
+        }
+
+
+def _flat(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The elements as a buffer has them; one for an empty array, since WebGPU has no empty buffers."""
+    return array.reshape(-1) if array.size else np.zeros(1, array.dtype)
+
+
+_RECIPES = {
+    ElementType.F32: "uniform = [-1, 1]",
+    ElementType.F16: "uniform = [-1, 1]",
+    ElementType.I32: "integers = [-100, 100]",
+    ElementType.U32: "integers = [0, 100]",
+}

@@ -1,0 +1,106 @@
+"""Random nests of whole numbers, and random decisions for them, most of which are legal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tinct import Nest
+from tinct.nests import Dim, Value
+
+OPERATORS = ("+", "-", "*", "min", "max", "^", "&")
+REDUCTIONS = ("+", "*", "min", "max", "&", "|", "^")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A nest with inputs, sizes and dimensions."""
+
+    nest: Nest
+    arrays: dict[str, npt.NDArray[Any]]
+    sizes: dict[str, int]
+    dimensions: tuple[Dim, ...]
+
+
+def random_sample(seed: int) -> Sample:
+    """Loads with all boundaries, operations, and reductions and recurrences along one or two of three dimensions."""
+    random = Random(seed)
+    nest = Nest("sample")
+    sizes = {name: random.randint(1, 6) for name in ("n", "m", "p")}
+    i, j, k = (nest.dim(name, letter) for name, letter in zip(sizes, "ijk", strict=True))
+    values = [_load(nest, random, name, on) for name, on in (("a", [i, j]), ("b", [j, k]), ("c", [i]))]
+    values.append(nest.index(2 * i - j + random.randint(-2, 2), "i32"))
+    values += [_combined(nest, random, values) for _ in range(random.randint(0, 2))]
+    inner = _combined(nest, random, values)
+    outputs = _carried(nest, random, nest.call("+", values[0], inner), random.choice(([j], [j, k])))
+    for number, (value, on) in enumerate(outputs):
+        nest.store(f"y{number}", value, on)
+    rng = np.random.default_rng(seed)
+    shapes = {"a": (sizes["n"], sizes["m"]), "b": (sizes["m"], sizes["p"]), "c": (sizes["n"],)}
+    used = [it.name for it in nest.ir.arrays]
+    arrays = {name: rng.integers(-9, 9, shape).astype(np.int32) for name, shape in shapes.items() if name in used}
+    return Sample(nest, arrays, sizes, (i, j, k))
+
+
+def _load(nest: Nest, random: Random, name: str, on: list[Dim]) -> Value:
+    boundary = random.choice(("inside", "clamp", "zero"))
+    if boundary == "inside":
+        return nest.load(name, "i32", on)
+    extents = [it.size for it in on]
+    return nest.load(name, "i32", [it + random.randint(-2, 2) for it in on], boundary=boundary, extents=extents)
+
+
+def _combined(nest: Nest, random: Random, values: list[Value]) -> Value:
+    return nest.call(random.choice(OPERATORS), random.choice(values), random.choice((*values, random.randint(-3, 3))))
+
+
+def _carried(nest: Nest, random: Random, value: Value, on: list[Dim]) -> list[tuple[Value, list[Dim]]]:
+    """Values to store, with their dimensions: what is carried along `on`, or computed of that, and sometimes a scan.
+
+    The value is on i and j at least; where k is in `on`, another operand brings it.
+    """
+    i, j, k = nest.dimensions
+    full = nest.call("+", value, nest.index(k if len(on) == 2 else j, "i32"))
+    wide = k.name in nest.dimensions_of(full) and len(on) == 1
+    kept = [i, k] if wide else [i]
+    if random.random() < 0.6:
+        total = nest.reduce(random.choice(REDUCTIONS), full, on)
+        again = nest.call("-", nest.load("c", "i32", [i]), total) if random.random() < 0.5 else total
+        return [(again, kept)]
+    first = random.randint(-3, 3)
+    carried, other = nest.fby(first, on, "i32"), nest.fby(1, on, "i32")
+    carried.next = carried * 3 + full
+    other.next = other + carried
+    results = [(nest.last(carried, on), kept), (nest.last(other, on), kept)]
+    return [*results, (carried, [*kept, *on])] if random.random() < 0.5 else results
+
+
+def random_decisions(sample: Sample, random: Random) -> str:
+    """Decisions as text: levels for some dimensions, and at times an order."""
+    lines: list[str] = []
+    sequential: list[str] = []
+    dimensions = list(sample.dimensions)
+    random.shuffle(dimensions)
+    for dimension in dimensions:
+        levels = [random.choice(("loop", "workgroup", "loop"))]
+        kinds = ["unrolled", "tree", "invocation", "loop"]
+        for _ in range(random.randint(0, 2)):
+            kind = kinds.pop(random.randrange(len(kinds)))
+            levels.append(f"{kind}({random.randint(1, 4)})")
+        if random.random() < 0.3:
+            levels.append(f"{levels.pop(0)}({random.randint(1, 3)})" if len(levels) > 1 else "unrolled(2)")
+            levels[0] = levels[0].partition("(")[0] if levels[0].startswith(("loop", "workgroup")) else "loop"
+        lines.append(f"{dimension.name}: {' * '.join(levels)}")
+        sequential += [
+            f"{dimension.name}.{number}"
+            for number, level in enumerate(levels)
+            if not level.startswith(("invocation", "workgroup"))
+        ]
+    if sequential and random.random() < 0.7:
+        random.shuffle(sequential)
+        lines.append(f"order: {', '.join(sequential)}")
+    return "\n".join(lines)

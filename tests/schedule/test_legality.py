@@ -1,0 +1,136 @@
+"""Each rule for decisions: a set of decisions that breaks it is refused, and a legal one near it is lowered."""
+
+from __future__ import annotations
+
+import pytest
+
+from tinct import InputError, parse_nest
+from tinct.ir.schedule.text import parse, parse_decisions
+from tinct.transforms.schedule.decided import Decided
+from tinct.transforms.schedule.legality import RULES, illegal
+
+from .nests import ROW_SUMS, SOFTMAX
+
+MAXIMA = ROW_SUMS.replace("acc + x0", "acc - x0")
+"""Not a reduction."""
+COLUMNS = "j: workgroup\ni: loop\norder: i.0"
+
+CASES = {
+    "dimensions": [("k: loop", "there is no dimension 'k'"), ("i: loop\ni: loop", "'i' is decided twice")],
+    "factors": [
+        ("i: loop(4)", "the first level of 'i' has a factor"),
+        ("i: loop * unrolled", "level i.1 needs a factor of 1 to 65536"),
+        ("i: loop * unrolled(0)", "level i.1 needs a factor of 1 to 65536"),
+        ("i: loop * invocation(65537)", "level i.1 needs a factor"),
+        ("i: loop * loop(65536) * loop(2)", "the factors of 'i' make 131072; at most 65536 is allowed"),
+    ],
+    "one-grid-level": [("i: workgroup * invocation(2) * invocation(2)", "'i' has several invocation levels")],
+    "order": [
+        ("order: i.0", "j.0 is not in the order"),
+        ("order: i.0, j.0, i.0", "i.0 comes twice in the order"),
+        ("order: i.0, j.0, j.1", "j.1 is no loop and no written-out level"),
+        ("i: workgroup\norder: i.0, j.0", "i.0 is no loop"),
+    ],
+    "known-counts": [
+        ("i: unrolled", "i.0 is unrolled, and the size of 'i' is not known"),
+        ("i: invocation", "i.0 is invocation, and the size of 'i' is not known"),
+    ],
+    "written-out": [
+        ("i: loop * unrolled(32)\nj: loop * tree(16)\norder: i.0, j.0, i.1, j.1", "512 points are written out")
+    ],
+    "workgroup-size": [
+        ("i: workgroup * invocation(512)", "a workgroup of 512 invocations; WebGPU allows 256"),
+        ("i: workgroup * invocation(257)", "257 invocations along x; WebGPU allows 256"),
+    ],
+    "no-workgroups": [("j: workgroup", "j.0 is spread over workgroups, which cannot join what they carry")],
+    "registers": [("order: j.0, i.0", "i.0 is a loop inside of the one that carries 'acc': write it out")],
+}
+
+
+@pytest.mark.parametrize(("rule", "case"), [(rule, case) for rule, cases in CASES.items() for case in cases])
+def test_rule(rule: str, case: tuple[str, str]) -> None:
+    text, message = case
+    assert (rule, message) in [(name, said[: len(message)]) for name, said in found(ROW_SUMS, text, reassociate=True)]
+    with pytest.raises(InputError, match="decisions: "):
+        parse_nest(ROW_SUMS).lower(text, reassociate=True)
+
+
+def found(
+    nest: str, decisions: str, sizes: dict[str, int] | None = None, *, reassociate: bool = False
+) -> list[tuple[str, str]]:
+    return illegal(Decided(parse(nest), parse_decisions(decisions), sizes or {}, reassociate))
+
+
+def test_axes() -> None:
+    dimensions = "abcd"
+    names = ", ".join(dimensions)
+    lines = [f"  dim {it}: 2" for it in dimensions]
+    body = f"  v: i32 = inst index a on [{names}]\n  y[{names}] = v on [{names}]"
+    text = "nest four() {\n" + "\n".join(lines) + f"\n  out y: i32[2, 2, 2, 2]\n{body}\n}}"
+    decisions = "\n".join(f"{it}: workgroup" for it in dimensions)
+    assert found(text, decisions) == [("axes", "dimensions are spread over 4 axes of workgroups, and a grid has three")]
+    assert found(text, decisions.replace("a: workgroup", "a: invocation")) == []
+
+
+def test_parts_are_for_reductions_that_may_be_reassociated() -> None:
+    for parts in ("j: loop * invocation(8)", "j: loop * tree(4)"):
+        assert found(ROW_SUMS, parts, reassociate=True) == []
+        ((rule, message),) = found(ROW_SUMS, parts)
+        assert (rule, message.partition(", ")[0]) == ("parts", "'acc' is carried from iteration to iteration")
+        assert found(MAXIMA, parts, reassociate=True)[0][0] == "parts"
+        assert found(ROW_SUMS.replace("f32", "i32").replace("0.0f", "0i"), parts) == []
+    ((rule, message),) = found(ROW_SUMS.replace("last acc", "last x0"), "j: loop * invocation(8)", reassociate=True)[
+        -1:
+    ]
+    assert message == "'row' is of the last iteration, so the iterations must be in order"
+
+
+def test_order_of_what_is_carried() -> None:
+    both = ROW_SUMS.replace("on [j]", "on [i, j]").replace("sums: f32[rows]", "sums: f32[]")
+    both = both.replace("sums[i] = row on [i]", "sums[] = row on []")
+    assert found(both, "") == []
+    ((rule, message),) = found(both, "order: j.0, i.0")
+    assert (rule, message) == ("iteration-order", "'acc' needs its iterations in order: i.0, j.0")
+    assert found(both, "order: j.0, i.0", reassociate=True) == []
+    assert found(ROW_SUMS, "j: loop * unrolled(4)\norder: i.0, j.1, j.0")[0][0] == "iteration-order"
+
+
+def test_mapped_values_are_computed_again() -> None:
+    text = SOFTMAX.replace("map e on", "map wide on").replace(
+        "  part:", "  late: f32 = inst sum + 0.0f on [i, k]\n  wide: f32 = inst late + 1.0f on [i, k]\n  part:"
+    )
+    message = "'part' needs 'sum' of other iterations, which is not kept in memory"
+    assert found(text, "") == [("maps", message)]
+    assert found(SOFTMAX, "") == []
+
+
+def test_workgroup_memory() -> None:
+    sums = "".join(f"  a{n}: f32 = 0.0f fby t{n} on [j]\n  t{n}: f32 = inst a{n} + x0 on [i, j]\n" for n in range(17))
+    text = ROW_SUMS.replace("  acc:", sums + "  acc:")
+    ((rule, message),) = found(text, "j: loop * invocation(256)", reassociate=True)
+    assert (rule, message) == ("memory", "18432 bytes of workgroup memory; WebGPU allows 16384")
+    assert found(text, "j: loop * invocation(128)", reassociate=True) == []
+
+
+def test_values_are_used_in_the_loops_that_they_are_computed_in() -> None:
+    """The maxima of rows are computed in a loop over rows, and used in another one, inside of the loop over columns."""
+    assert found(SOFTMAX, "order: i.0, j.0, k.0, l.0") == []
+    text = SOFTMAX.replace("y[i, l] = share on [i, l]", "y[i, l] = most2 on [i, l]").replace(
+        "  share:", "  most2: f32 = inst most + 1.0f on [i, l]\n  share:"
+    )
+    ((rule, message),) = found(text, "order: l.0, i.0, j.0, k.0")
+    assert (rule, message) == (
+        "kept",
+        "'acc_last' is used outside of the loops that it is computed in".replace("acc_last", "most"),
+    )
+
+
+def test_sizes_make_counts_known() -> None:
+    assert found(ROW_SUMS, "i: unrolled", {"rows": 8}) == []
+    assert found(ROW_SUMS, "i: invocation", {"rows": 8}) == []
+    assert found(ROW_SUMS, "i: unrolled", {"rows": 300})[0][0] == "written-out"
+
+
+def test_every_rule_is_broken_here() -> None:
+    others = {"axes", "parts", "iteration-order", "maps", "memory", "kept"}
+    assert {rule.name for group in RULES for rule in group} == CASES.keys() | others

@@ -1,0 +1,168 @@
+"""Decisions about a nest, resolved: every dimension has levels, and every level a place in one order.
+
+Levels that are executed at the same time come first: workgroups, then invocations. Loops and written-out levels follow
+in the order of the decisions; without one, dimension by dimension as they are declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+
+from ...ir.schedule.dependence import Closure
+from ...ir.schedule.extents import value_of
+from ...ir.schedule.nodes import Decisions, Execution, Level, LevelName, Nest
+from ...ir.schedule.reductions import Reduction, reduction_of
+from ...ir.schedule.scope import Scope
+from .tasks import Carry, Task, homes_of, tasks_of
+
+WRITTEN_OUT = (Execution.UNROLLED, Execution.TREE)
+AT_ONCE = (Execution.WORKGROUP, Execution.INVOCATION)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A verified nest with decisions. `sizes` are the numbers that sizes are known to be; all others are overrides."""
+
+    nest: Nest
+    decisions: Decisions
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    reassociate: bool = False
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The names of the nest."""
+        return Scope(self.nest)
+
+    @cached_property
+    def closure(self) -> Closure:
+        """What the nest's statements need."""
+        return Closure(self.scope)
+
+    @cached_property
+    def tasks(self) -> tuple[Task, ...]:
+        """What has to be done, each task after those that it needs."""
+        return tasks_of(self.scope)
+
+    @cached_property
+    def homes(self) -> dict[str, Carry]:
+        """The task behind each carried value and each value that is known at the end of dimensions."""
+        return homes_of([it for it in self.tasks if isinstance(it, Carry)], self.scope)
+
+    @cached_property
+    def reductions(self) -> dict[str, Reduction]:
+        """The carried values that may be accumulated in parts, by name."""
+        carries = [it for task in self.tasks if isinstance(task, Carry) for it in task.fbys]
+        found = {it.name: reduction_of(it, self.scope, self.closure) for it in carries}
+        return {name: it for name, it in found.items() if it is not None and (it.is_exact or self.reassociate)}
+
+    @cached_property
+    def levels(self) -> dict[str, tuple[Level, ...]]:
+        """The levels of each dimension, most significant first."""
+        given = {it.dimension: it.levels for it in self.decisions.dimensions}
+        return {it: given.get(it, (Level(Execution.LOOP, None),)) for it in self.scope.dimensions}
+
+    @cached_property
+    def order(self) -> tuple[LevelName, ...]:
+        """All levels, outermost first."""
+        listed = [it.dimension for it in self.decisions.dimensions]
+        dimensions = [*listed, *(it for it in self.levels if it not in listed)]
+        at_once = [it for kind in AT_ONCE for name in dimensions for it in self._of_kind(name, kind)]
+        rest = [it for name in self.levels for it in self._names(name) if self.execution(it) not in AT_ONCE]
+        return (*at_once, *(self.decisions.order or rest))
+
+    def _names(self, dimension: str) -> Iterator[LevelName]:
+        return (LevelName(dimension, it) for it in range(len(self.levels[dimension])))
+
+    def _of_kind(self, dimension: str, kind: Execution) -> Iterator[LevelName]:
+        return (it for it in self._names(dimension) if self.execution(it) is kind)
+
+    def execution(self, name: LevelName) -> Execution:
+        """How a level is executed."""
+        return self.levels[name.dimension][name.level].execution
+
+    def path(self, task: Task) -> tuple[LevelName, ...]:
+        """The loops and written-out levels that a task is in, outermost first."""
+        return tuple(it for it in self.order if it.dimension in task.dimensions and self.execution(it) not in AT_ONCE)
+
+    def is_spread(self, dimension: str) -> bool:
+        """Whether the dimension has no loop and no written-out level."""
+        return all(it.execution in AT_ONCE for it in self.levels[dimension])
+
+    def axes(self, kind: Execution) -> dict[LevelName, int]:
+        """The axis of each level of workgroups or of invocations. The dimension that is listed last has x.
+
+        Dimensions that no task is in together share an axis, if the levels have equally many iterations.
+        """
+        axes: dict[LevelName, int] = {}
+        for name in reversed([it for it in self.order if self.execution(it) is kind]):
+            taken = {axis for other, axis in axes.items() if not self._may_share(name, other)}
+            axes[name] = next(it for it in range(len(taken) + 1) if it not in taken)
+        return axes
+
+    def _may_share(self, name: LevelName, other: LevelName) -> bool:
+        if any(name.dimension in it.dimensions and other.dimension in it.dimensions for it in self.tasks):
+            return False
+        return self._extent(name) == self._extent(other)
+
+    def _extent(self, name: LevelName) -> object:
+        """Equal for levels that have equally many iterations."""
+        count = self.count(name)
+        size = self.scope.dimensions[name.dimension].size
+        return (size, self.inner(name.dimension)) if count is None else count
+
+    def axes_of(self, task: Task, kind: Execution) -> set[int]:
+        """The axes that spread the dimensions of a task."""
+        return {axis for it, axis in self.axes(kind).items() if it.dimension in task.dimensions}
+
+    def size(self, dimension: str) -> int | None:
+        """The size of a dimension, if it is known."""
+        affine = self.scope.dimensions[dimension].size
+        return value_of(affine, self.sizes) if all(it.name in self.sizes for it in affine.terms) else None
+
+    def inner(self, dimension: str) -> int:
+        """How many iterations one of the first level stands for."""
+        return prod(it.factor or 1 for it in self.levels[dimension][1:])
+
+    def count(self, name: LevelName) -> int | None:
+        """The number of iterations of a level, if it is known."""
+        if name.level:
+            return self.levels[name.dimension][name.level].factor
+        size = self.size(name.dimension)
+        return None if size is None else -(-size // self.inner(name.dimension))
+
+    def is_padded(self, dimension: str) -> bool:
+        """Whether the levels may have more iterations than the dimension."""
+        size, inner = self.size(dimension), self.inner(dimension)
+        return inner > 1 and (size is None or size % inner > 0)
+
+    def is_in_parts(self, carry: Carry) -> bool:
+        """Whether some iterations are accumulated apart from others."""
+        return bool(self.joined(carry)) or any(self.execution(it) is Execution.TREE for it in self.carrying(carry))
+
+    def joined(self, carry: Carry) -> tuple[LevelName, ...]:
+        """The levels of invocations and workgroups along which values are carried."""
+        return tuple(it for it in self.order if it.dimension in carry.on and self.execution(it) in AT_ONCE)
+
+    def waits(self, carry: Carry) -> bool:
+        """Whether invocations wait for each other to join what they carry."""
+        return any(self.execution(it) is Execution.INVOCATION for it in self.joined(carry))
+
+    def carrying(self, carry: Carry) -> tuple[LevelName, ...]:
+        """The loops and written-out levels along which values are carried, outermost first."""
+        return tuple(it for it in self.path(carry) if it.dimension in carry.on)
+
+    def within(self, carry: Carry) -> tuple[LevelName, ...]:
+        """The other loops and written-out levels inside of the outermost one of them."""
+        path, carrying = self.path(carry), self.carrying(carry)
+        first = path.index(carrying[0]) if carrying else len(path)
+        return tuple(it for it in path[first:] if it.dimension not in carry.on)
+
+    def workgroup_size(self) -> tuple[int, int, int]:
+        """The invocations of a workgroup along x, y and z, where they are known."""
+        counts = [1, 1, 1]
+        for name, axis in self.axes(Execution.INVOCATION).items():
+            counts[axis] = self.count(name) or 1
+        return counts[0], counts[1], counts[2]

@@ -1,0 +1,173 @@
+"""The entry point that a nest is lowered to, and its module: bindings, overrides, inputs, loops and conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ...ir import types as w
+from ...ir.core import nodes as c
+from ...ir.core.builder import Builder, constant, empty_module, parameter, u32, variable_type
+from ...ir.core.values import Value
+from ...ir.ops import BinaryOp
+from ...ir.schedule.functions import scalar_type
+from ...ir.schedule.nodes import Array, Direction, ElementType, Execution
+from .decided import Decided
+
+_BUILTINS = {Execution.WORKGROUP: "workgroup_id", Execution.INVOCATION: "local_invocation_id"}
+GROUP = 0
+
+
+@dataclass(slots=True)
+class Frame:
+    """A module under construction, with one entry point, named like the nest."""
+
+    decided: Decided
+    module: c.Module = field(init=False)
+    builder: Builder = field(init=False)
+    function: c.Function = field(init=False)
+    arrays: dict[str, c.Var] = field(default_factory=dict[str, c.Var])
+    sizes: dict[str, Value] = field(default_factory=dict[str, Value])
+    inputs: dict[Execution, c.FunctionParameter] = field(default_factory=dict[Execution, c.FunctionParameter])
+    _names: set[str] = field(default_factory=set[str])
+    _declared: int = 0
+
+    def __post_init__(self) -> None:
+        nest = self.decided.nest
+        self.module = empty_module()
+        self.builder = Builder(self.module, self.module.root)
+        if any(it is ElementType.F16 for it in self._types()):
+            self.module.enables.append("f16")
+        for name in nest.sizes:
+            known = self.decided.sizes.get(name)
+            self.sizes[name] = self.builder.override(w.U32, name=name) if known is None else u32(known)
+        for number, array in enumerate(nest.arrays):
+            self.arrays[array.name] = self._bind(array, number)
+        self._names |= {nest.name, *nest.sizes, *self.arrays}
+        parameters: list[c.FunctionParameter] = []
+        for kind, builtin in _BUILTINS.items():
+            if self.decided.axes(kind):
+                self.inputs[kind] = parameter(w.vector(3, w.U32), self.name(builtin), w.IoAttributes(builtin=builtin))
+                parameters.append(self.inputs[kind])
+        size = [u32(it) for it in self.decided.workgroup_size()]
+        stage = w.Stage.COMPUTE
+        self.function = self.builder.function(nest.name, parameters, stage=stage, workgroup_size=size)
+
+    def _types(self) -> Iterator[ElementType]:
+        yield from (it.type for it in self.decided.nest.arrays)
+        yield from (it.type for it in self.decided.scope.values.values())
+
+    def _bind(self, array: Array, number: int) -> c.Var:
+        access = w.Access.READ if array.direction is Direction.IN else w.Access.READ_WRITE
+        type = w.pointer(w.AddressSpace.STORAGE, w.array(scalar_type(array.type), None), access)
+        return self.builder.var(type, name=array.name, binding=w.BindingPoint(GROUP, number))
+
+    def finish(self) -> c.Module:
+        """The module: ends the entry point, and drops overrides that nothing uses."""
+        self.builder.return_(self.function)
+        unused = [it for it in self.module.root.instructions if isinstance(it, c.Override) and not it.uses]
+        for it in unused:
+            self.module.root.instructions.remove(it)
+        self.function.resources = [it for it in self.module.root.instructions if isinstance(it, (c.Var, c.Override))]
+        return self.module
+
+    def name(self, wanted: str) -> str:
+        """A name that nothing has yet: this one, or with a number at its end."""
+        found, number = wanted, 0
+        while found in self._names:
+            number += 1
+            found = f"{wanted}_{number}"
+        self._names.add(found)
+        return found
+
+    def variable(self, name: str, type: w.Type, value: Value) -> c.Var:
+        """A variable of the function, with this value from here on. It is declared where the value is computed, or, in
+        a loop or a condition, at the beginning of the function, so that it can be used after that.
+        """
+        store = variable_type(w.AddressSpace.FUNCTION, type)
+        if self.builder.block is self.function.start_target:
+            return self.builder.var(store, name=self.name(name), initializer=value)
+        made = c.Var(None, store, self.name(name))
+        self.function.start_target.instructions.insert(self._declared, made)
+        self._declared += 1
+        self.builder.store(made, value)
+        return made
+
+    def shared(self, name: str, type: w.Scalar, count: int) -> c.Var:
+        """An array in workgroup memory."""
+        with self.builder.at(self.module.root):
+            store = variable_type(w.AddressSpace.WORKGROUP, w.array(type, count))
+            return self.builder.var(store, name=self.name(name))
+
+    def builtin(self, kind: Execution, axis: int) -> Value:
+        """The number of the workgroup or the invocation along an axis."""
+        return self.builder.access(self.inputs[kind], [u32(axis)])
+
+    def binary(self, op: BinaryOp, lhs: Value, rhs: Value) -> Value:
+        """An operation on u32; sums and products with neutral constants are not written."""
+        left, right = _number(lhs), _number(rhs)
+        if left is not None and right is not None and op in _FOLDED:
+            return u32(_FOLDED[op](left, right) % 2**32)
+        if 0 in (left, right) and op is BinaryOp.MULTIPLY:
+            return u32(0)
+        if right == 0 and op in (BinaryOp.ADD, BinaryOp.SUBTRACT):
+            return lhs
+        if left == 0 and op is BinaryOp.ADD:
+            return rhs
+        if 1 in (left, right) and op is BinaryOp.MULTIPLY:
+            return lhs if right == 1 else rhs
+        return self.builder.binary(op, lhs, rhs)
+
+    @contextmanager
+    def when(self, condition: Value) -> Generator[None]:
+        """What is built inside of the `with` is executed where the condition holds."""
+        node = self.builder.enter_if(condition)
+        assert node.merge_target is not None
+        with self.builder.at(node.false_target):
+            self.builder.branch(node.merge_target)
+        self.builder.block = node.true_target
+        yield
+        self.builder.branch(node.merge_target)
+        self.builder.block = node.merge_target
+
+    def loop(self, name: str, count: Value, body: Callable[[Value], None]) -> None:
+        """`body` for each number below `count`, which is given to it."""
+        builder = self.builder
+        counter = builder.var(variable_type(w.AddressSpace.FUNCTION, w.U32), name=self.name(name), initializer=u32(0))
+        node = builder.enter_loop()
+        builder.block = node.start_target
+        test = builder.enter_if(builder.binary(BinaryOp.LESS, builder.load(counter), count))
+        assert test.merge_target is not None
+        with builder.at(test.false_target):
+            builder.branch(node.merge_target)
+        with builder.at(test.true_target):
+            builder.branch(test.merge_target)
+        builder.block = test.merge_target
+        body(builder.load(counter))
+        builder.branch(node.continuing_target)
+        with builder.at(node.continuing_target):
+            builder.store(counter, builder.binary(BinaryOp.ADD, builder.load(counter), u32(1)))
+            builder.branch(node.start_target)
+        builder.block = node.merge_target
+
+    def barrier(self) -> None:
+        """The invocations of the workgroup wait for each other, and see what the others wrote."""
+        self.builder.builtin_call("workgroupBarrier", [])
+
+    def zero(self, type: ElementType) -> Value:
+        """0, or false."""
+        raw = {ElementType.BOOL: False, ElementType.F32: 0.0, ElementType.F16: 0.0}.get(type, 0)
+        return constant(scalar_type(type), raw)
+
+
+_FOLDED: dict[BinaryOp, Callable[[int, int], int]] = {
+    BinaryOp.ADD: lambda left, right: left + right,
+    BinaryOp.SUBTRACT: lambda left, right: left - right,
+    BinaryOp.MULTIPLY: lambda left, right: left * right,
+}
+
+
+def _number(value: Value) -> int | None:
+    raw = value.value.value if isinstance(value, c.Constant) else None
+    return raw if isinstance(raw, int) and not isinstance(raw, bool) else None

@@ -1,0 +1,248 @@
+"""Which decisions are legal: a table of rules. No other decisions are lowered.
+
+Rules come in groups, and a group is checked only if all groups before it hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Final
+
+from ...ir.hints import unknown_name
+from ...ir.schedule.nodes import ElementType, Execution, LevelName, Map
+from ...ir.schedule.scope import used_by
+from ...ir.schedule.text import level_name_text
+from .decided import AT_ONCE, WRITTEN_OUT, Decided
+from .structure import Loop, Node, structure_of
+from .tasks import Carry, demand, demand_of
+
+MOST_WRITTEN_OUT: Final = 256
+"""The most points that written-out levels give: more make code that compiles slowly and spills registers."""
+MOST_AT_ONCE: Final = 2**16
+"""The largest product of a dimension's factors: indices past the end of a dimension still have 32 bits."""
+MOST_INVOCATIONS: Final = 256
+MOST_ALONG: Final = (256, 256, 64)
+MOST_MEMORY: Final = 16_384
+"""WebGPU's default limits of a workgroup: invocations, invocations along x, y and z, and bytes of memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule for decisions. `sentence` is what it demands; `check` gives a sentence for each part that breaks it."""
+
+    name: str
+    sentence: str
+    check: Callable[[Decided], Iterator[str]]
+
+
+def _dimensions(decided: Decided) -> Iterator[str]:
+    listed = [it.dimension for it in decided.decisions.dimensions]
+    for name in dict.fromkeys(listed):
+        if name not in decided.scope.dimensions:
+            yield unknown_name(f"there is no dimension {name!r}", name, decided.scope.dimensions)
+        elif listed.count(name) > 1:
+            yield f"{name!r} is decided twice"
+
+
+def _factors(decided: Decided) -> Iterator[str]:
+    for name, levels in decided.levels.items():
+        if not levels:
+            yield f"{name!r} has no level"
+        for position, level in enumerate(levels):
+            if position == 0 and level.factor is not None:
+                yield f"the first level of {name!r} has a factor; it has as many iterations as the size needs"
+            if position > 0 and not 1 <= (level.factor or 0) <= MOST_AT_ONCE:
+                yield f"level {name}.{position} needs a factor of 1 to {MOST_AT_ONCE}"
+        if decided.inner(name) > MOST_AT_ONCE:
+            yield f"the factors of {name!r} make {decided.inner(name)}; at most {MOST_AT_ONCE} is allowed"
+
+
+def _one_grid_level(decided: Decided) -> Iterator[str]:
+    for name, levels in decided.levels.items():
+        for kind in AT_ONCE:
+            if sum(it.execution is kind for it in levels) > 1:
+                yield f"{name!r} has several {kind.value} levels"
+
+
+def _axes(decided: Decided) -> Iterator[str]:
+    for kind in AT_ONCE:
+        count = len(set(decided.axes(kind).values()))
+        if count > 3:
+            yield f"dimensions are spread over {count} axes of {kind.value}s, and a grid has three"
+
+
+def _order(decided: Decided) -> Iterator[str]:
+    order = decided.decisions.order
+    sequential = [
+        LevelName(name, position)
+        for name, levels in decided.levels.items()
+        for position, level in enumerate(levels)
+        if level.execution not in AT_ONCE
+    ]
+    if not order:
+        return
+    for name in dict.fromkeys(order):
+        if name not in sequential:
+            yield f"{level_name_text(name)} is no loop and no written-out level"
+        elif order.count(name) > 1:
+            yield f"{level_name_text(name)} comes twice in the order"
+    for name in sequential:
+        if name not in order:
+            yield f"{level_name_text(name)} is not in the order"
+
+
+def _known_counts(decided: Decided) -> Iterator[str]:
+    for name in decided.order:
+        if decided.execution(name) not in (Execution.LOOP, Execution.WORKGROUP) and decided.count(name) is None:
+            kind = decided.execution(name).value
+            yield f"{level_name_text(name)} is {kind}, and the size of {name.dimension!r} is not known"
+
+
+def _written_out(decided: Decided) -> Iterator[str]:
+    points = prod(decided.count(it) or 1 for it in decided.order if decided.execution(it) in WRITTEN_OUT)
+    if points > MOST_WRITTEN_OUT:
+        yield f"{points} points are written out; at most {MOST_WRITTEN_OUT} are"
+
+
+def _workgroup_size(decided: Decided) -> Iterator[str]:
+    size = decided.workgroup_size()
+    if prod(size) > MOST_INVOCATIONS:
+        yield f"a workgroup of {prod(size)} invocations; WebGPU allows {MOST_INVOCATIONS}"
+    for axis, count, most in zip("xyz", size, MOST_ALONG, strict=True):
+        if count > most:
+            yield f"{count} invocations along {axis}; WebGPU allows {most}"
+
+
+def _parts(decided: Decided) -> Iterator[str]:
+    for carry in _carries(decided):
+        if not decided.is_in_parts(carry):
+            continue
+        for fby in carry.fbys:
+            if fby.name not in decided.reductions:
+                yield f"{fby.name!r} is carried from iteration to iteration, and cannot be accumulated in parts"
+        for last in carry.lasts:
+            yield f"{last.name!r} is of the last iteration, so the iterations must be in order"
+
+
+def _no_workgroups(decided: Decided) -> Iterator[str]:
+    for carry in _carries(decided):
+        for name in decided.joined(carry):
+            if decided.execution(name) is Execution.WORKGROUP:
+                yield f"{level_name_text(name)} is spread over workgroups, which cannot join what they carry"
+
+
+def _iteration_order(decided: Decided) -> Iterator[str]:
+    for carry in _carries(decided):
+        names = [it.name for it in carry.values if it.name not in decided.reductions]
+        levels = decided.carrying(carry)
+        wanted = _lexicographic(levels, carry.on)
+        if names and list(levels) != wanted:
+            yield f"{names[0]!r} needs its iterations in order: {', '.join(map(level_name_text, wanted))}"
+
+
+def _lexicographic(levels: Sequence[LevelName], on: tuple[str, ...]) -> list[LevelName]:
+    return sorted(levels, key=lambda it: (on.index(it.dimension), it.level))
+
+
+def _registers(decided: Decided) -> Iterator[str]:
+    for carry in _carries(decided):
+        for name in decided.within(carry):
+            if decided.execution(name) is Execution.LOOP:
+                value = carry.values[0].name
+                yield f"{level_name_text(name)} is a loop inside of the one that carries {value!r}: write it out"
+
+
+def _maps(decided: Decided) -> Iterator[str]:
+    scope = decided.scope
+    for value in scope.values.values():
+        if not isinstance(value, Map):
+            continue
+        used = demand(used_by(value), scope)
+        sources = {it.source for it in value.pairs}
+        kept = [it for it in sorted(used.ends) if not sources.isdisjoint(scope.dimensions_of(it))]
+        for name in (*sorted(used.reads), *kept):
+            yield f"{value.name!r} needs {name!r} of other iterations, which is not kept in memory"
+
+
+def _memory(decided: Decided) -> Iterator[str]:
+    total = 0
+    for carry in _carries(decided):
+        if decided.waits(carry):
+            total += sum(prod(decided.workgroup_size()) * _bytes(it.type) for it in carry.fbys)
+    if total > MOST_MEMORY:
+        yield f"{total} bytes of workgroup memory; WebGPU allows {MOST_MEMORY}"
+
+
+def _bytes(type: ElementType) -> int:
+    return 2 if type is ElementType.F16 else 4
+
+
+def _kept(decided: Decided) -> Iterator[str]:
+    """Values that are used outside of the loops in which they are computed, or not inside of those that carry them."""
+    done: dict[Carry, tuple[Loop, ...]] = {}
+
+    def visit(nodes: Sequence[Node], path: tuple[Loop, ...]) -> Iterator[str]:
+        for node in nodes:
+            if isinstance(node, Loop):
+                yield from visit(node.body, (*path, node))
+                done.update(dict.fromkeys(node.opened, _loops(path, decided)))
+                continue
+            if isinstance(node, Carry) and not decided.carrying(node):
+                done[node] = _loops(path, decided)
+            used = demand_of(node, decided.scope)
+            opened = [it for loop in path for it in loop.opened]
+            for name in sorted(used.ends):
+                home = decided.homes[name]
+                if not set(done.get(home, ())) <= set(path):
+                    yield f"{name!r} is used outside of the loops that it is computed in"
+            for name in sorted(used.reads):
+                if decided.homes[name] not in opened:
+                    yield f"{name!r} is used outside of the loop that carries it"
+
+    yield from visit(structure_of(decided), ())
+
+
+def _loops(path: tuple[Loop, ...], decided: Decided) -> tuple[Loop, ...]:
+    return tuple(it for it in path if decided.execution(it.level) is Execution.LOOP)
+
+
+def _carries(decided: Decided) -> list[Carry]:
+    return [it for it in decided.tasks if isinstance(it, Carry)]
+
+
+RULES: Final[tuple[tuple[Rule, ...], ...]] = (
+    (
+        Rule("dimensions", "each decision is about another dimension of the nest", _dimensions),
+        Rule("maps", "a mapped value can be computed again", _maps),
+        Rule("factors", "each level but the first of a dimension has a factor", _factors),
+    ),
+    (
+        Rule(
+            "one-grid-level", "a dimension has at most one level of workgroups, and one of invocations", _one_grid_level
+        ),
+        Rule("order", "an order has all loops and written-out levels, once each", _order),
+    ),
+    (Rule("axes", "at most three dimensions are spread over workgroups, and over invocations", _axes),),
+    (
+        Rule("known-counts", "how many iterations are written out, or are invocations, is known", _known_counts),
+        Rule("written-out", "written-out levels give a bounded number of points", _written_out),
+        Rule("workgroup-size", "a workgroup has at most as many invocations as WebGPU allows", _workgroup_size),
+        Rule("parts", "only values that a function accumulates are accumulated in parts", _parts),
+        Rule("no-workgroups", "no value is carried along workgroups", _no_workgroups),
+        Rule("iteration-order", "values that may not be reassociated are carried in order", _iteration_order),
+        Rule("registers", "what is carried lies in registers: levels inside are written out", _registers),
+        Rule("memory", "workgroup memory is at most what WebGPU allows", _memory),
+    ),
+    (Rule("kept", "a value is used in the loops that it is computed in", _kept),),
+)
+
+
+def illegal(decided: Decided) -> list[tuple[str, str]]:
+    """What is illegal about decisions, as far as the first group of rules that they break: names and sentences."""
+    for group in RULES:
+        found = [(rule.name, sentence) for rule in group for sentence in rule.check(decided)]
+        if found:
+            return found
+    return []
