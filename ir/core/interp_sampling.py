@@ -334,7 +334,7 @@ def _compared(compare: Comparison | None, reference: float, texel: float) -> flo
 
 
 def _parts(value: RawValue) -> list[float]:
-    return list(cast("Sequence[float]", value)) if isinstance(value, tuple) else [cast("float", value)]
+    return list(cast("Sequence[float]", value)) if isinstance(value, Sequence) else [cast("float", value)]
 
 
 def _known(value: float) -> float:

@@ -17,15 +17,15 @@ from ..base.errors import DeviceError, InputError, TinctError
 from ..ir import layout
 from ..ir.core import nodes
 from ..ir.core.interp import Triple
-from ..ir.core.interp_frame import Steps
+from ..ir.core.interp_frame import Memory, Steps
 from ..ir.source import Position
-from ..ir.types import Array, Matrix, Pointer, Struct, Texture, Type, Vector
+from ..ir.types import Array, Buffer, Matrix, Pointer, Sampler, Struct, Texture, Type, Vector
 from ..ir.wgsl.program import Variable
 from ..transforms.from_wgsl.marks import Mark, Role, statements_of
 from .expressions import Evaluator, Shown, as_pointer, as_value, module_pointers, read_pointer
 from .launch import Launch, Prepared
 from .machine import Activation, Event, MachineLane, Saved
-from .texts import SHOWN_ELEMENTS, parts_of, value_text
+from .texts import SHOWN_ELEMENTS, handle_text, parts_of, value_text
 
 _STATES = 24
 _FIRST_INTERVAL = 2000
@@ -462,8 +462,10 @@ def named(name: str, shown: Shown) -> Named:
 
 def text_of(shown: Shown) -> str:
     """The text of a value."""
-    if isinstance(shown.type, Texture):
-        return "a texture"
+    if isinstance(shown.type, (Texture, Sampler)):
+        return handle_text(shown.type, cast("Memory", shown.raw) if shown.pointer is None else shown.pointer[0])
+    if isinstance(shown.type, Buffer):
+        return f"a {shown.type}"
     if shown.pointer is None:
         return value_text(shown.type, shown.raw)
     if layout.runtime_array(shown.type) is None:
