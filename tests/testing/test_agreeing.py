@@ -136,9 +136,9 @@ def test_strategies_make_textures_samplers_and_nested_structures(given: dict[str
 def test_normalised_texels_may_be_one_step_apart() -> None:
     given = {"colour": np.zeros((1, 1, 4), np.uint8)}
     stored = assert_agrees(HANDLES["half_steps"], given, threads=1)["colour"]
-    one_off = {"colour": stored - np.uint8([1, 0, 1, 0])}
+    one_off = {"colour": stored - np.array([1, 0, 1, 0], np.uint8)}
     assert_agrees(HANDLES["half_steps"], given, threads=1, devices=["cpu"], expected=one_off)
-    two_off = {"colour": stored - np.uint8([0, 2, 0, 0])}
+    two_off = {"colour": stored - np.array([0, 2, 0, 0], np.uint8)}
     with pytest.raises(AssertionError, match="1 of 4 differ"):
         assert_agrees(HANDLES["half_steps"], given, threads=1, devices=["cpu"], expected=two_off)
 

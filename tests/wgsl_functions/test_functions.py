@@ -300,7 +300,8 @@ def test_names_that_mean_something_in_python() -> None:
         fn counted(count: ptr<function, f32>, index: f32) -> f32 { *count = index; return 3; }
     """).functions
     assert list(inspect.signature(functions["kept"]).parameters)[:2] == ["in_", "out"]
-    assert functions["kept"](in_=3, device="interp") == functions["kept"](**{"in": 3}, device="interp") == 3
+    named: dict[str, Any] = {"in": 3}
+    assert functions["kept"](in_=3, device="interp") == functions["kept"](**named, device="interp") == 3
     assert list(inspect.signature(functions["both"]).parameters)[:2] == ["in__", "in_"]
     assert several(functions["both"](in__=1, in_=2, device="interp")) == (3, 2)
     counted = several(functions["counted"](1, 2, device="interp"))
