@@ -5,15 +5,15 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
-import re
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
+
+from tinct.backend.cpu.machine import processor_fact, processor_name
 
 _TRIAD_FLOATS = 1 << 24
 _FUSED_ROUNDS = 7_000_000
@@ -37,17 +37,9 @@ class Limits:
 
 
 @cache
-def processor_name() -> str:
-    """The processor as it calls itself, with what identifies its kind where the name does not."""
-    parts = [_cpuinfo(key) for key in ("model name", "cpu family", "model")]
-    known = [part for part in parts if part]
-    return f"{known[0]} (family {known[1]}, model {known[2]})" if len(known) == 3 else platform.processor() or "unknown"
-
-
-@cache
 def processor_features() -> frozenset[str]:
     """The names of its instruction sets, as Linux spells them; empty where it does not say."""
-    return frozenset((_cpuinfo("flags") or "").split())
+    return frozenset((processor_fact("flags") or "").split())
 
 
 def describe() -> dict[str, str | int]:
@@ -86,15 +78,6 @@ def _seconds(call: Callable[[], object]) -> float:
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
-
-
-def _cpuinfo(key: str) -> str | None:
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        return None
-    found = re.search(rf"^{key}\s*: (.*)$", text, re.MULTILINE)
-    return found[1] if found else None
 
 
 def spread(samples: list[float]) -> float:

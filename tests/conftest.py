@@ -12,6 +12,8 @@ os.environ["TINCT_CACHE"] = "off"
 """Tests compile what they test; those of the cache turn it on."""
 os.environ.setdefault("TINCT_CPU_TIER", "gang")
 """And they test the code that runs for long; those of the first runs say so."""
+os.environ.setdefault("TINCT_CPU_COSTS", "table")
+"""Choices that depend on the machine are the same in every run; tests of what is measured say so."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -17,7 +17,9 @@ class Pool:
     runs in turn, as long as there are no more workers than the pool has, callers included.
     """
 
-    def __new__(cls, workers: int, /) -> Pool: ...
+    def __new__(cls, workers: int, worth_waking: float = 1e-4, /) -> Pool:
+        """A pool that wakes a sleeping worker for at least so many seconds of work."""
+
     @property
     def workers(self) -> int:
         """How many they are at most."""

@@ -15,12 +15,11 @@ from . import _pool, jit
 from .emit import Emitted, Interface, emit_function
 from .gangs.memory.non_temporal import NEVER
 from .layout import Layout
+from .machine import costs_so_far
 from .options import CpuOptions, default_options
 from .threads import shared_pool
 from .watchdog import stop_after
 
-_MORE_THAN_CACHES = 1 << 25
-"""From this total size of a dispatch's buffers on, in bytes, they are assumed to exceed the caches."""
 _LARGEST_COPIES = 1 << 23
 """Maximum size of the private copies of all workers together, in bytes."""
 
@@ -160,7 +159,7 @@ class RunParameters:
     def of(cls, interface: Interface, constants: Sequence[int]) -> RunParameters:
         """The parameters for these dynamic constants."""
         privates = [(it.parameter, it.kind, dynamic.evaluate(it.size, constants)) for it in interface.privates]
-        is_large = dynamic.evaluate(interface.footprint, constants) >= _MORE_THAN_CACHES
+        is_large = dynamic.evaluate(interface.footprint, constants) >= costs_so_far().cached_bytes
         words = (*constants, 0 if is_large else NEVER)
         return cls(
             tuple(constants),

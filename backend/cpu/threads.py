@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+from typing import Final
 
 from ...base.fork_lock import ForkLock
 from . import _pool
+
+_GAIN: Final = 1.5
+"""A worker is woken for work that takes so many times as long as the worker takes to begin."""
+_LEAST_WORTH: Final = 2e-5
+_MOST_WORTH: Final = 1e-3
 
 
 class _Pools:
@@ -22,13 +28,20 @@ class _Pools:
         if pool is None:
             with self._lock:
                 number = available_processors() if workers is None else workers
-                pool = self._pools.get(number) or _pool.Pool(number)
+                pool = self._pools.get(number) or _pool.Pool(number, _worth_waking())
                 self._pools |= {number: pool, workers: pool}
         return pool
 
     def _forget(self) -> None:
         """Forget all pools in the child of a fork, which has no other threads."""
         self._pools = {}
+
+
+def _worth_waking() -> float:
+    """The least seconds of work that a sleeping worker is woken for."""
+    from .machine import costs_so_far  # measuring takes a pool
+
+    return min(max(_GAIN * costs_so_far().wake_up, _LEAST_WORTH), _MOST_WORTH)
 
 
 _pools = _Pools()

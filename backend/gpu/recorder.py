@@ -71,7 +71,7 @@ class Recorder:
     def __init__(self, device: webgpu.Device) -> None:
         self._device = device
         self._encoder: webgpu.CommandEncoder | None = None
-        self._pass: webgpu.ComputePass | None = None
+        self._pass: webgpu.DirectPass | None = None
         self._set: BoundPipeline | None = None
         self._commands = 0
 
@@ -105,7 +105,7 @@ class Recorder:
                 current = wanted
             dispatch(x, y, z)
 
-    def _change(self, compute_pass: webgpu.ComputePass, bound: BoundPipeline) -> None:
+    def _change(self, compute_pass: webgpu.DirectPass, bound: BoundPipeline) -> None:
         """Set the pipeline and the bind groups, where another was set."""
         if self._set is None or bound.pipeline is not self._set.pipeline:
             compute_pass.set_pipeline(bound.pipeline)
@@ -138,10 +138,10 @@ class Recorder:
         self._end_pass()
         return self._encoder_now()
 
-    def _inside_pass(self) -> webgpu.ComputePass:
+    def _inside_pass(self) -> webgpu.DirectPass:
         """The pass, for a dispatch. Each dispatch sees what those before it have written."""
         if self._pass is None:
-            self._pass = self._encoder_now().begin_compute_pass()
+            self._pass = webgpu.DirectPass(self._encoder_now().begin_compute_pass())
         return self._pass
 
     def _count(self, commands: int) -> None:

@@ -8,7 +8,7 @@ from .ispc import Ispc
 from .numba_loops import NumbaLoops
 from .numpy_calls import NumpyCalls
 from .opencl import IntelOpenCL, Pocl
-from .tinct_cpu import TinctContracted, TinctCpu
+from .tinct_cpu import TinctAvx2, TinctContracted, TinctCpu
 from .wgpu_vulkan import WgpuVulkan
 
 __all__ = ["OURS", "Peer", "Prepared", "Unsupported", "all_peers"]
@@ -20,6 +20,6 @@ OURS = TinctCpu.name
 def all_peers() -> list[Peer]:
     """Every peer, ours first."""
     return [
-        TinctCpu(), TinctContracted(), WgpuVulkan(), Pocl(), IntelOpenCL(), NumbaLoops(), NumpyCalls(), PlainC(),
-        TunedC(), Ispc(),
+        TinctCpu(), TinctContracted(), TinctAvx2(), WgpuVulkan(), Pocl(), IntelOpenCL(), NumbaLoops(), NumpyCalls(),
+        PlainC(), TunedC(), Ispc(),
     ]  # fmt: skip

@@ -10,7 +10,9 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from ..machine import processor_features, processor_name
+from tinct.backend.cpu.machine import processor_name
+
+from ..machine import processor_features
 from ..problem import Problem
 from .base import Prepared, Unsupported, timed
 

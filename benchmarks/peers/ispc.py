@@ -11,7 +11,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from ..machine import processor_name
+from tinct.backend.cpu.machine import processor_name
+
 from ..problem import Problem
 from .base import Prepared
 from .c import BUILD, FLAGS, SOURCES, compiler, prepare_function

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 
 import tinct
 from tinct.backend.cpu import CpuOptions
 from tinct.backend.cpu.jit import host
+from tinct.backend.cpu.target import compiling_for, current_target, target_name
+from tinct.base.errors import InputError
 from tinct.ir.diagnostics import ShaderError
 
 from ..problem import Problem
@@ -24,13 +27,22 @@ class TinctCpu:
     def available(self) -> str | None:
         return None
 
+    def target(self) -> AbstractContextManager[None]:
+        """In which code is made."""
+        return nullcontext()
+
     def version(self) -> str:
-        llvm, processor, _ = host()
+        with self.target():
+            llvm, processor, _ = host()
         return f"{tinct.__version__}, LLVM {llvm} for {processor}, {len(os.sched_getaffinity(0))} threads"
 
     def prepare(self, problem: Problem) -> Prepared:
         os.environ["TINCT_CACHE"] = "off"
-        _load_compiler()
+        with self.target():
+            return self._prepared(problem)
+
+    def _prepared(self, problem: Problem) -> Prepared:
+        _load_compiler(target_name())
         start = time.perf_counter()
         shader = tinct.load(problem.case.kernel_path)
         try:
@@ -51,8 +63,25 @@ class TinctContracted(TinctCpu):
     contract = True
 
 
+class TinctAvx2(TinctCpu):
+    """The code for processors without AVX-512, on this machine."""
+
+    name = "tinct, x86-64-v3"
+
+    def available(self) -> str | None:
+        try:
+            with self.target():
+                current_target()
+        except InputError as error:
+            return str(error)
+        return None
+
+    def target(self) -> AbstractContextManager[None]:
+        return compiling_for("x86-64-v3")
+
+
 @cache
-def _load_compiler() -> None:
-    """Loads Python modules and LLVM, which is no part of compiling a kernel."""
+def _load_compiler(target: str) -> None:
+    """Loads Python modules, and LLVM for the current target, which is no part of compiling a kernel."""
     shader = tinct.load("@compute @workgroup_size(1) fn main() {}")
     assert shader.compilation("main", {}).cpu

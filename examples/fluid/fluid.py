@@ -26,12 +26,10 @@ Array = npt.NDArray[np.float32]
 
 
 @tinct.graph
-def solve_pressure(outflow, pressure, width, height):
-    size = {"width": width, "height": height}
-    for _ in range(JACOBI_STEPS):
-        buffers = {"size": size, "outflow": outflow, "pressure": pressure, "next_pressure": zeros(width * height)}
-        pressure = jacobi(buffers, threads=(width, height))["next_pressure"]
-    return {"pressure": pressure}
+def relax(outflow, pressure, width, height):
+    size, room = {"width": width, "height": height}, zeros(width * height)
+    buffers = {"size": size, "outflow": outflow, "pressure": pressure, "next_pressure": room}
+    return {"pressure": jacobi(buffers, threads=(width, height))["next_pressure"]}
 
 
 @tinct.graph
@@ -50,7 +48,8 @@ def fluid(flow, dye, pressure, seconds, width, height):
     )
     velocity = moved["next_flow"]
     outflow = diverge({"size": size, "velocity": velocity, "divergence": zeros(cells)}, threads=grid)["divergence"]
-    solved = solve_pressure({"outflow": outflow, "pressure": pressure, "width": width, "height": height})["pressure"]
+    start = {"outflow": outflow, "pressure": pressure, "width": width, "height": height}
+    solved = relax(start, repeat=JACOBI_STEPS)["pressure"]
     flow = project({"size": size, "last_pressure": solved, "projected": velocity}, threads=grid)["projected"]
     return {"flow": flow, "dye": moved["next_dye"], "pressure": solved}
 

@@ -58,7 +58,7 @@ def _oversized(entry: nodes.Function) -> Iterator[Diagnostic]:
     """Variables and values that take too much memory."""
     yield from _over(entry.resources, AddressSpace.WORKGROUP, "workgroup variables", entry.span)
     yield from _over(entry.resources, AddressSpace.PRIVATE, "private variables", entry.span)
-    for function in _reached(entry):
+    for function in reached(entry):
         instructions = [it for block in blocks_of(function) for it in block.instructions]
         yield from _over(instructions, AddressSpace.FUNCTION, "variables of a function", function.span)
         for instruction in instructions:
@@ -97,7 +97,7 @@ def _size(type: Type) -> int:
     return size_of(type) if isinstance(type, (Array, Struct)) else 0
 
 
-def _reached(entry: nodes.Function) -> list[nodes.Function]:
+def reached(entry: nodes.Function) -> list[nodes.Function]:
     """The function and all functions that it calls, directly or indirectly."""
     found = {entry: None}
     for function in (pending := [entry]):

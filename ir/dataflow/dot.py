@@ -96,6 +96,8 @@ class _Drawing:
         extents = " x ".join(map(expression_text, node.extents)) or "1"
         if isinstance(function, Host):
             extents = "on the host"
+        if node.repeat is not None:
+            extents = f"{extents}, {expression_text(node.repeat)} times"
         lines = [node.name if node.name == node.function else f"{node.name}: {node.function}", extents]
         lines += [self._notes[inner]] if inner in self._notes else []
         label = _text("\n".join(lines))

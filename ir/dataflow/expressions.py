@@ -13,12 +13,19 @@ from typing import Final, Protocol, TypeAlias, assert_never
 from .nodes import (
     Binary,
     BinaryOp,
+    BindInput,
+    BindOutput,
+    CreateEdge,
+    CreateNode,
     Expression,
     FloatLiteral,
     IntegerLiteral,
     Length,
+    Malloc,
     Query,
     Reference,
+    Split,
+    Statement,
 )
 
 Monomial: TypeAlias = frozenset[tuple[Hashable, int]]
@@ -67,6 +74,21 @@ def leaves(expression: Expression) -> Iterator[Expression]:
             pending += [part.rhs, part.lhs]
         else:
             yield part
+
+
+def expressions_of(statement: Statement) -> tuple[Expression, ...]:
+    """The expressions in a statement."""
+    match statement:
+        case CreateNode(extents=extents, repeat=repeat):
+            return extents if repeat is None else (*extents, repeat)
+        case Malloc():
+            return statement.extents
+        case BindInput():
+            return (statement.source,)
+        case Split() | CreateEdge() | BindOutput():
+            return ()
+        case _:
+            assert_never(statement)
 
 
 def references(expression: Expression) -> Iterator[Reference]:

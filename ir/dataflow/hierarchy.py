@@ -123,12 +123,17 @@ def _origin(end: Endpoint, scope: Scope, found: dict[str, dict[str, str | None]]
     while True:
         child = scope.children[end.node]
         port = SPLIT_INPUT if isinstance(child, Split) else found[child.function][end.port]
-        if port is None:
+        if port is None or _is_renamed(child, port, end.port):
             return None
         given = Endpoint(end.node, port)
         if given not in scope.edges_to:
             return _bound_input(scope.input_binds.get(given), scope)
         end = scope.edges_to[given].source
+
+
+def _is_renamed(child: CreateNode | Split, origin: str, output: str) -> bool:
+    """Whether the number of executions decides which input an output is a version of."""
+    return isinstance(child, CreateNode) and child.repeat is not None and origin != output
 
 
 def _bound_input(bind: BindInput | None, scope: Scope) -> str | None:

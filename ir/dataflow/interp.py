@@ -3,6 +3,9 @@
 Nodes run one after another, each when all its inputs are there. A connection hands over a value: what a node writes is
 a new value, and whoever else has the old one keeps it. A transient buffer is zero for each node that it is bound to.
 
+A node with a repeat stands for that many nodes in a row, each of which gets the outputs of the one before as the inputs
+of the same names. All other inputs are the same for all; with a repeat of 0, outputs are the inputs of their names.
+
 The instances of an internal node run one after another. An output of such a node is a version of one of its inputs,
 which the next instance finds changed; instances that race for an element do so as in WGSL.
 
@@ -21,9 +24,10 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from ...base.errors import InputError
 from ..source import Span
-from .expressions import evaluate, leaves
+from .expressions import evaluate, expressions_of, leaves
 from .hierarchy import origins
 from .nodes import (
+    Access,
     BindInput,
     CreateEdge,
     CreateNode,
@@ -46,7 +50,6 @@ from .nodes import (
     Split,
     Statement,
 )
-from .rules.declarations import expressions_of
 from .scope import SPLIT_INPUT, Scope, in_order, inputs_of, scope_of, split_outputs
 from .text import expression_text
 
@@ -174,12 +177,12 @@ def _plan(graph: Graph, functions: Mapping[str, Function]) -> _Plan:
 
 
 def _used_by(name: str, scope: Scope) -> Iterator[_Key]:
-    """What a child reads: by its extents, its edges, its binds, and the extents of transient buffers among these.
+    """What a child reads: by its extents, repeat, edges and binds, and by the extents of transient buffers among these.
 
     An expression of a length does not count: that is kept when the value is given up.
     """
     child = scope.children[name]
-    expressions: list[Expression] = [] if isinstance(child, Split) else list(child.extents)
+    expressions = list(expressions_of(child))
     for port in scope.inputs_of(name):
         end = Endpoint(name, port)
         if end in scope.edges_to:
@@ -283,9 +286,47 @@ class _Execution(Generic[V]):
         self._check_grids(name)
         function = self.interpreter.functions[child.function]
         given = {port: self._given(Endpoint(name, port), extents) for port in inputs_of(function)}
+        count = self._count(child)
         self._drop_last_used(name)
-        outputs = self._run(child, function, extents, given)
+        if count is None:
+            outputs = self._run(child, function, extents, given)
+        else:
+            outputs = self._run_repeated(child, function, extents, given, count)
         self.values.update({Endpoint(name, port): value for port, value in outputs.items()})
+
+    def _count(self, node: CreateNode) -> int | None:
+        """How often a node is executed that has a repeat."""
+        if node.repeat is None:
+            return None
+        place = _Place(f"node {self._named(node.name)}, its repeat", node)
+        count = _Asking(self, None).value(node.repeat, place)
+        if _is_known(count) and count < 0:
+            raise place.error(f"{expression_text(node.repeat)} is {count}")
+        return count
+
+    def _run_repeated(
+        self, node: CreateNode, function: Function, extents: tuple[int, ...], given: dict[str, V], count: int
+    ) -> dict[str, V]:
+        """The outputs of the last of so many executions. Those with the name of an input become that of the next."""
+        machine = self.interpreter.machine
+        outputs = {it.name: given.pop(it.name) for it in function.ports if it.access is Access.INOUT}
+        fed = list(outputs)
+        for number in range(count):
+            machine.check_time()
+            for name in [it for it in outputs if it not in fed]:
+                machine.drop(outputs.pop(name))
+            is_last = number == count - 1
+            others = {name: it if is_last else machine.share(it) for name, it in given.items()}
+            outputs = self._run(node, function, extents, {**others, **outputs})
+        if count:
+            return outputs
+        missing = [it.name for it in function.ports if it.access is Access.OUT]
+        if missing:
+            what = f"is repeated 0 times, so that nothing gives its output {missing[0]!r}"
+            raise NodeError(f"node {self._named(node.name)} {what}", node.span)
+        for value in given.values():
+            machine.drop(value)
+        return outputs
 
     def _run(self, node: CreateNode, function: Function, extents: tuple[int, ...], given: dict[str, V]) -> dict[str, V]:
         interpreter, path = self.interpreter, (*self.path, node.name)

@@ -237,13 +237,14 @@ class BoolLiteral(SchemaNode):
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class CreateNode(SchemaNode):
-    """`CreateNode(str name, str function, expression* extents, int? capacity)`"""
+    """`CreateNode(str name, str function, expression* extents, int? capacity, expression? repeat)`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("name", "str", Category.SCALAR),
         FieldInfo("function", "str", Category.SCALAR),
         FieldInfo("extents", "expression", Category.NODE, Count.MANY),
         FieldInfo("capacity", "int", Category.SCALAR, Count.OPTIONAL, default=None),
+        FieldInfo("repeat", "expression", Category.NODE, Count.OPTIONAL, default=None),
         FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
     )
 
@@ -251,6 +252,7 @@ class CreateNode(SchemaNode):
     function: str
     extents: tuple[Expression, ...]
     capacity: int | None = dataclasses.field(default=None, kw_only=True)
+    repeat: Expression | None = dataclasses.field(default=None, kw_only=True)
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
@@ -441,7 +443,8 @@ Number: TypeAlias = IntegerLiteral | FloatLiteral | BoolLiteral
 Statement: TypeAlias = CreateNode | Split | Malloc | CreateEdge | BindInput | BindOutput
 """The body of a graph. The order of statements has no meaning.
   CreateNode: a child that executes `function`, with instances in as many dimensions as there are extents. Those of
-    a leaf are invocations, before rounding up to workgroups; with a `capacity`, at most so many in all.
+    a leaf are invocations, before rounding up to workgroups; with a `capacity`, at most so many in all. With a
+    `repeat` it stands for that many nodes in a row: outputs become the inputs of the next one with the same names.
   Split: a child that gives `count` times what it gets: its input is `value`, its outputs are `copy0`, `copy1` …
   Malloc: a transient buffer, zero at the start of each execution of the graph. For a type that is or ends in a
     runtime-sized array, the extent is its number of elements; for a texture, extents are its width, height and so on.

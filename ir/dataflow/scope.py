@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
-from .expressions import references
+from .expressions import expressions_of, references
 from .nodes import (
     Access,
     BindInput,
@@ -162,9 +162,8 @@ class Scope:
                 yield self.edges_to[end].source.node
             if end in self.input_binds:
                 yield from self._needed_by(self.input_binds[end].source)
-        if isinstance(node, CreateNode):
-            for extent in node.extents:
-                yield from self._needed_by(extent)
+        for expression in expressions_of(node):
+            yield from self._needed_by(expression)
 
     def _needed_by(self, expression: Expression) -> Iterator[str]:
         for reference in references(expression):

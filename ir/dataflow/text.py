@@ -28,7 +28,8 @@ verifies. Both are in one long file because each line of the printer corresponds
 
 The intrinsics have the names and the order of arguments of the HPVM Language Reference: `createEdge(SOURCE, SINK,
 REPLICATION, OUTPUT, INPUT)`, `bind.input(CHILD, VALUE, INPUT)`, `bind.output(CHILD, OUTPUT, OUTPUT OF THE GRAPH)`,
-each with `streaming` as a last argument where data stream. A shader is a `file` or a `text("""…""")`. A leaf on the
+each with `streaming` as a last argument where data stream. The last arguments of a node are `capacity = NUMBER` and
+`repeat = EXPRESSION`, where it has them. A shader is a `file` or a `text("""…""")`. A leaf on the
 host is its head alone, as in `host median(in samples: array<f32>, out median: f32)`. Names that are no identifiers are
 written in quotes, with JSON's escapes. Comments go from `#` to the end of the line.
 '''
@@ -193,8 +194,12 @@ def _creation(node: CreateNode) -> str:
     """`createNode2D(…)`; a node of more dimensions than there are, which the verifier reports, has a word, too."""
     count = len(node.extents)
     word = _CREATE[count] if count < len(_CREATE) else f"createNode{count}D"
-    most = () if node.capacity is None else (f"capacity = {node.capacity}",)
-    return f"{word}({', '.join([_name(node.function), *map(expression_text, node.extents), *most])})"
+    parts = [_name(node.function), *map(expression_text, node.extents)]
+    if node.capacity is not None:
+        parts.append(f"capacity = {node.capacity}")
+    if node.repeat is not None:
+        parts.append(f"repeat = {expression_text(node.repeat)}")
+    return f"{word}({', '.join(parts)})"
 
 
 def _streaming(streaming: bool) -> str:
@@ -548,18 +553,27 @@ class _Parser:
         place = self._next
         extents: list[Expression] = []
         capacity: int | None = None
+        repeat: Expression | None = None
         while not self._accept(")"):
             self._take(",")
-            following = self._tokens[self._position + 1]
-            if self._is_at("capacity") and following.text == "=":
-                self._position += 2
+            if capacity is None and repeat is None and self._accept_named("capacity"):
                 capacity = self._integer("the capacity")
-                self._take(")")
-                break
-            extents.append(self._expression())
+            elif repeat is None and self._accept_named("repeat"):
+                repeat = self._expression()
+            elif capacity is None and repeat is None:
+                extents.append(self._expression())
+            else:
+                raise self._expected("the end of the node, since capacity and then repeat come last")
         if len(extents) != _CREATE.index(word):
             raise self._fail(f"{word} takes {_CREATE.index(word)} extents, not {len(extents)}", place)
-        return CreateNode(name, function, tuple(extents), capacity=capacity, span=self._since(first))
+        return CreateNode(name, function, tuple(extents), capacity=capacity, repeat=repeat, span=self._since(first))
+
+    def _accept_named(self, word: str) -> bool:
+        """Whether an argument `word = …` comes; then its value is next."""
+        is_named = self._is_at(word) and self._tokens[self._position + 1].text == "="
+        if is_named:
+            self._position += 2
+        return is_named
 
     def _edge(self, first: Token) -> CreateEdge:
         self._take("createEdge")

@@ -20,6 +20,7 @@ __all__ = [
     "Buffer",
     "DeviceError",
     "Diagnostic",
+    "EmittedPlan",
     "Graph",
     "GraphProgram",
     "HerculesFile",
@@ -38,6 +39,7 @@ __all__ = [
     "load",
     "load_graph",
     "load_hercules",
+    "load_plan",
     "printed",
 ]
 
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from .base.errors import DeviceError, InputError, TinctError
     from .devices import DEVICES
     from .functions import HerculesFile, HerculesFunction, load_hercules
-    from .graphs import Graph, GraphProgram, graph, host, load_graph
+    from .graphs import EmittedPlan, Graph, GraphProgram, graph, host, load_graph, load_plan
     from .ir.diagnostics import Diagnostic, ShaderError
     from .ir.samplers import Sampler
     from .printing import printed
@@ -62,7 +64,7 @@ _HOMES = {
     "printed": "printing",
     **dict.fromkeys(("Buffer", "Session"), "sessions"),
     **dict.fromkeys(("ShaderFunction", "evaluate"), "wgsl_functions"),
-    **dict.fromkeys(("Graph", "GraphProgram", "graph", "host", "load_graph"), "graphs"),
+    **dict.fromkeys(("EmittedPlan", "Graph", "GraphProgram", "graph", "host", "load_graph", "load_plan"), "graphs"),
     **dict.fromkeys(("HerculesFile", "HerculesFunction", "load_hercules"), "functions"),
     **dict.fromkeys(("DeviceError", "InputError", "TinctError"), "base.errors"),
     **dict.fromkeys(("Diagnostic", "ShaderError"), "ir.diagnostics"),

@@ -196,7 +196,7 @@ int main(int count, char **arguments) {
     set_handler(SIGUSR1, on_other_signal);
     set_handler(SIGURG, on_urgent);
     for (size_t i = 0; i < CREWS; i++) {
-        crews[i] = crew_new(i + WORKERS);
+        crews[i] = crew_new(i + WORKERS, 100e-6);
     }
     for (size_t i = 0; i < CALLERS; i++) {
         callers[i].random = (unsigned)i + 1;

@@ -31,7 +31,9 @@ def extents(most: int) -> st.SearchStrategy[tuple[n.Expression, ...]]:
 
 
 ENDPOINTS = st.builds(n.Endpoint, NAMES, PORTS)
-CREATIONS = st.builds(n.CreateNode, NAMES, NAMES, extents(3), capacity=st.none() | INTEGERS)
+CREATIONS = st.builds(
+    n.CreateNode, NAMES, NAMES, extents(3), capacity=st.none() | INTEGERS, repeat=st.none() | EXPRESSIONS
+)
 STATEMENTS = st.one_of(
     CREATIONS,
     st.builds(n.Split, NAMES, TYPES, INTEGERS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -195,3 +196,29 @@ def test_wrong_capacities() -> None:
         graph.node(fill, threads=3, capacity=4)
     with pytest.raises(tinct.InputError, match="executes no leaf"):
         graph.node(counted(4), instances=3, capacity=4)
+
+
+@needs_gpu
+def test_compiling_is_under_the_limit_of_the_graph() -> None:
+    """First the plan, for which kernels are analysed, and then the node's kernel."""
+    lines = "".join(f"n = n * n + m; if n % {k % 7 + 2} == 1 {{ m ^= n >> {k % 5}; }}\n" for k in range(600))
+    large = tinct.load(
+        f"""@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(16) fn large(@builtin(global_invocation_id) g: vec3u) {{
+        var n = g.x; var m = n; {lines} out[g.x] = n ^ m; }}"""
+    )
+    graph = tinct.Graph("slow")
+    counter = graph.node(count, threads="len(x)", name="count")
+    graph.bind_input("x", counter["src"])
+    graph.bind_input(zeros(), counter["total"])
+    node = graph.node(large["large"], threads=counter["total"], capacity=16, name="large")
+    graph.bind_input(zeros("len(x)"), node["out"])
+    graph.bind_output(node["out"], "y")
+    with pytest.raises(tinct.DeviceError, match=r"graph 'slow' did not end within 0\.05 s"):
+        graph.run({"x": GIVEN}, device="gpu", timeout=0.05)
+    graph.plan({"x": GIVEN}, device="gpu")
+    count.run({"src": GIVEN, "total": None}, threads=6, device="gpu")
+    start = time.monotonic()
+    with pytest.raises(tinct.DeviceError, match=r"node 'large' was stopped: graph 'slow' did not end within 0\.2 s"):
+        graph.run({"x": GIVEN}, device="gpu", timeout=0.2)
+    assert time.monotonic() - start < 2

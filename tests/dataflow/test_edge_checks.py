@@ -219,7 +219,8 @@ def test_edge_to_a_python_function():
     graph.bind_output(host["y"], "y")
     (warning,) = graph.warnings
     assert warning.message == (
-        "cannot be proved one-to-one: host: it is no kernel, but a graph with instances or a Python function [grids]"
+        "cannot be proved one-to-one: host: it is no kernel, but a graph with instances or a repeat, or a Python "
+        "function [grids]"
     )
 
 

@@ -162,7 +162,9 @@ def test_textures_are_refused(tmp_path: Path) -> None:
     graph.bind_input("picture", node["picture"])
     graph.bind_input(zeros(4), node["red"])
     graph.bind_output(node["red"], "red")
-    with pytest.raises(tinct.InputError, match="not supported"):
+    with pytest.raises(
+        tinct.InputError, match="not supported: a plan of graph 'reds': its input 'picture' is a texture"
+    ):
         emit(graph, tmp_path, {"picture": np.ones((1, 4, 4), np.float32)})
 
 

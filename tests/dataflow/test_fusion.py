@@ -562,5 +562,29 @@ def test_written_whole(body: str, lengths: tuple[int, int], expected: bool):
     threads, length = lengths
     groups = -(-threads // 64)
     grid = Grid((groups * 64, 1, 1), (groups, 1, 1), lambda _: length)
-    accesses = kernel_accesses(_kernel(body).compilation().hercules)
+    accesses = kernel_accesses(_kernel(body).compilation().hercules, None)
     assert written_whole(accesses, "dst", grid, length) is expected
+
+
+@pytest.mark.parametrize(
+    ("body", "head", "place"),
+    [
+        ("dst[id.x] = src[id.x]; storageBarrier(); dst[id.x] += 1.0;", "", "storageBarrier()"),
+        (
+            "tile[lane] = src[id.x]; workgroupBarrier(); dst[id.x] = tile[63u - lane];",
+            "var<workgroup> tile: array<f32, 64>;",
+            "tile[lane]",
+        ),
+        (
+            "for (var i = id.x; i < arrayLength(&dst); i += groups.x * 64) { dst[i] = src[i]; }",
+            "",
+            "dst[i] = src[i]",
+        ),
+    ],
+)
+def test_refusals_have_a_place_in_the_wgsl(body: str, head: str, place: str) -> None:
+    kernel = _kernel(body, head=head)
+    (remark,) = _chain(kernel, kernel).fused().remarks
+    assert not remark.is_fused
+    assert str(remark).endswith("^" * len(place))
+    assert place in str(remark)

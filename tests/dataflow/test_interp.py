@@ -135,6 +135,69 @@ def test_a_writer_has_a_value_of_its_own() -> None:
     assert run(text, x=(1, 2)) == {"y": (5, 6, 5, 0, 0, 0), "z": (7, 2, 1, 2, 1, 2)}
 
 
+REPEATED = """
+graph inner(inout state: array<u32>, in more: array<u32>, out count: array<u32>) {
+  node = createNode(add)
+  bind.input(node, more, a)
+  bind.input(node, state, b)
+  bind.input(node, 1, n)
+  pair = split(array<u32>, 2)
+  createEdge(node, pair, all_to_all, b, value)
+  after = createNode(join)
+  createEdge(pair, after, all_to_all, copy0, a)
+  bind.input(after, more, c)
+  bind.input(after, none, b)
+  none = malloc(array<u32>, 0)
+  bind.output(pair, copy1, state)
+  bind.output(after, b, count)
+}
+graph g(in x: array<u32>, in m: array<u32>, in n: u32, out y: array<u32>, out z: array<u32>) {
+  turns = createNode(inner, repeat = n - 1)
+  bind.input(turns, x, state)
+  bind.input(turns, m, more)
+  bind.output(turns, state, y)
+  bind.output(turns, count, z)
+}"""
+
+
+def test_a_repeated_node_gets_its_own_outputs() -> None:
+    machine = Machine()
+    assert run(REPEATED, machine, x=(1, 2), m=(10, 20), n=(4,)) == {"y": (34, 65), "z": (34, 65, 10, 20)}
+    assert machine.calls == [("turns/node", ()), ("turns/after", ())] * 3
+
+
+@pytest.mark.parametrize(
+    ("n", "message"),
+    [
+        (1, "node 'turns' is repeated 0 times, so that nothing gives its output 'count'"),
+        (0, "node 'turns', its repeat: n - 1 is -1"),
+    ],
+)
+def test_repeats_that_do_not_fit(n: int, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        run(REPEATED, x=(1,), m=(2,), n=(n,))
+    assert str(caught.value) == message
+
+
+def test_a_node_repeated_zero_times_hands_its_inputs_on() -> None:
+    text = """
+    graph inner(inout state: array<u32>, in at: u32) {
+      node = createNode(set)
+      bind.input(node, state, b)
+      bind.input(node, at, at)
+      bind.input(node, 9, to)
+      bind.output(node, b, state)
+    }
+    graph g(in x: array<u32>, in n: u32, out y: array<u32>) {
+      turns = createNode(inner, repeat = n)
+      bind.input(turns, x, state)
+      bind.input(turns, 0, at)
+      bind.output(turns, state, y)
+    }"""
+    assert run(text, x=(1, 2), n=(0,)) == {"y": (1, 2)}
+    assert run(text, x=(1, 2), n=(2,)) == {"y": (9, 2)}
+
+
 INSTANCES = """
 graph inner(inout state: array<u32>, in base: u32) {
   node = createNode2D(set, getNumNodeInstances.x(getParentNode(getNode())), 3)

@@ -72,6 +72,10 @@ CYCLE = """
   createEdge(early, late, all_to_all, total, total)
   createEdge(late, early, all_to_all, total, total)
 """
+LONE = """
+graph lone(out o: array<f32>) { node = createNode(fresh) bind.output(node, b, o) }
+graph turns(out o: array<f32>) { node = createNode(lone, repeat = 2) bind.output(node, o, o) }
+"""
 INNER = "graph inner(in x: array<f32>, inout z: array<f32>) {\n"
 EDGE = "createEdge(sum, two, all_to_all, total, n)"
 
@@ -188,6 +192,22 @@ BROKEN = [
         "two = createNode1D(f, 2 * n, capacity = 0)",
         "node 'two' has the capacity 0; a capacity is at least 1",
     ),
+    ("repeat", "three = createNode1D(inner, sum.total)", "three = createNode(inner, repeat = -1)", "repeated -1 times"),
+    (
+        "repeat",
+        "two = createNode1D(f, 2 * n)",
+        "two = createNode1D(f, 2 * n, repeat = 3)",
+        "node 'two' has a repeat, but executes no graph",
+    ),
+    (
+        "repeat",
+        INNER,
+        LONE + INNER,
+        "node 'node' is repeated, but no output of 'lone' has the name of one of its inputs",
+    ),
+    ("whole-numbers", "createNode1D(inner, sum.total)", "createNode(inner, repeat = scale)", "no whole number"),
+    ("references", "createNode1D(inner, sum.total)", "createNode(inner, repeat = m)", "'m' is no input of the graph"),
+    ("acyclic", "createNode1D(inner, sum.total)", "createNode(inner, repeat = len(three.z))", "part of a cycle"),
     ("acyclic", "cell = malloc(u32)", "cell = malloc(u32)" + CYCLE, "node 'early' is part of a cycle, with 'late'"),
     ("acyclic", "min(n, 8)", "sum.total", "node 'sum' is part of a cycle, with itself"),
     ("shader-names", "leaf f(", 'shader s = file("t.wgsl")\nleaf f(', "there is a shader 's' already"),
@@ -222,6 +242,7 @@ BROKEN = [
     ),
     ("port-names", "out mean: f32", "out mean.x: f32", "'mean.x' is no name of a port"),
     ("root-instances", "root = createNode(g)", "root = createNode1D(g, 2)", "the root has one instance"),
+    ("root-instances", "root = createNode(g)", "root = createNode(g, repeat = 2)", "the root is executed once"),
     (
         "no-recursion",
         "node = createNode1D(f, len(x))",

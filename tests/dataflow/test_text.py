@@ -120,6 +120,7 @@ def test_types() -> None:
         ("leaf f() { entry(s) }", "1:19", "expected ',', found ')'"),
         ("graph g() { a = createNode1D(f) }", "1:31", "createNode1D takes 1 extents, not 0"),
         ("graph g() { a = createNode(f, 3) }", "1:29", "createNode takes 0 extents, not 1"),
+        ("graph g() { a = createNode(f, repeat = 2, 3) }", "1:43", "expected the end of the node, since capacity"),
         ("graph g() { a = node(f) }", "1:17", "expected what the name stands for (malloc, split, "),
         ("graph g() { createEdge(a, b, one, c, d) }", "1:30", "expected the replication (one_to_one, all_to_all)"),
         ("graph g() { createEdge(a, b, one_to_one, c, d, stream) }", "1:48", "expected 'streaming', found 'stream'"),

@@ -12,6 +12,7 @@ from tinct.backend.gpu import (
     ClearRange,
     CopyRange,
     GpuDevice,
+    GpuError,
     GpuQueue,
     IndirectDispatch,
     Part,
@@ -83,6 +84,15 @@ def test_phases_come_in_turn(queue: GpuQueue, executions: int) -> None:
     queue.replay(sequence, 1, phase=executions % 2)
     last = (a, b)[(executions + 1) % 2]
     assert read(queue, last, WORDS) == [executions + 1] * WORDS
+
+
+def test_a_dispatch_that_the_driver_refuses_is_an_error(queue: GpuQueue) -> None:
+    a, b = buffer(queue, np.zeros(WORDS)), buffer(queue, np.zeros(WORDS))
+    step = bound(queue, ADD, a, b, (4 * WORDS, 4 * WORDS))
+    queue.dispatch(queue.packed(step, (1, 1, 1)))
+    queue.dispatch(queue.packed(step, (1 << 20, 1, 1)))
+    with pytest.raises(GpuError, match="1048576"):
+        queue.wait()
 
 
 def test_ranges_are_cleared_and_copied_between_dispatches(queue: GpuQueue) -> None:

@@ -1,6 +1,9 @@
 """Transforms on dataflow graphs of kernels: which elements a kernel accesses, and kernels fused along one-to-one edges.
 
 `accesses` describes each access of a kernel by forms over its invocations, `grids` evaluates these for the numbers of a
-launch, `one_to_one` has the rules for kernels that share an array, `joining` makes one entry point of several, and
-`fusion` makes a graph in which the leaves are fused.
+launch, and `one_to_one` has the rules for kernels that share an array. In `flat` graphs, `kernel_graph` knows lengths
+and numbers in terms of the graph's inputs; `storings` finds which bindings of kernels are one, and `groups` which
+kernels are fused, if a launch keeps the `launch_conditions`. `joining` makes one entry point of several, whose forks
+are `nests`, with values instead of the reads that `passing` replaces. `fusion` makes a graph in which the leaves are
+fused; `edges` checks what edges promise.
 """

@@ -54,13 +54,15 @@ class Cover:
 @dataclass(frozen=True, slots=True)
 class KernelAccesses:
     """All accesses of an entry point, by binding, and what is surely written. `whole` has bindings that are used in a
-    way that is no access to an element, each with the reason.
+    way that is no access to an element, each with the reason. `cooperation` is the first place where invocations depend
+    on one another by barriers, workgroup memory or operations on subgroups.
     """
 
     entry: EntryPoint
     accesses: Mapping[str, tuple[Access, ...]]
     covers: Mapping[str, tuple[Cover, ...]]
     whole: Mapping[str, str]
+    cooperation: Span | None
 
     def binding(self, name: str) -> Binding:
         """The binding of that name."""
@@ -76,9 +78,9 @@ class KernelAccesses:
         return list(_scalars(type.element)) if isinstance(type, h.Array) else []
 
 
-def kernel_accesses(entry: EntryPoint) -> KernelAccesses:
-    """The accesses of an entry point after its passes, which is not changed."""
-    return _Finder(entry).find()
+def kernel_accesses(entry: EntryPoint, cooperation: Span | None) -> KernelAccesses:
+    """The accesses of an entry point after its passes, which is not changed; `cooperation` as in the result."""
+    return _Finder(entry).find(cooperation)
 
 
 class _Finder:
@@ -89,7 +91,7 @@ class _Finder:
         self.guards = GuardFinder(self.forms)
         self.owners = _owners(entry, self.placed.types)
 
-    def find(self) -> KernelAccesses:
+    def find(self, cooperation: Span | None) -> KernelAccesses:
         accesses: dict[str, list[Access]] = {it.name: [] for it in self.entry.bindings}
         whole: dict[str, str] = {}
         for node in self.entry.function.nodes:
@@ -109,7 +111,8 @@ class _Finder:
                     }
                 )
         covers = {name: tuple(self._covers(name, found)) for name, found in accesses.items()}
-        return KernelAccesses(self.entry, {name: tuple(them) for name, them in accesses.items()}, covers, whole)
+        found = {name: tuple(them) for name, them in accesses.items()}
+        return KernelAccesses(self.entry, found, covers, whole, cooperation)
 
     def _access(self, name: str, node: h.Read | h.Write | h.Atomic) -> Access:
         kind: Kind = "read" if isinstance(node, h.Read) else "write" if isinstance(node, h.Write) else "atomic"

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from ...ir.dataflow.expressions import Polynomial, difference, sum_of
+from ...ir.dataflow.expressions import Polynomial, difference, expressions_of, sum_of
 from ...ir.dataflow.nodes import CreateNode, Endpoint, Function, Graph, IntegerLiteral, Leaf, Module, Replication
 from ...ir.source import Span
 from .accesses import Access, KernelAccesses
 from .flat import Given, flatten
 from .forms import GlobalId, StrideId, variables
-from .groups import Fusing
+from .kernel_graph import KernelGraph
 from .one_to_one import Use, in_graph, is_never_zero
 from .refusal import Refused
 
@@ -67,34 +67,34 @@ def check_edges(
     functions = {it.name: it for it in module.functions}
     found: list[EdgeCheck] = []
     for graph in _graphs(module, functions):
-        fusing = Fusing(flatten(graph, functions), kernels)
-        for end, given in fusing.flat.inputs.items():
+        kernel_graph = KernelGraph(flatten(graph, functions), kernels)
+        for end, given in kernel_graph.flat.inputs.items():
             if isinstance(given.value, Endpoint) and given.replication is replication:
-                found.append(_checked(fusing, given.value, end, given))
+                found.append(_checked(kernel_graph, given.value, end, given))
     return tuple(found)
 
 
 def _graphs(module: Module, functions: Mapping[str, Function]) -> Iterator[Graph]:
-    """The root graph, and the graphs that nodes execute in several instances."""
+    """The root graph, and the graphs that nodes execute in several instances or several times."""
     nodes = [it for graph in module.functions if isinstance(graph, Graph) for it in graph.body]
-    several = {it.function for it in nodes if isinstance(it, CreateNode) and it.extents}
+    several = {it.function for it in nodes if isinstance(it, CreateNode) and expressions_of(it)}
     for name in dict.fromkeys((module.root.function, *sorted(several))):
         function = functions[name]
         if isinstance(function, Graph):
             yield function
 
 
-def _checked(fusing: Fusing, source: Endpoint, sink: Endpoint, given: Given) -> EdgeCheck:
+def _checked(graph: KernelGraph, source: Endpoint, sink: Endpoint, given: Given) -> EdgeCheck:
     edge = f"{source.node}.{source.port} -> {sink.node}.{sink.port}"
     try:
         if given.replication is Replication.ALL_TO_ALL:  # else it is verified, or tested when the graph runs
-            _check_extents(fusing.flat.nodes[source.node], fusing.flat.nodes[sink.node])
-        uses = fusing.use(source), fusing.use(sink)
-        is_proved = _check(*uses, fusing.flat.nodes[sink.node])
+            _check_extents(graph.flat.nodes[source.node], graph.flat.nodes[sink.node])
+        uses = graph.use(source), graph.use(sink)
+        is_proved = _check(*uses, graph.flat.nodes[sink.node])
     except Refused as refused:
         verdict = Verdict.DISPROVED if isinstance(refused, _Disproved) else Verdict.UNKNOWN
         message = f"{refused.kernel}: {refused.reason}" if refused.kernel else refused.reason
-        shader = fusing.shader_of(refused.kernel)
+        shader = graph.shader_of(refused.kernel)
         return EdgeCheck(edge, given.replication, verdict, given.span, message, shader, refused.span)
     return EdgeCheck(edge, given.replication, Verdict.PROVED if is_proved else Verdict.AT_LAUNCH, given.span)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
 
-from ...ir.dataflow.expressions import references
+from ...ir.dataflow.expressions import expressions_of, references
 from ...ir.dataflow.nodes import (
     Binary,
     BindInput,
@@ -32,7 +32,6 @@ from ...ir.dataflow.nodes import (
     Split,
     Statement,
 )
-from ...ir.dataflow.rules.declarations import expressions_of
 from ...ir.dataflow.scope import SPLIT_INPUT, Scope, in_order, inputs_of, outputs_of, scope_of, split_outputs
 from ...ir.source import Span
 
@@ -114,14 +113,14 @@ class _Level:
     def _add_node(self, node: CreateNode) -> None:
         function = self.flat.functions[node.function]
         given = {port: self.given(Endpoint(node.name, port)) for port in inputs_of(function)}
-        if isinstance(function, Graph) and not node.extents:
+        if isinstance(function, Graph) and not node.extents and node.repeat is None:
             self.inner[node.name] = level = _Level(
                 self.flat, scope_of(function, self.flat.functions), (*self.path, node.name), given
             )
             level.add()
             return
         name = self.names[node.name] = self._named(node.name)
-        self.flat.nodes[name] = replace(node, name=name, extents=tuple(map(self.expression, node.extents)))
+        self.flat.nodes[name] = replace(mapped(node, self.expression), name=name)
         self.flat.paths[name] = (*self.path, node.name)
         self.flat.inputs.update({Endpoint(name, port): it for port, it in given.items()})
 
@@ -240,10 +239,16 @@ def _names(statement: Statement) -> set[str]:
     return {it.name for expression in expressions_of(statement) for it in references(expression)}
 
 
+def mapped(node: CreateNode, change: Callable[[Expression], Expression]) -> CreateNode:
+    """A node with other expressions."""
+    repeat = None if node.repeat is None else change(node.repeat)
+    return replace(node, extents=tuple(map(change, node.extents)), repeat=repeat)
+
+
 def map_expressions(flat: FlatGraph, change: Callable[[Expression], Expression]) -> None:
     """Change all expressions of the graph."""
     for name, node in flat.nodes.items():
-        flat.nodes[name] = replace(node, extents=tuple(map(change, node.extents)))
+        flat.nodes[name] = mapped(node, change)
     for name, malloc in flat.transients.items():
         flat.transients[name] = replace(malloc, extents=tuple(map(change, malloc.extents)))
     for end, given in flat.inputs.items():

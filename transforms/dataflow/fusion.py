@@ -8,14 +8,14 @@ What only the numbers of a launch decide is left to a `GroupTest`. A launch that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, assert_never
 
 from ...ir import types as w
 from ...ir.core.nodes import Module as CoreModule
 from ...ir.core.nodes import Var
-from ...ir.dataflow.expressions import Facts, evaluate, normal_form
+from ...ir.dataflow.expressions import normal_form
 from ...ir.dataflow.nodes import (
     Access,
     Binary,
@@ -45,76 +45,15 @@ from ..passes import apply_passes
 from ..pipelines import CORE, O1
 from .accesses import KernelAccesses
 from .flat import FlatGraph, Given, flatten, graph_of, map_expressions
-from .grids import Grid, domain
-from .groups import Fusing, Group, Remark, Storing
-from .joining import Body, Storage, join
+from .groups import Group, Remark, find_groups
+from .joining import join
+from .kernel_graph import KernelGraph
+from .launch_conditions import GroupTest
 from .merge_branches import merge_branches
+from .storage import Body, Storage
+from .storings import Storing
 
 _LENGTHS: Final = "lengths"
-
-
-@dataclass(frozen=True, slots=True)
-class GroupTest:
-    """What the numbers of a launch decide about a group of fused nodes."""
-
-    group: Group
-    fusing: Fusing
-
-    def failure(self, facts: Facts) -> str | None:
-        """Why a launch must not run the group fused, in words; None if it may."""
-        extents = [self._extents(name, facts) for name in self.group.nodes]
-        if any(it != extents[0] for it in extents):
-            return "the extents differ [grids]"
-        grids = [self._grid(name, extents[0], facts) for name in self.group.nodes]
-        for storing in self.group.storings:
-            failure = None if storing.test is None else storing.test.failure(grids, _length(storing, facts))
-            if failure is not None:
-                return failure
-        return self._rounding(grids)
-
-    def output_length(self, name: str, facts: Facts) -> int | None:
-        """The number of elements of an output of the graph; None if it is not known before the launch."""
-        source, _ = self.fusing.flat.outputs[name]
-        length = self.fusing.length(source)
-        return None if length is None else evaluate(length, facts)
-
-    def _extents(self, name: str, facts: Facts) -> tuple[int, ...]:
-        return tuple(evaluate(it, facts) for it in self.fusing.flat.nodes[name].extents)
-
-    def _grid(self, name: str, extents: Sequence[int], facts: Facts) -> Grid:
-        """The grid of a node's kernel by itself."""
-        sizes = self.fusing.accesses(name).entry.workgroup_size
-        x, y, z = (
-            -(-extent // size) for extent, size in zip((*extents, *(1, 1, 1)[len(extents) :]), sizes, strict=True)
-        )
-
-        def value(symbol: Hashable) -> int | None:
-            expression = self.fusing.number(name, symbol)
-            return None if expression is None else evaluate(expression, facts)
-
-        return Grid((x * sizes[0], y * sizes[1], z * sizes[2]), (x, y, z), value)
-
-    def _rounding(self, grids: Sequence[Grid]) -> str | None:
-        """Why rounding up to the workgroups of the first kernel changes what another one writes."""
-        for name, grid in zip(self.group.nodes, grids, strict=True):
-            if grid.invocations == grids[0].invocations:
-                continue
-            fused = replace(grid, invocations=grids[0].invocations)
-            for access in (
-                it for them in self.fusing.accesses(name).accesses.values() for it in them if it.kind != "read"
-            ):
-                apart, together = domain(access.guards, grid), domain(access.guards, fused)
-                if (apart.low, apart.high) != (together.low, together.high):
-                    return f"{name!r} writes where only the other kernel's workgroups have invocations [workgroups]"
-        return None
-
-
-def _length(storing: Storing, facts: Facts) -> int | None:
-    """The number of elements of an array, if it is known."""
-    type = storing.storage.binding.type
-    if isinstance(type, w.Array) and isinstance(type.count, int):
-        return type.count
-    return None if storing.length is None else evaluate(storing.length, facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,23 +78,23 @@ def fuse(module: Module, kernels: Callable[[Leaf], KernelAccesses], text_of: Cal
     functions = {it.name: it for it in module.functions}
     root = functions[module.root.function]
     assert isinstance(root, Graph)
-    fusing = Fusing(flatten(root, functions), kernels)
-    groups = fusing.groups()
+    graph = KernelGraph(flatten(root, functions), kernels)
+    groups, remarks = find_groups(graph)
     if not groups:
-        return Fused(module, (), tuple(fusing.remarks), {})
+        return Fused(module, (), tuple(remarks), {})
     flat = replace(
-        fusing.flat, nodes=dict(fusing.flat.nodes), inputs=dict(fusing.flat.inputs), taken=set(fusing.flat.taken)
+        graph.flat, nodes=dict(graph.flat.nodes), inputs=dict(graph.flat.inputs), taken=set(graph.flat.taken)
     )
     flat = replace(flat, outputs=dict(flat.outputs), transients=dict(flat.transients), functions=dict(flat.functions))
     shaders = {it.name: it for it in module.shaders}
     for group in groups:
-        _Rewriting(fusing, group, flat, shaders, text_of).run()
-    tests = tuple(GroupTest(it, fusing) for it in groups)
-    return Fused(_module(module, flat, shaders), tests, tuple(fusing.remarks), _origins(fusing, groups, flat))
+        _Rewriting(graph, group, flat, shaders, text_of).run()
+    tests = tuple(GroupTest(it, graph) for it in groups)
+    return Fused(_module(module, flat, shaders), tests, tuple(remarks), _origins(graph, groups, flat))
 
 
-def _origins(fusing: Fusing, groups: Sequence[Group], flat: FlatGraph) -> dict[str, tuple[tuple[str, ...], ...]]:
-    paths = fusing.flat.paths
+def _origins(graph: KernelGraph, groups: Sequence[Group], flat: FlatGraph) -> dict[str, tuple[tuple[str, ...], ...]]:
+    paths = graph.flat.paths
     found = {name: (paths[name],) for name in flat.nodes if name in paths}
     fused = [name for name in flat.nodes if name not in paths]
     return found | {name: tuple(paths[it] for it in group.nodes) for name, group in zip(fused, groups, strict=True)}
@@ -182,7 +121,7 @@ def _module(module: Module, flat: FlatGraph, shaders: Mapping[str, Shader]) -> M
 class _Rewriting:
     """Replaces the nodes of a group by one."""
 
-    fusing: Fusing
+    graph: KernelGraph
     group: Group
     flat: FlatGraph
     shaders: dict[str, Shader]
@@ -191,8 +130,8 @@ class _Rewriting:
 
     def run(self) -> None:
         """Add the fused leaf with its shader and its node."""
-        first = self.fusing.leaf(self.group.nodes[0])
-        stem = "_".join(dict.fromkeys(self.fusing.leaf(it).name for it in self.group.nodes))
+        first = self.graph.leaf(self.group.nodes[0])
+        stem = "_".join(dict.fromkeys(self.graph.leaf(it).name for it in self.group.nodes))
         name = _fresh(stem if len(stem) < _LONGEST else f"{first.name}_fused", {*self.flat.functions, *self.shaders})
         storings = _with_names(self.group.storings)
         self._find_lengths(storings)
@@ -206,7 +145,7 @@ class _Rewriting:
         ports = [port for storing, made in zip(kept, names, strict=False) for port in self._ports(storing, made)]
         if lengths is not None:
             ports += [Port(Access.IN, f"{names[-1]}.{member.name}", U32) for member in _members(lengths)]
-        sizes = self.fusing.accesses(self.group.nodes[0]).entry.workgroup_size
+        sizes = self.graph.accesses(self.group.nodes[0]).entry.workgroup_size
         self.flat.functions[name] = Leaf(name, tuple(ports), name, entry.name, (), sizes)
         self.shaders[name] = Shader(name, EmbeddedShader(self.text_of(core)))
         self._replace_nodes(name, kept, names)
@@ -216,7 +155,7 @@ class _Rewriting:
         used = {use: it.storage for it in storings for use in it.uses}
         bodies: list[Body] = []
         for node in self.group.nodes:
-            entry = self.fusing.accesses(node).entry
+            entry = self.graph.accesses(node).entry
             bodies.append(Body(entry, {it.name: used[node, it.name] for it in entry.bindings}))
         entry = join(name, bodies, lengths)
         apply_passes(entry.module, CPU.passes, HERCULES)
@@ -241,7 +180,7 @@ class _Rewriting:
             storing.storage.length = self.lengths.index(storing.length) if same is None else same
 
     def _asks_length(self, node: str, binding: str) -> bool:
-        accesses = self.fusing.accesses(node)
+        accesses = self.graph.accesses(node)
         index = accesses.binding(binding).length
         asked = (it.value for it in accesses.entry.function.nodes if isinstance(it, h.DynamicConstantNode))
         return index is not None and h.DynamicParameter(index) in asked
@@ -252,7 +191,7 @@ class _Rewriting:
         """The ports of a binding."""
         node, binding = storing.uses[0]
         access = Access.INOUT if storing.storage.binding.is_written else Access.IN
-        own = [it for it in self.fusing.leaf(node).ports if it.name.partition(".")[0] == binding]
+        own = [it for it in self.graph.leaf(node).ports if it.name.partition(".")[0] == binding]
         return [Port(access, it.name.replace(binding, name, 1), it.type) for it in own]
 
     def _replace_nodes(self, function: str, kept: Sequence[Storing], names: Sequence[str]) -> None:

@@ -8,65 +8,24 @@ Whether that means the same is decided before (`one_to_one`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ...ir import types as w
-from ...ir.dataflow.expressions import variable_form
 from ...ir.hercules import nodes as h
 from ...ir.hercules.copying import copied
 from ...ir.hercules.entry import WORKGROUP_CONSTANTS, Binding, EntryPoint
-from ...ir.hercules.graph import is_control, predecessors, replace_all
+from ...ir.hercules.graph import replace_all
 from ...ir.hercules.inference import infer_types
-from ...ir.hercules.placement import place_nodes
 from ...ir.hercules.types import U32, U64, array
 from ..hercules.cleanup import remove_dead
-from .accesses import Part
-from .forms import Forms, GlobalId, constant_path
-from .refusal import Refused
-
-
-@dataclass(eq=False, slots=True)
-class Storage:
-    """An array, or another binding, of the entry point that is made.
-
-    `is_kept`: it is a binding, else it is passed in values only, and `length` has the storage with as many elements, or
-    the number of a member of the uniform structure of lengths. `is_passed`: reads after the first body that writes it
-    get the values that were written.
-    """
-
-    binding: Binding
-    is_kept: bool = True
-    is_passed: bool = False
-    length: Storage | int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    """An entry point, and the storage of each of its bindings."""
-
-    entry: EntryPoint
-    storage: Mapping[str, Storage]
-
+from .nests import Nest, global_ids, nest_of
+from .passing import PassedValues, followed
+from .storage import Body, Storage
 
 _Chain: TypeAlias = "tuple[Storage, h.Node, list[h.Reduce]]"
 """A storage, the parameter of it in a body, and the Reduces that carry it to the body, outermost first."""
-
-
-@dataclass(eq=False, slots=True)
-class _Nest:
-    """The control of an entry point: one nest of forks, the body, and the joins. Outermost first."""
-
-    forks: list[h.Fork]
-    joins: list[h.Join]
-    end: h.Return
-    ids: list[h.ThreadID | None]
-
-    @property
-    def inside(self) -> h.Fork:
-        """The innermost fork."""
-        return self.forks[-1]
 
 
 def join(name: str, parts: Sequence[Body], lengths: Binding | None) -> EntryPoint:
@@ -74,72 +33,6 @@ def join(name: str, parts: Sequence[Body], lengths: Binding | None) -> EntryPoin
     lengths, if there is one. Raises Refused.
     """
     return _Joining(name, parts, lengths).run()
-
-
-def check_body(entry: EntryPoint, first: EntryPoint) -> None:
-    """Raise Refused for an entry point that `join` cannot run on the grid of the first one."""
-    nest = _nest(entry.function)
-    carried = _carriers(entry)
-    if any(isinstance(it, h.Reduce) and it not in carried for it in entry.function.nodes):
-        raise Refused("it has workgroup memory [workgroups]", None)
-    if len(nest.forks) != len(WORKGROUP_CONSTANTS) + sum(it > 1 for it in entry.workgroup_size):
-        raise Refused("it has barriers, workgroup memory or operations on subgroups [workgroups]", None)
-    if entry.workgroup_size != first.workgroup_size:
-        _global_ids(entry)
-
-
-def _carriers(entry: EntryPoint) -> set[h.Node]:
-    """The Reduces that carry bindings to the body."""
-    found: set[h.Node] = {it for it in entry.function.nodes if isinstance(it, h.Parameter)}
-    size = 0
-    while len(found) != size:
-        size = len(found)
-        found |= {it for it in entry.function.nodes if isinstance(it, h.Reduce) and it.init in found}
-    return found
-
-
-def _global_ids(entry: EntryPoint) -> dict[h.Node, int]:
-    """The nodes that are components of `global_invocation_id`, each with its axis. Raises Refused for an entry point
-    that uses the numbers of workgroups in another way.
-    """
-    forms = Forms(entry, place_nodes(entry.function))
-    axes = {variable_form(GlobalId(axis)): axis for axis in range(3)}
-    numbers = (it for it in entry.function.nodes if forms.placed.types.get(it) == U32)
-    found = {it: axes[form] for it in numbers if (form := forms.of(it)) in axes}
-    pending: list[h.Node] = [it for it in entry.function.nodes if isinstance(it, (h.If, h.Match, h.Reduce))]
-    seen: set[h.Node] = set()
-    while pending:
-        node = pending.pop()
-        if node in seen or node in found:
-            continue
-        seen.add(node)
-        if isinstance(node, h.ThreadID) or (isinstance(node, h.DynamicConstantNode) and _is_count(node)):
-            message = "its workgroups have another size, and it uses numbers of workgroups or of their invocations"
-            raise Refused(f"{message} [workgroups]", None)
-        pending += [it for it in predecessors(node) if not isinstance(it, (h.Fork, h.Join))]
-    return found
-
-
-def _nest(function: h.Function) -> _Nest:
-    """The nest of an entry point. Raises Refused if it has other forks: barriers, or workgroup memory."""
-    chain: list[h.Fork] = []
-    forks = {it.control: it for it in function.nodes if isinstance(it, h.Fork)}
-    control: h.Node = function.nodes[0]
-    while control in forks:
-        control = forks[control]
-        assert isinstance(control, h.Fork)
-        chain.append(control)
-    (end,) = (it for it in function.nodes if isinstance(it, h.Return))
-    joins: list[h.Join] = []
-    at = end.control
-    while isinstance(at, h.Join):
-        joins.append(at)
-        at = at.control
-    others = any(isinstance(it, h.Collect) for it in function.nodes)
-    if len(chain) != len(forks) or len(joins) != len(chain) or others:
-        raise Refused("it has barriers, workgroup memory or operations on subgroups [workgroups]", None)
-    numbers = {it.fork: it for it in function.nodes if isinstance(it, h.ThreadID)}
-    return _Nest(chain, joins, end, [numbers.get(it) for it in chain])
 
 
 @dataclass(slots=True)
@@ -163,7 +56,10 @@ class _Joining:
     extents: dict[Storage, h.DynamicConstant] = field(default_factory=dict[Storage, h.DynamicConstant])
     bindings: list[Binding] = field(default_factory=list[Binding])
     types: list[h.Type] = field(default_factory=list[h.Type])
-    _values: dict[tuple[h.Node, Part], h.Node] = field(default_factory=dict["tuple[h.Node, Part]", h.Node])
+    passed: PassedValues = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.passed = PassedValues(self.nodes)
 
     def run(self) -> EntryPoint:
         start = h.Start()
@@ -189,22 +85,22 @@ class _Joining:
         function.nodes = [it for it in function.nodes if not isinstance(it, h.Parameter) or it.index in parameters]
         return EntryPoint(self.name, h.Module([function]), function, tuple(self.bindings), first.workgroup_size)
 
-    def _frame(self, start: h.Start, entry: EntryPoint) -> _Nest:
+    def _frame(self, start: h.Start, entry: EntryPoint) -> Nest:
         """The nest around all bodies."""
         control: h.Node = start
         forks: list[h.Fork] = []
-        for fork in _nest(entry.function).forks:
+        for fork in nest_of(entry.function).forks:
             control = h.Fork(control, fork.factor)
             forks.append(control)
         joins = [h.Join(it) for it in forks]
         ids: list[h.ThreadID | None] = [h.ThreadID(it) for it in forks]
         end = h.Return(joins[0], joins[0])
         self.nodes += [*forks, *joins, *(it for it in ids if it is not None), end]
-        return _Nest(forks, joins, end, ids)
+        return Nest(forks, joins, end, ids)
 
     # Storage
 
-    def _declare(self, storage: Storage, frame: _Nest) -> None:
+    def _declare(self, storage: Storage, frame: Nest) -> None:
         """A parameter for a storage that is kept, and its Reduces."""
         if not storage.is_kept:
             nothing = h.Parameter(-1)
@@ -263,7 +159,7 @@ class _Joining:
 
     # Bodies
 
-    def _add(self, part: Body, frame: _Nest, control: h.Node) -> h.Node:
+    def _add(self, part: Body, frame: Nest, control: h.Node) -> h.Node:
         """Add the body of an entry point after a control node; returns the control after it."""
         function = part.entry.function
         constants, loaded = self._constants(part)
@@ -271,7 +167,7 @@ class _Joining:
         types = infer_types(function)
         kinds = {copy: types[node] for copy, node in zip(nodes, function.nodes, strict=True) if node in types}
         body = h.Function(function.name, [], [], [], function.return_type, nodes)
-        nest = _nest(body)
+        nest = nest_of(body)
         replaced: dict[h.Node, h.Node] = {nest.inside: control}
         replaced |= self._numbers(part, nodes, nest, frame)
         chains = self._chains(part, nodes)
@@ -297,15 +193,21 @@ class _Joining:
                 dropped.add(node)
         end = nest.joins[-1].control
         updates = {storage: reduces[-1].update for storage, _, reduces in chains if reduces}
-        final = _followed(replaced)
+        final = followed(replaced)
         self.nodes += [it for it in nodes if it not in dropped]
         replace_all(h.Function("", [], [], [], function.return_type, self.nodes), replaced)
-        self._pass_values(part, [it for it in nodes if it not in dropped], chains, kinds)
+        kept = [it for it in nodes if it not in dropped]
+        self.passed.replace_reads(kept, self._passed_versions(chains), kinds)
         for storage, update in updates.items():
             version = final(update)
             self.states[storage].is_written |= version is not self.states[storage].version
             self.states[storage].version = version
         return final(end)
+
+    def _passed_versions(self, chains: Iterable[_Chain]) -> list[h.Node]:
+        """The versions of passed storage that a body finds."""
+        passed = (it for it, _, _ in chains if it.is_passed and (self.states[it].is_written or not it.is_kept))
+        return [self.states[it].version for it in passed]
 
     def _constants(self, part: Body) -> tuple[list[h.DynamicConstant], dict[h.DynamicConstant, int]]:
         """The dynamic constants of a body, and those that are loaded from the structure of lengths."""
@@ -339,20 +241,20 @@ class _Joining:
                 found.append((storages[node.index], node, chain))
         return found
 
-    def _numbers(self, part: Body, nodes: Sequence[h.Node], nest: _Nest, frame: _Nest) -> dict[h.Node, h.Node]:
+    def _numbers(self, part: Body, nodes: Sequence[h.Node], nest: Nest, frame: Nest) -> dict[h.Node, h.Node]:
         """The numbers of the threads of the frame instead of a body's own."""
         if part.entry.workgroup_size == self.parts[0].entry.workgroup_size:
             pairs = zip(nest.ids, frame.ids, strict=True)
             return {own: other for own, other in pairs if own is not None and other is not None}
         return self._global_numbers(part, nodes, frame)
 
-    def _global_numbers(self, part: Body, nodes: Sequence[h.Node], frame: _Nest) -> dict[h.Node, h.Node]:
+    def _global_numbers(self, part: Body, nodes: Sequence[h.Node], frame: Nest) -> dict[h.Node, h.Node]:
         """The same for another size of workgroups: a body that uses only `global_invocation_id`. Raises Refused."""
-        found = _global_ids(part.entry)
+        found = global_ids(part.entry)
         pairs = zip(nodes, part.entry.function.nodes, strict=True)
         return {copy: self._global_number(found[node], frame) for copy, node in pairs if node in found}
 
-    def _global_number(self, axis: int, frame: _Nest) -> h.Node:
+    def _global_number(self, axis: int, frame: Nest) -> h.Node:
         sizes = self.parts[0].entry.workgroup_size
         group = frame.ids[2 - axis]
         assert group is not None
@@ -369,58 +271,7 @@ class _Joining:
             self.nodes += [size, first, within, number]
         return number
 
-    # Values instead of reads
-
-    def _pass_values(
-        self,
-        part: Body,
-        nodes: Iterable[h.Node],
-        chains: Iterable[_Chain],
-        types: Mapping[h.Node, h.Type],
-    ) -> None:
-        """Replace the reads of passed storage in a body by the values that were written."""
-        passed = {it for it, _, _ in chains if it.is_passed and (self.states[it].is_written or not it.is_kept)}
-        owners: dict[h.Node, Storage] = {self.states[it].version: it for it in passed}
-        body = list(nodes)
-        changed = True
-        while changed:
-            changed = False
-            for node in body:
-                source = _version_of(node, owners)
-                if node not in owners and source is not None:
-                    owners[node] = source
-                    changed = True
-        replaced: dict[h.Node, h.Node] = {}
-        for node in body:
-            if isinstance(node, h.Read) and node.collection in owners and not is_control(node):
-                path = constant_path(node.indices[1:])
-                assert path is not None
-                replaced[node] = self._value(node.collection, path, types[node])
-        replace_all(h.Function("", [], [], [], h.Product(()), self.nodes), replaced)
-        for (version, path), value in list(self._values.items()):
-            self._values[version, path] = _followed(replaced)(value)
-
-    def _value(self, version: h.Node, path: Part, type: h.Type) -> h.Node:
-        """The part of an invocation's own element in a version."""
-        key = version, path
-        if key in self._values:
-            return self._values[key]
-        match version:
-            case h.Write(collection, value, indices):
-                found = value if constant_path(indices[1:]) == path else self._value(collection, path, type)
-            case h.Phi(region, versions):
-                phi = h.Phi(region, [])
-                self._values[key] = phi
-                self.nodes.append(phi)
-                phi.values = [self._value(it, path, type) for it in versions]
-                found = phi
-            case _:
-                found = h.ConstantNode(h.ZeroConstant(type))
-                self.nodes.append(found)
-        self._values[key] = found
-        return found
-
-    def _close(self, frame: _Nest, control: h.Node) -> None:
+    def _close(self, frame: Nest, control: h.Node) -> None:
         for join in reversed(frame.joins):
             join.control = control
             control = join
@@ -435,31 +286,6 @@ class _Joining:
         product = h.ProductNode(results)
         frame.end.value = product
         self.nodes.append(product)
-
-
-def _version_of(node: h.Node, owners: Mapping[h.Node, Storage]) -> Storage | None:
-    match node:
-        case h.Write(collection):
-            return owners.get(collection)
-        case h.Phi(_, values):
-            return next((owners[it] for it in values if it in owners), None)
-        case _:
-            return None
-
-
-def _followed(replaced: Mapping[h.Node, h.Node]) -> Callable[[h.Node], h.Node]:
-    """The last replacement of a node."""
-
-    def final(node: h.Node) -> h.Node:
-        while (following := replaced.get(node)) is not None:
-            node = following
-        return node
-
-    return final
-
-
-def _is_count(node: h.DynamicConstantNode) -> bool:
-    return isinstance(node.value, h.DynamicParameter) and 0 <= node.value.index < len(WORKGROUP_CONSTANTS)
 
 
 def _resized(type: h.Type, extent: h.DynamicConstant | None) -> h.Type:

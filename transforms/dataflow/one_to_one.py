@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...ir.dataflow.expressions import Polynomial, constant_form, product_of, sum_of
+from ...ir.source import Span
 from .accesses import Access, KernelAccesses
 from .forms import GlobalId, StrideId, variables
 from .grids import Affine, Domain, Grid, affine, count, domain, hull, is_injective
@@ -130,10 +131,18 @@ def share(uses: Sequence[Use]) -> LaunchTest | None:
     if strides & {it.axis for it in found if isinstance(it, GlobalId)}:
         raise Refused(
             f"{uses[0].binding!r} is accessed inside and outside of a grid-stride loop [same-position]",
-            None,
+            strided_place(uses),
             uses[0].name,
         )
     return LaunchTest(tuple(uses), strides)
+
+
+def strided_place(uses: Sequence[Use]) -> Span | None:
+    """The first access in a grid-stride loop of the first kernel."""
+    for access in uses[0].all:
+        if access.index is not None and any(isinstance(it, StrideId) for it in variables(access.index)):
+            return access.span
+    return None
 
 
 def _check_access(use: Use, access: Access) -> None:

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 // Seconds.
-static const double WORTH_WAKING = 100e-6;   // of work: a sleeping worker begins 40 to 80 µs after the call
 static const double WORTH_TAKING = 20e-6;    // of work in a part, so that the cost of taking parts is negligible
 static const double LONGEST = 50e-3;         // of a part, approximately: the maximum delay of an interrupt
 static const double PER_COPIED_BYTE = 2e-10; // approximate cost of clearing and merging a private copy
@@ -63,8 +62,9 @@ typedef struct {
 
 struct Crew {
     pid_t process;
-    size_t size;     // workers, of which one is a caller
-    Worker *workers; // all but callers
+    size_t size;         // workers, of which one is a caller
+    double worth_waking; // seconds of work
+    Worker *workers;     // all but callers
     Runner *runners;
     pthread_mutex_t lock; // for all that follows, and for shared jobs
     bool is_closed;
@@ -146,7 +146,7 @@ static bool join(Worker *worker) {
 // Wakes as many workers as the remaining work is worth.
 static void call_others(Crew *crew, Shared *shared) {
     const double seconds = shared->job->each * (double)(shared->job->count - shared->begin);
-    const double worth = WORTH_WAKING + PER_COPIED_BYTE * (double)shared->copied;
+    const double worth = crew->worth_waking + PER_COPIED_BYTE * (double)shared->copied;
     for (Worker *worker = crew->workers; worker < crew->workers + crew->size - 1; worker++) {
         if (!has_place(crew) || seconds < worth * (double)(shared->working + 1)) {
             return;
@@ -507,7 +507,7 @@ void crew_leave(Caller *caller) {
     pthread_mutex_unlock(&crew->lock);
 }
 
-Crew *crew_new(size_t size) {
+Crew *crew_new(size_t size, double worth_waking) {
     Crew *crew = calloc(1, sizeof *crew);
     Worker *workers = calloc(size, sizeof *workers);
     Runner *runners = calloc(size, sizeof *runners);
@@ -519,6 +519,7 @@ Crew *crew_new(size_t size) {
     }
     crew->process = getpid();
     crew->size = size;
+    crew->worth_waking = worth_waking;
     crew->workers = workers;
     crew->runners = runners;
     pthread_mutex_init(&crew->lock, NULL);

@@ -56,8 +56,9 @@ typedef struct {
     Result result;
 } Caller;
 
-// Null if out of memory. Threads are started when they are first needed.
-Crew *crew_new(size_t workers);
+// Null if out of memory. Threads are started when they are first needed; a sleeping one is woken for so many seconds of
+// work at least.
+Crew *crew_new(size_t workers, double worth_waking);
 
 size_t crew_size(const Crew *crew);
 

@@ -9,6 +9,8 @@
 #include "interrupts.h"
 #include "sequence.h"
 
+static const double WORTH_WAKING = 100e-6; // seconds of work: a sleeping worker often begins 40 to 80 µs after a call
+
 typedef struct {
     PyObject ob_base;
     Crew *crew;
@@ -208,7 +210,8 @@ static PyObject *pool_run_sequence(PyObject *self, PyObject *arguments) {
 static PyObject *pool_new(PyTypeObject *type, PyObject *arguments, PyObject *names) {
     (void)names;
     Py_ssize_t workers;
-    if (!PyArg_ParseTuple(arguments, "n:Pool", &workers)) {
+    double worth_waking = WORTH_WAKING;
+    if (!PyArg_ParseTuple(arguments, "n|d:Pool", &workers, &worth_waking)) {
         return NULL;
     }
     if (workers < 1 || workers > 1 << 16) {
@@ -216,7 +219,7 @@ static PyObject *pool_new(PyTypeObject *type, PyObject *arguments, PyObject *nam
     }
     const allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     PyObject *self = allocate(type, 0);
-    if (self != NULL && (((Pool *)self)->crew = crew_new((size_t)workers)) == NULL) {
+    if (self != NULL && (((Pool *)self)->crew = crew_new((size_t)workers, worth_waking)) == NULL) {
         Py_DECREF(self);
         return PyErr_NoMemory();
     }

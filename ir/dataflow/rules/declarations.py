@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, assert_never
+from typing import Final
 
 from ...hints import unknown_name
 from .. import types
-from ..expressions import depth, leaves
+from ..expressions import depth, expressions_of, leaves
 from ..nodes import (
+    Access,
     Binary,
     BindInput,
-    BindOutput,
-    CreateEdge,
     CreateNode,
     Element,
     Expression,
     FloatLiteral,
+    Graph,
     Host,
+    IntegerLiteral,
     Leaf,
     Length,
     Malloc,
@@ -91,6 +92,18 @@ def _capacity(node: CreateNode, scope: Scope) -> Iterator[str]:
         yield f"node {node.name!r} has a capacity, but no node writes an extent of it"
 
 
+def _repeat(node: CreateNode, scope: Scope) -> Iterator[str]:
+    function = scope.functions.get(node.function)
+    if node.repeat is None or function is None:
+        return
+    if isinstance(node.repeat, IntegerLiteral) and node.repeat.value < 0:
+        yield f"node {node.name!r} is repeated {node.repeat.value} times; a repeat is at least 0"
+    if not isinstance(function, Graph):
+        yield f"node {node.name!r} has a repeat, but executes no graph"
+    elif all(it.access is not Access.INOUT for it in function.ports):
+        yield f"node {node.name!r} is repeated, but no output of {function.name!r} has the name of one of its inputs"
+
+
 def _is_written(part: Expression, scope: Scope) -> bool:
     return isinstance(part, Reference) and part.name in scope.children
 
@@ -124,19 +137,6 @@ def _extents_of(type: Type) -> tuple[int, int]:
         return 1, 1
     is_known = bool(type.arguments) or types.is_scalar(type)
     return (0, 0) if is_known else (0, 1)
-
-
-def expressions_of(statement: Statement) -> tuple[Expression, ...]:
-    """The expressions in a statement."""
-    match statement:
-        case CreateNode() | Malloc():
-            return statement.extents
-        case BindInput():
-            return (statement.source,)
-        case Split() | CreateEdge() | BindOutput():
-            return ()
-        case _:
-            assert_never(statement)
 
 
 def _expression_depth(statement: Statement, scope: Scope) -> Iterator[str]:
@@ -287,6 +287,11 @@ DECLARATIONS: Final = (
         "capacity",
         "a capacity is positive, of a leaf's node with an extent that a node writes",
         each(CreateNode, _capacity),
+    ),
+    StatementRule(
+        "repeat",
+        "a node that is repeated executes a graph with an output that becomes its input",
+        each(CreateNode, _repeat),
     ),
     StatementRule("host-extents", "a leaf on the host is executed once", each(CreateNode, _host_extents)),
     StatementRule("split-count", "a split makes at least two copies", each(Split, _copies)),

@@ -7,7 +7,7 @@ from typing import Final
 
 from ...hints import unknown_name
 from .. import types
-from ..expressions import leaves
+from ..expressions import expressions_of, leaves
 from ..hierarchy import creators, graph_depths, origins
 from ..nodes import (
     Access,
@@ -24,7 +24,7 @@ from ..nodes import (
 )
 from ..scope import scope_of
 from ..text import expression_text
-from .declarations import IDENTIFIER, MOST_NESTED, expressions_of
+from .declarations import IDENTIFIER, MOST_NESTED
 from .table import ModuleRule, Part
 
 Found = Iterator[tuple[Function | None, Part, str]]
@@ -126,6 +126,8 @@ def _root_function(module: Module) -> Found:
 def _root_instances(module: Module) -> Found:
     if module.root.extents:
         yield None, module.root, "the root has one instance: createNode makes it, without extents"
+    if module.root.repeat is not None:
+        yield None, module.root, "the root is executed once: whoever runs the graph repeats it"
 
 
 def _no_recursion(module: Module) -> Found:
@@ -248,7 +250,7 @@ NAMES: Final = (
 
 ROOT: Final = (
     ModuleRule("root-function", "the root executes a graph", _root_function),
-    ModuleRule("root-instances", "the root has one instance", _root_instances),
+    ModuleRule("root-instances", "the root has one instance, and no repeat", _root_instances),
 )
 """For the root of a program."""
 

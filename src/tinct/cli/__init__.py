@@ -38,6 +38,7 @@ _COMMANDS = {
     "hercules": "check, print and run files of Hercules IR",
     "graph": "check, print, draw and run graphs of kernels",
     "bisect": "find the pass, and the function, that changes an answer",
+    "cpu": "show what the processor's operations cost, which code is chosen by",
     "cache": "show or clear what is kept of compiled kernels",
 }
 

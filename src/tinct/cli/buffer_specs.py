@@ -16,7 +16,7 @@ from ..base.errors import InputError
 from ..cases.expressions import ExpressionError
 from ..cases.generators import Arange, Generator, Integers, Request, Uniform, Value
 from ..functions import HerculesFunction, ParameterInfo
-from ..graphs import GraphProgram
+from ..graphs import EmittedPlan, GraphProgram
 from ..ir.hints import unknown_name
 from ..ir.samplers import sampler_from
 from ..ir.types import Array, Sampler, Struct, Texture, Type, Vector
@@ -34,8 +34,8 @@ def make_buffers(kernel: Kernel, specs: tuple[str, ...], seed: int) -> dict[str,
     return _made(_Option("--buffer", "the entry point uses no buffer named", known), specs, seed, _buffer)
 
 
-def make_inputs(graph: GraphProgram, specs: tuple[str, ...], seed: int) -> dict[str, BufferValue]:
-    """The inputs of a graph that `--buffer NAME=SPEC` describes. Raises InputError, or OSError for a file."""
+def make_inputs(graph: GraphProgram | EmittedPlan, specs: tuple[str, ...], seed: int) -> dict[str, BufferValue]:
+    """The inputs of a graph or a plan that `--buffer NAME=SPEC` describes. Raises InputError, or OSError for a file."""
     option = _Option("--buffer", f"graph {graph.name!r} has no input named", graph.inputs)
     return _made(option, specs, seed, _buffer)
 

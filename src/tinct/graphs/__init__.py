@@ -9,7 +9,8 @@
 - `running`: runs a graph, as `repeating` and `devices` say, or `choosing` has found; `launch` does in the background;
   `time_limit` has the words for a run that does not end in time. `planner` makes a `plan` of `plan_values` and
   `numbers_in` them, with `plan_memory`, `placing`, `written` and `indirect`; `executor` follows it in `phases`, whose
-  steps are `host_steps` and `gpu_steps`. `machine` walks the graph in a session instead. `emitting` writes a plan.
+  steps are `host_steps` and `gpu_steps`. `machine` walks the graph in a session instead. `emitting` writes a plan, and
+  `emitted` reads and follows what was written.
 - `streaming`: items through a graph, one after another; `stream_stages` and `stream_parts` say how a graph is cut,
   `stream_items` what an item has.
 
@@ -18,6 +19,7 @@
 
 from .builder import Graph, Node
 from .edge_checks import EdgeWarning
+from .emitted import EmittedPlan, load_plan
 from .emitting import emit
 from .files import load_graph
 from .host_functions import HostFunction, host
@@ -31,6 +33,7 @@ from .tracing import graph, one_to_one
 
 __all__ = [
     "EdgeWarning",
+    "EmittedPlan",
     "Graph",
     "GraphProgram",
     "GraphRun",
@@ -44,6 +47,7 @@ __all__ = [
     "host",
     "instance_id",
     "load_graph",
+    "load_plan",
     "maximum",
     "minimum",
     "num_dims",

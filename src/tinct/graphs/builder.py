@@ -124,12 +124,14 @@ class Graph(Executable):
         """Its text, as in a `.hpvm` file. Raises InputError while it is not whole."""
         return str(self.program)
 
-    def __call__(self, buffers: Mapping[str, object], *, instances: Extents = ()) -> dict[str, Any]:
-        """Add a node that executes this graph to the graph whose inputs and ports are among `buffers`.
+    def __call__(
+        self, buffers: Mapping[str, object], *, instances: Extents = (), repeat: Number | None = None
+    ) -> dict[str, Any]:
+        """Add a node that executes this graph to the graph whose inputs and ports are among `buffers`; see `node`.
 
         For functions under `tinct.graph`; `run` takes arrays. Returns the outputs by name. Raises InputError.
         """
-        return call_on_ports(self, buffers, instances=instances)
+        return call_on_ports(self, buffers, instances=instances, repeat=repeat)
 
     # Building
 
@@ -157,6 +159,7 @@ class Graph(Executable):
         instances: Extents = (),
         constants: Constants | None = None,
         capacity: int | None = None,
+        repeat: Number | None = None,
         inputs: Mapping[str, str] | None = None,
         outputs: Mapping[str, str] | None = None,
         name: str | None = None,
@@ -167,8 +170,9 @@ class Graph(Executable):
         `constants` values of overrides. For a graph, `instances` says how many instances of it there are: without, one.
         An extent is a whole number, an expression such as "len(picture) / 2", an input or a part of an output.
         `capacity` is the most invocations of a kernel if a node writes their number: more are an error, and a run on
-        the CPU or a GPU does not wait for the number. A function is one of `tinct.host`, or any other, with the types
-        of its `inputs` and `outputs` as there.
+        the CPU or a GPU does not wait for the number. With `repeat`, a graph is executed that often: after each
+        execution, outputs become the inputs of the same names; with 0, these are the outputs. A function is one of
+        `tinct.host`, or any other, with the types of its `inputs` and `outputs` as there.
 
         Raises InputError.
         """
@@ -192,7 +196,8 @@ class Graph(Executable):
         own = self.state.fresh(stem) if name is None else name_of(name, "the name of a node", "blur")
         with self.state.whole_or_not():
             most = None if capacity is None else count_of(capacity, "a capacity")
-            self.state.declare(CreateNode(own, executed, extents, capacity=most))
+            times = None if repeat is None else self._expression(repeat)
+            self.state.declare(CreateNode(own, executed, extents, capacity=most, repeat=times))
         if isinstance(function, Kernel):
             self._kernels[own] = function
         return Node(self, own)

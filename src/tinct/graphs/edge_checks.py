@@ -73,4 +73,4 @@ def with_access(about: Diagnostic, program: GraphProgram, shader: str | None, at
     if shader is None or at is None:
         return text
     source = program.shaders[shader].source
-    return text + "\n" + render_all([Diagnostic(Severity.INFO, about.code, "the access is here", at)], source)
+    return text + "\n" + render_all([Diagnostic(Severity.INFO, about.code, "the place in the WGSL", at)], source)

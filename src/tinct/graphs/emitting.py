@@ -22,6 +22,7 @@ from ..ir.types import Array, Atomic, Struct, Type, Vector
 from ..pipeline import GpuOptions
 from ..reflection import BindingInfo
 from ..shader import BufferValue
+from .emitted.plan_file import FORMAT, FORMAT_VERSION, INPUTS_FOLDER, PLAN_FILE
 from .indirect import indirect_buffers, indirect_kernel
 from .machine import host_value
 from .plan import Arguments, Dispatch, Fact, Fill, Plan, Transfer
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
     from .builder import Graph
     from .program import GraphProgram
 
-FORMAT_VERSION: Final = 2
-"""The version of the format, `version` in `plan.json`. It changes when a program that reads the format must."""
-PLAN_FILE: Final = "plan.json"
-INPUTS_FOLDER: Final = "inputs"
 _MULTIPLE: Final = 4
 """Sizes that WebGPU's `clearBuffer` and bindings take are multiples of this many bytes."""
 INDIRECT_FILE: Final = "indirect-dispatch.wgsl"
@@ -153,7 +150,7 @@ class _Writer:
             for it in rotation:
                 self._usages[it] = together
         return {
-            "format": "tinct plan",
+            "format": FORMAT,
             "version": FORMAT_VERSION,
             "graph": plan.graph,
             "features": ["shader-f16"] if self.kernels.has_f16 else [],
@@ -198,7 +195,8 @@ class _Writer:
     def _outputs(self) -> Iterator[Json]:
         for it in self._plan.outputs:
             type, size = self._program.outputs[it.name], self._plan.buffers[it.buffer].size
-            yield {"name": it.name, "type": type, "size": size, **self._place(it.buffer, "COPY_SRC")}
+            place = self._place(it.buffer, "COPY_SRC")
+            yield {"name": it.name, "type": type, "like": it.like, "size": size, **place}
 
     def _steps(self, number: int, step: Dispatch | Fill | Transfer) -> list[Json]:
         """A step, and what makes its numbers of workgroups before it."""

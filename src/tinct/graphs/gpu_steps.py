@@ -166,8 +166,8 @@ class GpuSteps:
 
         return [act]
 
-    def _queued(self, step: Step) -> list[ReplayStep] | None:
-        """A step of a replay; none for a dispatch of no workgroups."""
+    def _queued(self, step: Step, deadline: float | None = None) -> list[ReplayStep] | None:
+        """A step of a replay; none for a dispatch of no workgroups. The deadline is for compiling."""
         match step:
             case Fill(buffer):
                 memory, start = self.at(buffer)
@@ -181,18 +181,21 @@ class GpuSteps:
                 if not isinstance(launch, GpuLaunch):
                     return []
                 if made is None:
-                    return self._prepared(step, [DispatchStep(launch)])
-                maker = self._maker(step, made)
-                return self._prepared(step, [DispatchStep(maker), DispatchStep(launch, *self.at(made.workgroups))])
+                    return self._prepared(step, [DispatchStep(launch)], deadline)
+                indirect = DispatchStep(launch, *self.at(made.workgroups))
+                return self._prepared(step, [DispatchStep(self._maker(step, made)), indirect], deadline)
 
-    def _prepared(self, step: Dispatch, dispatches: Sequence[DispatchStep]) -> list[ReplayStep] | None:
+    def _prepared(
+        self, step: Dispatch, dispatches: Sequence[DispatchStep], deadline: float | None
+    ) -> list[ReplayStep] | None:
         """Dispatches that a step consists of, or None if one of them must be looked after."""
         are_prepared: list[bool] = []
 
         def prepare(deadline: float | None) -> None:
-            are_prepared.extend(it.launch.prepared() is not None for it in dispatches)
+            prepared = (it.launch.prepared(seconds_left(deadline)) for it in dispatches)
+            are_prepared.extend(it is not None for it in prepared)
 
-        named(step, prepare)(None)
+        named(step, prepare)(deadline)
         return list(dispatches) if all(are_prepared) else None
 
     def at(self, buffer: int, offset: int = 0) -> tuple[Memory, int]:
@@ -243,11 +246,19 @@ class GpuSteps:
         return run
 
     def _indirect(self, step: Dispatch, arguments: Arguments) -> Act:
-        """A dispatch whose extents are in buffers. One that must be looked after waits for its workgroups."""
-        queued = self._queued(step)
-        if queued is not None:
-            (act,) = self._replay(queued)
-            return act
+        """A dispatch whose extents are in buffers, which the first run compiles."""
+        acts: list[Act] = []
+
+        def run(deadline: float | None) -> None:
+            if not acts:
+                queued = self._queued(step, deadline)
+                acts.extend([self._waiting(step, arguments)] if queued is None else self._replay(queued))
+            acts[0](deadline)
+
+        return run
+
+    def _waiting(self, step: Dispatch, arguments: Arguments) -> Act:
+        """A dispatch that must be looked after, and waits for its workgroups."""
         maker = self._maker(step, arguments)
 
         def run(deadline: float | None) -> None:

@@ -9,7 +9,7 @@ from ..ir import types as wgsl
 
 
 class Unplannable(Exception):
-    """What no plan can hold, so that the graph is walked in each run."""
+    """What no plan can hold, so that the graph is walked in each run. The message is the reason, about the graph."""
 
 
 @dataclass(eq=False, slots=True)
@@ -54,7 +54,7 @@ class DataNumber:
         return hash((id(self.content), self.offset))
 
     def _refuse(self, *_: object) -> NoReturn:
-        raise Unplannable("arithmetic on a number that a node wrote")
+        raise Unplannable(f"it computes with a number in {self.content.label!r}, which a node writes")
 
     __index__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse

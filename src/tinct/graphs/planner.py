@@ -49,6 +49,7 @@ from .plan import (
 )
 from .plan_memory import Draft, PlanMemory
 from .plan_values import DataNumber, PlannedContent, PlannedValue, Unplannable
+from .time_limit import seconds_left
 from .written import LaunchNumbers
 
 _SMALL: Final = 1 << 12
@@ -61,13 +62,15 @@ _INTERPRETERS: Final = ("interp", "hercules")
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
     """What a plan is for: the bytes of the inputs, the devices, and the outputs that become inputs of the next
-    execution, by name. In a repetition all other inputs stay as they are; else nodes may write them in place.
+    execution, by name. In a repetition all other inputs stay as they are; else nodes may write them in place. Making
+    the plan ends at the deadline, a value of `time.monotonic`.
     """
 
     given: Mapping[str, Packed]
     devices: NodeDevices
     feed: Mapping[str, str] = field(default_factory=dict[str, str])
     is_repeated: bool = False
+    deadline: float | None = None
 
 
 def make_plan(module: Module, links: Links, request: PlanRequest) -> Plan:
@@ -105,7 +108,7 @@ class _Recorder:
         """An input of the graph."""
         type = self._links.types[self._graph, name]
         if isinstance(type, (wgsl.Texture, wgsl.Sampler)):
-            raise Unplannable("textures")
+            raise Unplannable(f"its input {name!r} is a texture")
         content = PlannedContent(type, len(self._request.given[name]), name, input=name, like=name)
         self._inputs[name] = content
         if self._request.is_repeated and name not in self._fed:
@@ -130,8 +133,10 @@ class _Recorder:
     def zeros(self, graph: str, malloc: Malloc, extents: tuple[int | DataNumber, ...]) -> PlannedValue:
         """Zeros of the type of a transient buffer."""
         type, known = self._links.types[graph, malloc.name], _known(extents)
-        if isinstance(type, wgsl.Texture) or known is None:
-            raise Unplannable("textures, and transient buffers whose size a node wrote")
+        if isinstance(type, wgsl.Texture):
+            raise Unplannable(f"its transient buffer {malloc.name!r} is a texture")
+        if known is None:
+            raise Unplannable(f"a node writes the size of its transient buffer {malloc.name!r}")
         check_zeros(type, malloc, known)
         size = whole_words(sized(type, known[0] if known else 0))
         return PlannedValue(PlannedContent(type, size, malloc.name, is_zero=True))
@@ -169,7 +174,8 @@ class _Recorder:
         return cast("int", DataNumber(content, offset, type))
 
     def check_time(self) -> None:
-        """A plan is made in a short time."""
+        """Raise DeviceError when the deadline has passed."""
+        seconds_left(self._request.deadline)
 
     def run(
         self,
@@ -182,15 +188,16 @@ class _Recorder:
     ) -> dict[str, PlannedValue]:
         """Record one dispatch."""
         if isinstance(leaf, Host):
-            raise Unplannable("a Python function, whose outputs have any size")
+            raise Unplannable(f"node {'/'.join(path)!r} executes a Python function")
         if len(self._steps) > _MOST_STEPS:
-            raise Unplannable("a graph of very many steps")
+            raise Unplannable(f"it has more than {_MOST_STEPS:,} steps")
         kernel, constants = self._links.kernels[leaf.name], self._links.constants[leaf.name]
         compilation, device = kernel.compilation(constants), self._request.devices.of(path)
         compilation.check_runnable_on(device)
         known = _known(extents)
         if known is None and not _may_be_read(capacity, device):
-            raise Unplannable("extents that a node wrote, without a capacity or on an interpreter")
+            what = "has extents that a node writes, and no capacity or an interpreter as its device"
+            raise Unplannable(f"node {'/'.join(path)!r} {what}")
         workgroups = None if known is None else dispatch_size(None, known or 1, compilation)
         launch = None if workgroups is None else self._launch(leaf, workgroups, inputs)
         node = _Node(kernel, "/".join(path), HOST if device in _INTERPRETERS else device, launch)
@@ -367,7 +374,7 @@ class _Recorder:
             if isinstance(content.number, DataNumber):
                 number = content.number
                 if without_atomic(number.type) is not without_atomic(type):
-                    raise Unplannable("a number of another type")
+                    raise Unplannable(f"{why}, and as a number of another type than a node writes")
                 source = self._on(number.content, device, why)
                 copies.append((source, number.offset, at, 4, why))
             elif content.number is not None:
@@ -378,7 +385,7 @@ class _Recorder:
             elif not content.is_zero:
                 copies.append((self._on(content, device, why), 0, at, length, why))
         if device != HOST and any((at | start | length) % 4 for _, start, at, length, _ in copies):
-            raise Unplannable("a copy of 2 bytes on a GPU")
+            raise Unplannable(f"{node!r} needs {name!r} by a copy of 2 bytes on a GPU")
         return self._noted(Constant(-1, bytes(data), tuple(pieces)), copies, name, device)
 
     def _noted(self, constant: Constant, copies: list[tuple[int, int, int, int, str]], name: str, device: str) -> int:

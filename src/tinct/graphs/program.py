@@ -34,6 +34,7 @@ from .launch import Launch
 from .linking import Links
 from .machine import described
 from .plan import Plan
+from .plan_values import Unplannable
 from .repeating import ONCE, Asked, repetition
 from .running import GraphRun, Runner, RunOptions
 from .time_limit import limit_named
@@ -82,9 +83,11 @@ class GraphProgram(Executable):
         """Its text, as in a `.hpvm` file."""
         return print_module(self.module)
 
-    def __call__(self, buffers: Mapping[str, object], *, instances: object = ()) -> dict[str, Any]:
+    def __call__(
+        self, buffers: Mapping[str, object], *, instances: object = (), repeat: object = None
+    ) -> dict[str, Any]:
         """Add a node that executes this graph to another; see `Graph`."""
-        return call_on_ports(self, buffers, instances=instances)
+        return call_on_ports(self, buffers, instances=instances, repeat=repeat)
 
     @property
     def program(self) -> GraphProgram:
@@ -158,13 +161,10 @@ class GraphProgram(Executable):
         self._check_names(inputs)
         asked = ONCE if feed is None else repetition(self, Asked(repeat=1, feed=feed))
         options = RunOptions(self._devices(where, inputs), asked)
-        found = self._located(lambda: self.runner.plan_for(inputs, options))
-        if found is None:
-            raise InputError(
-                f"not supported: a plan of graph {self.name!r}, which has textures or Python functions, computes "
-                "with numbers that its nodes write, or has very many steps"
-            )
-        return found
+        try:
+            return self._located(lambda: self.runner.plan_for(inputs, options))
+        except Unplannable as error:
+            raise InputError(f"not supported: a plan of graph {self.name!r}: {error}") from None
 
     def chosen(self, inputs: Mapping[str, BufferValue], timeout: float | None) -> dict[str, str]:
         """What `choose_devices` does."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
+from ..base.deadline import compiling_within
 from ..base.errors import DeviceError, InputError
 from ..buffers import pack_binding, unpack_binding
 from ..ir import types as wgsl
@@ -32,6 +33,7 @@ from .plan import Plan
 from .plan_values import Unplannable
 from .planner import PlanRequest, make_plan
 from .repeating import Repetition
+from .time_limit import seconds_left
 
 if TYPE_CHECKING:
     from .program import GraphProgram
@@ -127,17 +129,20 @@ class Runner:
             return walk(self.graph, inputs, options)
         return self._follow(plan, given, options)
 
-    def plan_for(self, inputs: Mapping[str, BufferValue], options: RunOptions) -> Plan | None:
-        """The plan of a run; None if there can be none."""
+    def plan_for(self, inputs: Mapping[str, BufferValue], options: RunOptions) -> Plan:
+        """The plan of a run. Raises Unplannable, which says why there can be none."""
         given = self._packed(inputs)
-        return None if given is None else self.plan(given, options)
+        if given is None:
+            names = [name for name, it in self.graph.inputs.items() if _is_handle(it)]
+            raise Unplannable(f"its input {names[0]!r} is a texture")
+        return self.plan(given, options) or self._new_plan(given, options)
 
     # Plans
 
     def _packed(self, inputs: Mapping[str, BufferValue]) -> _Given | None:
         """The bytes of the inputs; None if there are textures."""
         infos = self.graph.inputs
-        if any(isinstance(it.type, (wgsl.Texture, wgsl.Sampler)) for it in infos.values()):
+        if any(map(_is_handle, infos.values())):
             return None
         values = {name: host_value(info, inputs[name]) for name, info in infos.items()}
         packed = {name: _bytes_of(info, values[name]) for name, info in infos.items()}
@@ -154,11 +159,7 @@ class Runner:
             if plan is None or self._holds(plan, given):
                 return plan
         try:
-            made = make_plan(
-                self.graph.module,
-                self.graph.links,
-                PlanRequest(given.packed, devices, feed, is_repeated=bool(feed)),
-            )
+            made = self._new_plan(given, options)
         except Unplannable:
             made = None
         with self._lock:
@@ -166,6 +167,12 @@ class Runner:
                 self._plans.clear()
             self._plans.setdefault(key, []).append(made)
         return made
+
+    def _new_plan(self, given: _Given, options: RunOptions) -> Plan:
+        feed, deadline = options.repetition.feed, options.deadline
+        request = PlanRequest(given.packed, options.devices, feed, is_repeated=bool(feed), deadline=deadline)
+        with compiling_within(seconds_left(deadline)):
+            return make_plan(self.graph.module, self.graph.links, request)
 
     def _holds(self, plan: Plan, given: _Given) -> bool:
         """Whether the numbers that expressions read are those of the plan."""
@@ -219,6 +226,10 @@ class Runner:
             value = host_value(info, inputs[name])
             outputs[output] = unpack_binding(info, pack_binding(info, value), without_memory(value))
         return GraphRun(outputs, {}, (), 0)
+
+
+def _is_handle(info: BindingInfo) -> bool:
+    return isinstance(info.type, (wgsl.Texture, wgsl.Sampler))
 
 
 def _bytes_of(info: BindingInfo, value: object) -> Packed:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from ..base.errors import InputError
-from ..ir.dataflow.expressions import leaves, references
+from ..ir.dataflow.expressions import expressions_of, leaves, references
 from ..ir.dataflow.hierarchy import innermost_first
 from ..ir.dataflow.nodes import (
     Access,
@@ -34,7 +34,7 @@ from ..ir.dataflow.nodes import (
 )
 from ..ir.dataflow.nodes import Shader as ShaderDeclaration
 from ..ir.dataflow.rules.connections import CONNECTIONS, EDGES
-from ..ir.dataflow.rules.declarations import DECLARATIONS, DEPTHS, EXPRESSIONS, IDENTIFIER, expressions_of
+from ..ir.dataflow.rules.declarations import DECLARATIONS, DEPTHS, EXPRESSIONS, IDENTIFIER
 from ..ir.dataflow.rules.table import StatementRule
 from ..ir.dataflow.scope import Connection, Declaration, Scope, reaches
 from ..ir.dataflow.text import expression_text

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
 
-from ..ir.dataflow.expressions import references
+from ..ir.dataflow.expressions import expressions_of, references
 from ..ir.dataflow.nodes import (
     Access,
     Binary,
@@ -33,7 +33,6 @@ from ..ir.dataflow.nodes import (
     Split,
     Statement,
 )
-from ..ir.dataflow.rules.declarations import expressions_of
 from ..ir.dataflow.scope import SPLIT_INPUT, Scope, in_order, scope_of
 from ..ir.dataflow.types import without_atomics
 
@@ -106,9 +105,8 @@ class _Cutter:
         return _Part(self._module, self._graph, self.scope, set(children)).made()
 
     def _read_by(self, child: str) -> Iterator[Expression]:
-        """The expressions that a child reads: those of its extents, of its inputs, and of transient buffers there."""
-        node = self.scope.children[child]
-        read = list(node.extents) if isinstance(node, CreateNode) else []
+        """The expressions that a child reads: its own, those of its inputs, and of transient buffers there."""
+        read = list(expressions_of(self.scope.children[child]))
         read += [self.scope.input_binds[end].source for end in self._bound_ends(child)]
         for expression in read:  # grows while it is walked
             yield expression
@@ -186,7 +184,9 @@ class _Part:
     def _statement(self, statement: Statement, outward: Mapping[Endpoint, object]) -> Iterator[Statement]:
         match statement:
             case CreateNode(name) if name in self.children:
-                yield replace(statement, extents=tuple(map(self._expression, statement.extents)))
+                extents, repeat = tuple(map(self._expression, statement.extents)), statement.repeat
+                count = None if repeat is None else self._expression(repeat)
+                yield replace(statement, extents=extents, repeat=count)
             case Split(name) if name in self.children:
                 yield statement
             case CreateEdge(source, destination) if destination.node in self.children:

@@ -114,6 +114,7 @@ class _Trace:
         instances: Any = (),
         constants: Any = None,
         capacity: Any = None,
+        repeat: Any = None,
     ) -> dict[str, TracedPort]:
         node = self._graph.node(
             cast("Kernel | Graph | GraphProgram | HostFunction", callee),
@@ -122,6 +123,7 @@ class _Trace:
             instances=instances,
             constants=constants,
             capacity=capacity,
+            repeat=repeat,
         )
         for name, value in _by_port(node, mapping_of(buffers, "buffers", node.inputs)):
             self._give(value, self._checked(node, name))

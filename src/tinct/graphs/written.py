@@ -11,14 +11,16 @@ from dataclasses import dataclass
 
 from ..base.errors import InputError
 from ..ir import types as wgsl
+from ..ir.core.cooperation import first_cooperation
 from ..ir.dataflow.nodes import Element, Member
 from ..ir.diagnostics import ShaderError
+from ..ir.entry_points import entry_point
 from ..ir.layout import runtime_count, stride_of
 from ..reflection import BindingInfo
 from ..transforms.dataflow.accesses import KernelAccesses, kernel_accesses
 from ..transforms.dataflow.forms import LengthOf, Scalar
 from ..transforms.dataflow.grids import Grid
-from ..transforms.dataflow.groups import port_of
+from ..transforms.dataflow.kernel_graph import port_of
 from ..transforms.dataflow.one_to_one import written_whole
 from ..transforms.dataflow.refusal import Refused
 from .linking import Links
@@ -28,7 +30,9 @@ def leaf_accesses(links: Links, leaf: str) -> KernelAccesses:
     """The accesses of a leaf's kernel, which are found once. Raises Refused."""
     if leaf not in links.accesses:
         try:
-            links.accesses[leaf] = kernel_accesses(links.kernels[leaf].compilation(links.constants[leaf]).hercules)
+            compilation = links.kernels[leaf].compilation(links.constants[leaf])
+            entry = entry_point(compilation.core.functions, compilation.entry)
+            links.accesses[leaf] = kernel_accesses(compilation.hercules, first_cooperation(entry))
         except (ShaderError, InputError) as error:
             links.accesses[leaf] = str(error)
     found = links.accesses[leaf]

@@ -115,25 +115,25 @@ class GpuLaunch(Launch):
 
     # Preparing
 
-    def prepared(self) -> Resident | None:
+    def prepared(self, timeout: float | None = None) -> Resident | None:
         """What is bound, with the newest bytes of all memories on the GPU, for steps that are replayed.
 
         None for a dispatch that must be looked after whenever it runs: one whose loops the driver may end early, or
-        that reads copies. Raises what `start` raises.
+        that reads copies. `timeout` is for compiling. Raises what `start` raises.
         """
         queue = self._side.queue()
         for argument in self.plan.arguments:
             argument.memory.check()
             self._check_limit(argument)
         if self._kernel is None:
-            self._kernel = self._compiled(self.plan.compilation.loop_effort, None)
+            self._kernel = self._compiled(self.plan.compilation.loop_effort, timeout)
         if self._kernel.watch is not None:
             return None
         for argument in self.plan.arguments:
             argument.memory.need(self._place(argument), self.why(argument))
         with self._side.watched():
             if self._queue is not queue:
-                self._packed = self._bound(queue, self._kernel, (), None)
+                self._packed = self._bound(queue, self._kernel, (), timeout)
                 self._queue = queue
         return None if self._scratch else self._kept
 

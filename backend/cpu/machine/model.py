@@ -1,0 +1,73 @@
+"""What things cost on a processor: the numbers that choices of code are made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Source = Literal["measured", "table", "assumed"]
+"""Measured on this machine; from the table of known processors; or those of a processor that is taken to be similar."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccessCosts:
+    """Nanoseconds for one vector of 32-bit lanes of the target, in the first-level cache, many after one another.
+
+    `conflicts` is None for a target without such an instruction.
+    """
+
+    gather: float
+    """The gather that LLVM makes of `llvm.masked.gather`, an instruction or not."""
+    loads: float
+    """A load for each lane, whose index is in memory, put into a vector."""
+    scatter: float
+    """The scatter that LLVM makes of `llvm.masked.scatter`."""
+    stores: float
+    """A store for each lane, whose index is in memory and whose value is in a vector."""
+    shuffle: float
+    """The lanes of a vector in the order that another vector says."""
+    masked_store: float
+    conflicts: float | None
+    """For each lane, which lanes before it are equal."""
+    counters: float
+    """An increment for each lane of a counter, whose index is taken out of a vector."""
+    stored_counters: float
+    """The same, where the vector of indices is stored and its elements are loaded."""
+    atomic: float
+    """One atomic addition that no other processor disturbs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """A level of the caches. `bandwidth` is that of one processor that reads half as many bytes, in GB/s."""
+
+    level: int
+    size: int
+    bandwidth: float
+
+
+@dataclass(frozen=True, slots=True)
+class MachineCosts:
+    """The costs of a processor for a target. `bandwidth` is that of reading memory beyond all caches, in GB/s.
+
+    `wake_up` is the time in seconds from a call until a sleeping worker has begun.
+    """
+
+    processor: str
+    target: str
+    source: Source
+    access: AccessCosts
+    caches: tuple[Cache, ...]
+    bandwidth: float
+    wake_up: float
+
+    @property
+    def cached_bytes(self) -> int:
+        """The most data that the caches of the machine help with: more comes from memory each time."""
+        helpful = [it.size for it in self.caches if it.bandwidth >= _HELPS * self.bandwidth]
+        return max(helpful, default=_LEAST_CACHED)
+
+
+_HELPS = 1.25
+"""A cache helps that is faster than memory by this factor. A virtual machine may see caches that others fill."""
+_LEAST_CACHED = 1 << 20

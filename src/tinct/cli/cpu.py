@@ -1,0 +1,87 @@
+"""`tinct cpu`: what the processor's operations cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from .tables import Column, Row, print_table
+
+if TYPE_CHECKING:
+    from ..backend.cpu.machine import MachineCosts
+
+_ACCESSES = {
+    "gather": "gather",
+    "loads": "a load for each lane",
+    "scatter": "scatter",
+    "stores": "a store for each lane",
+    "shuffle": "shuffle",
+    "masked_store": "masked store",
+    "conflicts": "equal lanes found",
+    "counters": "a counter for each lane incremented",
+    "stored_counters": "the same, indices by way of memory",
+    "atomic": "atomic addition (one lane)",
+}
+_SOURCES = {
+    "measured": "measured on this machine",
+    "table": "from the table of known processors",
+    "assumed": "those of another processor, since this one is not in the table",
+}
+
+
+@click.command(
+    name="cpu",
+    epilog="""\b
+The numbers are measured once, in less than half a second, before the first kernel is compiled for vectors, and kept
+beside the compiled kernels (see `tinct cache`). TINCT_CPU_COSTS=table does not measure, and takes those of a known
+processor. TINCT_CPU_TARGET=x86-64-v3 shows the numbers of that target. Answers of kernels never depend on them.
+
+\b
+Examples:
+  tinct cpu
+  tinct cpu --measure
+  tinct cpu --json
+""",
+)
+@click.option("--measure", is_flag=True, help="Measure again, as after a change of the machine.")
+@click.option("--json", "as_json", is_flag=True, help="For programs: seconds, bytes, nanoseconds and GB/s.")
+def command(measure: bool, as_json: bool) -> None:
+    """Show the processor, its vectors and caches, and what their operations cost: code is chosen by these numbers."""
+    from ..backend.cpu.machine import machine_costs, measure_again
+
+    costs = measure_again() if measure else machine_costs()
+    if as_json:
+        click.echo(json.dumps(asdict(costs), indent=2))
+        return
+    _describe(costs)
+
+
+def _describe(costs: MachineCosts) -> None:
+    from ..backend.cpu.target import current_target
+    from ..backend.cpu.threads import available_processors
+
+    target = current_target()
+    click.echo(f"{costs.processor}, {available_processors()} processors")
+    click.echo(f"code for {costs.target}: vectors of {target.vector_bytes // 4} lanes of 32 bits")
+    click.echo(f"costs: {_SOURCES[costs.source]}\n")
+    print_table([Column("of a vector, in the first cache"), Column("ns", is_number=True)], list(_accesses(costs)))
+    print_table(
+        [Column("reading"), Column("bytes", is_number=True), Column("GB/s", is_number=True)], list(_levels(costs))
+    )
+    click.echo(f"a sleeping worker begins after {costs.wake_up * 1e6:.0f} µs")
+
+
+def _accesses(costs: MachineCosts) -> Iterator[Row]:
+    for name, value in asdict(costs.access).items():
+        if value is not None:
+            yield Row([_ACCESSES[name], f"{value:.2f}"])
+
+
+def _levels(costs: MachineCosts) -> Iterator[Row]:
+    for cache in costs.caches:
+        yield Row([f"from cache level {cache.level}", f"{cache.size:,}", f"{cache.bandwidth:.0f}"])
+    yield Row(["from memory", "", f"{costs.bandwidth:.0f}"])

@@ -1,0 +1,113 @@
+"""Follows an emitted plan in a session, step by step, on any device."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, assert_never
+
+import numpy as np
+
+from ...base.errors import InputError
+from ...sessions import Buffer, Session
+from ...shader import Kernel
+from ..time_limit import node_named, seconds_left
+from .plan_file import ClearStep, CopyStep, DispatchStep, FileStep, Indirect, Place, PlanFile
+
+_VIEW: Final = 256
+"""What the offset of a view is a multiple of."""
+
+
+@dataclass(slots=True)
+class Following:
+    """The buffers of a plan in a session. `deadline` is a value of `time.monotonic`, or None."""
+
+    plan: PlanFile
+    kernels: tuple[Kernel, ...]
+    session: Session
+    device: str
+    deadline: float | None
+    _memory: list[Buffer] = field(default_factory=list[Buffer])
+    """The buffers by the numbers that they have now."""
+
+    def begin(self, inputs: Mapping[str, bytes]) -> None:
+        """Make the buffers, and write inputs and constants."""
+        self._memory = [
+            self.session.empty(np.uint8, max(size, 4), label=f"buffer {number}")
+            for number, size in enumerate(self.plan.sizes)
+        ]
+        for it in self.plan.inputs:
+            for place in it.writes:
+                self._write(place, inputs[it.name])
+        for constant in self.plan.constants:
+            data = bytearray(constant.data)
+            for piece in constant.pieces:
+                data[piece.offset : piece.offset + piece.size] = inputs[piece.input][piece.start :][: piece.size]
+            self._write(constant.place, bytes(data))
+
+    def execute(self) -> None:
+        """Do the steps once. Raises DeviceError, ShaderError and InputError."""
+        for step in self.plan.steps:
+            seconds_left(self.deadline)
+            self._do(step)
+
+    def turn(self) -> None:
+        """Let buffers change places for the next execution."""
+        before = list(self._memory)
+        for rotation in self.plan.rotations:
+            for one, following in zip(rotation, (*rotation[1:], *rotation[:1]), strict=True):
+                self._memory[following] = before[one]
+
+    def check(self) -> None:
+        """Raise InputError if a dispatch was refused."""
+        for place in self.plan.errors:
+            number, *extents = struct.unpack("<4I", self.read(place))
+            for step in self.plan.dispatches if number else ():
+                if isinstance(step.workgroups, Indirect) and step.workgroups.number == number - 1:
+                    raise _refused(step, step.workgroups, extents)
+
+    def read(self, place: Place) -> bytes:
+        """The bytes of a place."""
+        view, skipped = self._view(place)
+        return view.numpy().tobytes()[skipped : skipped + place.size]
+
+    def _write(self, place: Place, data: bytes) -> None:
+        view, skipped = self._view(place)
+        if skipped:
+            data = view.numpy().tobytes()[:skipped] + data
+        view.write(data)
+
+    def _view(self, place: Place) -> tuple[Buffer, int]:
+        """A view that has a place in it, and how many bytes are before the place."""
+        skipped = place.offset % _VIEW
+        size = place.size + skipped
+        return self._memory[place.buffer].view(place.offset - skipped, dtype=np.uint8, shape=size), skipped
+
+    def _do(self, step: FileStep) -> None:
+        match step:
+            case ClearStep(target):
+                self._write(target, bytes(target.size))
+            case CopyStep(source, target):
+                self._write(target, self.read(source))
+            case DispatchStep():
+                with node_named((step.node,), self.deadline):
+                    self._dispatch(step)
+            case _:
+                assert_never(step)
+
+    def _dispatch(self, step: DispatchStep) -> None:
+        counts = step.workgroups
+        if isinstance(counts, Indirect):
+            counts = struct.unpack("<3I", self.read(counts.place))
+        if 0 in counts:
+            return
+        views = {(it.group, it.binding): self._view(it.place)[0] for it in step.bindings}
+        workgroups, seconds = (counts[0], counts[1], counts[2]), seconds_left(self.deadline)
+        self.session.run(self.kernels[step.kernel], views, workgroups=workgroups, device=self.device, timeout=seconds)
+
+
+def _refused(step: DispatchStep, indirect: Indirect, extents: list[int]) -> InputError:
+    most = "" if indirect.capacity is None else f"{indirect.capacity} invocations, or "
+    numbers = " x ".join(map(str, extents))
+    return InputError(f"node {step.node!r}: {numbers} are more than {most}65,535 workgroups in a dimension")
