@@ -225,6 +225,7 @@ def test_the_commands_of_gdb_and_oclgrind() -> None:
         ("break", "break takes a line"),
         ("break x", "'x' is not a line"),
         ("break 99", "there is no code at line 99"),
+        ("break 0", "lines are counted from 1: there is no line 0"),
         ("break 1", "breakpoint 1 at line 5 (line 1 has no code)"),
         ("print", "print takes an expression"),
         ("print )(", "error"),

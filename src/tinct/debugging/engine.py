@@ -227,7 +227,9 @@ class Debugger:
         """A breakpoint at a line, or at the next line that has code. Raises InputError if none follows."""
         lines = [self.position(mark).line for mark in self._marks]
         following = [it for it in lines if it >= line]
-        if not following or line < 1:
+        if line < 1:
+            raise InputError(f"lines are counted from 1: there is no line {line}")
+        if not following:
             raise InputError(f"there is no code at line {line} or after it")
         made = Breakpoint(self._next_number, min(following), condition, after, any_invocation)
         self._next_number += 1
