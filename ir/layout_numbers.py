@@ -278,7 +278,8 @@ def _largest(dtype: DType) -> int:
 
 
 def _store_objects(source: Array, target: Array, type: NumberType, where: Where) -> None:
-    for index, value in np.ndenumerate(source):
+    for index, item in np.ndenumerate(source):
+        value = item[()] if is_array(item) and not item.ndim else item
         fault = _fault(value, type)
         if fault is not None:
             raise InputError(f"{where(index)}: {fault}")

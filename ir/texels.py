@@ -154,6 +154,11 @@ class TexelFormat:
         return self.channels[0].bits not in (8, 16, WORD)
 
     @property
+    def is_normalised(self) -> bool:
+        """Whether channels are integers that stand for floats between -1 and 1."""
+        return self.channels[0].kind in (ChannelKind.UNORM, ChannelKind.SNORM)
+
+    @property
     def scalar(self) -> Scalar:
         """The scalar type of the texel's components in a shader."""
         return self.channels[0].kind.shader_type

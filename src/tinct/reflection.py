@@ -72,8 +72,9 @@ class BindingInfo:
     `size` is None where it is or ends in a runtime-sized array; `stride` is the bytes from one element of an array (or
     of that array) to the next. `dtype` is the numpy type of the variable; of one element of a runtime-sized array,
     and with one element of it for a structure that ends in one (see `numpy_dtype`); None from 2 GiB on. A texture has
-    only a `dtype`, that of its texels' numbers (see `textures`); samplers have none of these. Immediate data, of space
-    "immediate", is bound as a read-only storage buffer, at the first binding of group 0 that no variable has.
+    only a `dtype`, that of its texels' numbers (see `textures`); samplers have none of these. `Kernel.layout_entries`
+    has what a bind group layout says of textures and samplers. Immediate data, of space "immediate", is bound as a
+    read-only storage buffer, at the first binding of group 0 that no variable has.
     """
 
     name: str

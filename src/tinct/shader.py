@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from .debugging import Launch, Trace, Writes
     from .debugging.engine import Debugger
     from .printing import PrintingProgram
-    from .wgpu_py import GpuObject, Layouts, WgpuDevice
+    from .wgpu_py import GpuObject, LayoutEntry, Layouts, WgpuDevice
     from .wgsl_functions import ShaderFunctions
     from .wgsl_functions.expressions import Value
 
@@ -394,6 +394,15 @@ class Kernel:
 
         has_samplers = any(isinstance(it.type, SamplerType) for it in self.bindings)
         return layouts_of(self.bindings, self.compilation().sampled_pairs if has_samplers else ())
+
+    def layout_entries(self) -> dict[str, LayoutEntry]:
+        """The entries of `bind_group_layouts` by the variables' names, for bind groups that are made by hand.
+
+        An entry says what `BindingInfo` cannot, since it depends on how the kernel uses a variable: whether a sampler
+        is filtering, and a texture filterable. Raises InputError for a binding that wgpu-py does not have.
+        """
+        entries = {(group, it["binding"]): it for group, layout in self.bind_group_layouts().items() for it in layout}
+        return {it.name: entries[it.group, it.binding] for it in self.bindings}
 
     def pipeline(self, device: WgpuDevice, *, constants: Constants | None = None) -> GpuObject:
         """A `wgpu.GPUComputePipeline` on a device of wgpu-py, with overrides set by `constants`.

@@ -62,10 +62,15 @@ def shape_text(texture: Texture) -> str:
     spatial = {"1d": "width", "2d": "height, width", "3d": "depth, height, width"}
     extents = spatial.get(texture.dimension, "layers, height, width")
     samples = ", samples" if is_multisampled(texture) else ""
+    channels = channel_shape(texture)
+    comma = "," if texture.dimension == "1d" and not channels else ""
+    return f"({extents}{samples}{f', {channels[0]}' if channels else comma})"
+
+
+def channel_shape(texture: Texture) -> tuple[int, ...]:
+    """The last dimension of an array, for the channels; none for a single channel, or channels packed in one number."""
     form = format_of(texture)
-    has_channels = not form.is_packed and len(form.channels) > 1
-    comma = "," if texture.dimension == "1d" and not has_channels else ""
-    return f"({extents}{samples}{f', {len(form.channels)}' if has_channels else comma})"
+    return () if form.is_packed or len(form.channels) == 1 else (len(form.channels),)
 
 
 TextureMemory: TypeAlias = Literal["wide", "compact"]

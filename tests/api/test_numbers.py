@@ -252,3 +252,10 @@ def test_overrides_follow_the_rule(device: str) -> None:
 def test_overrides_that_do_not_fit(constants: dict[str, float], message: str) -> None:
     with pytest.raises(tinct.InputError, match=message):
         tinct.load(f"enable f16; {OVERRIDES}")["main"].run({"x": [0] * 5}, workgroups=1, constants=constants)
+
+
+def test_arrays_without_dimensions_are_numbers_in_lists_of_mappings() -> None:
+    """Integers that a float may not hold are looked at one by one."""
+    given = [{"y": np.array(2.0, np.float32)}, {"y": np.array(1e30)}, {"y": np.array(1 << 24)}]
+    out = kernel("array<S>", "struct S { y: f32 }").run({"x": given}, workgroups=1, device="interp")  # type: ignore[dict-item]
+    assert out["x"]["y"].tolist() == [2.0, float(np.float32(1e30)), 16777216.0]

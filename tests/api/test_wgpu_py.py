@@ -61,6 +61,9 @@ def test_layouts_have_the_names_of_wgpu() -> None:
         {"binding": 1, "visibility": 4, "texture": sampled},
         {"binding": 3, "visibility": 4, "storage_texture": stored},
     ]
+    by_name = SHADER["draw"].layout_entries()
+    assert by_name["picture"] == {"binding": 1, "visibility": 4, "texture": sampled}
+    assert list(by_name) == ["picture", "written"]
     deep = {"sample_type": "depth", "view_dimension": "2d-array", "multisampled": False}
     assert SHADER["deep"].bind_group_layouts()[2] == [{"binding": 1, "visibility": 4, "texture": deep}]
 

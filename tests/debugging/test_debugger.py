@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 import pytest
 
 import tinct
@@ -224,6 +225,7 @@ def test_the_commands_of_gdb_and_oclgrind() -> None:
         ("break", "break takes a line"),
         ("break x", "'x' is not a line"),
         ("break 99", "there is no code at line 99"),
+        ("break 0", "lines are counted from 1: there is no line 0"),
         ("break 1", "breakpoint 1 at line 5 (line 1 has no code)"),
         ("print", "print takes an expression"),
         ("print )(", "error"),
@@ -265,3 +267,59 @@ def test_subgroup_operations_and_uniform_loads_give_the_interpreters_results() -
         pass
     parts = [debugger.evaluate(f"out[{index}]").text for index in range(32)]
     assert parts == [str(it) for it in expected.tolist()]
+
+
+HANDLES = """
+requires immediate_address_space;
+struct Place { offset: vec2f, row: u32 }
+var<immediate> place: Place;
+@group(0) @binding(0) var<storage, read_write> out: array<f32>;
+@group(0) @binding(1) var picture: texture_2d<f32>;
+@group(0) @binding(2) var plain: sampler;
+@group(0) @binding(3) var comparing: sampler_comparison;
+@group(0) @binding(4) var depths: texture_depth_2d_array;
+@group(0) @binding(5) var<storage> bytes: buffer<8>;
+fn sampled(texture: texture_2d<f32>, with_filter: sampler) -> f32 {
+  return textureSampleLevel(texture, with_filter, place.offset, 0).x;
+}
+@compute @workgroup_size(1) fn main() {
+  out[0] = sampled(picture, plain) + textureSampleCompareLevel(depths, comparing, place.offset, 0, 0.5);
+  out[place.row] = bitcast<f32>(*bufferView<u32>(&bytes, 4));
+}
+"""
+
+
+def test_textures_samplers_views_of_buffers_and_immediate_data() -> None:
+    tested = tinct.load(HANDLES)["main"]
+    given = {
+        "place": {"offset": [0.5, 0.5], "row": 1},
+        "out": [0, 0],
+        "picture": np.full((2, 4, 4), 0.25, np.float32),
+        "plain": tinct.Sampler(mag_filter="linear"),
+        "comparing": tinct.Sampler(compare="less"),
+        "depths": np.ones((3, 2, 2), np.float32),
+        "bytes": np.array([0, 1.5], np.float32).view(np.uint8),
+    }
+    debugger = tested.debug(given, threads=1)
+    shown = {it.name: it.text for it in debugger.module_variables()}
+    assert shown == {
+        "place": "Place(offset=(0.5, 0.5), row=1)",
+        "out": "[0.0, 0.0]",
+        "picture": "texture_2d<f32> of 4 x 2 texels",
+        "plain": "sampler(mag_filter=linear)",
+        "comparing": "sampler_comparison(compare=less)",
+        "depths": "texture_depth_2d_array of 2 x 2 x 3 texels",
+        "bytes": "a buffer<8>",
+    }
+    assert debugger.evaluate("place.offset.x + f32(place.row)").text == "1.5"
+    debugger.step()
+    assert [(it.name, it.text) for it in debugger.locals()] == [
+        ("texture", "texture_2d<f32> of 4 x 2 texels"),
+        ("with_filter", "sampler(mag_filter=linear)"),
+    ]
+    assert debugger.evaluate("plain").text == "sampler(mag_filter=linear)"
+    debugger.resume()
+    assert debugger.evaluate("out").text == "[1.25, 1.5]"
+    assert tested.run(given, threads=1, device="interp")["out"].tolist() == [1.25, 1.5]
+    assert "out[0] = 1.25" in str(tested.trace(given, threads=1, invocation=0))
+    assert "out[1]: 0.0 → 1.5" in str(tested.who_wrote("out[1]", given, threads=1))

@@ -17,13 +17,11 @@ struct Params { scale: f32, count: atomic<u32> }
 @group(0) @binding(0) var<storage, read> items: array<Item>;
 @group(0) @binding(1) var<storage, read_write> lengths: array<f32>;
 @group(0) @binding(2) var<storage, read_write> params: Params;
-@group(0) @binding(3) var picture: texture_2d<f32>;
 @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3u) {
     if id.x >= arrayLength(&items) || id.x >= arrayLength(&lengths) { return; }
     lengths[id.x] = items[id.x].position.x * params.scale;
     atomicAdd(&params.count, items[id.x].flags[1]);
 }
-@compute @workgroup_size(1) fn fetch() { lengths[0] = textureLoad(picture, vec2u(), 0).x; }
 @compute @workgroup_size(4) fn wrong_here(@builtin(global_invocation_id) id: vec3u) {
     lengths[id.x] = f32(id.x);
 }
@@ -94,5 +92,65 @@ def test_lengths_are_fixed_on_demand(given: dict[str, Any]) -> None:
 def test_what_no_strategy_makes() -> None:
     with pytest.raises(tinct.InputError, match="the entry point uses no buffer named 'item'"):
         buffers(SHADER["main"], {"item": 1})
-    with pytest.raises(tinct.InputError, match="picture: give a value or a strategy for texture_2d<f32>"):
-        buffers(SHADER["fetch"])
+
+
+HANDLES = tinct.load("""
+enable f16;
+struct Inner { direction: vec3f, half: f16, turn: mat2x3f }
+struct Outer { count: u32, grid: array<array<Inner, 2>, 3>, tail: array<Inner> }
+@group(0) @binding(0) var<storage, read_write> outer: Outer;
+@group(0) @binding(1) var line: texture_1d<i32>;
+@group(0) @binding(2) var layers: texture_2d_array<u32>;
+@group(0) @binding(3) var volume: texture_3d<f32>;
+@group(0) @binding(4) var cube: texture_cube<f32>;
+@group(0) @binding(5) var cubes: texture_depth_cube_array;
+@group(0) @binding(6) var depth: texture_depth_2d;
+@group(0) @binding(7) var samples: texture_multisampled_2d<f32>;
+@group(0) @binding(8) var film: texture_external;
+@group(0) @binding(9) var packed: texture_storage_2d<rgb10a2uint, write>;
+@group(0) @binding(10) var plain: sampler;
+@group(0) @binding(11) var comparing: sampler_comparison;
+@group(0) @binding(12) var colour: texture_storage_2d<rgba8unorm, write>;
+@compute @workgroup_size(1) fn main() {
+    outer.tail[0].turn[1] = vec3f(1);
+    outer.count = textureNumLayers(layers) + textureNumLayers(cubes) + textureNumSamples(samples);
+    outer.count += u32(textureLoad(line, 0, 0).x) + textureDimensions(film).x + textureDimensions(volume).x;
+    let lit = textureSampleLevel(cube, plain, vec3f(1), 0) * textureSampleCompareLevel(depth, comparing, vec2f(), 0.5);
+    textureStore(packed, vec2u(), vec4u(abs(lit)));
+    textureStore(colour, vec2u(), lit);
+}
+@compute @workgroup_size(1) fn half_steps() { textureStore(colour, vec2u(), vec4f(0.5, 1.5, 2.5, 254.5) / 255); }
+""")
+
+
+@settings(max_examples=10, deadline=None)
+@given(given=buffers(HANDLES["main"], lengths=3))
+def test_strategies_make_textures_samplers_and_nested_structures(given: dict[str, Any]) -> None:
+    out = HANDLES["main"].run(given, threads=1, device="interp")["outer"]
+    tail: np.ndarray[Any, Any] = given["outer"]["tail"]
+    assert given["outer"]["grid"].shape == (3, 2) and tail.shape == out["tail"].shape
+    assert np.all(out["tail"]["turn"][0][1][:3] == 1)
+    np.testing.assert_array_equal(out["tail"]["direction"], tail["direction"])
+
+
+def test_normalised_texels_may_be_one_step_apart() -> None:
+    given = {"colour": np.zeros((1, 1, 4), np.uint8)}
+    stored = assert_agrees(HANDLES["half_steps"], given, threads=1)["colour"]
+    one_off = {"colour": stored - np.array([1, 0, 1, 0], np.uint8)}
+    assert_agrees(HANDLES["half_steps"], given, threads=1, devices=["cpu"], expected=one_off)
+    two_off = {"colour": stored - np.array([0, 2, 0, 0], np.uint8)}
+    with pytest.raises(AssertionError, match="1 of 4 differ"):
+        assert_agrees(HANDLES["half_steps"], given, threads=1, devices=["cpu"], expected=two_off)
+
+
+def test_functions_that_the_cpu_approximates_have_the_tolerance_of_a_gpu() -> None:
+    """Seeds for which the results of the CPU and of the interpreter differ in the last place."""
+    shader = tinct.load("""
+        @group(0) @binding(0) var<storage, read_write> x: array<f32>;
+        @compute @workgroup_size(64) fn waves(@builtin(global_invocation_id) id: vec3u) { x[id.x] = sin(x[id.x]); }
+    """)
+    given = {"x": np.linspace(0, 3, 512, dtype=np.float32)}
+    out = assert_agrees(shader["waves"], given, threads=512, devices=["cpu", "interp"])["x"]
+    assert not np.array_equal(out, shader["waves"].run(given, threads=512, device="interp")["x"])
+    with pytest.raises(AssertionError, match="exact"):
+        assert_agrees(shader["waves"], given, threads=512, devices=["cpu", "interp"], tolerance=Tolerance())

@@ -164,6 +164,20 @@ def test_all_devices_give_the_same_bits(wgsl: str, textures: Any, monkeypatch: p
             np.testing.assert_array_equal(found, expected, err_msg=f"{values} on {device}, {tier}")
 
 
+def test_coordinates_may_be_constants_of_equal_parts() -> None:
+    tested = tinct.load("""
+        @group(0) @binding(0) var<storage, read_write> out: array<f32>;
+        @group(0) @binding(1) var t: texture_2d<f32>;
+        @group(0) @binding(2) var s: sampler;
+        @compute @workgroup_size(1) fn main() {
+            out[0] = textureSampleLevel(t, s, vec2f(), 0).x + textureSampleGrad(t, s, vec2f(0.9), vec2f(), vec2f()).x;
+        }
+    """)["main"]
+    picture = np.arange(4, dtype=np.float32).reshape(2, 2)
+    out = tested.run({"out": [0], "t": picture, "s": tinct.Sampler()}, threads=1, device="interp")["out"]
+    assert out.tolist() == [3]
+
+
 def test_a_linear_filter_weighs_four_texels() -> None:
     shader = Shader(
         Source.from_text("""

@@ -291,3 +291,21 @@ def test_a_shader_without_compute_entry_points_is_true_and_has_a_length() -> Non
     assert shader
     assert len(shader) == 0
     assert len(SHADER) == 1
+
+
+def test_names_that_mean_something_in_python() -> None:
+    functions = tinct.load("""
+        fn kept(in: u32) -> u32 { return in; }
+        fn both(in: ptr<function, f32>, in_: f32) -> f32 { *in = in_; return in_ + 1; }
+        fn counted(count: ptr<function, f32>, index: f32) -> f32 { *count = index; return 3; }
+    """).functions
+    assert list(inspect.signature(functions["kept"]).parameters)[:2] == ["in_", "out"]
+    named: dict[str, Any] = {"in": 3}
+    assert functions["kept"](in_=3, device="interp") == functions["kept"](**named, device="interp") == 3
+    assert list(inspect.signature(functions["both"]).parameters)[:2] == ["in__", "in_"]
+    assert several(functions["both"](in__=1, in_=2, device="interp")) == (3, 2)
+    counted = several(functions["counted"](1, 2, device="interp"))
+    assert counted.count == 2
+    assert counted.names == pickle.loads(pickle.dumps(counted)).names == ("result", "count")
+    with pytest.raises(AttributeError, match="the results are result, count, none is 'index_'"):
+        _ = counted.index_

@@ -17,9 +17,9 @@ from ..base.errors import DeviceError, InputError, TinctError
 from ..ir import layout
 from ..ir.core import nodes
 from ..ir.core.interp import Triple
-from ..ir.core.interp_frame import Steps
+from ..ir.core.interp_frame import Memory, Steps
 from ..ir.source import Position
-from ..ir.types import Array, Matrix, Pointer, Struct, Texture, Type, Vector
+from ..ir.types import Array, Buffer, Matrix, Pointer, Sampler, Struct, Texture, Type, Vector
 from ..ir.wgsl.program import Variable
 from ..print_lines import Line
 from ..transforms.from_wgsl.marks import Mark, Role, statements_of
@@ -27,7 +27,7 @@ from .expressions import Evaluator, Shown, as_pointer, as_value, module_pointers
 from .launch import Launch, Prepared
 from .machine import Activation, Event, MachineLane, Saved
 from .prints import PrintReader
-from .texts import SHOWN_ELEMENTS, parts_of, value_text
+from .texts import SHOWN_ELEMENTS, handle_text, parts_of, value_text
 
 _STATES = 24
 _FIRST_INTERVAL = 2000
@@ -233,7 +233,9 @@ class Debugger:
         """A breakpoint at a line, or at the next line that has code. Raises InputError if none follows."""
         lines = [self.position(mark).line for mark in self._marks]
         following = [it for it in lines if it >= line]
-        if not following or line < 1:
+        if line < 1:
+            raise InputError(f"lines are counted from 1: there is no line {line}")
+        if not following:
             raise InputError(f"there is no code at line {line} or after it")
         made = Breakpoint(self._next_number, min(following), condition, after, any_invocation)
         self._next_number += 1
@@ -489,8 +491,10 @@ def named(name: str, shown: Shown) -> Named:
 
 def text_of(shown: Shown) -> str:
     """The text of a value."""
-    if isinstance(shown.type, Texture):
-        return "a texture"
+    if isinstance(shown.type, (Texture, Sampler)):
+        return handle_text(shown.type, cast("Memory", shown.raw) if shown.pointer is None else shown.pointer[0])
+    if isinstance(shown.type, Buffer):
+        return f"a {shown.type}"
     if shown.pointer is None:
         return value_text(shown.type, shown.raw)
     if layout.runtime_array(shown.type) is None:

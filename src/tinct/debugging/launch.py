@@ -17,6 +17,7 @@ from ..ir.entry_points import compute_entry_point
 from ..ir.textures import is_written
 from ..ir.types import Access, AddressSpace, BindingPoint, Pointer, Texture, Type
 from ..ir.wgsl.program import Program
+from ..transforms.core.bind_immediates import BindImmediates
 from ..transforms.from_wgsl.marks import MarkedModule, build_marked
 from .machine import Group, MachineCompiler, start_group
 
@@ -39,6 +40,7 @@ class Prepared:
         self.launch = launch
         self.steps = steps
         self.marked: MarkedModule = build_marked(launch.program)
+        BindImmediates().run(self.marked.module)
         self.root = RootValues(self.marked.module, launch.constants)
         self.function = compute_entry_point(self.marked.module.functions, launch.entry)
         buffers = bound_pointers(self.function, launch.buffers, self.root)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from itertools import islice
 
 import numpy as np
 
 from ..ir.constants import RawValue
-from ..ir.types import F16, F32, Array, Atomic, Matrix, Scalar, Struct, Type, Vector
+from ..ir.core.interp_frame import Memory
+from ..ir.samplers import Sampler as SamplerValue
+from ..ir.samplers import read_sampler
+from ..ir.textures import read_extent
+from ..ir.types import F16, F32, Array, Atomic, Matrix, Sampler, Scalar, Struct, Texture, Type, Vector
 
 SHOWN_ELEMENTS = 8
 """Number of elements of an array that a text shows; "…" stands for the others."""
@@ -33,6 +38,17 @@ def value_text(type: Type, raw: object) -> str:
             return f"{type}({', '.join(f'{it.name}={value_text(it.type, part)}' for it, part in pairs)})"
         case _:
             return f"a {type}"
+
+
+def handle_text(type: Texture | Sampler, memory: Memory) -> str:
+    """A texture with its size in texels, or a sampler with the fields that differ from their defaults."""
+    if isinstance(type, Sampler):
+        found, default = read_sampler(memory), SamplerValue()
+        pairs = ((it.name, getattr(found, it.name)) for it in fields(found))
+        return f"{type}({', '.join(f'{name}={value}' for name, value in pairs if value != getattr(default, name))})"
+    extent = read_extent(memory)
+    sizes = [extent.width, extent.height, extent.depth][: {"1d": 1, "2d": 2}.get(type.dimension, 3)]
+    return f"{type} of {' x '.join(map(str, sizes))} texels"
 
 
 def _array_text(element: Type, parts: Sequence[RawValue]) -> str:

@@ -22,6 +22,7 @@ from ..ir.hints import unknown_name
 from ..ir.source import Source
 from ..ir.textures import is_written
 from ..ir.types import Access, AddressSpace, Atomic, Pointer, Texture, Type
+from ..transforms.core.bind_immediates import BindImmediates
 from ..transforms.from_wgsl.build import build
 from .launch import Launch
 from .paths import Part, parse_path, resolve
@@ -76,6 +77,7 @@ def who_wrote(launch: Launch, path: str, limit: int = 1000, timeout: float | Non
     if limit < 2:
         raise InputError(f"at least 2 writes are kept, not {limit}")
     module = build(launch.program)
+    BindImmediates().run(module)
     entry = next(it for it in module.functions if it.name == launch.entry)
     target = _target(path, entry, launch)
     watcher = _Watcher(target, RootValues(module, launch.constants).counts, launch.program.source, limit)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arguments import mapping_of
+from ..backend.cpu.math import is_approximated
 from ..base.errors import DeviceError, InputError
 from ..compare import EXACT, Tolerance
 from ..devices import DEVICES, adapter_named
 from ..dispatch import DispatchSize
+from ..ir.core.nodes import BuiltinCall
+from ..ir.core.structure import blocks_of
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import shown
+from ..ir.textures import format_of
+from ..ir.types import Texture, Type
 from ..sample_allowance import SampledDispatch, isotropic
 from ..sessions.calls import Constants
 from ..shader import BufferValues, Kernel
@@ -24,6 +30,8 @@ GPU_TOLERANCE: Final = Tolerance(ulp=16, absolute=1e-6)
 ULP for a division, but may be fused and reassociated ("Floating Point Accuracy"); what that comes to in a whole kernel
 is for the author of the kernel to say.
 """
+NORMALISED_TOLERANCE: Final = replace(GPU_TOLERANCE, steps=1)
+"""The same for texels of a normalised format: such floats, if they lie half way between two steps, become either."""
 
 Expected = Mapping[str, npt.ArrayLike]
 
@@ -51,8 +59,10 @@ def assert_agrees(
 
     `expected` has outputs that are known; others are compared with those of the first device. `tolerance` is for all
     outputs, or has one for each output by name. Without one, results of the CPU and the interpreters must be equal, bit
-    for bit but for NaN, and those of a GPU within `GPU_TOLERANCE`; so must be what is `expected`. What samplers add to
-    that on a GPU is estimated for each element, as `docs/accuracy.md` says; their `max_anisotropy` is taken to be 1.
+    for bit but for NaN, and those of a GPU within `GPU_TOLERANCE`, or `NORMALISED_TOLERANCE` for normalised texels; so
+    must be what is `expected`. `GPU_TOLERANCE` is for all devices if the kernel calls a function such as `sin` or
+    `pow`, which the CPU approximates. What samplers add on a GPU is estimated for each element, as `docs/accuracy.md`
+    says; their `max_anisotropy` is taken to be 1.
 
     Returns the outputs of the first device. Raises AssertionError, which lists each output of each device that differs,
     with the first difference, and what `Kernel.run` raises, with a note that names the device.
@@ -66,13 +76,16 @@ def assert_agrees(
     dispatch = SampledDispatch(kernel, buffers, workgroups, threads, constants, timeout)
     first: dict[str, npt.NDArray[Any]] = {}
     wrong: list[str] = []
+    between_processors = GPU_TOLERANCE if _approximates(kernel, constants) else EXACT
     for device in names:
         outputs = _run(kernel, buffers, threads, workgroups, constants, device, timeout)
         references = {**first, **known}
         for name, actual in outputs.items():
             if name in references:
                 against = "expected" if name in known else names[0]
-                allowed = _tolerance(tolerance, name, device, is_known=name in known)
+                is_exact = name not in known and adapter_named(device) is None
+                usual = between_processors if is_exact else _usual(kernel.shader.bindings[name].type)
+                allowed = tolerance if isinstance(tolerance, Tolerance) else (tolerance or {}).get(name, usual)
                 compared = device, *([] if name in known else names[:1])
                 found = _difference(dispatch, name, references[name], actual, allowed, compared)
                 wrong += [f"  {name}, {device} against {against}{it}" for it in found]
@@ -112,14 +125,19 @@ def _check_names(kernel: Kernel, tolerance: object, expected: Expected | None) -
                 raise InputError(unknown_name(f"{what}: the kernel writes no {shown(name)}", name, written))
 
 
-def _tolerance(
-    given: Tolerance | Mapping[str, Tolerance] | None, name: str, device: str, *, is_known: bool
-) -> Tolerance:
-    if isinstance(given, Tolerance):
-        return given
-    if given is not None and name in given:
-        return given[name]
-    return GPU_TOLERANCE if is_known or adapter_named(device) is not None else EXACT
+def _usual(type: Type) -> Tolerance:
+    """The tolerance for results of a GPU, and for what is known, of an output of a type."""
+    if not isinstance(type, Texture):
+        return GPU_TOLERANCE
+    form = format_of(type)
+    return NORMALISED_TOLERANCE if form.is_normalised and not form.is_packed else GPU_TOLERANCE
+
+
+def _approximates(kernel: Kernel, constants: Constants | None) -> bool:
+    """Whether the kernel calls a function that the CPU computes by polynomials (docs/accuracy.md)."""
+    functions = kernel.compilation(constants).specialised.functions
+    nodes = (node for function in functions for block in blocks_of(function) for node in block.instructions)
+    return any(isinstance(node, BuiltinCall) and is_approximated(node.function) for node in nodes)
 
 
 def _difference(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import keyword
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Protocol, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -32,24 +33,39 @@ _OPTIONS = ("out", "axes", "buffers", "constants", "device", "timeout")
 class Results(tuple[AnyArray, ...]):
     """The results of a function that gives several: a tuple, whose parts have names as well."""
 
-    names: tuple[str, ...]
+    _names: tuple[str, ...]
 
     def __new__(cls, names: Sequence[str], arrays: Sequence[AnyArray]) -> Self:
         """The arrays with their names, in the same order."""
         made = super().__new__(cls, arrays)
-        made.names = tuple(names)
+        made._names = tuple(names)
         return made
 
     def __getnewargs__(self) -> tuple[tuple[str, ...], tuple[AnyArray, ...]]:
-        return self.names, tuple(self)
+        return self._names, tuple(self)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, unless a result is called `names` itself."""
+        return self._names
+
+    if not TYPE_CHECKING:  # so that checkers know what tuples have
+
+        def __getattribute__(self, name: str) -> object:
+            """A result, even one that has the name of a tuple's method, such as `count`."""
+            found = {} if name.startswith("_") else super().__getattribute__("__dict__")
+            if name in (names := found.get("_names", ())):
+                return self[names.index(name)]
+            return super().__getattribute__(name)
 
     def __getattr__(self, name: str) -> AnyArray:
-        if name.startswith("__") or name not in self.names:
-            raise AttributeError(f"the results are {', '.join(self.__dict__.get('names', ()))}, none is {name!r}")
-        return self[self.names.index(name)]
+        known: tuple[str, ...] = self.__dict__.get("_names", ())
+        if name.startswith("__") or name not in known:
+            raise AttributeError(f"the results are {', '.join(known)}, none is {name!r}")
+        return self[known.index(name)]
 
     def __repr__(self) -> str:
-        return f"Results({', '.join(f'{name}={array!r}' for name, array in zip(self.names, self, strict=True))})"
+        return f"Results({', '.join(f'{name}={array!r}' for name, array in zip(self._names, self, strict=True))})"
 
 
 FunctionResult: TypeAlias = "AnyArray | Results"
@@ -201,7 +217,9 @@ def _by_position(signature: Signature, arguments: Sequence[object], named: Mappi
     if len(arguments) > len(names):
         raise InputError(f"{signature.wgsl} takes {_count(len(names))}, but {len(arguments)} are given")
     given: dict[str, object] = dict(zip(names, arguments, strict=False))
-    for name, value in named.items():
+    of_python = {it: name for name, it in _python_names(signature).items()}
+    for word, value in named.items():
+        name = of_python.get(word, word)
         if name not in names:
             message = f"{signature.name} has no parameter named {shown(name)}"
             raise InputError(unknown_name(message, name, [*names, *_OPTIONS]))
@@ -424,10 +442,23 @@ def _documentation(signature: Signature) -> str:
     return "\n".join(lines)
 
 
+def _python_names(signature: Signature) -> dict[str, str]:
+    """The names of parameters in Python: a keyword of Python, such as `in`, gets a `_` at its end."""
+    known = [it.name for it in signature.parameters]
+    return {name: _python_name(name, known) for name in known}
+
+
+def _python_name(name: str, known: Sequence[str]) -> str:
+    found = name
+    while keyword.iskeyword(found) or (found != name and found in known):
+        found += "_"
+    return found
+
+
 def _python_signature(signature: Signature) -> inspect.Signature:
     kinds = inspect.Parameter
     is_option = any(it.name in _OPTIONS for it in signature.parameters)
     kind = kinds.POSITIONAL_ONLY if is_option else kinds.POSITIONAL_OR_KEYWORD
-    own = [kinds(it.name, kind) for it in signature.parameters]
+    own = [kinds(it, kind) for it in _python_names(signature).values()]
     options = {name: "cpu" if name == "device" else None for name in _OPTIONS if name not in {it.name for it in own}}
     return inspect.Signature(own + [kinds(it, kinds.KEYWORD_ONLY, default=value) for it, value in options.items()])
