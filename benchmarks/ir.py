@@ -27,7 +27,7 @@ from tinct.frontend import load_program
 from tinct.ir.core.nodes import Module
 from tinct.ir.core.structure import blocks_of
 from tinct.ir.core.text import parse, print_module
-from tinct.ir.core.verify import verify
+from tinct.ir.core.verifier import verify
 from tinct.ir.source import Source
 from tinct.transforms.core.single_entry_point import SingleEntryPoint
 from tinct.transforms.core.substitute_overrides import SubstituteOverrides

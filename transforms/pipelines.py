@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from ..ir.binding_points import free_point
 from ..ir.core.nodes import Module, Var
 from ..ir.core.text import print_module
-from ..ir.core.verify import verify
+from ..ir.core.verifier import verify
 from ..ir.types import BindingPoint
 from .core.algebraic import Algebraic
 from .core.array_length_from_uniform import ArrayLengthFromUniform

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from ...ir.hercules import nodes as h
 from ...ir.scalars import round_f32
@@ -44,8 +44,10 @@ def float_bounds(node: h.Node, types: Types, depth: int = 8) -> Bounds | None:
             return _with_constant(
                 _OPERATIONS[op], float_bounds(lhs, types, depth - 1), float_bounds(rhs, types, depth - 1)
             )
-        case _:
+        case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
             return None
+        case _:
+            assert_never(node)
 
 
 def _of_integer(type: h.Type) -> Bounds | None:

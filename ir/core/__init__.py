@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from .operations import pure_evaluator
     from .root_values import RootValues
     from .text import parse, print_module
-    from .verify import VerifyError, verify
+    from .verifier import VerifyError, verify
 
 __all__ = [
     "Builder",
@@ -89,11 +89,11 @@ __getattr__ = lazy_names(
         "Builder": "builder",
         "Module": "nodes",
         "RootValues": "root_values",
-        "VerifyError": "verify",
+        "VerifyError": "verifier",
         "parse": "text",
         "print_module": "text",
         "pure_evaluator": "operations",
         "run": "interp",
-        "verify": "verify",
+        "verify": "verifier",
     },
 )

@@ -22,7 +22,7 @@ from .instrumented import plain_runs
 from .ir.core.interp import run
 from .ir.core.nodes import Module
 from .ir.core.text import parse, print_module
-from .ir.core.verify import VerifyError, verify
+from .ir.core.verifier import VerifyError, verify
 from .sessions.calls import Constants
 from .shader import BufferValue, Kernel
 from .transforms.passes import Pass

@@ -99,7 +99,7 @@ class CoreOrigin:
     def core(self) -> Module:
         """See `Origin`."""
         from .ir.core.text import parse
-        from .ir.core.verify import VerifyError, verify
+        from .ir.core.verifier import VerifyError, verify
 
         module = parse(self.source)
         try:

@@ -232,6 +232,7 @@ def program_of(function: Function, constants: Sequence[int], trees: WorkgroupTre
     grids where that is proved, and workgroups run long threads as `trees` say, or as on any GPU. Where `trees` may
     reassociate floats, all passes may. The function may be changed.
     """
+    from .ir.hercules.nodes import Module as HerculesModule
     from .transforms.hercules import COUNTS_OF_GRIDS, HERCULES, grid_passes
     from .transforms.hercules.for_machine import with_own_control
     from .transforms.hercules.programs import WorkgroupTrees, program_for

@@ -20,7 +20,7 @@ from tinct.ir.core.effects import has_effects, reads_memory
 from tinct.ir.core.operations import pure_evaluator, result_type
 from tinct.ir.core.structure import blocks_of
 from tinct.ir.core.text import parse, print_module
-from tinct.ir.core.verify import verify
+from tinct.ir.core.verifier import verify
 from tinct.ir.scalars import Mode
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint

@@ -15,7 +15,7 @@ from tinct.ir.core.builder import constant
 from tinct.ir.core.nodes import Block, Branch, Constant, Discard, Loop, Module, Terminator, Unary
 from tinct.ir.core.operations import result_type
 from tinct.ir.core.structure import blocks_of
-from tinct.ir.core.verify import RULES
+from tinct.ir.core.verifier import RULES
 from tinct.ir.ops import UnaryOp
 from tinct.ir.types import ABSTRACT_INT, F32, I32, U32, VOID
 

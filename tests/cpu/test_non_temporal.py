@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tinct.backend.cpu import CompiledKernel, compile_entry
-from tinct.backend.cpu import function as compiled_function
+from tinct.backend.cpu.machine import MachineCosts
 from tinct.frontend import load_program
 from tinct.ir.source import Source
 from tinct.transforms.from_wgsl import build
@@ -55,9 +55,9 @@ def test_stores_are_the_same(type: str, value: str, target: str, monkeypatch: py
     compiled = kernel(type, body)
     assert "!nontemporal" in compiled.llvm(optimised=False)
     for offset in (0, 16):
-        monkeypatch.setattr(compiled_function, "_MORE_THAN_CACHES", 1 << 60)
+        monkeypatch.setattr(MachineCosts, "cached_bytes", 1 << 60)
         expected = results(kernel(type, body), offset)
-        monkeypatch.setattr(compiled_function, "_MORE_THAN_CACHES", 0)
+        monkeypatch.setattr(MachineCosts, "cached_bytes", 0)
         assert results(compiled, offset) == expected
 
 

@@ -126,8 +126,8 @@ def test_breakpoints_conditions_and_hits() -> None:
     assert debugger.resume().reason == "ended"
     debugger.resume()
     assert debugger.invocation() == (6, 0, 0)
-    for line in (0, 99):
-        with pytest.raises(tinct.InputError, match="there is no code"):
+    for line, message in ((0, "there is no line 0"), (99, "there is no code")):
+        with pytest.raises(tinct.InputError, match=message):
             debugger.add_breakpoint(line)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tinct.ir.core.verify import findings
+from tinct.ir.core.verifier import findings
 from tinct.ir.source import Source
 from tinct.shader import Shader
 from tinct.transforms.core.mask_divergence import mask_divergence

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tinct.ir.core import print_module, verify
 from tinct.ir.core.codec import codec
 from tinct.ir.core.nodes import Module
-from tinct.ir.core.verify import VerifyError
+from tinct.ir.core.verifier import VerifyError
 from tinct.ir.schema.codec import CodecError
 from tinct.ir.source import Source
 from tinct.shader import Shader

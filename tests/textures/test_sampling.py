@@ -12,7 +12,7 @@ import pytest
 import tinct
 from tinct.buffers import pack_buffers, unpack_buffers
 from tinct.ir.core.interp import run
-from tinct.ir.core.verify import verify
+from tinct.ir.core.verifier import verify
 from tinct.ir.samplers import ADDRESS_MODES, COMPARISONS, FILTERS
 from tinct.ir.source import Source
 from tinct.origins import core_of

@@ -11,6 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.graph import predecessors
@@ -227,5 +228,7 @@ def _origins(term: h.Node) -> Iterator[tuple[h.Node, int]]:
                 pending += [(it, distance) for it in arguments]
             case h.Binary(op=h.BinaryOp.REM, lhs=lhs):  # of a coordinate that is wrapped around
                 pending.append((lhs, distance))
-            case _:
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 pass
+            case _:
+                assert_never(node)
