@@ -71,10 +71,10 @@ def _buffer(variable: Var) -> bytearray:
     """Words 1, 2, 3 …: small as integers, denormal as floats; a few elements of a runtime-sized array; no light."""
     assert isinstance(variable.type, Pointer)
     if isinstance(variable.type.store, Texture):
-        layers = 3 if variable.type.store.dimension in ("3d", "2d_array") else 1
+        layers = {"3d": 3, "2d_array": 3, "cube": 6, "cube_array": 6}.get(variable.type.store.dimension, 1)
         form = format_of(variable.type.store)
-        texels = bytes(5 * 4 * layers * form.words * 4)
-        return bytearray(pack_header(variable.type.store, TextureExtent(5, 4, layers, 1), form) + texels)
+        texels = bytes(4 * 4 * layers * form.words * 4)
+        return bytearray(pack_header(variable.type.store, TextureExtent(4, 4, layers, 1), form) + texels)
     if isinstance(variable.type.store, SamplerType):
         compare = "less" if variable.type.store.comparison else None
         return bytearray(pack_sampler(Sampler(mag_filter="linear", compare=compare)))
