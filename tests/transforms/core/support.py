@@ -101,6 +101,8 @@ def _seeded_texture(texture: Texture, numbers: random.Random) -> bytearray:
     """3 x 2 x 2 texels, or as many of these as there are dimensions, in two layers if it has layers."""
     form = format_of(texture)
     channels = () if form.is_packed or len(form.channels) == 1 else (len(form.channels),)
-    shape = (*((2,) if is_layered(texture) else ()), *(2, 2, 3)[3 - rank(texture) :], *channels)
+    is_cube = texture.dimension in ("cube", "cube_array")
+    extent = (6, 3, 3) if is_cube else (*((2,) if is_layered(texture) else ()), *(2, 2, 3)[3 - rank(texture) :])
+    shape = (*extent, *channels)
     values = [numbers.randrange(7) for _ in range(prod(shape))]
     return pack_texture(texture, np.array(values, texel_dtype(texture)).reshape(shape))
