@@ -52,15 +52,16 @@ if TYPE_CHECKING:
     from .graphs import EmittedPlan, Graph, GraphProgram, graph, host, load_graph, load_plan
     from .ir.diagnostics import Diagnostic, ShaderError
     from .ir.samplers import Sampler
+    from .kernel import Kernel
     from .nests import Nest, parse_nest
     from .print_lines import printed
     from .sessions import Buffer, Session
-    from .shader import Kernel, Shader, load
+    from .shader import Shader, load
     from .wgsl_functions import ShaderFunction, evaluate
 
 _HOMES = {
     "DEVICES": "devices",
-    "Kernel": "shader",
+    "Kernel": "kernel",
     "Sampler": "ir.samplers",
     "Shader": "shader",
     "load": "shader",

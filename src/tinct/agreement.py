@@ -16,8 +16,9 @@ from .devices import adapter_named
 from .functions import DEVICES as FUNCTION_DEVICES
 from .functions import FunctionRun, HerculesFile, load_hercules
 from .ir.diagnostics import ShaderError
+from .kernel import BufferValue, Run
 from .sample_allowance import SampledDispatch, isotropic
-from .shader import BufferValue, Run, Shader, load
+from .shader import Shader, load
 
 Arrays = Mapping[str, "npt.NDArray[Any]"]
 Status = Literal["agrees", "differs", "reference", "skipped", "failed"]

@@ -23,8 +23,8 @@ from .ir.core.interp import run
 from .ir.core.nodes import Module
 from .ir.core.text import parse, print_module
 from .ir.core.verifier import VerifyError, verify
+from .kernel import BufferValue, Kernel
 from .sessions.calls import Constants
-from .shader import BufferValue, Kernel
 from .transforms.passes import Pass
 
 _PATIENCE = 10.0

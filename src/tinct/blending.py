@@ -16,7 +16,8 @@ import numpy.typing as npt
 from .devices import adapter_named, samples_itself
 from .ir.samplers import Sampler
 from .ir.source import Source
-from .shader import BufferValue, Shader
+from .kernel import BufferValue
+from .shader import Shader
 
 MOST_BITS: Final = 16
 """A device is taken to have at most these, since so many weights are tried."""

@@ -27,12 +27,12 @@ from .devices import run_on_cpu, samples_itself
 from .dispatch import Dispatch, DispatchSize, dispatch_size
 from .ir.core.nodes import Module
 from .ir.samplers import Sampler, pack_sampler
+from .kernel import BufferValues, Kernel
 from .origins import ProgramOrigin, core_of
 from .pipeline import Job
 from .reflection import words_binding
 from .sessions.buffer import Buffer
 from .sessions.calls import Constants
-from .shader import BufferValues, Kernel
 from .transforms.core.move_samples import COUNT, WORDS, MovedSamples, move_samples
 
 Array: TypeAlias = npt.NDArray[Any]

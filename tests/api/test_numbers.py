@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import tinct
 from tinct.ir.layout_numbers import NumberType, number, store
-from tinct.shader import Kernel
+from tinct.kernel import Kernel
 
 TYPES = {
     name: NumberType(name, np.dtype(base))

@@ -16,7 +16,8 @@ from tests.differential.campaign import TIERS, run_on
 from tinct.ir.hercules import nodes as h
 from tinct.ir.hercules.text import parse, print_module
 from tinct.ir.hercules.verify import check as check_module
-from tinct.shader import Kernel, load
+from tinct.kernel import Kernel
+from tinct.shader import load
 
 from . import references
 

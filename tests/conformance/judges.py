@@ -12,7 +12,8 @@ from tinct.dispatch import Dispatch
 from tinct.ir.diagnostics import Diagnostic
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
-from tinct.shader import Kernel, Shader
+from tinct.kernel import Kernel
+from tinct.shader import Shader
 
 from .records import Record
 from .values import decode, matches

@@ -12,7 +12,8 @@ from tinct.backend.cpu.float_bounds import float_bounds
 from tinct.ir.hercules import nodes as h
 from tinct.ir.hercules.types import F32, I32, U32
 from tinct.ir.source import Source
-from tinct.shader import Kernel, Shader
+from tinct.kernel import Kernel
+from tinct.shader import Shader
 
 INF = float("inf")
 

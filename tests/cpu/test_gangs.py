@@ -14,8 +14,9 @@ from tinct.buffers import pack_buffers
 from tinct.cases import Case, load_cases
 from tinct.compare import compare
 from tinct.ir.source import Source
+from tinct.kernel import Kernel
 from tinct.reflection import reflect_bindings
-from tinct.shader import Kernel, Shader
+from tinct.shader import Shader
 
 Arrays = Mapping[str, npt.NDArray[np.generic]]
 KERNELS = load_cases(Path(__file__).parents[2] / "shaders")

@@ -12,7 +12,8 @@ import tinct
 from tinct.buffers import pack_buffers
 from tinct.dispatch import handle_facts
 from tinct.ir.source import Source
-from tinct.shader import Kernel, Shader
+from tinct.kernel import Kernel
+from tinct.shader import Shader
 
 HEAD = """
     @group(0) @binding(0) var t: texture_2d<f32>;

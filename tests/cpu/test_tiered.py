@@ -12,7 +12,7 @@ import tinct
 from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry, kernel_cache, tiered
 from tinct.backend.cpu.tiered import CpuDispatch, TieredKernel
 from tinct.base.errors import DeviceError, InputError
-from tinct.shader import Kernel
+from tinct.kernel import Kernel
 
 TEXT = """
 override turns: u32 = 1;

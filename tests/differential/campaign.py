@@ -14,7 +14,8 @@ from tinct.backend.cpu import CpuOptions, compile_entry
 from tinct.backend.cpu.emit import Tier
 from tinct.buffers import pack_buffers, unpack_buffers
 from tinct.ir.source import Source
-from tinct.shader import Kernel, Shader
+from tinct.kernel import Kernel
+from tinct.shader import Shader
 
 from .generate import Generator
 

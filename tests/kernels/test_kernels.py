@@ -16,9 +16,10 @@ from tinct.gpu import gpu_binding
 from tinct.ir.source import Source
 from tinct.ir.types import BindingPoint
 from tinct.ir.wgsl.program import FunctionInfo, Program
+from tinct.kernel import BufferValue
 from tinct.reflection import reflect_bindings, reflect_entry_point
 from tinct.sample_allowance import SampledDispatch
-from tinct.shader import BufferValue, load
+from tinct.shader import load
 
 KERNELS = load_cases(Path(__file__).parents[2] / "shaders")
 CASES = [pytest.param(case, id=f"{case.kernel}-{case.name}") for kernel in KERNELS for case in kernel.cases]

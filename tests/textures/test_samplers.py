@@ -12,7 +12,8 @@ import tinct
 from tinct.cases import load_cases
 from tinct.cli.buffer_specs import make_buffers
 from tinct.ir.source import Source
-from tinct.shader import Kernel, Shader
+from tinct.kernel import Kernel
+from tinct.shader import Shader
 
 LINEAR = tinct.Sampler(mag_filter="linear")
 COMPARING = tinct.Sampler(compare="less")

@@ -15,8 +15,9 @@ from tinct.ir.core.interp import run
 from tinct.ir.core.verifier import verify
 from tinct.ir.samplers import ADDRESS_MODES, COMPARISONS, FILTERS
 from tinct.ir.source import Source
+from tinct.kernel import Kernel
 from tinct.origins import core_of
-from tinct.shader import Kernel, Shader
+from tinct.shader import Shader
 from tinct.transforms.core.lower_samplers import LowerSamplers
 from tinct.transforms.pipelines import specialise
 from tinct.transforms.to_hercules.texels import reciprocal

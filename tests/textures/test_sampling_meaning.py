@@ -13,7 +13,8 @@ import tinct
 from tinct.backend.gpu import GpuDevice
 from tinct.ir.core.interp_sampling import half_log2
 from tinct.ir.source import Source
-from tinct.shader import Kernel, Shader
+from tinct.kernel import Kernel
+from tinct.shader import Shader
 
 Array = npt.NDArray[Any]
 RANDOM = np.random.default_rng(17)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tinct.ir.source import Source
-from tinct.shader import Sanitized, Shader
+from tinct.kernel import Sanitized
+from tinct.shader import Shader
 
 HEAD = """
 @group(0) @binding(0) var t: texture_storage_2d<r32float, read_write>;

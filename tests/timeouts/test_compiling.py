@@ -17,7 +17,8 @@ from tinct.backend.cpu import jit, llvm_process
 from tinct.base.deadline import compiling_within
 from tinct.base.errors import DeviceError
 from tinct.ir.source import Source
-from tinct.shader import Kernel, Shader
+from tinct.kernel import Kernel
+from tinct.shader import Shader
 
 TAKES_SECONDS = (
     "define void @kernel(ptr %p) {\n"

@@ -11,7 +11,8 @@ from tinct.backend.cpu import CpuOptions
 from tinct.backend.cpu.options import tier_asked_for
 from tinct.base.errors import DeviceError, InputError
 from tinct.ir.source import Source
-from tinct.shader import Kernel, Shader
+from tinct.kernel import Kernel
+from tinct.shader import Shader
 
 HEAD = """
 @group(0) @binding(0) var<storage, read_write> data: array<u32>;

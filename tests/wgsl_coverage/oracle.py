@@ -11,7 +11,7 @@ from tinct.buffers import pack_buffers, values_by_name
 from tinct.ir.core.builder import Builder, empty_block, u32
 from tinct.ir.core.interp import run
 from tinct.ir.core.structure import blocks_of
-from tinct.shader import Kernel
+from tinct.kernel import Kernel
 from tinct.transforms.core.count_blocks import BlockKey
 from tinct.transforms.core.hidden_buffer import add_hidden_buffer
 from tinct.transforms.from_wgsl.build import build

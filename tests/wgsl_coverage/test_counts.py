@@ -15,7 +15,8 @@ from tinct.counting.places import Places
 from tinct.counting.recorders import recording
 from tinct.ir.core import verify
 from tinct.ir.source import Source
-from tinct.shader import Kernel, Shader
+from tinct.kernel import Kernel
+from tinct.shader import Shader
 from tinct.transforms.core.count_blocks import BlockKey, count_blocks, totals
 from tinct.transforms.from_wgsl.build import build
 

@@ -20,8 +20,8 @@ from ..graphs import EmittedPlan, GraphProgram
 from ..ir.hints import unknown_name
 from ..ir.samplers import sampler_from
 from ..ir.types import Array, Sampler, Struct, Texture, Type, Vector
+from ..kernel import BufferValue, Kernel
 from ..reflection import BindingInfo
-from ..shader import BufferValue, Kernel
 from ..textures import shape_text, texel_dtype
 from .options import map_parts, parse_shape
 

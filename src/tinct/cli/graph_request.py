@@ -15,7 +15,7 @@ from ..graphs.edge_checks import could_be_one_to_one
 from ..graphs.files import read_graph
 from ..graphs.fusing import FusedProgram
 from ..ir.source import Source
-from ..shader import BufferValue
+from ..kernel import BufferValue
 from .buffer_specs import make_inputs
 from .graph_shown import draw_graph, print_all, print_graph, print_times
 from .graph_stream import StreamOptions, stream_graph

@@ -18,9 +18,10 @@ from ..devices import routed
 from ..dispatch import DispatchSize, Timing
 from ..ir.diagnostics import render_all
 from ..ir.source import Source
+from ..kernel import BufferValues, Kernel, Run, Sanitized
 from ..origins import CoreOrigin
 from ..sessions.calls import Constants
-from ..shader import BufferValues, Kernel, Run, Sanitized, Shader
+from ..shader import Shader
 from .buffer_specs import make_buffers
 from .check import as_json
 from .colours import paint

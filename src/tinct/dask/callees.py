@@ -18,9 +18,9 @@ from ..ir.dataflow.text import parse_type
 from ..ir.layout import runtime_array
 from ..ir.layout_numbers import shown
 from ..ir.layout_packing import value_form
+from ..kernel import Kernel
 from ..sessions import Buffer, Session
 from ..sessions.calls import Constants
-from ..shader import Kernel
 from .grid import Block
 
 Array: TypeAlias = npt.NDArray[Any]

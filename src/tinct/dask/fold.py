@@ -8,8 +8,8 @@ from typing import Any, TypeAlias, cast
 
 from ..base.errors import InputError
 from ..graphs import Graph, GraphProgram
+from ..kernel import Kernel
 from ..sessions.calls import Constants
-from ..shader import Kernel
 from .arrays import DaskArray, Delayed, dask_arrays, delayed
 from .callees import Array, Options, SizeOfBlock
 from .plan import Plan, plan_of

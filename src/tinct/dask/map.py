@@ -10,8 +10,8 @@ import numpy as np
 from ..base.errors import InputError
 from ..graphs import Graph, GraphProgram
 from ..ir.hints import unknown_name
+from ..kernel import Kernel
 from ..sessions.calls import Constants
-from ..shader import Kernel
 from .arrays import DaskArray, dask_arrays
 from .callees import Array, Options, SizeOfBlock
 from .plan import Boundary, Depth, Plan, plan_of

@@ -36,9 +36,9 @@ from ..ir.dataflow.verify import verify, verify_parts
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import is_flag, is_number, shown
 from ..ir.tokens import TextError
+from ..kernel import Kernel
 from ..reflection import BindingInfo
 from ..sessions.calls import Constants
-from ..shader import Kernel
 from .edge_checks import EdgeWarning
 from .executable import Executable
 from .host_functions import HostFunction, host

@@ -22,7 +22,7 @@ from ..base.errors import DeviceError, InputError
 from ..instrumented import plain_runs
 from ..ir.diagnostics import ShaderError
 from ..ir.layout_numbers import is_array
-from ..shader import BufferValue
+from ..kernel import BufferValue
 
 if TYPE_CHECKING:
     from .program import GraphProgram

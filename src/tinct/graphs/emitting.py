@@ -19,9 +19,9 @@ from ..buffers import pack_binding
 from ..compilation import Compilation
 from ..ir.layout import member_offsets, size_of, stride_of
 from ..ir.types import Array, Atomic, Struct, Type, Vector
+from ..kernel import BufferValue
 from ..pipeline import GpuOptions
 from ..reflection import BindingInfo
-from ..shader import BufferValue
 from .emitted.plan_file import FORMAT, FORMAT_VERSION, INPUTS_FOLDER, PLAN_FILE
 from .indirect import indirect_buffers, indirect_kernel
 from .machine import host_value

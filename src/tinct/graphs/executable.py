@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from ..shader import BufferValue
+from ..kernel import BufferValue
 from .devices import NodeChoice, Where
 from .launch import Launch
 from .plan import Plan

@@ -17,9 +17,10 @@ from ..ir.diagnostics import Diagnostic, Severity
 from ..ir.layout import runtime_array, runtime_count
 from ..ir.layout_packing import unpack
 from ..ir.source import Source
+from ..kernel import BufferValue
 from ..reflection import BindingInfo
 from ..sessions import Buffer
-from ..shader import BufferValue, Shader
+from ..shader import Shader
 from ..transforms.dataflow.fusion import Fused, fuse
 from ..transforms.dataflow.groups import Remark
 from ..transforms.to_wgsl.unit import to_unit

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from ..shader import Kernel, load
+from ..kernel import Kernel
+from ..shader import load
 from .plan import Arguments, DataExtent, Dispatch
 
 ARGUMENT_BYTES: Final = 12

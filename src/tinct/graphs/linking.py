@@ -29,7 +29,8 @@ from ..ir.dataflow.rules.table import Mistake, Part
 from ..ir.dataflow.scope import SPLIT_INPUT, Scope, scope_of, split_outputs
 from ..ir.dataflow.text import type_text
 from ..ir.hints import unknown_name
-from ..shader import Kernel, Shader
+from ..kernel import Kernel
+from ..shader import Shader
 from ..transforms.dataflow.accesses import KernelAccesses
 from .host_functions import HostFunction
 from .wgsl_types import builtin_type, fits, has_member_ports, kernel_ports, port_type

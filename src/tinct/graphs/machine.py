@@ -23,11 +23,11 @@ from ..ir.layout import runtime_array, runtime_count, sized, whole_words
 from ..ir.layout_leaves import leaf as leaf_of
 from ..ir.layout_packing import unpack
 from ..ir.textures import format_of
+from ..kernel import BufferValue, Kernel
 from ..print_lines import run_by
 from ..reflection import BindingInfo, Place, describe_binding
 from ..sessions import Buffer, Session
 from ..sessions.memory import HOST
-from ..shader import BufferValue, Kernel
 from ..textures import texel_dtype
 from .devices import NodeDevices
 from .linking import Links

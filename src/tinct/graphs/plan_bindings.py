@@ -9,8 +9,8 @@ from ..buffers import check_minimum
 from ..ir import types as wgsl
 from ..ir.layout import member_offsets, size_of, whole_words
 from ..ir.layout_packing import check_size
+from ..kernel import Kernel
 from ..reflection import BindingInfo
-from ..shader import Kernel
 from .linking import Links
 from .plan_draft import ConstantPart, PlanDraft
 from .plan_values import PlannedContent, PlannedValue

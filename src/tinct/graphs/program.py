@@ -25,8 +25,9 @@ from ..ir.hints import unknown_name
 from ..ir.layout_numbers import shown
 from ..ir.source import Source, Span
 from ..ir.types import Type
+from ..kernel import BufferValue, Kernel
 from ..reflection import BindingInfo
-from ..shader import BufferValue, Kernel, Shader
+from ..shader import Shader
 from .choosing import Chooser, check_auto
 from .devices import NodeDevices, Where, node_devices
 from .edge_checks import EdgeWarning, edge_warnings

@@ -22,10 +22,10 @@ from ..buffers import pack_binding, unpack_binding
 from ..ir import types as wgsl
 from ..ir.dataflow import interp
 from ..ir.dataflow.nodes import Element, Member
+from ..kernel import BufferValue
 from ..reflection import BindingInfo
 from ..sessions import Copy, Session
 from ..sessions.forms import like as without_memory
-from ..shader import BufferValue
 from .devices import NodeDevices
 from .executor import Executor
 from .machine import NodeTiming, SessionMachine, Value, host_value

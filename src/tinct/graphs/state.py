@@ -41,7 +41,8 @@ from ..ir.dataflow.text import expression_text
 from ..ir.dataflow.types import U32, without_atomics
 from ..ir.dataflow.verify import broken
 from ..ir.layout_numbers import shown
-from ..shader import Kernel, Shader
+from ..kernel import Kernel
+from ..shader import Shader
 from .host_functions import HostFunction
 from .wgsl_types import kernel_ports
 

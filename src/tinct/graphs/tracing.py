@@ -11,7 +11,7 @@ from ..base.errors import InputError
 from ..ir.dataflow.nodes import CreateEdge, Endpoint, Replication
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import shown
-from ..shader import Kernel
+from ..kernel import Kernel
 from .builder import WORDS, Graph, Node, Source
 from .host_functions import HostFunction
 from .operands import Input, Part, Port

@@ -9,8 +9,8 @@ from ..ir import types as wgsl
 from ..ir.dataflow.nodes import Access, Port, Type
 from ..ir.dataflow.text import parse_type
 from ..ir.layout import member_offsets, minimum_size
+from ..kernel import Kernel
 from ..reflection import BindingInfo
-from ..shader import Kernel
 
 
 def by_name(type: wgsl.Type) -> Type:

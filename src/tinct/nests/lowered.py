@@ -15,8 +15,9 @@ from ..ir.schedule.extents import extents_of, value_of
 from ..ir.schedule.interp import DTYPES
 from ..ir.schedule.nodes import Affine, Decisions, Direction, ElementType, Execution
 from ..ir.schedule.text import affine_text, print_decisions, print_nest
+from ..kernel import Kernel
 from ..passes import wgsl_of
-from ..shader import Kernel, load
+from ..shader import load
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.lower import lower
 

@@ -21,9 +21,9 @@ from ..ir.hints import unknown_name
 from ..ir.layout_numbers import shown
 from ..ir.textures import format_of
 from ..ir.types import Texture, Type
+from ..kernel import BufferValues, Kernel
 from ..sample_allowance import SampledDispatch, isotropic
 from ..sessions.calls import Constants
-from ..shader import BufferValues, Kernel
 
 GPU_TOLERANCE: Final = Tolerance(ulp=16, absolute=1e-6)
 """What a GPU's floats may be off, unless a test says it. WGSL's basic operations are correctly rounded, or within 2.5

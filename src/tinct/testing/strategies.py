@@ -16,8 +16,8 @@ from ..ir.layout_numbers import shown
 from ..ir.layout_numpy import value_dtype
 from ..ir.textures import is_multisampled
 from ..ir.types import Array, Buffer, Sampler, Struct, Texture, TextureKind, Type
+from ..kernel import Kernel
 from ..reflection import BindingInfo
-from ..shader import Kernel
 from ..textures import channel_shape, texel_dtype
 from ..wgsl_functions.signature import number_type_of, own_shape
 

@@ -25,8 +25,8 @@ from ..base.errors import InputError
 from ..ir.hints import unknown_name
 from ..ir.source import Source
 from ..ir.types import BOOL, F16, F32, I32, Type
+from ..kernel import BufferValue, Kernel
 from ..reflection import BindingInfo
-from ..shader import BufferValue, Kernel
 from ..wgsl_functions.signature import number_type_of, own_shape
 from .wgsl_text import Site, TestText
 

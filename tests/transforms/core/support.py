@@ -98,7 +98,7 @@ def seeded_buffer(variable: Var, seed: int) -> bytearray:
 
 
 def _seeded_texture(texture: Texture, numbers: random.Random) -> bytearray:
-    """3 x 2 x 2 texels, or as many of these as there are dimensions, in two layers if it has layers."""
+    """3 x 2 x 2 texels, or as many of these as there are dimensions, in two layers if it has any; cubes have 3 x 3."""
     form = format_of(texture)
     channels = () if form.is_packed or len(form.channels) == 1 else (len(form.channels),)
     is_cube = texture.dimension in ("cube", "cube_array")

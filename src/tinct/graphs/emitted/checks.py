@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, assert_never
 
 from ...base.errors import InputError
-from ...shader import Kernel
+from ...kernel import Kernel
 from .fields import Fields
 from .plan_file import ClearStep, CopyStep, DispatchStep, InputPiece, Place, PlanFile
 

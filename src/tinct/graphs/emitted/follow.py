@@ -10,8 +10,8 @@ from typing import Final, assert_never
 import numpy as np
 
 from ...base.errors import InputError
+from ...kernel import Kernel
 from ...sessions import Buffer, Session
-from ...shader import Kernel
 from ..time_limit import node_named, seconds_left
 from .plan_file import ClearStep, CopyStep, DispatchStep, FileStep, Indirect, Place, PlanFile
 

@@ -22,10 +22,11 @@ from ...ir.hints import unknown_name
 from ...ir.layout_numbers import shown
 from ...ir.source import Source
 from ...ir.tokens import TextError
+from ...kernel import BufferValue, Kernel
 from ...reflection import BindingInfo
 from ...sessions import Session
 from ...sessions.forms import like as without_memory
-from ...shader import BufferValue, Kernel, Shader
+from ...shader import Shader
 from ..machine import HostValue, described, host_value
 from ..time_limit import limit_named
 from ..wgsl_types import builtin_type
