@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -191,8 +191,12 @@ class Kernel:
         """
         from .wgpu_py import layouts_of
 
+        return layouts_of(self.bindings, self.sampled_pairs())
+
+    def sampled_pairs(self) -> Sequence[tuple[BindingPoint, BindingPoint]]:
+        """The bindings of each texture with each sampler that a builtin function takes together with it."""
         has_samplers = any(isinstance(it.type, SamplerType) for it in self.bindings)
-        return layouts_of(self.bindings, self.compilation().sampled_pairs if has_samplers else ())
+        return self.compilation().sampled_pairs if has_samplers else ()
 
     def layout_entries(self) -> dict[str, LayoutEntry]:
         """The entries of `bind_group_layouts` by the variables' names, for bind groups that are made by hand.

@@ -46,6 +46,7 @@ from .sessions.calls import Constants
 if TYPE_CHECKING:
     from .counting.kernel import CountedProgram
     from .printing import PrintingProgram
+    from .wgpu_py import Layouts
     from .wgsl_functions import ShaderFunctions
     from .wgsl_functions.expressions import Value
 
@@ -175,6 +176,18 @@ class Shader:
         if chosen not in self._kernels:
             self._kernels[chosen] = Kernel(self, self.entry_points[chosen])
         return self._kernels[chosen]
+
+    def bind_group_layouts(self) -> Layouts:
+        """The entries of bind group layouts that all compute entry points can share, by group, as wgpu-py's
+        `create_bind_group_layout` takes them.
+
+        Raises InputError if entry points have different variables at one binding (`Kernel.bind_group_layouts` has those
+        of each), and for a binding that wgpu-py does not have.
+        """
+        from .wgpu_py import shared_layouts
+
+        compute = [info.name for info in self.entry_points.values() if info.stage == Stage.COMPUTE.value]
+        return shared_layouts([self.kernel(name) for name in compute])
 
     def compilation(self, entry: str, constants: Constants) -> Compilation:
         """The compilation of an entry point, whose stages are made once. Raises InputError for unknown constants."""

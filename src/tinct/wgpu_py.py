@@ -88,6 +88,32 @@ def layouts_of(bindings: Sequence[BindingInfo], pairs: Pairs) -> Layouts:
     return found
 
 
+class LaidOut(Protocol):
+    """What is needed of a `Kernel`."""
+
+    @property
+    def bindings(self) -> Sequence[BindingInfo]:
+        """What it uses."""
+        ...
+
+    def sampled_pairs(self) -> Pairs:
+        """What it samples."""
+        ...
+
+
+def shared_layouts(kernels: Sequence[LaidOut]) -> Layouts:
+    """The layouts that pipelines of several kernels can share. Raises InputError for different variables at one
+    binding.
+    """
+    found: dict[BindingPoint, BindingInfo] = {}
+    for info in (info for kernel in kernels for info in kernel.bindings):
+        other = found.setdefault(info.point, info)
+        if other.name != info.name:
+            point = f"@group({info.group}) @binding({info.binding})"
+            raise InputError(f"entry points have different variables at {point}: {other.name!r} and {info.name!r}")
+    return layouts_of(list(found.values()), [pair for kernel in kernels for pair in kernel.sampled_pairs()])
+
+
 def _is_float(info: BindingInfo) -> bool:
     return isinstance(info.type, Texture) and str(info.type.sampled) == "f32"
 

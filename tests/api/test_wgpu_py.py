@@ -68,6 +68,22 @@ def test_layouts_have_the_names_of_wgpu() -> None:
     assert SHADER["deep"].bind_group_layouts()[2] == [{"binding": 1, "visibility": 4, "texture": deep}]
 
 
+def test_layouts_that_entry_points_share() -> None:
+    shared = SHADER.bind_group_layouts()
+    for kernel in (SHADER[name] for name in SHADER):
+        for group, entries in kernel.bind_group_layouts().items():
+            assert all(it in shared[group] for it in entries)
+    assert sum(map(len, shared.values())) == len({it.point for name in SHADER for it in SHADER[name].bindings})
+    two = tinct.load("""
+@group(0) @binding(0) var<storage, read_write> a: array<u32>;
+@group(0) @binding(0) var<storage, read_write> b: array<f32>;
+@compute @workgroup_size(1) fn first() { a[0] = 1; }
+@compute @workgroup_size(1) fn second() { b[0] = 1; }
+""")
+    with pytest.raises(tinct.InputError, match=r"different variables at @group\(0\) @binding\(0\): 'a' and 'b'"):
+        two.bind_group_layouts()
+
+
 def test_sizes_of_dispatches() -> None:
     assert SHADER["main"].dispatch_size(threads=(9, 3)) == (3, 2, 1)
     with pytest.raises(tinct.InputError):
