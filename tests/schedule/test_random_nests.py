@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tinct import InputError
-from tinct.ir.core.verify import verify
+from tinct.ir.core.verifier import verify
 
 from .random_nests import random_decisions, random_sample
 
