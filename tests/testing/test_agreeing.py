@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 
 import tinct
 from tinct.testing import Tolerance, assert_agrees, buffers
@@ -123,7 +123,7 @@ struct Outer { count: u32, grid: array<array<Inner, 2>, 3>, tail: array<Inner> }
 """)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])  # for so many textures
 @given(given=buffers(HANDLES["main"], lengths=3))
 def test_strategies_make_textures_samplers_and_nested_structures(given: dict[str, Any]) -> None:
     out = HANDLES["main"].run(given, threads=1, device="interp")["outer"]

@@ -24,7 +24,7 @@ from ..wgsl_functions.signature import number_type_of, own_shape
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-_LONGEST_SIDE = 4
+_LONGEST_SIDE = 3
 """Maximum number of texels along a side of a texture."""
 _SAMPLES = 4
 """Number of samples of a multisampled texture, the only one that WebGPU has."""
@@ -42,7 +42,7 @@ def buffers(
 
     `given` has values, or strategies, for some bindings. Runtime-sized arrays of one example all have the same number
     of elements, which `lengths` draws: 1 to 64 without it. Arrays of structures are structured arrays. Textures have 1
-    to 4 texels along each side, and one mip level. Numbers are any of their type; floats are finite unless `allow_nan`
+    to 3 texels along each side, and one mip level. Numbers are any of their type; floats are finite unless `allow_nan`
     or `allow_infinity`. Needs Hypothesis. Raises InputError for names and types that do not fit.
     """
     from hypothesis import strategies as st
