@@ -53,6 +53,15 @@ def test_check(run_tinct: Tinct, wgsl: Write) -> None:
     assert f"{bad}:2:11" in result.stderr
 
 
+@pytest.mark.parametrize("command", ["check", "fmt", "minify", "opt", "compile", "run", "bisect", "debug"])
+def test_files_of_hercules_ir_are_no_shaders(run_tinct: Tinct, command: str, tmp_path: Path) -> None:
+    path = tmp_path / "twice.hir"
+    path.write_text("fn twice(x: f32) -> f32", encoding="utf-8")
+    result = run_tinct(command, str(path))
+    assert result.exit_code == 2
+    assert f"{path} holds Hercules IR" in result.stderr
+
+
 def test_check_from_standard_input(run_tinct: Tinct) -> None:
     assert run_tinct("check", "-", stdin="fn f() {}").stdout == "<stdin>: ok\n"
 

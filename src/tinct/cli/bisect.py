@@ -17,7 +17,7 @@ from ..transforms.passes import Pass, parse_pipeline
 from ..transforms.pipelines import CORE
 from .buffer_specs import make_buffers
 from .device_names import ADAPTER_HELP, DEVICE_OR_REFERENCE, device_or_reference
-from .options import constants_option, parse_constants, parse_extent, read_source
+from .options import constants_option, parse_constants, parse_extent, read_shader
 
 DEFAULT_PASSES = "robustness,zero_init_workgroup_memory"
 
@@ -72,7 +72,7 @@ def command(
     if file.endswith(".toml"):
         jobs = [_of_case(case, against) for case in _cases(Path(file), case_name)]
     else:
-        kernel = Shader(read_source(file)).kernel(entry)
+        kernel = Shader(read_shader(file)).kernel(entry)
         dispatch = Dispatch(
             kernel,
             make_buffers(kernel, buffers, seed),

@@ -10,7 +10,7 @@ from ..frontend import check
 from ..ir.diagnostics import Diagnostic, Note, render
 from ..ir.source import Source, Span
 from .colours import paint
-from .options import format_option, read_source
+from .options import format_option, read_shader
 
 
 @click.command(
@@ -37,7 +37,7 @@ def command(files: tuple[str, ...], form: str) -> None:
     failed = False
     found: list[dict[str, object]] = []
     for name in files:
-        source = read_source(name)
+        source = read_shader(name)
         diagnostics = check(source)
         failed = failed or any(diagnostic.is_error for diagnostic in diagnostics)
         if form == "json":

@@ -18,7 +18,7 @@ from ..pipeline import ORDER_OF_STEPS, Job
 from ..shader import Shader, choose_entry
 from .files import write_text
 from .graphviz import picture
-from .options import constants_option, file_argument, parse_constants, print_text, read_source
+from .options import constants_option, file_argument, parse_constants, print_text, read_shader
 from .remarks import remarks_text
 from .trees import TREES
 
@@ -149,7 +149,7 @@ def command(
     form: str,
 ) -> None:
     """Print a stage of the compilation: syntax tree, core IR, WGSL, Hercules IR, LLVM IR or assembly."""
-    job = _Job(read_source(file), entry, parse_constants(constants), is_whole=emit in _WHOLE_MODULE and not remarks)
+    job = _Job(read_shader(file), entry, parse_constants(constants), is_whole=emit in _WHOLE_MODULE and not remarks)
     seconds, compilation = job.from_core() if start == "core" else job.from_wgsl()
     compilation.via_hercules = via is not None
     if via is not None and emit != "wgsl":

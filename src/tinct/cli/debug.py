@@ -13,7 +13,7 @@ import click
 from ..base.errors import InputError
 from ..shader import Shader
 from .buffer_specs import make_buffers
-from .options import constants_option, parse_constants, parse_extent, parse_invocation, read_source
+from .options import constants_option, parse_constants, parse_extent, parse_invocation, read_shader
 
 if TYPE_CHECKING:
     from ..debugging.engine import Debugger
@@ -76,7 +76,7 @@ def command(
         raise click.UsageError("Missing argument 'FILE'.")
     if file.endswith(".hir"):
         raise InputError(f"{file} holds Hercules IR: only WGSL can be debugged")
-    kernel = Shader(read_source(file)).kernel(entry)
+    kernel = Shader(read_shader(file)).kernel(entry)
     debugger = kernel.debug(
         make_buffers(kernel, buffers, seed),
         invocation=parse_invocation(invocation, "--invocation"),

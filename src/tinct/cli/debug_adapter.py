@@ -12,7 +12,7 @@ from ..debugging.adapter import Adapter, Message
 from ..debugging.engine import Debugger
 from ..shader import Shader
 from .buffer_specs import make_buffers
-from .options import parse_constants, parse_extent, parse_invocation, read_source
+from .options import parse_constants, parse_extent, parse_invocation, read_shader
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ def start(arguments: Message, pause: threading.Event) -> Debugger:
         raise InputError("launch needs the argument 'program', the path of a WGSL file")
     if file.endswith(".hir"):
         raise InputError(f"{file} holds Hercules IR: only WGSL can be debugged")
-    kernel = Shader(read_source(file)).kernel(_given(arguments, "entry", str))
+    kernel = Shader(read_shader(file)).kernel(_given(arguments, "entry", str))
     buffers = tuple(f"{name}={_text(value)}" for name, value in _table(arguments, "buffers").items())
     constants = tuple(f"{name}={_text(value)}" for name, value in _table(arguments, "constants").items())
     timeout = arguments.get("timeout")

@@ -9,7 +9,7 @@ import click
 from ..base.errors import InputError
 from ..formatting import format_source
 from .files import write_text
-from .options import print_text, read_source
+from .options import print_text, read_shader
 
 
 @click.command(
@@ -45,7 +45,7 @@ def command(files: tuple[str, ...], check: bool, write: bool) -> None:
 
 def _format(name: str, *, is_printed: bool, is_written: bool) -> bool:
     """Format a file. Returns whether its text was different before."""
-    source = read_source(name)
+    source = read_shader(name)
     text = format_source(source)
     is_changed = text.encode() != source.data
     if is_printed:

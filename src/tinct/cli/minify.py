@@ -10,7 +10,7 @@ import click
 from ..base.errors import InputError
 from ..minifying import minify
 from .files import write_text
-from .options import print_text, read_source
+from .options import print_text, read_shader
 from .tables import Column, Row, print_table
 
 
@@ -33,7 +33,7 @@ def command(files: tuple[str, ...], table: bool, output: Path | None) -> None:
     """Write shaders as short as they can be: the same interface, the same answers."""
     if len(files) > 1 and not table:
         raise InputError("several files: name one, or ask for --table")
-    sources = [read_source(name) for name in files]
+    sources = [read_shader(name) for name in files]
     texts = [minify(source) for source in sources]
     if table:
         _print_sizes(files, [(source.data, text.encode()) for source, text in zip(sources, texts, strict=True)])

@@ -13,7 +13,7 @@ from ..ir.source import Source
 from ..ir.wgsl import ast
 from ..origins import CoreOrigin
 from ..transforms.from_wgsl.build import build
-from .options import file_argument, is_core, print_text, read_source
+from .options import file_argument, is_core, print_text, read_shader
 from .passes import list_option
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def command(
     stage = files_of(plugins)
     passes = parse_pipeline(pipeline, stage)
     check_names(dump_after, stage)
-    source = read_source(file)
+    source = read_shader(file)
     module, unit = read_module(source, start)
 
     def dump(step: Pass[Module], module: Module) -> None:

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import click
 
+from ..arguments import is_hercules_path
 from ..base.errors import InputError
 from ..ir.source import Source
 from .streams import read_input
@@ -38,6 +39,13 @@ def read_source(name: str) -> Source:
     if name == "-":
         return read_input()
     return Source.from_file(Path(name))
+
+
+def read_shader(name: str) -> Source:
+    """The same for WGSL or core IR. Raises InputError for a file of Hercules IR."""
+    if is_hercules_path(name):
+        raise InputError(f"{name} holds Hercules IR: 'tinct hercules {name}' checks, prints and runs its functions")
+    return read_source(name)
 
 
 def is_core(source: Source, start: str | None) -> bool:

@@ -35,7 +35,7 @@ from .options import (
     parse_constants,
     parse_extent,
     parse_invocation,
-    read_source,
+    read_shader,
     via_option,
 )
 from .outputs import show_outputs
@@ -146,8 +146,7 @@ def command(
     form: str,
 ) -> None:
     """Run a compute kernel once and print, or save, the buffers it wrote."""
-    _check_is_shader(file)
-    kernel = _shader(read_source(file), start).kernel(entry)
+    kernel = _shader(read_shader(file), start).kernel(entry)
     given = make_buffers(kernel, buffers, seed)
     invocations = parse_extent(threads, "--threads")
     groups = parse_extent(workgroups, "--workgroups")
@@ -241,15 +240,6 @@ def _shader(source: Source, start: str | None) -> Shader:
     from ..passes import wgsl_of
 
     return Shader(Source.from_text(wgsl_of(CoreOrigin(source).core()), source.name))
-
-
-def _check_is_shader(file: str) -> None:
-    """Raise InputError for Hercules IR."""
-    if file.endswith(".hir"):
-        raise InputError(
-            f"{file} holds Hercules IR, whose functions 'tinct hercules {file} --run' executes: tinct run, with "
-            "--trace, --who-wrote, --sanitize and --coverage, is for WGSL"
-        )
 
 
 def _check_interpreted(chosen: list[str], name: str, *, is_other: bool) -> None:
