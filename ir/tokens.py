@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from .source import Span
+
+Item = TypeVar("Item")
 
 
 class TextError(Exception):
@@ -50,3 +54,58 @@ def tokens_of(text: str, pattern: re.Pattern[str]) -> list[Token]:
             line += lexeme.count("\n")
             line_start = match.start() + lexeme.rindex("\n") + 1
     return [*tokens, Token("end", "the end of the text", line, len(text) - line_start + 1, Span(end, end))]
+
+
+class TokenReader:
+    """The base of a parser by recursive descent: takes tokens one after another. Raises TextError."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens = tokens
+        self._position = 0
+
+    @property
+    def _next(self) -> Token:
+        return self._tokens[self._position]
+
+    def _fail(self, message: str, at: Token | None = None) -> TextError:
+        """An error at a token, or else at the next one."""
+        token = at or self._next
+        return TextError(token.line, token.column, message, token.span)
+
+    def _expected(self, what: str) -> TextError:
+        """The error that something else is next."""
+        found = self._next.text.partition("\n")[0][:40]
+        return self._fail(f"expected {what}, found {found if self._next.sort == 'end' else repr(found)}")
+
+    def _is_at(self, text: str) -> bool:
+        """Whether a mark or a name is next."""
+        return self._next.text == text and self._next.sort in ("mark", "name")
+
+    def _accept(self, text: str) -> bool:
+        """Take a mark or a name if it is next."""
+        found = self._is_at(text)
+        self._position += found
+        return found
+
+    def _take(self, text: str) -> Token:
+        """Take a mark or a name, which must be next."""
+        if not self._is_at(text):
+            raise self._expected(repr(text))
+        self._position += 1
+        return self._tokens[self._position - 1]
+
+    def _sort(self, sort: str, what: str) -> Token:
+        """Take a token of a sort, which must be next."""
+        if self._next.sort != sort:
+            raise self._expected(what)
+        self._position += 1
+        return self._tokens[self._position - 1]
+
+    def _separated(self, end: str, item: Callable[[], Item]) -> list[Item]:
+        """The items up to `end`, with commas between them."""
+        items: list[Item] = []
+        while not self._accept(end):
+            if items:
+                self._take(",")
+            items.append(item())
+        return items

@@ -22,8 +22,8 @@ class Target:
 
     `vector_bytes` is the size of a vector register, `has_fma` whether it multiplies and adds with one rounding,
     `has_half` whether it converts between f16 and f32, `has_avx512` whether it scales floats by powers of two and
-    estimates inverse roots in vectors of any size. `triple` is that of another machine, whose code does not run in
-    this process; empty for this machine.
+    estimates inverse roots in vectors of any size, `is_arm` whether it is a 64-bit Arm processor. `triple` is that of
+    another machine, whose code does not run in this process; empty for this machine.
     """
 
     processor: str
@@ -32,12 +32,20 @@ class Target:
     has_fma: bool
     has_half: bool
     has_avx512: bool
+    is_arm: bool = False
     triple: str = ""
 
 
 OTHERS = {
     "aarch64": Target(
-        "generic", "", vector_bytes=16, has_fma=True, has_half=True, has_avx512=False, triple="aarch64-linux-gnu"
+        "generic",
+        "",
+        vector_bytes=16,
+        has_fma=True,
+        has_half=True,
+        has_avx512=False,
+        is_arm=True,
+        triple="aarch64-linux-gnu",
     ),
 }
 """Machines of other kinds, by name: Armv8.0-A with NEON."""
@@ -83,7 +91,8 @@ def _target(name: str) -> Target:
         size = 64 if has_512 else 32 if has_256 else 16
         has_fma = is_arm or bool(features.get("fma"))
         has_half = is_arm or bool(features.get("f16c"))
-        return Target(str(binding.get_host_cpu_name()), str(features.flatten()), size, has_fma, has_half, has_512)
+        name = str(binding.get_host_cpu_name())
+        return Target(name, str(features.flatten()), size, has_fma, has_half, has_512, is_arm)
     available = [bool(features.get("sse4.2")), has_256, has_512]
     levels = [level for level, is_there in zip(LEVELS, available, strict=True) if is_there]
     if name not in levels:

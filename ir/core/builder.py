@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 
 from ..constants import ConstantValue, RawValue
+from ..ops import BinaryOp
 from ..source import Span
 from ..types import (
     BOOL,
@@ -198,6 +199,38 @@ class Builder(OperationBuilder):
         node = Loop(empty_block(carried), empty_block(), empty_block(), span=self.span)
         self.branch(node, initial)
         return node
+
+    @contextmanager
+    def when(self, condition: Value) -> Generator[None]:
+        """An If: what is built inside of the `with` is executed where the condition holds."""
+        node = self.enter_if(condition)
+        assert node.merge_target is not None
+        with self.at(node.false_target):
+            self.branch(node.merge_target)
+        self.block = node.true_target
+        yield
+        self.branch(node.merge_target)
+        self.block = node.merge_target
+
+    @contextmanager
+    def counting(self, first: Value, end: Value, *, step: int = 1, name: str | None = None) -> Generator[Value]:
+        """A loop whose body is what is built inside of the `with`, for each number from `first` to before `end`."""
+        counter = self.var(variable_type(AddressSpace.FUNCTION, U32), name=name, initializer=first)
+        loop = self.enter_loop()
+        self.block = loop.start_target
+        test = self.enter_if(self.binary(BinaryOp.LESS, self.load(counter), end))
+        assert test.merge_target is not None
+        with self.at(test.false_target):
+            self.branch(loop.merge_target)
+        with self.at(test.true_target):
+            self.branch(test.merge_target)
+        self.block = test.merge_target
+        yield self.load(counter)
+        self.branch(loop.continuing_target)
+        with self.at(loop.continuing_target):
+            self.store(counter, self.binary(BinaryOp.ADD, self.load(counter), u32(step)))
+            self.branch(loop.start_target)
+        self.block = loop.merge_target
 
     def enter_switch(self, condition: Value, cases: Iterable[tuple[Sequence[ConstantValue], bool]]) -> Switch:
         """End the current block with a Switch. Each case is its selectors and whether it is the default too."""

@@ -40,10 +40,10 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, TypeVar, assert_never
+from typing import Final, assert_never
 
 from ..source import Span
-from ..tokens import TextError, Token, tokens_of
+from ..tokens import Item, Token, TokenReader, tokens_of
 from .nodes import (
     Access,
     Binary,
@@ -83,8 +83,6 @@ from .nodes import (
     Statement,
     Type,
 )
-
-Item = TypeVar("Item")
 
 MOST_LEVELS: Final = 100
 """Maximum nesting of expressions and types in a text, so that no stage overflows Python's stack."""
@@ -310,45 +308,12 @@ def parse_type(text: str) -> Type:
     return _Parser(tokens_of(text, _TOKEN)).whole_type()
 
 
-class _Parser:
+class _Parser(TokenReader):
     def __init__(self, tokens: list[Token]) -> None:
-        self._tokens = tokens
-        self._position = 0
+        super().__init__(tokens)
         self._level = 0
 
     # Tokens
-
-    @property
-    def _next(self) -> Token:
-        return self._tokens[self._position]
-
-    def _fail(self, message: str, at: Token | None = None) -> TextError:
-        token = at or self._next
-        return TextError(token.line, token.column, message, token.span)
-
-    def _expected(self, what: str) -> TextError:
-        found = self._next.text.partition("\n")[0][:40]
-        return self._fail(f"expected {what}, found {found if self._next.sort == 'end' else repr(found)}")
-
-    def _is_at(self, text: str) -> bool:
-        return self._next.text == text and self._next.sort in ("mark", "name")
-
-    def _accept(self, text: str) -> bool:
-        found = self._is_at(text)
-        self._position += found
-        return found
-
-    def _take(self, text: str) -> Token:
-        if not self._is_at(text):
-            raise self._expected(repr(text))
-        self._position += 1
-        return self._tokens[self._position - 1]
-
-    def _sort(self, sort: str, what: str) -> Token:
-        if self._next.sort != sort:
-            raise self._expected(what)
-        self._position += 1
-        return self._tokens[self._position - 1]
 
     def _word(self, known: Iterable[str], what: str) -> str:
         words = list(known)
@@ -390,14 +355,6 @@ class _Parser:
             return int(token.text)
         except ValueError:  # Python's limit of digits
             raise self._fail("the number has too many digits", token) from None
-
-    def _separated(self, end: str, item: Callable[[], Item]) -> list[Item]:
-        items: list[Item] = []
-        while not self._accept(end):
-            if items:
-                self._take(",")
-            items.append(item())
-        return items
 
     def _following(self, end: str, item: Callable[[], Item]) -> list[Item]:
         """The items up to `end`, each after a comma."""

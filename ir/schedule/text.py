@@ -29,12 +29,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, TypeVar, assert_never
+from typing import Final, assert_never
 
 import numpy as np
 
 from ..source import Span
-from ..tokens import TextError, Token, tokens_of
+from ..tokens import Item, Token, TokenReader, tokens_of
 from .nodes import (
     Affine,
     Array,
@@ -65,8 +65,6 @@ from .nodes import (
     Term,
     Use,
 )
-
-Item = TypeVar("Item")
 
 PREFIXES: Final = ("-", "!", "~")
 INFIXES: Final = ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "==", "!=", "<=", ">=", "<", ">")
@@ -237,43 +235,8 @@ def parse_affine(text: str) -> Affine:
     return _Parser(tokens_of(text, _TOKEN)).whole_affine()
 
 
-class _Parser:
-    def __init__(self, tokens: list[Token]) -> None:
-        self._tokens = tokens
-        self._position = 0
-
+class _Parser(TokenReader):
     # Tokens
-
-    @property
-    def _next(self) -> Token:
-        return self._tokens[self._position]
-
-    def _fail(self, message: str, at: Token) -> TextError:
-        return TextError(at.line, at.column, message, at.span)
-
-    def _expected(self, what: str) -> TextError:
-        found = self._next.text[:40]
-        return self._fail(f"expected {what}, found {found if self._next.sort == 'end' else repr(found)}", self._next)
-
-    def _is_at(self, text: str) -> bool:
-        return self._next.text == text and self._next.sort in ("mark", "name")
-
-    def _accept(self, text: str) -> bool:
-        found = self._is_at(text)
-        self._position += found
-        return found
-
-    def _take(self, text: str) -> Token:
-        if not self._is_at(text):
-            raise self._expected(repr(text))
-        self._position += 1
-        return self._tokens[self._position - 1]
-
-    def _sort(self, sort: str, what: str) -> Token:
-        if self._next.sort != sort:
-            raise self._expected(what)
-        self._position += 1
-        return self._tokens[self._position - 1]
 
     def _name(self, what: str) -> str:
         if self._next.text in WORDS:
@@ -285,17 +248,9 @@ class _Parser:
             raise self._expected(f"{what} ({', '.join(known)})")
         return known[self._sort("name", what).text]
 
-    def _separated(self, end: str, item: Callable[[], Item]) -> tuple[Item, ...]:
-        items: list[Item] = []
-        while not self._accept(end):
-            if items:
-                self._take(",")
-            items.append(item())
-        return tuple(items)
-
     def _bracketed(self, item: Callable[[], Item]) -> tuple[Item, ...]:
         self._take("[")
-        return self._separated("]", item)
+        return tuple(self._separated("]", item))
 
     def _since(self, first: Token) -> Span:
         return Span(first.span.start, self._tokens[self._position - 1].span.end)
@@ -306,7 +261,7 @@ class _Parser:
         self._take("nest")
         name = self._name("the name of the nest")
         self._take("(")
-        sizes = self._separated(")", lambda: self._name("a size"))
+        sizes = tuple(self._separated(")", lambda: self._name("a size")))
         self._take("{")
         dimensions: list[Dimension] = []
         arrays: list[Array] = []
@@ -378,7 +333,7 @@ class _Parser:
         if self._next.sort == "name" and self._tokens[self._position + 1].text == "(":
             function = self._name("a function")
             self._take("(")
-            return function, self._separated(")", self._operand)
+            return function, tuple(self._separated(")", self._operand))
         left = self._operand()
         if self._next.sort != "mark" or self._next.text not in INFIXES:
             raise self._expected("an operator")

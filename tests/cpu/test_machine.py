@@ -51,7 +51,7 @@ def test_each_target_has_probes_and_costs_of_its_own(name: str) -> None:
             target = current_target()
         except InputError as error:
             pytest.skip(str(error))
-        jit.object_file(module(target, is_arm=name == "aarch64"), "baseline")
+        jit.object_file(module(target), "baseline")
     assert known_costs(target).source == "assumed"
 
 

@@ -155,6 +155,10 @@ def test_the_case_file_beside_the_shader(tmp_path: Path) -> None:
     (case,) = kernel.cases
     assert case.workgroups == (2, 1, 1)
     assert case.constants == {"rows": 100, "columns": 7}
+    with pytest.raises(InputError, match="size 'rows' is a whole number"):
+        lowered.toml({"rows": -1, "columns": 7})
+    with pytest.raises(InputError, match="nest 'row_sums': "):
+        lowered.toml({"rows": 2**32 - 1, "columns": 7})
 
 
 def test_no_iterations() -> None:

@@ -38,6 +38,23 @@ def values_of(function: nodes.Function) -> Iterator[nodes.AnyValue]:
         yield from block.instructions
 
 
+def add_declarations(module: nodes.Module, added: nodes.Module, scope: NameScope) -> None:
+    """Add the structures, variables and functions of a module to another one, with names that are free in its `scope`;
+    the names of structures must be.
+    """
+    for function in added.functions:
+        function.name = scope.unique(function.name)
+    for declared in added.root.instructions:
+        declared.name = None if declared.name is None else scope.unique(declared.name)
+    for function in added.functions:
+        inner = NameScope((), scope)
+        for value in values_of(function):
+            value.name = None if value.name is None else inner.unique(value.name)
+    module.structs = [*added.structs, *module.structs]
+    module.root.instructions = [*module.root.instructions, *added.root.instructions]
+    module.functions = [*added.functions, *module.functions]
+
+
 def entry_builtin(builder: Builder, function: nodes.Function, builtin: str, type: Type = U32) -> Value:
     """A builtin input of an entry point: a parameter, a member of one, or a parameter of this type that is added."""
     for parameter in function.parameters:

@@ -1,9 +1,8 @@
 """Replaces samplers by structures, and calls that take a sampler by calls of functions that load texels.
 
 A sampler becomes a storage buffer with `ir.samplers.storage_type`, so that the code is the same for all samplers: their
-filters and address modes are values that a whole dispatch shares; code for a
-sampler that is known is shorter. A cube becomes an array of its faces, as which its
-texels are in memory. The functions are WGSL (`sampling_library`).
+filters and address modes are values that a whole dispatch shares. Code for a sampler that is known is shorter. A cube
+becomes an array of its faces, as which its texels are in memory. The functions are WGSL (`sampling_library`).
 """
 
 from __future__ import annotations
@@ -13,14 +12,13 @@ from dataclasses import dataclass
 
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, u32
-from ...ir.core.names import NameScope
 from ...ir.core.sampled_pairs import handle_of, handle_variables, has_samplers
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.handle_facts import NO_FACTS, HandleFacts
 from ...ir.ops import BinaryOp
 from ...ir.types import Access, AddressSpace, BindingPoint, Pointer, Sampler, Struct, Texture, Type, pointer, sampler
-from .editing import module_names, values_of
+from .editing import add_declarations, module_names
 from .replacing import replace
 from .retyping import replace_types
 from .sampling_helpers import SAMPLER, STRUCTURES
@@ -76,14 +74,7 @@ class LowerSamplers:
             text = text.replace(name, unique)
         added = self.build(text)
         functions = {kind: next(it for it in added.functions if it.name == kind.name) for kind in kinds}
-        for function in added.functions:
-            function.name = scope.unique(function.name)
-        for function in added.functions:
-            inner = NameScope((), scope)
-            for value in values_of(function):
-                value.name = None if value.name is None else inner.unique(value.name)
-        module.structs = [*added.structs, *module.structs]
-        module.functions = [*added.functions, *module.functions]
+        add_declarations(module, added, scope)
         return functions, next(it for it in added.structs if it.name == names[SAMPLER])
 
     def _sampling_call(

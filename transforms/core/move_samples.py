@@ -18,7 +18,7 @@ from ...ir.core.builder import Builder, constant, empty_block, u32
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.types import F32, BindingPoint, Sampler, Texture, TextureKind
-from .editing import calls_in, module_names
+from .editing import add_declarations, calls_in, module_names
 from .hidden_buffer import hidden_point
 from .replacing import copy_constant
 
@@ -167,13 +167,7 @@ class _Library:
         self.module = module
         self.functions = {it.name: it for it in added.functions}
         self.variables = [it for it in added.root.instructions if isinstance(it, nodes.Var)]
-        scope = module_names(module)
-        for function in added.functions:
-            function.name = scope.unique(function.name)
-        for variable in self.variables:
-            variable.name = scope.unique(variable.name or "")
-        module.root.instructions = [*module.root.instructions, *added.root.instructions]
-        module.functions = [*added.functions, *module.functions]
+        add_declarations(module, added, module_names(module))
 
     def call(self, builder: Builder, name: str, arguments: Sequence[Value]) -> Value:
         """A call of one of the functions."""

@@ -28,17 +28,11 @@ class Cooperation:
         type = _store_type(target)
         if isinstance(type, w.Array):
             assert isinstance(type.count, int)
-            self._loop(self.index(), type.count, self.size, lambda at: self._element(target, source, at))
+            with self.builder.counting(self.index(), u32(type.count), step=self.size) as at:
+                self._element(target, source, at)
         else:
-            first = self.builder.binary(BinaryOp.EQUAL, self.index(), u32(0))
-            node = self.builder.enter_if(first)
-            assert node.merge_target is not None
-            with self.builder.at(node.false_target):
-                self.builder.branch(node.merge_target)
-            self.builder.block = node.true_target
-            self._copy(target, source)
-            self.builder.branch(node.merge_target)
-            self.builder.block = node.merge_target
+            with self.builder.when(self.builder.binary(BinaryOp.EQUAL, self.index(), u32(0))):
+                self._copy(target, source)
 
     def _element(self, target: Value, source: Value | None, at: Value) -> None:
         inner = None if source is None else self.builder.access(source, [at])
@@ -49,7 +43,8 @@ class Cooperation:
         has_atomics = _has_atomics(target) or (source is not None and _has_atomics(source))
         match _store_type(target):
             case w.Array(count=int() as count) if has_atomics:
-                self._loop(u32(0), count, 1, lambda at: self._element(target, source, at))
+                with self.builder.counting(u32(0), u32(count)) as at:
+                    self._element(target, source, at)
             case w.Struct(members=members) if has_atomics:
                 for number in range(len(members)):
                     self._element(target, source, u32(number))
@@ -64,26 +59,6 @@ class Cooperation:
             return constant(type, zero(type))
         is_atomic = isinstance(_store_type(source), w.Atomic)
         return self.builder.builtin_call("atomicLoad", [source]) if is_atomic else self.builder.load(source)
-
-    def _loop(self, first: Value, count: int, step: int, body: Callable[[Value], None]) -> None:
-        """For each number from `first` to `count`, by steps."""
-        builder = self.builder
-        counter = builder.var(w.pointer(w.AddressSpace.FUNCTION, w.U32, w.Access.READ_WRITE), initializer=first)
-        node = builder.enter_loop()
-        builder.block = node.start_target
-        test = builder.enter_if(builder.binary(BinaryOp.LESS, builder.load(counter), u32(count)))
-        assert test.merge_target is not None
-        with builder.at(test.false_target):
-            builder.branch(node.merge_target)
-        with builder.at(test.true_target):
-            builder.branch(test.merge_target)
-        builder.block = test.merge_target
-        body(builder.load(counter))
-        builder.branch(node.continuing_target)
-        with builder.at(node.continuing_target):
-            builder.store(counter, builder.binary(BinaryOp.ADD, builder.load(counter), u32(step)))
-            builder.branch(node.start_target)
-        builder.block = node.merge_target
 
 
 def _store_type(pointer: Value) -> w.Type:

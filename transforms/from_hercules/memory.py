@@ -216,24 +216,8 @@ class Memory:
             for number in range(count):
                 self._transfer_part(target, source, u32(number))
             return
-        builder = self.builder
-        index = self._variable(w.U32)
-        builder.store(index, u32(0))
-        loop = builder.enter_loop()
-        builder.block = loop.start_target
-        position = builder.load(index)
-        more = builder.enter_if(builder.binary(BinaryOp.LESS, position, u32(count)))
-        for arm, following in ((more.true_target, more.merge_target), (more.false_target, loop.merge_target)):
-            assert following is not None
-            with builder.at(arm):
-                builder.branch(following)
-        builder.block = more.merge_target
-        self._transfer_part(target, source, position)
-        builder.branch(loop.continuing_target)
-        with builder.at(loop.continuing_target):
-            builder.store(index, builder.binary(BinaryOp.ADD, builder.load(index), u32(1)))
-            builder.branch(loop.start_target)
-        builder.block = loop.merge_target
+        with self.builder.counting(u32(0), u32(count)) as position:
+            self._transfer_part(target, source, position)
 
     def _variable(self, type: w.Type) -> Value:
         return self.builder.var(w.pointer(w.AddressSpace.FUNCTION, type, w.Access.READ_WRITE), name=None)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ...ir import types as w
@@ -118,38 +117,6 @@ class Frame:
         if 1 in (left, right) and op is BinaryOp.MULTIPLY:
             return lhs if right == 1 else rhs
         return self.builder.binary(op, lhs, rhs)
-
-    @contextmanager
-    def when(self, condition: Value) -> Generator[None]:
-        """What is built inside of the `with` is executed where the condition holds."""
-        node = self.builder.enter_if(condition)
-        assert node.merge_target is not None
-        with self.builder.at(node.false_target):
-            self.builder.branch(node.merge_target)
-        self.builder.block = node.true_target
-        yield
-        self.builder.branch(node.merge_target)
-        self.builder.block = node.merge_target
-
-    def loop(self, name: str, count: Value, body: Callable[[Value], None]) -> None:
-        """`body` for each number below `count`, which is given to it."""
-        builder = self.builder
-        counter = builder.var(variable_type(w.AddressSpace.FUNCTION, w.U32), name=self.name(name), initializer=u32(0))
-        node = builder.enter_loop()
-        builder.block = node.start_target
-        test = builder.enter_if(builder.binary(BinaryOp.LESS, builder.load(counter), count))
-        assert test.merge_target is not None
-        with builder.at(test.false_target):
-            builder.branch(node.merge_target)
-        with builder.at(test.true_target):
-            builder.branch(test.merge_target)
-        builder.block = test.merge_target
-        body(builder.load(counter))
-        builder.branch(node.continuing_target)
-        with builder.at(node.continuing_target):
-            builder.store(counter, builder.binary(BinaryOp.ADD, builder.load(counter), u32(1)))
-            builder.branch(node.start_target)
-        builder.block = node.merge_target
 
     def barrier(self) -> None:
         """The invocations of the workgroup wait for each other, and see what the others wrote."""

@@ -132,15 +132,13 @@ class _Lowering:
         self.close(carry)
 
     def counted(self, loop: Loop) -> None:
-        def body(number: Value) -> None:
-            self.at[loop.level] = number
-            with self.block():
-                self.inside(loop)
-            del self.at[loop.level]
-
         dimension = loop.level.dimension
         is_alone = len(self.decided.levels[dimension]) == 1
-        self.frame.loop(dimension if is_alone else f"{dimension}_{loop.level.level}", self.count(loop.level), body)
+        name = self.frame.name(dimension if is_alone else f"{dimension}_{loop.level.level}")
+        with self.frame.builder.counting(u32(0), self.count(loop.level), name=name) as number, self.block():
+            self.at[loop.level] = number
+            self.inside(loop)
+            del self.at[loop.level]
 
     @contextmanager
     def block(self) -> Generator[None]:
@@ -178,7 +176,7 @@ class _Lowering:
         condition = self.frame.binary(BinaryOp.LESS, self.index(dimension), self.size(dimension))
         is_uniform = all(it.execution is not Execution.INVOCATION for it in self.decided.levels[dimension])
         if is_uniform or not has_barrier(nodes, self.decided):
-            with self.frame.when(condition), self.block():
+            with self.frame.builder.when(condition), self.block():
                 build()
         else:
             self.waiting.append((dimension, condition))
@@ -261,7 +259,7 @@ class _Lowering:
         with ExitStack() as stack:
             if conditions:
                 both = reduce(lambda lhs, rhs: self.frame.builder.binary(BinaryOp.AND, lhs, rhs), conditions)
-                stack.enter_context(self.frame.when(both))
+                stack.enter_context(self.frame.builder.when(both))
                 stack.enter_context(self.block())
             yield
 
@@ -312,7 +310,7 @@ class _Lowering:
         while count > 1:
             half = (count + 1) // 2
             self.frame.barrier()
-            with self.frame.when(builder.binary(BinaryOp.LESS, lane, u32(count - half))):
+            with self.frame.builder.when(builder.binary(BinaryOp.LESS, lane, u32(count - half))):
                 other = self.frame.binary(add, self.frame.binary(add, start, lane), u32(half))
                 both = [builder.load(own), builder.load(builder.access(memory, [other]))]
                 builder.store(own, self.apply(reduction.function, both))

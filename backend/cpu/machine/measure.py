@@ -55,10 +55,10 @@ class _Bench:
     """The compiled probes."""
 
     def __init__(self) -> None:
-        target, is_arm = current_target(), jit.host()[2].startswith(("aarch64", "arm64"))
+        target = current_target()
         self._lanes = target.vector_bytes // 4
-        self._numbers = numbers(target, is_arm=is_arm)
-        self._code = jit.compile_module(module(target, is_arm=is_arm), "baseline")
+        self._numbers = numbers(target)
+        self._code = jit.compile_module(module(target), "baseline")
         self._area = _filled(aligned_zeros(AREA), self._lanes)
         self._pools = {workers: _pool.Pool(workers) for workers in (1, 2)}
 

@@ -180,9 +180,9 @@ def _shuffle_of_bytes(name: str) -> Probe:
     return write
 
 
-def probes(target: Target, *, is_arm: bool) -> Mapping[str, Probe]:
+def probes(target: Target) -> Mapping[str, Probe]:
     """The probes that a target has, by the names of `AccessCosts`."""
-    of_bytes = _shuffle_of_bytes("aarch64.neon.tbl1.v16i8" if is_arm else "x86.ssse3.pshuf.b.128")
+    of_bytes = _shuffle_of_bytes("aarch64.neon.tbl1.v16i8" if target.is_arm else "x86.ssse3.pshuf.b.128")
     found = {
         "gather": _gather,
         "loads": _loads,
@@ -197,16 +197,16 @@ def probes(target: Target, *, is_arm: bool) -> Mapping[str, Probe]:
     return found | ({"conflicts": _conflicts} if target.has_avx512 else {})
 
 
-def numbers(target: Target, *, is_arm: bool) -> Mapping[str, int]:
+def numbers(target: Target) -> Mapping[str, int]:
     """The number of each probe, as the module takes it."""
-    return {name: number for number, name in enumerate((*probes(target, is_arm=is_arm), READ, WAIT))}
+    return {name: number for number, name in enumerate((*probes(target), READ, WAIT))}
 
 
-def module(target: Target, *, is_arm: bool) -> str:
+def module(target: Target) -> str:
     """The module for a target."""
     lanes = target.vector_bytes // 4
-    functions = [_function(name, lanes, write) for name, write in probes(target, is_arm=is_arm).items()]
-    cases = [(number, name) for name, number in numbers(target, is_arm=is_arm).items()]
+    functions = [_function(name, lanes, write) for name, write in probes(target).items()]
+    cases = [(number, name) for name, number in numbers(target).items()]
     switch = " ".join(f"i64 {number}, label %{name}" for number, name in cases)
     calls = "".join(
         f"{name}:\n  call void @{name}(ptr %memory, i64 %rounds, i64 %size)\n  ret void\n" for _, name in cases
@@ -223,7 +223,7 @@ define void @kernel(ptr noalias %bindings, ptr noalias %numbers, i64 %begin, i64
 none:
   ret void
 {calls}}}
-{"".join(functions)}{_READ_AND_WAIT}{_declared(target, is_arm=is_arm)}"""
+{"".join(functions)}{_READ_AND_WAIT}{_declared(target)}"""
 
 
 def _function(name: str, lanes: int, write: Probe) -> str:
@@ -291,7 +291,7 @@ done:
 """
 
 
-def _declared(target: Target, *, is_arm: bool) -> str:
+def _declared(target: Target) -> str:
     lanes = target.vector_bytes // 4
     words, places, mask = f"<{lanes} x i32>", f"<{lanes} x ptr>", f"<{lanes} x i1>"
     found = [
@@ -300,7 +300,7 @@ def _declared(target: Target, *, is_arm: bool) -> str:
         f"void @llvm.masked.store.v{lanes}i32.p0({words}, ptr, i32 immarg, {mask})",
     ]
     if target.vector_bytes == 16:
-        name = "aarch64.neon.tbl1.v16i8" if is_arm else "x86.ssse3.pshuf.b.128"
+        name = "aarch64.neon.tbl1.v16i8" if target.is_arm else "x86.ssse3.pshuf.b.128"
         found.append(f"<16 x i8> @llvm.{name}(<16 x i8>, <16 x i8>)")
     else:
         found.append(f"{words} @llvm.x86.{'avx512.permvar.si.512' if lanes == 16 else 'avx2.permd'}({words}, {words})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from operator import index
 from typing import Any, SupportsIndex, cast
@@ -29,15 +30,15 @@ Arrays = Mapping[str, npt.ArrayLike]
 Sizes = Mapping[str, int]
 
 
-class LoopNest:
+class LoopNest(ABC):
     """A nest. Arrays are given and returned by name, row by row as numpy has them."""
 
     name: str
 
     @property
+    @abstractmethod
     def ir(self) -> NestNode:
         """The nest, verified."""
-        raise NotImplementedError
 
     def __str__(self) -> str:
         """Its text, which `parse_nest` reads. Raises InputError while it is not whole."""
@@ -74,7 +75,7 @@ class LoopNest:
         them, tests for tails that the sizes rule out are left out. `reassociate` allows sums of floats and the like to
         be accumulated in parts. Raises InputError for decisions that break a rule.
         """
-        known = self._known_sizes(sizes)
+        known = self.known_sizes(sizes)
         chosen = _decisions(decisions)
         decided = Decided(self.ir, chosen, known, flag_of(reassociate, "reassociate"))
         found = illegal(decided)
@@ -82,7 +83,8 @@ class LoopNest:
             raise InputError("\n".join(f"decisions: {sentence} [{name}]" for name, sentence in found))
         return LoweredNest(self, decided)
 
-    def _known_sizes(self, sizes: Sizes | None) -> dict[str, int]:
+    def known_sizes(self, sizes: Sizes | None) -> dict[str, int]:
+        """Sizes as numbers. Raises InputError for other names, and for what is no size."""
         known = {} if sizes is None else dict(mapping_of(sizes, "sizes", self.ir.sizes or ("n",)))
         for name, size in known.items():
             if name not in self.ir.sizes:
@@ -92,7 +94,7 @@ class LoopNest:
 
     def prepared(self, arrays: Arrays, sizes: Sizes | None) -> tuple[dict[str, npt.NDArray[Any]], dict[str, int]]:
         """The inputs as arrays of their types, and all sizes. Raises InputError for what does not fit."""
-        nest, known = self.ir, self._known_sizes(sizes)
+        nest, known = self.ir, self.known_sizes(sizes)
         inputs = [it for it in nest.arrays if it.direction is Direction.IN]
         given = mapping_of(arrays, "arrays", [it.name for it in inputs] or ["x"])
         names = [it.name for it in inputs]

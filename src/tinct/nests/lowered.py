@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..base.errors import InputError
 from ..ir.core.nodes import Module
-from ..ir.schedule.extents import extents_of, value_of
+from ..ir.schedule.extents import extents_of, size_mistakes, value_of
 from ..ir.schedule.interp import DTYPES
 from ..ir.schedule.nodes import Affine, Decisions, Direction, ElementType, Execution
 from ..ir.schedule.text import affine_text, print_decisions, print_nest
@@ -111,10 +111,12 @@ class LoweredNest:
         return tuple(self.kernel.shader.overrides)
 
     def _all_sizes(self, sizes: Sizes) -> dict[str, int]:
-        known = {**self._decided.sizes, **sizes}
+        known = {**self._decided.sizes, **self.nest.known_sizes(sizes)}
         missing = [it for it in self._decided.nest.sizes if it not in known]
         if missing:
             raise InputError(f"size {missing[0]!r} is missing")
+        for mistake in size_mistakes(self._decided.scope, known):
+            raise InputError(f"nest {self.nest.name!r}: {mistake}")
         return {it: known[it] for it in self._decided.nest.sizes}
 
     def run(

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ..arguments import mapping_of
 from ..base.errors import InputError
+from ..dispatch import MAX_WORKGROUPS
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import is_array, is_row, shown
 from ..ir.source import DerivedSource, Part, Source
@@ -26,7 +27,6 @@ from .wrapper import Block, Wrapper, wrapper_for
 AnyArray: TypeAlias = npt.NDArray[Any]
 Axes: TypeAlias = "Sequence[int | Sequence[int]]"
 
-_MOST_WORKGROUPS = 65_535
 _OPTIONS = ("out", "axes", "buffers", "constants", "device", "timeout")
 
 
@@ -297,7 +297,7 @@ class _Call:
         shared = frozenset(it.parameter.name for it in arguments if it.is_shared and not _is_in_place(it.parameter))
         wrapper, runnable = runnable_for(shared)
         rows = {it.parameter.name: _rows(it, shape, is_shared=it.parameter.name in shared) for it in arguments}
-        row = min(count, _MOST_WORKGROUPS * wrapper.workgroup_size)
+        row = min(count, MAX_WORKGROUPS * wrapper.workgroup_size)
         bound = dict(buffers) | {wrapper.grid: {"count": count, "row": row}}
         bound |= {it.name: _in_block(it, rows) for it in (*wrapper.inputs, *wrapper.places)}
         bound |= {it.name: (None, count) for it in wrapper.results}

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final, assert_never
+from typing import assert_never
 
 from ...base.errors import InputError
 from ...kernel import Kernel
+from ..placing import ALIGNMENT
 from .fields import Fields
 from .plan_file import ClearStep, CopyStep, DispatchStep, InputPiece, Place, PlanFile
-
-_ALIGNMENT: Final = 256
-"""What offsets of bindings, and of all that a run writes, are multiples of."""
 
 
 def check_plan(plan: PlanFile) -> None:
@@ -53,14 +51,14 @@ def check_dispatches(plan: PlanFile, kernels: tuple[Kernel, ...]) -> None:
 def _places(plan: PlanFile) -> Iterator[tuple[Place, int]]:
     """All places, with what their offsets are multiples of."""
     for it in plan.inputs:
-        yield from ((place, _ALIGNMENT) for place in it.writes)
-    yield from ((it.place, _ALIGNMENT) for it in plan.constants)
-    yield from ((it.place, _ALIGNMENT) for it in plan.outputs)
-    yield from ((it, _ALIGNMENT) for it in plan.errors)
+        yield from ((place, ALIGNMENT) for place in it.writes)
+    yield from ((it.place, ALIGNMENT) for it in plan.constants)
+    yield from ((it.place, ALIGNMENT) for it in plan.outputs)
+    yield from ((it, ALIGNMENT) for it in plan.errors)
     for step in plan.steps:
         match step:
             case DispatchStep():
-                yield from ((it.place, _ALIGNMENT) for it in step.bindings)
+                yield from ((it.place, ALIGNMENT) for it in step.bindings)
                 if not isinstance(step.workgroups, tuple):
                     yield step.workgroups.place, 4
             case ClearStep(target):

@@ -5,18 +5,16 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, assert_never
+from typing import assert_never
 
 import numpy as np
 
 from ...base.errors import InputError
 from ...kernel import Kernel
 from ...sessions import Buffer, Session
+from ...sessions.buffer import VIEW_ALIGNMENT
 from ..time_limit import node_named, seconds_left
 from .plan_file import ClearStep, CopyStep, DispatchStep, FileStep, Indirect, Place, PlanFile
-
-_VIEW: Final = 256
-"""What the offset of a view is a multiple of."""
 
 
 @dataclass(slots=True)
@@ -80,7 +78,7 @@ class Following:
 
     def _view(self, place: Place) -> tuple[Buffer, int]:
         """A view that has a place in it, and how many bytes are before the place."""
-        skipped = place.offset % _VIEW
+        skipped = place.offset % VIEW_ALIGNMENT
         size = place.size + skipped
         return self._memory[place.buffer].view(place.offset - skipped, dtype=np.uint8, shape=size), skipped
 

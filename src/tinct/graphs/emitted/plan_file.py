@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from ...dispatch import MAX_WORKGROUPS
 from .fields import Fields
 
 FORMAT: Final = "tinct plan"
@@ -14,7 +15,6 @@ PLAN_FILE: Final = "plan.json"
 INPUTS_FOLDER: Final = "inputs"
 _ERROR_BYTES: Final = 16
 _ARGUMENT_BYTES: Final = 12
-_MOST_WORKGROUPS: Final = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +247,8 @@ def _workgroups(fields: Fields) -> tuple[int, ...] | Indirect:
         capacity = None if found.values.get("capacity") is None else found.number("capacity")
         return Indirect(_place(found, _ARGUMENT_BYTES), found.number("number"), capacity)
     counts = fields.numbers("workgroups")
-    if len(counts) != 3 or max(counts) > _MOST_WORKGROUPS:
-        raise fields.error("workgroups", f"expected three numbers of at most {_MOST_WORKGROUPS:,}, not {list(counts)}")
+    if len(counts) != 3 or max(counts) > MAX_WORKGROUPS:
+        raise fields.error("workgroups", f"expected three numbers of at most {MAX_WORKGROUPS:,}, not {list(counts)}")
     return counts
 
 
