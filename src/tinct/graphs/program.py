@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..arguments import mapping_of, path_of, seconds_of
+from ..base.deadline import compiling_within
 from ..base.errors import InputError
 from ..counting.recorders import recorders
 from ..graph_calls import call_on_ports
@@ -40,7 +41,7 @@ from .plan import Plan
 from .plan_values import Unplannable
 from .repeating import ONCE, Asked, repetition
 from .running import GraphRun, Runner, RunOptions
-from .time_limit import limit_named
+from .time_limit import limit_named, seconds_left
 
 Found = TypeVar("Found")
 
@@ -170,7 +171,10 @@ class GraphProgram(Executable):
         )
 
     def _run(self, inputs: Mapping[str, BufferValue], options: RunOptions) -> GraphRun:
-        with limit_named(self.name, options.seconds, options.deadline):
+        with (
+            limit_named(self.name, options.seconds, options.deadline),
+            compiling_within(seconds_left(options.deadline)),
+        ):
             return self._located(lambda: self.runner.run(inputs, options))
 
     def planned(self, inputs: Mapping[str, BufferValue], where: Where, feed: Mapping[str, str] | None) -> Plan:
