@@ -90,14 +90,14 @@ MOST_LEVELS: Final = 100
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*\Z")
 _COUNT: Final = re.compile(r"(?:0|[1-9][0-9]*)\Z")
 _WORDS: Final = frozenset(("true", "false", "inf", "nan"))
-_SYMBOLS: Final[Mapping[BinaryOp, str]] = {
+SYMBOLS: Final[Mapping[BinaryOp, str]] = {
     BinaryOp.ADD: "+",
     BinaryOp.SUB: "-",
     BinaryOp.MUL: "*",
     BinaryOp.DIV: "/",
     BinaryOp.REM: "%",
 }
-_RANKS: Final[Mapping[BinaryOp, int]] = {op: 1 if symbol in "+-" else 2 for op, symbol in _SYMBOLS.items()}
+_RANKS: Final[Mapping[BinaryOp, int]] = {op: 1 if symbol in "+-" else 2 for op, symbol in SYMBOLS.items()}
 _CREATE: Final = ("createNode", "createNode1D", "createNode2D", "createNode3D")
 _QUESTIONS: Final[Mapping[Question, str]] = {
     Question.NUM_DIMS: "getNumDims",
@@ -232,9 +232,9 @@ def expression_text(expression: Expression) -> str:
         case Query(question, level, dimension):
             node = "getParentNode(" * level + "getNode()" + ")" * level
             return f"{_QUESTIONS[question]}{'' if dimension is None else f'.{dimension.value}'}({node})"
-        case Binary(op, lhs, rhs) if op in _SYMBOLS:
+        case Binary(op, lhs, rhs) if op in SYMBOLS:
             left, right = _operand(lhs, _RANKS[op]), _operand(rhs, _RANKS[op] + 1)
-            return f"{left} {_SYMBOLS[op]} {right}"
+            return f"{left} {SYMBOLS[op]} {right}"
         case Binary(op, lhs, rhs):
             return f"{op.value}({expression_text(lhs)}, {expression_text(rhs)})"
         case _:
@@ -717,6 +717,6 @@ class _Parser(TokenReader):
                 return Reference(name, tuple(selectors))
 
 
-_OPERATORS: Final = {symbol: op for op, symbol in _SYMBOLS.items()}
-_FUNCTIONS: Final = {op.value: op for op in BinaryOp if op not in _SYMBOLS}
+_OPERATORS: Final = {symbol: op for op, symbol in SYMBOLS.items()}
+_FUNCTIONS: Final = {op.value: op for op in BinaryOp if op not in SYMBOLS}
 _ASKING: Final = {word: question for question, word in _QUESTIONS.items()}
