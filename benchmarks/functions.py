@@ -54,7 +54,8 @@ EXAMPLES: Mapping[str, Example] = {
         "let c = f(vec3f(a[i][0], a[i][1], a[i][2]), vec3f(b[i][0], b[i][1], b[i][2])); out[i] = array(c.x, c.y, c.z);",
     ),
     "hash": Example(
-        "fn f(a: u32) -> u32 { var x = a; for (var k = 0; k < 8; k++) { x = (x ^ (x >> 16u)) * 0x45d9f3bu; } return x; }",
+        "fn f(a: u32) -> u32 {"
+        " var x = a; for (var k = 0; k < 8; k++) { x = (x ^ (x >> 16u)) * 0x45d9f3bu; } return x; }",
         ("u32",),
         "u32",
         "out[i] = f(a[i]);",
