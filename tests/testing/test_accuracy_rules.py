@@ -51,11 +51,13 @@ enable f16;
 
 
 def test_components_of_vectors_move_together() -> None:
-    given = {"halves": np.linspace(-2, 0, 16, dtype=np.float16).reshape(8, 2)}
+    given = {"halves": np.append(np.linspace(-2, 0, 15), 14.99).astype(np.float16).reshape(8, 2)}
     allowed = ComparedDispatch(HALVES, given, threads=8)._of_results.changes["halves"][()]
     argument = given["halves"].astype(np.float64) + 1
     unit = np.spacing(np.exp2(argument).astype(np.float16)).astype(np.float64)
-    np.testing.assert_allclose(allowed, np.maximum(1 + 2 * np.abs(argument), 4) * unit, atol=float(unit.max()))
+    off = np.maximum(1 + 2 * np.abs(argument), 4) * unit
+    np.testing.assert_allclose(allowed[:7], off[:7], atol=float(unit[:7].max()))
+    assert np.isfinite(allowed).all(), "the last result is the greatest below infinity but a few"
 
 
 def test_all_functions_that_the_cpu_approximates_have_a_bound() -> None:

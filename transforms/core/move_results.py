@@ -9,13 +9,13 @@ from ...ir.core import nodes
 from ...ir.core.builder import Builder, empty_block
 from ...ir.core.structure import blocks_of
 from ...ir.types import BindingPoint, Type, Vector
-from .accuracy_bounds import BOUNDED, bound, steps
+from .accuracy_bounds import BOUNDED, PRECISIONS, bound, steps
 from .hidden_buffer import hidden_point
 from .moves import OWN, AddedFunctions, common_text
 
 BOUNDS, UNITS = OWN, OWN + 1
 """The words of the buffer for results, as f32: a result is moved by so many times its bound, and so many units in its
-last place. An infinite one stays.
+last place. A finite one stays finite, and an infinite one as it is.
 """
 OWN_WORDS: Final = 2
 
@@ -24,8 +24,8 @@ fn next_move() -> vec2f {{
     return select(vec2f(), vec2f(move_word({BOUNDS}), move_word({UNITS})), moves_next());
 }}
 
-fn moved_result(r: f32, by: vec2f, off: f32, ulp: f32) -> f32 {{
-    return select(r, r + (by.x * off + by.y * ulp), abs(r) <= 0x1.fffffep127f);
+fn moved_result(r: f32, by: vec2f, off: f32, ulp: f32, most: f32) -> f32 {{
+    return select(r, clamp(r + (by.x * off + by.y * ulp), -most, most), abs(r) <= most);
 }}
 """
 
@@ -88,7 +88,8 @@ def _mover(call: nodes.BuiltinCall) -> str:
 def _component(function: str, scalar: str, arguments: str, component: str) -> str:
     values = ", ".join(f"f32({it}{component})" for it in (*arguments, "r"))
     r = f"f32(r{component})"
-    return f"{scalar}(moved_result({r}, by, off_{function}_{scalar}({values}), ulp_{scalar}({r})))"
+    most = PRECISIONS[scalar].most
+    return f"{scalar}(moved_result({r}, by, off_{function}_{scalar}({values}), ulp_{scalar}({r}), {most}))"
 
 
 def _move(library: AddedFunctions, block: nodes.Block, call: nodes.BuiltinCall) -> None:
