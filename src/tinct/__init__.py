@@ -46,6 +46,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from . import coverage as coverage
+    from . import passes as passes
+    from . import testing as testing
     from .base.errors import DeviceError, InputError, TinctError
     from .devices import DEVICES
     from .functions import HerculesFile, HerculesFunction, load_hercules
@@ -74,14 +77,17 @@ _HOMES = {
     **dict.fromkeys(("DeviceError", "InputError", "TinctError"), "base.errors"),
     **dict.fromkeys(("Diagnostic", "ShaderError"), "ir.diagnostics"),
 }
+_MODULES = ("coverage", "passes", "testing")
 
 
 def __getattr__(name: str) -> object:
     """The public names, imported when first wanted, so that `import tinct.ir` stays light."""
-    if name not in _HOMES:
+    if name not in _HOMES and name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
     value: object = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
     globals()[name] = value
     return value

@@ -12,12 +12,13 @@ import numpy.typing as npt
 from .base.errors import DeviceError, InputError
 from .cases import Case, Input
 from .compare import Comparison, Tolerance, compare
+from .compared_dispatch import ComparedDispatch
 from .devices import adapter_named
 from .functions import DEVICES as FUNCTION_DEVICES
 from .functions import FunctionRun, HerculesFile, load_hercules
 from .ir.diagnostics import ShaderError
 from .kernel import BufferValue, Run
-from .sample_allowance import SampledDispatch, isotropic
+from .sample_allowance import isotropic
 from .shader import Shader, load
 
 Arrays = Mapping[str, "npt.NDArray[Any]"]
@@ -125,7 +126,7 @@ def _of_shader(shader: Shader, case: Case) -> tuple[Mapping[str, Input], _Runner
             trial=False,
         )
 
-    sampled = SampledDispatch(kernel, given, case.workgroups, case.threads, case.constants)
+    sampled = ComparedDispatch(kernel, given, case.workgroups, case.threads, case.constants)
     return inputs, run, sampled.compare
 
 

@@ -9,47 +9,25 @@ largest of each sample.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial, reduce
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
-from .arguments import seconds_of
 from .blending import blending_error
-from .buffers import pack_buffers, unpack_buffers, values_by_name
-from .compare import Allowance, Comparison, Tolerance, compare, distances
-from .compilation import Compilation
-from .devices import run_on_cpu, samples_itself
-from .dispatch import Dispatch, DispatchSize, dispatch_size
 from .ir.core.nodes import Module
-from .ir.samplers import Sampler, pack_sampler
-from .kernel import BufferValues, Kernel
+from .ir.samplers import Sampler
+from .kernel import BufferValues
+from .moved_runs import Arrays, Changes, MovedRuns, Repeated, changes_by_parts, largest_changes, sum_of
 from .origins import ProgramOrigin, core_of
-from .pipeline import Job
-from .reflection import words_binding
-from .sessions.buffer import Buffer
-from .sessions.calls import Constants
-from .transforms.core.move_samples import COUNT, WORDS, MovedSamples, move_samples
+from .transforms.core.move_samples import OWN_WORDS, MovedSamples, move_samples
 
-Array: TypeAlias = npt.NDArray[Any]
-Arrays: TypeAlias = Mapping[str, Array]
-_Changes: TypeAlias = Mapping[str, Allowance]
-"""How far each element of each output is off."""
-
-MOST_PARTS: Final = 16
-"""Maximum number of parts of an invocation's samples. If it takes more samples, those of a part move together."""
-
-_NAME: Final = "moves of tinct"
-"""The name of the buffer among a kernel's bindings: no WGSL name has a space."""
 _SHARES: Final = (1.0, 0.5)
 """Parts of the way to the most that a level may be off which follows from gradients."""
 
 
-class MovedOrigin(ProgramOrigin):
+class MovedSamplesOrigin(ProgramOrigin):
     """A checked WGSL program whose samples can be moved. (The cache on disk tells it from others by the name of its
     class.)
     """
@@ -68,45 +46,27 @@ def isotropic(values: BufferValues) -> BufferValues:
     return {name: replace(it, max_anisotropy=1) if isinstance(it, Sampler) else it for name, it in values.items()}
 
 
-@dataclass(eq=False)
-class SampledDispatch:
-    """A dispatch, whose results on GPUs are to be compared. `timeout` is the limit in seconds of each run."""
+class SampleAllowance:
+    """How far the results of a dispatch may be off on GPUs that sample by themselves."""
 
-    kernel: Kernel
-    buffers: BufferValues
-    workgroups: DispatchSize | None = None
-    threads: DispatchSize | None = None
-    constants: Constants | None = None
-    timeout: float | None = None
-    _known: dict[str, _Changes] = field(default_factory=dict[str, "_Changes"])
-
-    def compare(self, output: str, expected: Array, actual: Array, tolerance: Tolerance, *devices: str) -> Comparison:
-        """Compare an output, with what the devices that gave the two arrays may be off where they sample.
-
-        That is only computed if the arrays do not agree without. Raises ValueError when shapes or fields differ,
-        ShaderError, and DeviceError.
-        """
-        found = compare(expected, actual, tolerance)
-        sampling = [it for it in devices if samples_itself(it)]
-        if found.agrees or not sampling or not self._can_be_repeated:
-            return found
-        allowed = _sum(map(self._allowances, sampling))
-        return compare(expected, actual, tolerance, allowed[output])
+    def __init__(self, dispatch: Repeated) -> None:
+        self._dispatch = dispatch
+        self._known: dict[str, Changes] = {}
 
     @property
-    def _can_be_repeated(self) -> bool:
-        """Whether the kernel samples, and gets arrays, rather than buffers that have changed since."""
-        has_buffers = any(isinstance(it, Buffer) for it in self.buffers.values())
-        return not has_buffers and bool(self.kernel.compilation(self.constants).sampled_pairs)
+    def has_samples(self) -> bool:
+        """Whether the kernel samples."""
+        return bool(self._dispatch.kernel.compilation(self._dispatch.constants).sampled_pairs)
 
-    def _allowances(self, device: str) -> _Changes:
+    def on(self, device: str) -> Changes:
+        """What each element of each output may be off on a device. Raises ShaderError and DeviceError."""
         if device not in self._known:
             self._known[device] = self._moved_runs.allowances(blending_error(device))
         return self._known[device]
 
     @cached_property
-    def _moved_runs(self) -> _MovedRuns:
-        return _MovedRuns(self)
+    def _moved_runs(self) -> _SampleMoves:
+        return _SampleMoves(self._dispatch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +77,10 @@ class _Move:
     least_level: float = 0.0
     share: float = 0.0
 
-    def words(self, parts: int, part: int) -> bytes:
-        """The words that move one of so many parts of an invocation's samples; of 0 parts, all samples."""
-        floats = *self.by, self.least_level, self.share
-        return np.array([0, parts, part], np.uint32).tobytes() + np.array(floats, np.float32).tobytes()
+    @property
+    def words(self) -> tuple[float, ...]:
+        """The words of the buffer for samples."""
+        return *self.by, self.least_level, self.share
 
     def sampler(self, given: Sampler) -> Sampler:
         """A sampler with bounds on levels that let the move have its effect."""
@@ -163,66 +123,36 @@ def _place(signs: Sequence[float], error: float) -> tuple[float, float, float]:
     return x, y, z
 
 
-class _MovedRuns:
-    """Runs of a dispatch with moved samples, on the CPU."""
+class _SampleMoves:
+    """Runs of a dispatch with moved samples."""
 
-    def __init__(self, dispatch: SampledDispatch) -> None:
-        kernel = dispatch.kernel
-        facts = move_samples(ProgramOrigin(kernel.shader.program).core(), core_of)
+    def __init__(self, dispatch: Repeated) -> None:
+        program = dispatch.kernel.shader.program
+        facts = move_samples(ProgramOrigin(program).core(), core_of)
         assert facts is not None, "the kernel samples"
-        plain = kernel.compilation(dispatch.constants)
-        own = words_binding(_NAME, facts.point, WORDS)
         self._facts = facts
-        self._point = facts.point
-        self._compilation = Compilation(Job(MovedOrigin(kernel.shader.program), plain.job.entry, plain.job.constants))
-        self._bindings = (*kernel.bindings, own)
-        self._values = {**values_by_name(kernel.bindings, dispatch.buffers), _NAME: np.zeros(WORDS, np.uint32)}
-        self._packed = pack_buffers(self._bindings, self._values, "compact")
-        self._workgroups = dispatch_size(dispatch.workgroups, dispatch.threads, plain)
-        self._timeout = seconds_of(dispatch.timeout)
+        self._runs = MovedRuns(dispatch, MovedSamplesOrigin(program), facts.point, OWN_WORDS)
 
-    def allowances(self, error: float) -> _Changes:
+    def allowances(self, error: float) -> Changes:
         """What each output may be off on a device that errs so much, in texels and in levels."""
-        samplers = [it for it in self._values.values() if isinstance(it, Sampler)]
-        parts = min(self._run(_STILL, 1, 1)[1], MOST_PARTS)
-        kinds = [_moves_of_places(self._facts, error, samplers), *_moves_of_levels(self._facts, error)]
-        together = _sum(self._worst(it, 0, 0) for it in kinds)
-        if parts < 2:
-            return together
-        alone = _sum(self._worst(it, parts, part) for it in kinds for part in range(parts))
-        return _combined(np.maximum, together, alone)
+        _, count = self._run(_STILL, 1, 1)
+        kinds = [
+            _moves_of_places(self._facts, error, self._runs.samplers),
+            *_moves_of_levels(self._facts, error),
+        ]
+        return changes_by_parts(count, lambda parts, part: sum_of(self._worst(it, parts, part) for it in kinds))
 
-    def _worst(self, moves: _Moves, parts: int, part: int) -> _Changes:
+    def _worst(self, moves: _Moves, parts: int, part: int) -> Changes:
         """The largest change of each element where one of so many parts of the samples moves, or of 0 parts all."""
 
-        def changes() -> Iterator[_Changes]:
+        def pairs() -> Iterator[tuple[Arrays, Arrays]]:
             for base, others in moves:
                 before, _ = self._run(base, parts, part)
                 for move in others:
-                    after, _ = self._run(move, parts, part)
-                    yield {name: distances(before[name], after[name]) for name in before}
+                    yield before, self._run(move, parts, part)[0]
 
-        return reduce(partial(_combined, np.maximum), changes())
+        return largest_changes(pairs())
 
     def _run(self, move: _Move, parts: int, part: int) -> tuple[Arrays, int]:
         """The outputs, and the most samples that an invocation takes."""
-        buffers = dict(self._packed)
-        for it in self._bindings:
-            value = self._values[it.name]
-            if isinstance(value, Sampler):
-                buffers[it.point] = bytearray(pack_sampler(move.sampler(value)))
-            elif it.is_written:
-                buffers[it.point] = bytearray(buffers[it.point])
-        buffers[self._point][:] = move.words(parts, part)
-        run_on_cpu(Dispatch(self._compilation, self._bindings, buffers, self._workgroups, self._timeout))
-        outputs = unpack_buffers(self._bindings, buffers, self._values)
-        return outputs, int(outputs.pop(_NAME)[COUNT])
-
-
-def _sum(changes: Iterable[_Changes]) -> _Changes:
-    return reduce(partial(_combined, np.add), changes)
-
-
-def _combined(function: np.ufunc, one: _Changes, other: _Changes) -> _Changes:
-    """A function of the changes of each element."""
-    return {name: {path: function(it, other[name][path]) for path, it in paths.items()} for name, paths in one.items()}
+        return self._runs.outputs(parts, part, move.words, move.sampler)

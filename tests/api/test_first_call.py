@@ -42,3 +42,8 @@ def test_a_first_call_imports_little(tmp_path: Path) -> None:
         imported = set(modules.split())
         assert imported.isdisjoint(absent), sorted(imported.intersection(absent))
         assert "tinct.backend.cpu.gangs.emit" not in imported
+
+
+def test_public_modules_are_imported_when_they_are_wanted() -> None:
+    program = "import tinct; print(tinct.passes.optimised, tinct.testing.assert_agrees, tinct.coverage.measure)"
+    subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

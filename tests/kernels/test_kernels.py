@@ -11,6 +11,7 @@ from tinct.backend.gpu import GpuDevice, shared_device
 from tinct.buffers import pack_buffers, unpack_buffers
 from tinct.cases import Case, KernelCases, load_cases
 from tinct.compare import compare
+from tinct.compared_dispatch import ComparedDispatch
 from tinct.frontend import load_program
 from tinct.gpu import gpu_binding
 from tinct.ir.source import Source
@@ -18,7 +19,6 @@ from tinct.ir.types import BindingPoint
 from tinct.ir.wgsl.program import FunctionInfo, Program
 from tinct.kernel import BufferValue
 from tinct.reflection import reflect_bindings, reflect_entry_point
-from tinct.sample_allowance import SampledDispatch
 from tinct.shader import load
 
 KERNELS = load_cases(Path(__file__).parents[2] / "shaders")
@@ -59,7 +59,7 @@ def test_wgpu_agrees_with_the_reference(case: Case, device: GpuDevice) -> None:
         if case.samplers:
             values: dict[str, BufferValue] = {**inputs, **case.samplers}
             kernel = load(case.kernel_path).kernel(case.entry)
-            dispatch = SampledDispatch(kernel, values, case.workgroups, case.threads, case.constants)
+            dispatch = ComparedDispatch(kernel, values, case.workgroups, case.threads, case.constants)
             verdict = dispatch.compare(name, expected[name], outputs[name], tolerance, "gpu")
         else:
             verdict = compare(expected[name], outputs[name], tolerance)

@@ -13,8 +13,8 @@ import tinct
 from tinct import blending
 from tinct.backend.gpu import GpuDevice
 from tinct.compare import Allowance, Tolerance, compare
+from tinct.compared_dispatch import ComparedDispatch
 from tinct.ir.core import interp_sampling
-from tinct.sample_allowance import SampledDispatch
 from tinct.testing import assert_agrees
 
 STEP = 2.0**-8
@@ -40,8 +40,8 @@ def measured(adapter: str) -> float:
     return STEP
 
 
-def allowance(dispatch: SampledDispatch, output: str) -> Allowance:
-    return dispatch._allowances("gpu")[output]
+def allowance(dispatch: ComparedDispatch, output: str) -> Allowance:
+    return dispatch._of_samples.on("gpu")[output]
 
 
 KINDS = """
@@ -84,7 +84,7 @@ def test_it_covers_every_kind_of_sample(monkeypatch: pytest.MonkeyPatch) -> None
         s = tinct.Sampler(mag_filter=filter, min_filter=filter, mipmap_filter=filter, lod_max_clamp=1.5)
         given = {**textures, "s": s, "c": tinct.Sampler(mag_filter=filter, compare="less-equal")}
         exact = made.run(given, threads=24, device="interp")["out"]
-        allowed = allowance(SampledDispatch(made, given, threads=24), "out")[()]
+        allowed = allowance(ComparedDispatch(made, given, threads=24), "out")[()]
         worst = np.zeros(4)
         for rounding in ROUNDINGS:
             with monkeypatch.context() as patch:
@@ -128,7 +128,7 @@ def test_samples_with_opposite_signs_and_integers(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(blending, "_measured", measured)
     made, given = sharpen()
     exact = made.run(given, threads=64, device="interp")["found"]
-    dispatch = SampledDispatch(made, given, threads=64)
+    dispatch = ComparedDispatch(made, given, threads=64)
     bound = Tolerance(absolute=1e-5, steps=1)
     for rounding in ROUNDINGS:
         with monkeypatch.context() as patch:
@@ -181,7 +181,7 @@ def test_a_sampler_that_samples_nothing_allows_nothing() -> None:
         @group(0) @binding(0) var s: sampler;
         @group(0) @binding(1) var<storage, read_write> out: f32;
         @compute @workgroup_size(1) fn main() { _ = s; out = 1; }"""
-    dispatch = SampledDispatch(tinct.load(wgsl)["main"], {"s": tinct.Sampler(), "out": 0}, threads=1)
+    dispatch = ComparedDispatch(tinct.load(wgsl)["main"], {"s": tinct.Sampler(), "out": 0}, threads=1)
     assert not dispatch.compare("out", np.ones(1), np.zeros(1), Tolerance(), "gpu").agrees
 
 
@@ -214,5 +214,5 @@ def test_external_textures_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     gpu = ["gpu"] if GpuDevice.available() else []
     found = assert_agrees(made, given, threads=9, devices=["interp", "hercules", "cpu", *gpu])["out"]
     np.testing.assert_array_equal(found, plain.run(given, threads=9, device="interp")["out"])
-    allowed = allowance(SampledDispatch(made, given, threads=9), "out")[()]
+    allowed = allowance(ComparedDispatch(made, given, threads=9), "out")[()]
     assert 0 < allowed.max() < 4 * STEP

@@ -111,6 +111,50 @@ def test_pointers(device: str) -> None:
         assert [it.tolist() for it in changed] == [[6, 7.5]] * 2
 
 
+THREES = tinct.load("""
+enable f16;
+struct Body { at: vec3f, mass: f32, turn: mat2x3f, marks: array<vec3u, 2>, fixed: vec3<bool> }
+fn moved(b: Body, by: vec3h) -> Body {
+    var m = b;
+    m.at += vec3f(by);
+    m.turn[1] = b.at;
+    m.marks[1].y += 1;
+    m.fixed = !b.fixed;
+    return m;
+}
+fn turned(m: mat3x3f, v: vec3f) -> mat3x3f { return mat3x3f(m * v, v, m[2]); }
+fn any_negative(v: array<vec3i, 2>) -> vec3<bool> { return min(v[0], v[1]) < vec3i(0); }
+fn grown(p: ptr<storage, vec3f, read_write>, m: ptr<storage, mat2x3f, read_write>) { *p = *p + (*m)[1]; (*m)[0].z = 9; }
+fn five(a: vec3f, b: vec3f, c: vec3f, d: vec3f, e: vec3f, f: mat2x3f, g: vec3<bool>, h: f32) -> vec3f {
+    return select(a + b + c + d + e + f[1], vec3f(h), g);
+}
+""").functions
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_threes_lie_without_padding(device: str) -> None:
+    """Vectors of three, in which WGSL pads what numpy does not."""
+    three = np.arange(12, dtype=np.float32).reshape(4, 3)
+    body = {"at": three, "mass": [1, 2, 3, 4], "turn": np.ones((2, 3)), "marks": np.ones((4, 2, 3), int)}
+    if device != "gpu":  # which may have no f16
+        moved = one(THREES["moved"](body | {"fixed": [True, False, True]}, three, device=device))
+        assert moved["at"].tolist() == (2 * three).tolist() and moved["mass"].tolist() == [1, 2, 3, 4]
+        assert moved["turn"][2].tolist() == [[1, 1, 1], [6, 7, 8]]
+        assert moved["marks"][3].tolist() == [[1, 1, 1], [1, 2, 1]]
+        assert moved["fixed"].tolist() == [[False, True, False]] * 4
+    matrix = np.arange(9).reshape(3, 3)
+    turned = one(THREES["turned"](matrix, three, device=device))
+    np.testing.assert_array_equal(turned[:, 0], three @ matrix)
+    np.testing.assert_array_equal(turned[:, 1:], np.stack([three, np.broadcast_to(matrix[2], (4, 3))], 1))
+    pairs = [[[1, -2, 3], [4, 5, -6]], [[0, 0, 0], [-1, 0, 0]]]
+    assert one(THREES["any_negative"](pairs, device=device)).tolist() == [[False, True, True], [True, False, False]]
+    grown = several(THREES["grown"](three[:2], np.ones((2, 2, 3)), device=device))
+    assert grown.p.tolist() == [[1, 2, 3], [4, 5, 6]] and grown.m.tolist() == [[[1, 1, 9], [1, 1, 1]]] * 2
+    flags = [True, False, False]
+    five = one(THREES["five"](*[three] * 5, np.ones((4, 2, 3)), [flags] * 4, np.arange(4), device=device))
+    np.testing.assert_array_equal(five, np.where(flags, np.arange(4)[:, None], 5 * three + 1))
+
+
 @pytest.mark.parametrize("device", DEVICES)
 def test_more_values_than_storage_buffers(device: str) -> None:
     numbers = np.arange(3)

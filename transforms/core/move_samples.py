@@ -18,19 +18,18 @@ from ...ir.core.builder import Builder, constant, empty_block, u32
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.types import F32, BindingPoint, Sampler, Texture, TextureKind
-from .editing import add_declarations, calls_in, module_names
 from .hidden_buffer import hidden_point
+from .moves import OWN, AddedFunctions, common_text
 from .replacing import copy_constant
 
-COUNT, PARTS, PART, MOVES, LEAST_LEVEL, SHARE = 0, 1, 2, 3, 7, 8
-"""The words of the buffer. `COUNT` becomes the most samples that an invocation takes. A sample is moved if `PARTS` is
-0, or if its number modulo `PARTS` is `PART`: along x, y and z by the f32 at `MOVES`, in texels, and in its level of
-detail to the next multiple of the fourth, a power of two, down or up by its sign.
+MOVES, LEAST_LEVEL, SHARE = OWN, OWN + 4, OWN + 5
+"""The words of the buffer for samples, as f32. A sample is moved along x, y and z by those at `MOVES`, in texels, and
+in its level of detail to the next multiple of the fourth, a power of two, down or up by its sign.
 
 `LEAST_LEVEL` is the greatest `lod_min_clamp` of the samplers. Where the fourth move is not 0, a level that follows from
 gradients moves by `SHARE` of the most that Vulkan allows, down or up.
 """
-WORDS: Final = 9
+OWN_WORDS: Final = 6
 
 ROUNDING: Final = 2.0**-21
 """How far coordinates are moved in addition, relative to them, or to 1 if they are less: four units in the last place.
@@ -47,19 +46,9 @@ _SHAPES: Final[Mapping[str, tuple[str, str, str]]] = {
 """The types of coordinates and of extents, with the components of the moves."""
 
 _COMMON: Final = f"""
-var<private> samples_taken: u32;
-
-fn move_word(index: u32) -> f32 {{ return bitcast<f32>(atomicLoad(&sample_moves[index])); }}
-
 // How the next sample is moved: all 0 if it stays.
 fn next_move() -> vec4f {{
-    let number = samples_taken;
-    samples_taken = number + 1u;
-    atomicMax(&sample_moves[{COUNT}], number + 1u);
-    let parts = atomicLoad(&sample_moves[{PARTS}]);
-    if parts != 0u && number % parts != atomicLoad(&sample_moves[{PART}]) {{
-        return vec4f();
-    }}
+    if !moves_next() {{ return vec4f(); }}
     return vec4f(move_word({MOVES}), move_word({MOVES + 1}), move_word({MOVES + 2}), move_word({MOVES + 3}));
 }}
 
@@ -122,10 +111,10 @@ def move_samples(module: nodes.Module, build: Callable[[str], nodes.Module]) -> 
         return None
     shapes = list(dict.fromkeys(_shape(_texture(call)) for _, call in sites))
     point = hidden_point(module)
-    library = _Library(module, build(_text(point, shapes)))
+    library = AddedFunctions(module, build(_text(point, shapes)))
     for block, call in reversed(sites):
         _move(library, block, call)
-    _share_resources(module, library)
+    library.share_variables()
     return MovedSamples(
         point=point,
         axes=max(len(_SHAPES[it][1]) for it in shapes),
@@ -143,8 +132,7 @@ def _sites(module: nodes.Module) -> Iterator[tuple[nodes.Block, nodes.BuiltinCal
 
 
 def _text(point: BindingPoint, shapes: Sequence[str]) -> str:
-    head = f"@group({point.group}) @binding({point.binding}) var<storage, read_write> sample_moves"
-    return f"{head}: array<atomic<u32>, {WORDS}>;\n{_COMMON}{''.join(map(_text_of_shape, shapes))}"
+    return common_text(point, OWN_WORDS) + _COMMON + "".join(map(_text_of_shape, shapes))
 
 
 def _text_of_shape(shape: str) -> str:
@@ -158,22 +146,6 @@ def _text_of_shape(shape: str) -> str:
     if shape == "line":
         return text
     return text + _OF_GRADIENTS.format(**values, share=SHARE, lower=-levels, upper=0.5 + levels)
-
-
-class _Library:
-    """The functions that move samples, in the module to which they were added."""
-
-    def __init__(self, module: nodes.Module, added: nodes.Module) -> None:
-        self.module = module
-        self.functions = {it.name: it for it in added.functions}
-        self.variables = [it for it in added.root.instructions if isinstance(it, nodes.Var)]
-        add_declarations(module, added, module_names(module))
-
-    def call(self, builder: Builder, name: str, arguments: Sequence[Value]) -> Value:
-        """A call of one of the functions."""
-        callee = self.functions[name]
-        operands = [copy_constant(it) if isinstance(it, nodes.Constant) else it for it in arguments]
-        return builder.append(nodes.Call(callee, operands, callee.return_type, None, span=builder.span))
 
 
 def _texture(call: nodes.BuiltinCall) -> Texture:
@@ -200,7 +172,7 @@ def _first_own(call: nodes.BuiltinCall) -> int:
     return _sampler_index(call) + 2 + is_array
 
 
-def _move(library: _Library, block: nodes.Block, call: nodes.BuiltinCall) -> None:
+def _move(library: AddedFunctions, block: nodes.Block, call: nodes.BuiltinCall) -> None:
     """Put what moves a sample before its call."""
     builder = Builder(library.module, empty_block())
     builder.span = call.span
@@ -238,12 +210,3 @@ def _copied(value: Value) -> Value:
 def _levels(builder: Builder, texture: Value) -> Value:
     is_external = isinstance(texture.type, Texture) and texture.type.kind is TextureKind.EXTERNAL
     return u32(1) if is_external else builder.builtin_call("textureNumLevels", [texture])
-
-
-def _share_resources(module: nodes.Module, library: _Library) -> None:
-    """List the variables of the library in all functions that use them, also by a call. Callees come first."""
-    users = {it for it in library.functions.values() if it.resources}
-    for function in module.functions:
-        if function not in users and any(call.callee in users for _, call in calls_in(function)):
-            users.add(function)
-            function.resources = [*function.resources, *library.variables]

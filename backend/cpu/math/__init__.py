@@ -15,7 +15,7 @@ from ..llvm import FunctionText, Ops
 from . import exponential, hyperbolic, inverse_trigonometric, roots, trigonometric
 from .reals import Reals
 
-__all__ = ["Reals", "define", "is_approximated", "is_transcendental"]
+__all__ = ["Reals", "define", "is_transcendental"]
 
 _UNARY: dict[str, Callable[[Reals, str], str]] = {
     "exp": exponential.exp,
@@ -45,11 +45,6 @@ _BINARY: dict[str, Callable[[Reals, str, str], str]] = {
 def is_transcendental(name: str) -> bool:
     """Whether `define` supports the function."""
     return name in _UNARY or name in _BINARY
-
-
-def is_approximated(name: str) -> bool:
-    """Whether results of the function may differ from the interpreter's, which computes in double precision."""
-    return is_transcendental(name) or name in ("degrees", "radians")
 
 
 def define(name: str, ops: Ops) -> str:

@@ -166,7 +166,9 @@ class GraphRequest:
 
 
 def _print_failure(graph: GraphProgram, given: Mapping[str, BufferValue]) -> None:
-    """Why a run executes the graph as it was, though it was fused."""
+    """Why a run executes the graph as it was, though it was fused, or its nodes one by one."""
     failure = graph.failure(given) if isinstance(graph, FusedProgram) else None
     if failure is not None:
         click.echo(f"this run executes the graph as it was: {failure}", err=True)
+    elif graph.why_one_by_one is not None:
+        click.echo(f"this run executes the nodes one by one, without a plan: {graph.why_one_by_one}", err=True)

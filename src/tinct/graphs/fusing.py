@@ -87,8 +87,8 @@ class FusedProgram(GraphProgram):
 
         Raises InputError for inputs that do not fit.
         """
-        if self.original.has_instruments:
-            return "a kernel prints, or coverage is measured"
+        if (reason := self.original.why_one_by_one) is not None:
+            return reason
         facts = _InputFacts(self.inputs, inputs)
         try:
             failures = (test.failure(facts) for test in self._fusion.tests)

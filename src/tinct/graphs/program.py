@@ -129,13 +129,18 @@ class GraphProgram(Executable):
         return dict(self.links.kernels)
 
     @property
-    def has_instruments(self) -> bool:
-        """Whether a kernel prints, or coverage is measured: the nodes are then run one by one."""
-        return not runs_are_plain() and (self._prints or bool(recorders()))
+    def why_one_by_one(self) -> str | None:
+        """Why a run executes the nodes one by one, without a plan and not fused: a kernel prints, or coverage is
+        measured, in words. None otherwise.
+        """
+        if runs_are_plain() or not (self._printing or recorders()):
+            return None
+        return f"{self._printing[0]!r} prints" if self._printing else "coverage is measured"
 
     @cached_property
-    def _prints(self) -> bool:
-        return any(it.prints for it in self.links.kernels.values())
+    def _printing(self) -> tuple[str, ...]:
+        """The names of the leaves whose kernels print."""
+        return tuple(name for name, it in self.links.kernels.items() if it.prints)
 
     def output_type(self, name: str) -> Type:
         """The WGSL type of an output."""

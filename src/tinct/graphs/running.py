@@ -128,7 +128,7 @@ class Runner:
         if options.repetition.most == 0:
             return self._not_run(inputs, options.repetition)
         plan = given = None
-        if not (options.is_walked or self.graph.has_instruments):
+        if not options.is_walked and self.graph.why_one_by_one is None:
             given = self._packed(inputs)
             plan = None if given is None else self.plan(given, options)
         if plan is None or given is None:

@@ -10,19 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import mapping_of
-from ..backend.cpu.math import is_approximated
 from ..base.errors import DeviceError, InputError
 from ..compare import EXACT, Tolerance
+from ..compared_dispatch import ComparedDispatch
 from ..devices import DEVICES, adapter_named
 from ..dispatch import DispatchSize
-from ..ir.core.nodes import BuiltinCall
-from ..ir.core.structure import blocks_of
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import shown
 from ..ir.textures import format_of
 from ..ir.types import Texture, Type
 from ..kernel import BufferValues, Kernel
-from ..sample_allowance import SampledDispatch, isotropic
+from ..sample_allowance import isotropic
 from ..sessions.calls import Constants
 
 GPU_TOLERANCE: Final = Tolerance(ulp=16, absolute=1e-6)
@@ -60,9 +58,9 @@ def assert_agrees(
     `expected` has outputs that are known; others are compared with those of the first device. `tolerance` is for all
     outputs, or has one for each output by name. Without one, results of the CPU and the interpreters must be equal, bit
     for bit but for NaN, and those of a GPU within `GPU_TOLERANCE`, or `NORMALISED_TOLERANCE` for normalised texels; so
-    must be what is `expected`. `GPU_TOLERANCE` is for all devices if the kernel calls a function such as `sin` or
-    `pow`, which the CPU approximates. What samplers add on a GPU is estimated for each element, as `docs/accuracy.md`
-    says; their `max_anisotropy` is taken to be 1.
+    must be what is `expected`. If they are not, and the kernel calls functions such as `sin` or `pow`, what WGSL lets
+    the results of these be off is estimated for each element, as `docs/accuracy.md` says. So is, with any tolerance,
+    what samplers add on a GPU; their `max_anisotropy` is taken to be 1.
 
     Returns the outputs of the first device. Raises AssertionError, which lists each output of each device that differs,
     with the first difference, and what `Kernel.run` raises, with a note that names the device.
@@ -73,21 +71,20 @@ def assert_agrees(
     _check_names(kernel, tolerance, expected)
     known = {name: np.asarray(value) for name, value in (expected or {}).items()}
     buffers = isotropic(mapping_of(buffers, "buffers", kernel.info.bindings))
-    dispatch = SampledDispatch(kernel, buffers, workgroups, threads, constants, timeout)
+    dispatch = ComparedDispatch(kernel, buffers, workgroups, threads, constants, timeout)
     first: dict[str, npt.NDArray[Any]] = {}
     wrong: list[str] = []
-    between_processors = GPU_TOLERANCE if _approximates(kernel, constants) else EXACT
     for device in names:
         outputs = _run(kernel, buffers, threads, workgroups, constants, device, timeout)
         references = {**first, **known}
-        for name, actual in outputs.items():
+        for name in outputs:
             if name in references:
                 against = "expected" if name in known else names[0]
                 is_exact = name not in known and adapter_named(device) is None
-                usual = between_processors if is_exact else _usual(kernel.shader.bindings[name].type)
-                allowed = tolerance if isinstance(tolerance, Tolerance) else (tolerance or {}).get(name, usual)
+                usual = EXACT if is_exact else _usual(kernel.shader.bindings[name].type)
+                given = tolerance if isinstance(tolerance, Tolerance) else (tolerance or {}).get(name)
                 compared = device, *([] if name in known else names[:1])
-                found = _difference(dispatch, name, references[name], actual, allowed, compared)
+                found = _difference(dispatch, name, (references[name], outputs[name]), (given, usual), compared)
                 wrong += [f"  {name}, {device} against {against}{it}" for it in found]
         first = first or outputs
     if wrong:
@@ -133,23 +130,27 @@ def _usual(type: Type) -> Tolerance:
     return NORMALISED_TOLERANCE if form.is_normalised and not form.is_packed else GPU_TOLERANCE
 
 
-def _approximates(kernel: Kernel, constants: Constants | None) -> bool:
-    """Whether the kernel calls a function that the CPU computes by polynomials (docs/accuracy.md)."""
-    functions = kernel.compilation(constants).specialised.functions
-    nodes = (node for function in functions for block in blocks_of(function) for node in block.instructions)
-    return any(isinstance(node, BuiltinCall) and is_approximated(node.function) for node in nodes)
-
-
 def _difference(
-    dispatch: SampledDispatch,
+    dispatch: ComparedDispatch,
     name: str,
-    expected: npt.NDArray[Any],
-    actual: npt.NDArray[Any],
-    tolerance: Tolerance,
+    values: tuple[npt.NDArray[Any], npt.NDArray[Any]],
+    tolerances: tuple[Tolerance | None, Tolerance],
     devices: Sequence[str],
 ) -> list[str]:
+    """What is wrong with an output, given what is expected and what is there, and the tolerance that was given with
+    the usual one.
+    """
+    given, usual = tolerances
     try:
-        found = dispatch.compare(name, expected, actual, tolerance, *devices)
+        if given is not None:
+            found, allowed = dispatch.compare(name, *values, given, *devices), str(given)
+        else:
+            found, allowed = dispatch.compare_by_rules(name, *values, usual, *devices), str(usual)
+            allowed += _allowed_by(dispatch.bounded_functions)
     except ValueError as error:
         return [f": {error}"]
-    return [] if found.agrees else [f" ({tolerance}): {found}"]
+    return [] if found.agrees else [f" ({allowed}): {found}"]
+
+
+def _allowed_by(functions: Sequence[str]) -> str:
+    return f", and what WGSL allows {', '.join(functions)}" if functions else ""

@@ -22,7 +22,7 @@ from ..ir.types import AddressSpace
 from ..ir.wgsl.program import FunctionInfo, Program
 from .signature import Named, Parameter, Signature, own_shape, signature_of
 from .values import Argument, argument_of, common_shape, dtype_of, for_memory, from_memory
-from .wrapper import Block, Wrapper, wrapper_for
+from .wrapper import Block, Shape, Wrapper, workgroup_size, wrapper_for
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Axes: TypeAlias = "Sequence[int | Sequence[int]]"
@@ -110,7 +110,7 @@ class ShaderFunction:
     def __init__(self, program: Program, info: FunctionInfo, load: Callable[[Source, str], Runnable]) -> None:
         self._program = program
         self._load = load
-        self._runnable: dict[frozenset[str], tuple[Wrapper, Runnable]] = {}
+        self._runnable: dict[Shape, tuple[Wrapper, Runnable]] = {}
         self._signature = signature_of(program, info)
         self.__name__ = info.name
         self.__qualname__ = info.name
@@ -164,13 +164,13 @@ class ShaderFunction:
         given = _by_position(self._signature, arguments, named)
         return _Call(self._signature, options, given).run(self._runnable_for)
 
-    def _runnable_for(self, shared: frozenset[str]) -> tuple[Wrapper, Runnable]:
-        """The entry point for calls that share these parameters, made once."""
-        if shared not in self._runnable:
-            wrapper = wrapper_for(self._program, self._signature, shared)
+    def _runnable_for(self, shape: Shape) -> tuple[Wrapper, Runnable]:
+        """The entry point for calls of a shape, made once."""
+        if shape not in self._runnable:
+            wrapper = wrapper_for(self._program, self._signature, shape)
             source = _with_more(self._program.source, wrapper.text)
-            self._runnable[shared] = wrapper, self._load(source, wrapper.entry)
-        return self._runnable[shared]
+            self._runnable[shape] = wrapper, self._load(source, wrapper.entry)
+        return self._runnable[shape]
 
 
 class ShaderFunctions:
@@ -245,7 +245,7 @@ class _Call:
     options: CallOptions
     given: list[object]
 
-    def run(self, runnable_for: Callable[[frozenset[str]], tuple[Wrapper, Runnable]]) -> FunctionResult:
+    def run(self, runnable_for: Callable[[Shape], tuple[Wrapper, Runnable]]) -> FunctionResult:
         """The results."""
         parameters, results = self.signature.parameters, self.signature.results
         axes = _axes(self.signature, self.options.axes)
@@ -287,7 +287,7 @@ class _Call:
         arguments: list[Argument],
         shape: tuple[int, ...],
         buffers: dict[str, Any],
-        runnable_for: Callable[[frozenset[str]], tuple[Wrapper, Runnable]],
+        runnable_for: Callable[[Shape], tuple[Wrapper, Runnable]],
     ) -> dict[str, AnyArray]:
         """The results by name, each with one element in its first dimension for each of `shape`."""
         count = prod(shape)
@@ -295,9 +295,9 @@ class _Call:
             empty = {it.name: np.zeros(0, dtype_of(it.type)) for it in self.signature.results}
             return empty | {it: np.array(buffers[it]) for it in self.signature.written}
         shared = frozenset(it.parameter.name for it in arguments if it.is_shared and not _is_in_place(it.parameter))
-        wrapper, runnable = runnable_for(shared)
+        row = min(count, MAX_WORKGROUPS * workgroup_size(self.signature))
+        wrapper, runnable = runnable_for(Shape(shared, has_rows=row < count))
         rows = {it.parameter.name: _rows(it, shape, is_shared=it.parameter.name in shared) for it in arguments}
-        row = min(count, MAX_WORKGROUPS * wrapper.workgroup_size)
         bound = dict(buffers) | {wrapper.grid: {"count": count, "row": row}}
         bound |= {it.name: _in_block(it, rows) for it in (*wrapper.inputs, *wrapper.places)}
         bound |= {it.name: (None, count) for it in wrapper.results}

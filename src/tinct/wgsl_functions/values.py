@@ -91,10 +91,28 @@ def for_memory(type: Type, rows: AnyArray) -> AnyArray:
 
 
 def from_memory(type: Type, rows: AnyArray) -> AnyArray:
-    """Values as the entry point gives them, with bools."""
-    if not holds_bool(type):
+    """Values as the entry point gives them, with bools and matrices."""
+    if rows.dtype.names is None:
+        return rows.astype(np.bool_) if holds_bool(type) else rows
+    dtype = dtype_of(type)
+    while dtype.subdtype is not None:
+        dtype = dtype.base
+    if rows.dtype == dtype:
         return rows
-    return rows.astype(np.bool_) if rows.dtype.names is None else rows.astype(dtype_of(type))
+    made = np.empty(rows.shape, dtype)
+    _copy_members(rows, made)
+    return made
+
+
+def _copy_members(source: AnyArray, target: AnyArray) -> None:
+    """Copy structures by their members, whose dtypes may be arrays of arrays in one and a single array in the other:
+    numpy does not take these for the same.
+    """
+    for name in target.dtype.names or ():
+        if target[name].dtype.names is None:
+            target[name] = source[name]
+        else:
+            _copy_members(source[name], target[name])
 
 
 def _number(type: Scalar) -> NumberType:

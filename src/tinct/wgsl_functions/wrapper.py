@@ -3,7 +3,8 @@
 The entry point and what it needs are added to the end of the module's text, so that places in messages stay what they
 are. An invocation calls the function once; so private variables are fresh for each call. Values that all calls share
 lie in one structure, others in an array each, or, where a device may not have so many bindings, in one array of
-structures. Memory holds no bool: a u32 stands for each.
+structures. Memory holds no bool: a u32 stands for each. Nor does it hold vectors of three, which would be padded:
+arrays of three stand for them, as numpy has them.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..ir.types import AddressSpace, Array, Struct, Type, Vector
+from ..ir.types import BOOL, AddressSpace, Array, Matrix, Scalar, Struct, Type, Vector
+from ..ir.types import walk as walk_type
 from ..ir.wgsl.program import Program
-from .signature import Named, Parameter, Signature, holds_bool
+from .signature import Named, Parameter, Signature
 
 MOST_STORAGE_BUFFERS = 8
 """The storage buffers that every WebGPU device allows (WebGPU, "Limits")."""
-WORKGROUP_SIZE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,32 +42,45 @@ class Block:
 class Wrapper:
     """The text of a module with an entry point `entry` that calls a function, and the bindings of that.
 
-    `grid` is a uniform structure with the numbers of calls (`count`) and of calls in a row (`row`). `workgroup_size` is
-    the number of invocations along x.
+    `grid` is a uniform structure with the numbers of calls (`count`) and of invocations in a row (`row`).
     """
 
     text: str
     entry: str
     grid: str
-    workgroup_size: int
     inputs: tuple[Block, ...]
     places: tuple[Block, ...]
     """What storage pointers point to, which is read and written in place."""
     results: tuple[Block, ...]
 
 
-def wrapper_for(program: Program, signature: Signature, shared: frozenset[str]) -> Wrapper:
-    """The entry point for calls that share the values of the parameters in `shared`."""
-    return _Writer(program, signature, shared).write()
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """For which calls an entry point is: those that share the values of the parameters in `shared`, in one row of
+    invocations or in several (a dispatch has at most 65,535 workgroups along x).
+    """
+
+    shared: frozenset[str]
+    has_rows: bool
+
+
+def workgroup_size(signature: Signature) -> int:
+    """The invocations of a workgroup: a function that has to do with others gets a workgroup of its own."""
+    return 1 if signature.is_cooperative else 64
+
+
+def wrapper_for(program: Program, signature: Signature, shape: Shape) -> Wrapper:
+    """The entry point for calls of a shape."""
+    return _Writer(program, signature, shape).write()
 
 
 @dataclass(slots=True)
 class _Writer:
     program: Program
     signature: Signature
-    shared: frozenset[str]
+    shape: Shape
     _stored: dict[str, str] = field(default_factory=dict[str, str])
-    """The declarations for types with bools, by name: structures, and functions that convert."""
+    """The declarations for types that are converted, by name: structures, and functions that do it."""
     _prefix: str = ""
 
     def write(self) -> Wrapper:
@@ -77,18 +91,17 @@ class _Writer:
         in_place = [it for it in signature.parameters if it.space is AddressSpace.STORAGE]
         given = [it for it in signature.parameters if it.space is not AddressSpace.STORAGE]
         returned = [it for it in signature.results if it.name not in {place.name for place in in_place}]
-        common = [it for it in given if it.name in self.shared]
-        rest = [it for it in given if it.name not in self.shared]
+        common = [it for it in given if it.name in self.shape.shared]
+        rest = [it for it in given if it.name not in self.shape.shared]
         room = MOST_STORAGE_BUFFERS - len(signature.bound) - len(in_place) - bool(common)
         is_separate = len(rest) + len(returned) <= room
         shared = (Block(f"{self._prefix}_shared", tuple(common), is_shared=True),) if common else ()
         inputs = shared + self._blocks("rows", rest, is_separate=is_separate)
         places = tuple(Block(f"{self._prefix}_{it.name}", (it,)) for it in in_place)
         results = self._blocks("results", returned, is_separate=is_separate)
-        size = 1 if signature.is_cooperative else WORKGROUP_SIZE
-        added = "\n".join(self._lines(inputs, places, results, size))
+        added = "\n".join(self._lines(inputs, places, results))
         entry, grid = self._prefix, f"{self._prefix}_grid"
-        return Wrapper(f"{text}\n{added}\n", entry, grid, size, inputs, places, results)
+        return Wrapper(f"{text}\n{added}\n", entry, grid, inputs, places, results)
 
     def _blocks(self, word: str, values: Sequence[Named], *, is_separate: bool) -> tuple[Block, ...]:
         if is_separate:
@@ -97,12 +110,10 @@ class _Writer:
 
     # Declarations
 
-    def _lines(
-        self, inputs: Sequence[Block], places: Sequence[Block], results: Sequence[Block], size: int
-    ) -> Iterator[str]:
-        bindings = [*self._bindings(inputs, "read"), *self._bindings(places, "read_write")]
+    def _lines(self, inputs: Sequence[Block], places: Sequence[Block], results: Sequence[Block]) -> Iterator[str]:
+        bindings = [*self._bindings(inputs, "read"), *map(self._place, places)]
         bindings += self._bindings(results, "read_write")
-        body = list(self._body(inputs, places, results, size))
+        body = list(self._body(inputs, places, results))
         yield from self._stored.values()
         yield f"struct {self._prefix}_Grid {{ count: u32, row: u32 }}"
         bindings.append(f"var<uniform> {self._prefix}_grid: {self._prefix}_Grid;")
@@ -126,6 +137,10 @@ class _Writer:
                 yield f"struct {type} {{ {members} }}"
             yield f"var<storage, {access}> {block.name}: {type if block.is_shared else f'array<{type}>'};"
 
+    def _place(self, block: Block) -> str:
+        """The binding of what the function gets pointers to, so that its type is the pointers'."""
+        return f"var<storage, read_write> {block.name}: array<{block.members[0].type}>;"
+
     def _free_place(self) -> tuple[int, int]:
         """A group, and the first of its bindings that no variable has."""
         taken = [it.binding for it in self.program.variables if it.binding is not None]
@@ -134,16 +149,18 @@ class _Writer:
 
     # The entry point
 
-    def _body(
-        self, inputs: Sequence[Block], places: Sequence[Block], results: Sequence[Block], size: int
-    ) -> Iterator[str]:
+    def _body(self, inputs: Sequence[Block], places: Sequence[Block], results: Sequence[Block]) -> Iterator[str]:
         prefix, signature = self._prefix, self.signature
         index, name = f"{prefix}_index", f"{prefix}_id"
         builtin = "workgroup_id" if signature.is_cooperative else "global_invocation_id"
-        yield f"@compute @workgroup_size({size})"
+        yield f"@compute @workgroup_size({workgroup_size(signature)})"
         yield f"fn {prefix}(@builtin({builtin}) {name}: vec3u) {{"
-        yield f"    let {index} = {name}.y * {prefix}_grid.row + {name}.x;"
-        yield f"    if {name}.x >= {prefix}_grid.row || {index} >= {prefix}_grid.count {{ return; }}"
+        if self.shape.has_rows:
+            yield f"    let {index} = {name}.y * {prefix}_grid.row + {name}.x;"
+            yield f"    if {name}.x >= {prefix}_grid.row || {index} >= {prefix}_grid.count {{ return; }}"
+        else:
+            yield f"    let {index} = {name}.x;"
+            yield f"    if {index} >= {prefix}_grid.count {{ return; }}"
         values = {it.name: self._loaded(block, it, index) for block in inputs for it in block.members}
         arguments: list[str] = []
         for parameter in signature.parameters:
@@ -174,15 +191,19 @@ class _Writer:
         member = f".{value.name}" if block.is_structure else ""
         return self._from_memory(value.type, place + member)
 
-    # Types with bools
+    # Types that are converted
 
     def _memory_type(self, type: Type) -> str:
         """The type in memory, declared where it is a structure of ours."""
-        if not holds_bool(type):
+        if not _is_converted(type):
             return str(type)
         match type:
+            case Vector(width=3):
+                return f"array<{_in_memory(type.element)}, 3>"
             case Vector(width=width):
                 return f"vec{width}<u32>"
+            case Matrix(columns=columns):
+                return f"array<array<{type.element}, 3>, {columns}>"
             case Array(element=element, count=count):
                 return f"array<{self._memory_type(element)}, {count}>"
             case Struct(members=members):
@@ -195,22 +216,33 @@ class _Writer:
                 return "u32"
 
     def _from_memory(self, type: Type, value: str) -> str:
-        if not holds_bool(type):
+        if not _is_converted(type):
             return value
         match type:
+            case Vector(width=3, element=element):
+                loaded = f"vec3<{_in_memory(element)}>({', '.join(f'{value}[{it}]' for it in range(3))})"
+                return f"({loaded} != vec3<u32>())" if element is BOOL else loaded
             case Vector(width=width):
                 return f"({value} != vec{width}<u32>())"
+            case Matrix(columns=columns):
+                parts = (f"{value}[{column}][{row}]" for column in range(columns) for row in range(3))
+                return f"{type}({', '.join(parts)})"
             case Array() | Struct():
                 return f"{self._converter('load', type)}({value})"
             case _:
                 return f"({value} != 0u)"
 
     def _to_memory(self, type: Type, value: str) -> str:
-        if not holds_bool(type):
+        if not _is_converted(type):
             return value
         match type:
+            case Vector(width=3, element=element):
+                return f"array({', '.join(f'{_in_memory(element)}({value}[{it}])' for it in range(3))})"
             case Vector(width=width):
                 return f"vec{width}<u32>({value})"
+            case Matrix(columns=columns):
+                vectors = (self._to_memory(Vector(3, type.element), f"{value}[{it}]") for it in range(columns))
+                return f"array({', '.join(vectors)})"
             case Array() | Struct():
                 return f"{self._converter('store', type)}({value})"
             case _:
@@ -233,3 +265,16 @@ class _Writer:
             assignments = f" for (var i = 0u; i < {type.count}u; i++) {{ r[i] = {element}; }}"
         self._stored[key] = f"fn {name}(v: {source}) -> {target} {{ var r: {target};{assignments} return r; }}"
         return name
+
+
+def _is_converted(type: Type) -> bool:
+    """Whether memory holds something else for a value: see the module."""
+    return any(it is BOOL or _has_three(it) for it in walk_type(type))
+
+
+def _has_three(type: Type) -> bool:
+    return (isinstance(type, Vector) and type.width == 3) or (isinstance(type, Matrix) and type.rows == 3)
+
+
+def _in_memory(type: Scalar) -> str:
+    return "u32" if type is BOOL else str(type)
