@@ -33,6 +33,8 @@ _MOST_OPERATIONS = 8000
 """The most operations of all copies together, in vectors."""
 _MOST_EXECUTED = 20000
 """The most operations of a nest of loops that are executed to find the states of its counters."""
+_IRREGULAR = 0.25
+"""The share of irregular accesses, or of vectors that branches split, from which states gain more than unrolling."""
 _PARTS = 4
 
 
@@ -45,7 +47,7 @@ def with_states(placed: Placement, plan: StoragePlan, gangs: Sequence[Gang], nat
 
 def _with_states(gang: Gang, body: _Body, counters: _Counters) -> Gang:
     """The gang with states, if it can have any. If LLVM would unroll the loops around it, and keep memory in registers,
-    it has none unless some accesses are irregular.
+    it has none unless many accesses are irregular.
     """
     loops, whole = body.placed.loops.around[body.forks[0]], Gang(body.forks, body.native, _PARTS)
     vectors, rest = divmod(whole.count, body.native)
@@ -53,7 +55,7 @@ def _with_states(gang: Gang, body: _Body, counters: _Counters) -> Gang:
     if not loops or gang.limit is not None or not is_whole or not body.is_plain():
         return gang
     states = body.states(counters.of(loops[-1]), _MOST_OPERATIONS // (vectors * len(body.inside)))
-    if not states or (gang.is_in_unrolled and all(map(body.is_regular, states))):
+    if not states or (gang.is_in_unrolled and body.is_regular(states)):
         return gang
     return replace(whole, parts=gcd(_PARTS, vectors), states=states)
 
@@ -113,16 +115,19 @@ class _Body:
                 return states
         return ()
 
-    def is_regular(self, state: State) -> bool:
-        """Whether each vector of threads accesses one word, or one vector whose lanes' numbers have some bits flipped,
-        and whether most vectors pass branches as a whole.
+    def is_regular(self, states: Iterable[State]) -> bool:
+        """Whether most accesses of vectors of threads are to one word, or to one vector whose lanes' numbers have some
+        bits flipped, and most vectors pass branches as a whole.
         """
-        known = KnownValues(self.placed.types, self.forks, dict(state))
-        positions, conditions = (
-            [self._vectors(it) for it in map(known.of, nodes) if it is not None]
-            for nodes in (self.positions, self.conditions)
-        )
-        return all(_is_flipped(it) for vectors in positions for it in vectors) and not any(map(_splits, conditions))
+        accesses, ways = list[Sequence[ScalarValue]](), list[Sequence[ScalarValue]]()
+        for state in states:
+            known = KnownValues(self.placed.types, self.forks, dict(state))
+            for nodes, found in ((self.positions, accesses), (self.conditions, ways)):
+                for values in map(known.of, nodes):
+                    found += [] if values is None else self._vectors(values)
+        irregular, split = sum(not _is_flipped(it) for it in accesses), sum(0 < sum(it) < len(it) for it in ways)
+        passed = sum(any(it) for it in ways)
+        return irregular < _IRREGULAR * len(accesses) and (split == 0 or split < _IRREGULAR * passed)
 
     def _vectors(self, values: Sequence[ScalarValue]) -> list[Sequence[ScalarValue]]:
         return [values[first : first + self.native] for first in range(0, len(values), self.native)]
@@ -153,12 +158,6 @@ def _is_flipped(values: Sequence[ScalarValue]) -> bool:
         or all((it - first - lane) % (1 << 32) == 0 for lane, it in enumerate(values))
         or all(it == first ^ lane for lane, it in enumerate(values))
     )
-
-
-def _splits(condition: Sequence[Sequence[ScalarValue]]) -> bool:
-    """Whether a condition holds for some threads only of most vectors of threads that have any."""
-    counts = [(sum(map(bool, it)), len(it)) for it in condition]
-    return 2 * sum(0 < it < lanes for it, lanes in counts) > sum(it > 0 for it, _ in counts)
 
 
 class _Counters:
