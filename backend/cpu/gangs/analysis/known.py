@@ -24,8 +24,8 @@ class KnownValues:
 
     types: Mapping[h.Node, h.Type]
     forks: Sequence[h.Fork]
-    counters: Mapping[h.Node, int]
-    """The values of Phis outside of the forks."""
+    counters: Mapping[h.Node, int | tuple[ScalarValue, ...]]
+    """The values of Phis: one for all threads, or one for each."""
     _known: dict[h.Node, tuple[ScalarValue, ...] | None] = field(
         default_factory=dict[h.Node, "tuple[ScalarValue, ...] | None"]
     )
@@ -56,7 +56,8 @@ class KnownValues:
 
     def _find(self, node: h.Node, depth: int) -> tuple[ScalarValue, ...] | None:
         if node in self.counters:
-            return (self.counters[node],)
+            value = self.counters[node]
+            return value if isinstance(value, tuple) else (value,)
         if isinstance(node, h.ThreadID) and node.fork in self.forks:
             return self._numbers(node.fork)
         constant = _constant(node)
