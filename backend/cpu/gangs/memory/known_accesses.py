@@ -19,7 +19,7 @@ from .vector_memory import LaneIndices, VectorMemory, memory_type
 
 _WORD = 4
 _MOST_BLOCKS = 8
-"""The most blocks of an access. More take longer than a gather or scatter."""
+"""The most blocks of an access. With more, words are loaded one after another, or scattered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +113,18 @@ class KnownAccesses:
             if word is not None:
                 wanted.setdefault(word // self._lanes, {})[lane] = word % self._lanes
         if len(wanted) > _MOST_BLOCKS:
-            return self._vector_memory.gather(self._indices(access), access.leaf, self._live(access))
+            return self._load_apart(access)
         sources = [(self._load_from(access, it * self._lanes), lanes) for it, lanes in sorted(wanted.items())]
         return self._picked(scalar, sources)
+
+    def _load_apart(self, access: KnownAccess) -> str:
+        """The words one after another: their addresses are constants, so that this is faster than a gather."""
+        type, vector = memory_type(access.leaf), "poison"
+        for lane, word in enumerate(access.words):
+            if word is not None:
+                one = self._out.value(f"load {type}, ptr {self._pointer(access.pointer, word)}, align {_WORD}")
+                vector = self._out.pure(f"insertelement {self._vec.type(type)} {vector}, {type} {one}, i64 {lane}")
+        return vector
 
     def _picked(self, scalar: str, sources: Sequence[tuple[str, Mapping[int, int]]]) -> str:
         """The vector whose lanes are elements of some vectors, of which each gives some lanes."""
