@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..base.errors import InputError
 from ..graph_calls import call_on_ports
 from ..ir.core.nodes import Module
+from ..ir.dataflow.nodes import Constant, IntegerLiteral, NestShader
 from ..ir.schedule.extents import extents_of, size_mistakes, value_of
 from ..ir.schedule.interp import DTYPES
 from ..ir.schedule.nodes import Affine, Decisions, Direction, ElementType, Execution
@@ -41,6 +42,11 @@ class LoweredNest:
     def decisions(self) -> Decisions:
         """The decisions."""
         return self._decided.decisions
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The sizes for which alone the kernel is right; others are overrides."""
+        return self._decided.sizes
 
     @property
     def _text(self) -> str:
@@ -91,10 +97,17 @@ class LoweredNest:
         return call_on_ports(self, arrays, sizes=sizes)
 
     def at_sizes(self, sizes: Sizes) -> SizedKernel:
-        """The kernel with what a node of a graph needs for these sizes. Raises InputError for sizes that do not fit."""
+        """The kernel for these sizes alone, as a node of a graph. Raises InputError for sizes that do not fit."""
         known = self.all_sizes(sizes)
-        outputs = {name: max(1, it.size) for name, it in self._results(known).items()}
-        return SizedKernel(self.kernel, self._threads(known), self._constants(known), outputs)
+        exact = self.nest.lower(self.decisions, sizes=known, reassociate=self._decided.reassociate)
+        outputs = {name: max(1, it.size) for name, it in exact._results(known).items()}
+        return SizedKernel(exact.kernel, exact.source, exact._threads(known), outputs)
+
+    @cached_property
+    def source(self) -> NestShader:
+        """What its shader is made from, as texts."""
+        sizes = (Constant(name, IntegerLiteral(size)) for name, size in self._decided.sizes.items())
+        return NestShader(print_nest(self._decided.nest), self._text, tuple(sizes), self._decided.reassociate)
 
     def _threads(self, sizes: Sizes) -> tuple[int, ...]:
         """The invocations that a dispatch needs along each axis: whole workgroups, but where each invocation executes
