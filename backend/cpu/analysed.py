@@ -63,6 +63,6 @@ def with_gangs(
     """The function with gangs, and the reason if it cannot have them. `limit`, if given, is the end of the threads."""
     from .gangs import analyse_gang, choose_gangs, obstacle
 
-    choice = choose_gangs(analysed.placed, lanes, limit)
+    choice = choose_gangs(analysed.placed, analysed.plan, lanes, limit)
     gangs = tuple(analyse_gang(analysed.placed, it, analysed.plan, analysed.users) for it in choice.gangs)
     return replace(analysed, gangs=gangs, unrolled=choice.unrolled), obstacle(gangs)

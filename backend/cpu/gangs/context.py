@@ -12,6 +12,7 @@ from ..nodes import NodeEmitter
 from ..storage import Storage, StoragePlan
 from .analysis.analyse import GangAnalysis
 from .analysis.body import Body
+from .analysis.live import Knowledge
 from .analysis.shapes import Shapes
 from .gang import Gang
 from .site import Site
@@ -32,10 +33,10 @@ class GangContext:
     slots: Slots
 
     @staticmethod
-    def of(analysis: GangAnalysis, nodes: NodeEmitter) -> GangContext:
+    def of(analysis: GangAnalysis, nodes: NodeEmitter, known: Knowledge | None = None) -> GangContext:
         """The context of a gang of which nothing is written yet."""
         gang, out = analysis.gang, nodes.memory.ops.out
-        site = Site(gang.lanes, gang.parts, analysis.shapes.keys, gang.forks[0])
+        site = Site(gang.lanes, gang.parts, analysis.shapes.keys, gang.forks[0], known=known)
         return GangContext(analysis, nodes, site, Ops(out), Ops(out, gang.lanes), Slots(out))
 
     @property

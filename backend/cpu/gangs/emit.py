@@ -12,48 +12,97 @@ from collections.abc import Callable
 
 from ..nodes import NodeEmitter
 from .analysis.analyse import GangAnalysis
+from .analysis.known import KnownValues
+from .analysis.live import Knowledge
 from .context import GangContext
 from .control.blocks import BlockEmitter
 from .control.flow import Flow
+from .gang import State
 
 
 class GangEmitter:
     """Writes one fork, or several perfectly nested ones."""
 
     def __init__(self, analysis: GangAnalysis, nodes: NodeEmitter) -> None:
-        self._context = context = GangContext.of(analysis, nodes)
-        self.body, self._gang, self._shapes, self._site = context.body, context.gang, context.shapes, context.site
+        self._analysis, self._nodes = analysis, nodes
+        self._states = analysis.gang.states
+        self.body = analysis.body
+
+    def emit(self, label: str, before: Callable[[], str], after: str) -> None:
+        """The whole fork, from the block `label`, whose predecessor is `before`, to the jump to `after`."""
+        if self._states:
+            self._emit_states(label, after)
+        else:
+            _Threads(GangContext.of(self._analysis, self._nodes)).emit_loop(label, before, after)
+
+    def _emit_states(self, label: str, after: str) -> None:
+        """A copy of the code for each state of the counters around the fork."""
+        out, gang, placed = self._nodes.memory.ops.out, self._analysis.gang, self._analysis.placed
+        out.open(label)
+        labels = [out.fresh_block("state") for _ in self._states]
+        ways = " ".join(f"i64 {_number(it)}, label %{way}" for it, way in zip(self._states, labels, strict=True))
+        out.do(f"switch i64 {self._state()}, label %{labels[-1]} [ {ways} ]")
+        for state, way in zip(self._states, labels, strict=True):
+            out.open_arm(way, label)
+            known = Knowledge(placed, self.body, KnownValues(placed.types, gang.forks, dict(state)))
+            for first in range(0, gang.count, gang.threads):
+                _Threads(GangContext.of(self._analysis, self._nodes, known)).emit_from(str(first))
+            out.do(f"br label %{after}")
+
+    def _state(self) -> str:
+        """The number of the state that the counters are in."""
+        one = self._nodes.memory.ops
+        number = "0"
+        for counter, _ in reversed(self._states[0]):
+            value = one.convert("zext", "i32", self._nodes.value(counter), "i64")
+            number = one.binary("or", "i64", one.binary("shl", "i64", number, "32"), value)
+        return number
+
+
+def _number(state: State) -> int:
+    """The counters' values as 32-bit digits."""
+    return sum((value & 0xFFFFFFFF) << 32 * digit for digit, (_, value) in enumerate(state))
+
+
+class _Threads:
+    """Writes the code of the threads of one context."""
+
+    def __init__(self, context: GangContext) -> None:
+        self._context = context
+        self._body, self._gang, self._shapes, self._site = context.body, context.gang, context.shapes, context.site
         blocks = BlockEmitter(context)
         self._values, self._threads, self._masks = blocks.values, blocks.values.threads, blocks.masks
         self._flow = Flow(context, blocks)
 
-    def emit(self, label: str, before: Callable[[], str], after: str) -> None:
-        """The whole fork, from the block `label`, whose predecessor is `before`, to the jump to `after`."""
+    def emit_loop(self, label: str, before: Callable[[], str], after: str) -> None:
+        """All gangs, from the block `label`, whose predecessor is `before`, to the jump to `after`."""
         out = self._values.out
         count, threads = self._gang.count, self._gang.threads
         out.open(label)
         if count <= threads:
-            self._emit_gang("0", count)
+            self.emit_from("0")
             out.do(f"br label %{after}")
             return
         ways = [("0", before)]
         index = out.phi("i64", lambda: [(value, block()) for value, block in ways])
-        self._emit_gang(index, count)
+        self.emit_from(index)
         following = out.value(f"add nuw i64 {index}, {threads}")
         latch = out.current
         ways.append((following, lambda: latch))
         going = self._values.one.binary("icmp ult", "i64", following, str(count))
         out.do(f"br i1 {going}, label %{label}, label %{after}")
 
-    def _emit_gang(self, index: str, count: int) -> None:
-        self._site.base = index
+    def emit_from(self, first: str) -> None:
+        """One gang, whose first thread has this number."""
+        count = self._gang.count
+        self._site.base = first
         self._threads.define()
         room = self._room()
         masks = [self._threads.within(self._tail(count), room) for _ in self._site.parts()]
-        key = self._shapes.keys[self.body.fork]
+        key = self._shapes.keys[self._body.fork]
         self._masks.set(key, masks)
         self._masks.set_full_tests(key, self._all_threads(count, room))
-        self._flow.emit_level(self.body.top)
+        self._flow.emit_level(self._body.top)
 
     def _tail(self, count: int) -> str | None:
         """The lanes of the part that are threads."""

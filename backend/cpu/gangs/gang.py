@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import TypeAlias
 
 from ....ir.hercules import nodes as h
 from .choice.widen import ThreadLimit
+
+State: TypeAlias = tuple[tuple[h.Node, int], ...]
+"""Counters of loops, and their values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,10 @@ class Gang:
     limit: ThreadLimit | None = None
     is_in_unrolled: bool = False
     """Whether LLVM unrolls loops around the forks."""
+    states: tuple[State, ...] = ()
+    """If there are any, all states of some counters of the loops around the forks. Each has its own code, and gangs are
+    written one after another, so that their threads' numbers are constants.
+    """
 
     @property
     def threads(self) -> int:

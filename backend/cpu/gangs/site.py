@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from ....ir.hercules import nodes as h
+from ....ir.hercules.arithmetic import ScalarValue
+from .analysis.live import Knowledge, Truth
 from .analysis.shapes import Key
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,8 @@ class Site:
     """A place in the body of a gang of `count` parts, each a vector of `lanes` lanes: in the block `here`.
 
     `keys` are the lane sets of the blocks. `base` is the number of the gang's first lane. `active` says whether any
-    lane passes the block that is written, where there is no jump around it. Code that is rarely run `is_rare`.
+    lane passes the block that is written, where there is no jump around it. Code that is rarely run `is_rare`. What is
+    `known` needs a base that is a constant.
     """
 
     lanes: int
@@ -40,6 +46,7 @@ class Site:
     active: str = "true"
     proved: Proved = field(default_factory=Proved)
     is_rare: bool = False
+    known: Knowledge | None = None
 
     @property
     def key(self) -> Key:
@@ -50,6 +57,19 @@ class Site:
     def first(self) -> int:
         """How many lanes of the gang come before the part."""
         return self.part * self.lanes
+
+    def known_lanes(self, node: h.Node) -> Sequence[ScalarValue] | None:
+        """The values of the part's lanes, if they are known before the kernel runs."""
+        found = None if self.known is None else self.known.values.of(node)
+        return None if found is None else self._of_part(found)
+
+    def live_lanes(self) -> Sequence[Truth] | None:
+        """Whether each lane of the part passes the block, as far as that is known before the kernel runs."""
+        return None if self.known is None else self._of_part(self.known.live(self.here))
+
+    def _of_part(self, threads: Sequence[T]) -> Sequence[T]:
+        first = int(self.base) + self.first
+        return threads[first : first + self.lanes]
 
     def parts(self) -> Iterator[int]:
         """Iterates over the parts and sets `part`."""

@@ -18,6 +18,7 @@ from .....ir.hercules.placement import Placement
 from .....ir.hercules.types import U32, U64, is_collection
 from ...storage import Storage, StoragePlan
 from ..gang import Gang
+from .alike import alike_conditions
 from .body import BlockEdge, Body, Item, Level
 from .bounds import constant_value
 
@@ -85,6 +86,7 @@ class Shapes:
         """The thread numbers in the gang's forks."""
         self._thread_ids: dict[h.Node, Shape] = {it: _shape_of_thread_id(gang, it) for it in self.thread_ids}
         self._lanes = gang.lanes
+        self._alike = alike_conditions(placed, gang.forks, body)
         rows = (Kind.ROWS,) if gang.has_whole_rows else ()
         self._rising = (Kind.AFFINE, Kind.SPECULATED, *rows)
         """Kinds that rise evenly within a part, some of them if a test holds."""
@@ -207,6 +209,8 @@ class Shapes:
                 return UNIFORM
             case h.Reduce() | h.Collect() | h.Write() | h.ProductNode():
                 return UNIFORM
+            case h.Binary(lhs=lhs, rhs=rhs) if node in self._alike and self._have_firsts([lhs, rhs], home):
+                return UNIFORM
             case h.Binary(op=op, lhs=lhs, rhs=rhs):
                 return self._binary(op, lhs, rhs, home)
             case h.Cast(type=type, operand=operand):
@@ -229,6 +233,10 @@ class Shapes:
                 return VARYING
             case _:
                 assert_never(node)
+
+    def _have_firsts(self, operands: Sequence[h.Node], home: h.Node) -> bool:
+        """Whether scalars stand for operands: the values of the gang's first lane."""
+        return all(self.at(it, home).kind in (Kind.UNIFORM, Kind.AFFINE) for it in operands)
 
     def is_uniform_call(self, call: h.Call) -> bool:
         """Whether all lanes pass the same arguments and no result is used after a divergent loop around it."""

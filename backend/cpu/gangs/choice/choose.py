@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 from .....ir.hercules.analyses import Loop
 from .....ir.hercules.placement import Placement
+from ...storage import StoragePlan
 from ..gang import Gang
 from .sizing import size_gangs
+from .states import with_states
 from .unrolling import unrolled_loops
 from .widen import ThreadLimit
 
@@ -21,16 +23,22 @@ class GangChoice:
     unrolled: frozenset[Loop] = frozenset()
 
 
-def choose_gangs(placed: Placement, native: int, limit: ThreadLimit | None) -> GangChoice:
+def choose_gangs(placed: Placement, plan: StoragePlan, native: int, limit: ThreadLimit | None) -> GangChoice:
     """The gangs for vector registers of `native` lanes; threads beyond the `limit` do not exist.
 
     A whole workgroup becomes one gang if loops around barriers are then unrolled: workgroup memory stays in registers.
-    Elsewhere one gang a workgroup is only longer code. There are no gangs if no fork has several threads.
+    Elsewhere one gang a workgroup is only longer code. Loops around gangs with states (see `states`) are not unrolled.
+    There are no gangs if no fork has several threads.
     """
     gangs = size_gangs(placed, native, limit, as_one_gang=True)
     loops = unrolled_loops(placed, gangs)
     if not loops:
-        return GangChoice(size_gangs(placed, native, limit, as_one_gang=False))
+        gangs = size_gangs(placed, native, limit, as_one_gang=False)
+    chosen = with_states(placed, plan, _marked(placed, gangs, loops), native)
+    loops = loops.difference(*(placed.loops.around[it.forks[0]] for it in chosen if it.states))
+    return GangChoice(_marked(placed, chosen, loops), loops)
+
+
+def _marked(placed: Placement, gangs: Sequence[Gang], unrolled: frozenset[Loop]) -> list[Gang]:
     around = placed.loops.around
-    marked = [replace(it, is_in_unrolled=not loops.isdisjoint(around[it.forks[0]])) for it in gangs]
-    return GangChoice(marked, loops)
+    return [replace(it, is_in_unrolled=not unrolled.isdisjoint(around[it.forks[0]])) for it in gangs]

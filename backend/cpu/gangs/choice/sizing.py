@@ -32,15 +32,15 @@ def size_gangs(placed: Placement, native: int, limit: ThreadLimit | None, *, as_
     A gang runs the innermost fork, and the forks around it as long as that makes larger gangs. With `as_one_gang`, a
     small workgroup of a kernel with barriers is one gang. Nests of one thread have no gang.
     """
-    nests = _nests(placed)
-    gangs = [_of_nest(placed, nest, native, as_one_gang=as_one_gang and len(nests) > 1) for nest in nests]
+    found = nests(placed)
+    gangs = [_of_nest(placed, nest, native, as_one_gang=as_one_gang and len(found) > 1) for nest in found]
     chosen = [gang for gang in gangs if gang.lanes > 1]
     return [replace(gang, limit=limit) if limit is not None and limit.inner in gang.forks else gang for gang in chosen]
 
 
-def _nests(placed: Placement) -> list[list[h.Fork]]:
+def nests(placed: Placement) -> list[list[h.Fork]]:
     """Each outermost fork over a literal factor, followed by the forks perfectly nested in it."""
-    nests: list[list[h.Fork]] = []
+    found: list[list[h.Fork]] = []
     for fork, join in placed.nest.joins.items():
         outer = placed.nest.around[fork][:-1]
         if not isinstance(fork.factor, h.DynamicLiteral) or any(
@@ -51,8 +51,8 @@ def _nests(placed: Placement) -> list[list[h.Fork]]:
         while (inner := _perfectly_inside(placed, fork, join)) is not None:
             fork, join = inner
             nest.append(fork)
-        nests.append(nest)
-    return nests
+        found.append(nest)
+    return found
 
 
 def _of_nest(placed: Placement, nest: list[h.Fork], native: int, *, as_one_gang: bool) -> Gang:

@@ -36,6 +36,8 @@ class AccessEmitter:
         """The records of the current block."""
         self._neighbours: dict[h.Node, Neighbours] = {}
         """The neighbours in the current block, by each of their Reads."""
+        self._turns: dict[h.Node, list[h.Write]] = {}
+        """The Writes one after another in the current block, by each of them."""
         self._waiting: set[Neighbours] = set()
         """Those that are not loaded yet."""
 
@@ -43,12 +45,14 @@ class AccessEmitter:
         """Find the accesses of a block that are made together. Returns its nodes in an order in which they can be."""
         self._records = find_records(nodes, self._shared_storage, self._values.is_uniform_in_part, self._users)
         groups = find_neighbours(nodes, self._records, self._shared_storage, self._is_scattered)
+        self._turns = self._find_turns(nodes) if self._site.known else {}
         self._neighbours = {read: group for group in groups for read in group.reads}
         self._waiting = set(groups)
         return in_order(nodes, groups)
 
     def _is_scattered(self, position: h.Node) -> bool:
-        return self._values.shape(position) == VARYING and not self._values.is_almost_affine(position)
+        is_varying = self._values.shape(position) == VARYING and not self._values.is_almost_affine(position)
+        return is_varying and not self._values.is_known(position)
 
     def is_in_record(self, node: h.Node) -> bool:
         """Whether a record contains the access."""
@@ -133,14 +137,22 @@ class AccessEmitter:
             if step is None or (step and not self._values.is_proved(position, extent)):
                 return 0
             total += step * stride
-        address = self._values.memory.address_of(storage, node.indices)
-        return self._values.memory.transposed_group(address, self._site.count) if total == address.leaf.size else 0
+        memory = self._values.memory
+        address = memory.address_of(storage, node.indices)
+        is_wide = total != address.leaf.size or memory.is_known(address)
+        return 0 if is_wide else memory.transposed_group(address, self._site.count)
 
     # Stores
 
     def store(self, node: h.Write) -> None:
-        """A Write in all parts. The last Write of a record stores the whole record."""
-        record = self._records.get(node)
+        """A Write in all parts. The last Write of a record stores the whole record, and the last one of several that
+        are one access stores all.
+        """
+        record, turns = self._records.get(node), self._turns.get(node, [])
+        if len(turns) > 1:
+            if node is turns[-1]:
+                self._store_in_turn(turns)
+            return
         if record is None and self._store_transposed(node):
             return
         for _ in self._site.parts():
@@ -154,6 +166,29 @@ class AccessEmitter:
         addresses = [memory.address_of(record.storage, it.node.indices) for it in record.members]
         values = [self._values.vector(it.node.value) for it in record.members if isinstance(it.node, h.Write)]
         memory.store_record(values, addresses, self._masks.here())
+
+    def _find_turns(self, nodes: Sequence[h.Node]) -> dict[h.Node, list[h.Write]]:
+        """Writes to shared storage, each right after another, without a Read between them."""
+        found: dict[h.Node, list[h.Write]] = {}
+        last: h.Node | None = None
+        for node in nodes:
+            if isinstance(node, h.Write) and node not in self._records and self._shared_storage(node) is not None:
+                turns = found[node] = found[last] if last is not None and node.collection is last else []
+                turns.append(node)
+                last = node
+            elif isinstance(node, (h.Read, h.Write, h.Atomic, h.Call)):
+                last = None
+        return found
+
+    def _store_in_turn(self, turns: Sequence[h.Write]) -> None:
+        memory = self._values.memory
+        for _ in self._site.parts():
+            addresses = [memory.address_of(self._plan.of(it), it.indices) for it in turns]
+            if all(map(memory.is_known, addresses)):
+                memory.store_in_turn([self._values.vector(it.value) for it in turns], addresses, self._masks.here())
+                continue
+            for it in turns:
+                self._store(it)
 
     def _store_transposed(self, node: h.Write) -> bool:
         group = self._transposed_group(node)

@@ -136,6 +136,8 @@ class BlockEmitter:
     def _compute(self, node: h.Node) -> None:
         """An operation without effects."""
         values, shape = self.values, self.values.shape(node)
+        if values.is_known(node):
+            return
         if shape.kind is Kind.SPECULATED:
             for _ in self._site.parts():
                 values.define_speculated(node)

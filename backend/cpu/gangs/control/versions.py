@@ -65,8 +65,11 @@ class BlockVersions:
         self._placed, self._plan, self._private = context.placed, context.plan, context.private
         self._shapes, self._users = context.shapes, context.users
         self._site = context.site
-        self._has_versions = not context.gang.is_in_unrolled and not any(it.is_loop for it in context.body.levels)
-        """False where lanes run loops, which dominate the time, and where unrolling makes most positions constant."""
+        is_constant = context.gang.is_in_unrolled or context.site.known is not None
+        self._has_versions = not is_constant and not any(it.is_loop for it in context.body.levels)
+        """False where lanes run loops, which dominate the time, and where most positions are constant in each copy of
+        the code.
+        """
         self._values = values
         self._masks = masks
         self._emit_early = emit_early

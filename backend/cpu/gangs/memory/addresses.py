@@ -57,6 +57,16 @@ class ValueQueries(Protocol):
         """Whether the current code is bound by memory, and the next gang likely accesses the bytes that follow."""
         ...
 
+    def known(self, node: h.Node) -> Sequence[int] | None:
+        """The integers of the part's lanes, if they are known before the kernel runs."""
+        ...
+
+    def live(self) -> Sequence[bool | None] | None:
+        """Whether each lane of the part passes the current code, None for lanes of which that is not known; None if
+        the threads' numbers are not known.
+        """
+        ...
+
     def is_proved(self, position: h.Node, extent: h.DynamicConstant) -> bool:
         """Whether the current code runs only if all lanes' positions are in range."""
         ...

@@ -20,6 +20,7 @@ from ..context import GangContext
 from ..values.vectors import LaneVectors
 from .addresses import LaneAddress, LaneAddresses, ValueQueries, words_of
 from .interleave import MOST_WORDS, Interleaved
+from .known_accesses import KnownAccess, KnownAccesses, KnownStore
 from .non_temporal import NonTemporalStores
 from .permuted import Permuted
 from .prefetch import DISTANCE, prefetch
@@ -53,6 +54,7 @@ class GangMemory(LaneVectors):
         self._transposed = TransposedAccess(self, self._vector_memory, self._interleaved)
         self._non_temporal = NonTemporalStores(context, self, self._vector_memory)
         self._permuted = Permuted(self, self._vector_memory, memory, values)
+        self._known = KnownAccesses(self, self._vector_memory, values)
         self._windows = Windows(self, self._addresses, context.gang.parts)
         self.address_of = self._addresses.of
         self.address_beyond = self._addresses.beyond
@@ -73,8 +75,11 @@ class GangMemory(LaneVectors):
 
     def load_record(self, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
         """The vectors of one scalar, or of several scalars of one size in the same element."""
-        run = self._runs.of(addresses[0])
-        if run is None:
+        known = self._known.of_record(addresses)
+        run = self._runs.of(addresses[0]) if known is None else None
+        if known is not None:
+            data = [self._known.load(it) for it in known]
+        elif run is None:
             data = self._load_apart(addresses, mask)
         else:
             data = self._tested(
@@ -266,6 +271,8 @@ class GangMemory(LaneVectors):
     def store_record(self, lanes: Sequence[str], addresses: Sequence[LaneAddress], mask: str | None) -> None:
         """Store vectors of one scalar, or of several scalars of one size in the same element."""
         data = [self._vector_memory.to_memory(address.leaf, it) for address, it in zip(addresses, lanes, strict=True)]
+        if self._store_known(data, self._known.of_record(addresses), mask):
+            return
         run = self._runs.of(addresses[0])
         if run is None or run.step == 0:
             for it, address in zip(data, addresses, strict=True):
@@ -277,6 +284,19 @@ class GangMemory(LaneVectors):
             lambda: self._store_run(data, run, addresses, mask),
             lambda: self._scatter_rarely(data, addresses, mask),
         )
+
+    def store_in_turn(self, lanes: Sequence[str], addresses: Sequence[LaneAddress], mask: str | None) -> bool:
+        """Store vectors of different elements of one array, one after another, as one access. False if that is not
+        possible.
+        """
+        data = [self._vector_memory.to_memory(address.leaf, it) for address, it in zip(addresses, lanes, strict=True)]
+        return self._store_known(data, self._known.all_of(addresses), mask)
+
+    def _store_known(self, data: Sequence[str], known: Sequence[KnownAccess] | None, mask: str | None) -> bool:
+        if known is None:
+            return False
+        self._known.store([KnownStore(access, it) for access, it in zip(known, data, strict=True)], mask)
+        return True
 
     def _scatter_all(
         self, data: Sequence[str], lanes: Sequence[LaneIndices], addresses: Sequence[LaneAddress], mask: str | None
@@ -361,6 +381,10 @@ class GangMemory(LaneVectors):
     def load_vector(self, pointer: str, leaf: ScalarLayout, mask: str | None) -> str:
         """The consecutive elements at a pointer; zeros in lanes that are not in the mask."""
         return self._vector_memory.from_memory(leaf, self._vector_memory.load(pointer, leaf, mask))
+
+    def is_known(self, address: LaneAddress) -> bool:
+        """Whether the positions of an access are known before the kernel runs."""
+        return self._known.of(address) is not None
 
     # All parts at once
 

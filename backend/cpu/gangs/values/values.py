@@ -16,6 +16,7 @@ from ... import data
 from ...nodes import compute
 from ...storage import Storage
 from ..analysis.bounds import constant_value
+from ..analysis.known import scalar_text
 from ..analysis.shapes import UNIFORM, Kind, Shape
 from ..context import GangContext
 from ..memory.gang_memory import GangMemory
@@ -106,6 +107,30 @@ class GangValues:
                 return False
             case _:
                 assert_never(node)
+
+    # Values that are known before the kernel runs
+
+    def known(self, node: h.Node) -> Sequence[int] | None:
+        """See `addresses.ValueQueries`."""
+        found = self._site.known_lanes(node)
+        return None if found is None else [int(it) for it in found]
+
+    def live(self) -> Sequence[bool | None] | None:
+        """See `addresses.ValueQueries`."""
+        return self._site.live_lanes()
+
+    def is_known(self, node: h.Node) -> bool:
+        """Whether the value is known."""
+        return self._site.known_lanes(node) is not None
+
+    def _known_text(self, node: h.Node) -> str | None:
+        """The vector of a known value."""
+        found, scalar = self._site.known_lanes(node), data.llvm_type(self._types[node])
+        if found is None:
+            return None
+        texts = [scalar_text(self._types[node], it) for it in found]
+        is_one = len(set(texts)) == 1
+        return self.memory.splat(texts[0], scalar) if is_one else f"<{', '.join(f'{scalar} {it}' for it in texts)}>"
 
     # Differences between parts
 
@@ -289,7 +314,9 @@ class GangValues:
 
     def scalar(self, node: h.Node) -> str:
         """The scalar of a value in the current part. For affine and speculated values, the first lane's."""
-        shape = self.shape(node)
+        shape, known = self.shape(node), self._site.known_lanes(node)
+        if known is not None:
+            return scalar_text(self._types[node], known[0])
         if shape.kind is Kind.SPECULATED:
             return self.slots.use((node, self._site.part, "first"))
         assert not shape.is_vector, f"{node} varies"
@@ -339,6 +366,9 @@ class GangValues:
 
     def vector(self, node: h.Node) -> str:
         """The value in all lanes of the part."""
+        known = self._known_text(node)
+        if known is not None:
+            return known
         shape, scalar = self.shape(node), data.llvm_type(self._types[node])
         if self._shapes.is_left_behind(node, self._site.here):
             return self._kept(node, scalar)
@@ -369,6 +399,9 @@ class GangValues:
 
     def holds(self, node: h.Node) -> str:
         """See `addresses.ValueQueries`."""
+        known, step = self._site.known_lanes(node), self.shape(node).stride
+        if known is not None:
+            return "true" if all(it == known[0] + step * lane for lane, it in enumerate(known)) else "false"
         return self.slots.use((node, self._site.part, "holds"))
 
     def old_value(self, atomic: h.Atomic) -> str:
