@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..base.records import dataclass
 from ..ir.diagnostics import Diagnostic, DiagnosticList, Note
 from ..ir.source import Source, Span
 from ..ir.wgsl import ast

@@ -9,11 +9,12 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 from unicodedata import combining, east_asian_width
 
 from ..base.errors import TinctError
+from ..base.records import dataclass
 from .source import Position, Source, Span
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias, assert_never, cast
 
 import numpy as np
 
+from ..base.records import dataclass
 from .constants import RawValue
 from .types import BOOL, F16, F32, I32, U32, Array, Matrix, Scalar, Struct, Type, Vector
 

@@ -11,10 +11,10 @@ import enum
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import cast
 
+from ..base.records import dataclass
 from .constants import RawValue
 from .scalars import bits_of, from_bits, round_f16, round_f32
 from .types import F16, F32, I32, U32, Scalar, Type, vector

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
 import numpy
 
 from ...base.errors import InputError
+from ...base.records import dataclass
 from ...ir import layout as wgsl_layout
 from ...ir.hercules.entry import Binding, EntryPoint
 from ...ir.types import BindingPoint

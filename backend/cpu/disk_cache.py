@@ -16,10 +16,10 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from ...base.errors import InputError
+from ...base.records import dataclass
 
 LARGEST = 256 << 20
 """Maximum size of all files together, in bytes."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...base.records import dataclass
 from ...ir.hercules import nodes as h
 from .options import Tier
 from .passes import Passes

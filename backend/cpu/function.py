@@ -6,9 +6,10 @@ import math
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...base.fork_lock import ForkLock
+from ...base.records import dataclass
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from . import _pool, jit

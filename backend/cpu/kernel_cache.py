@@ -11,11 +11,12 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from functools import cache
 from pathlib import Path
 from typing import Any, assert_never, cast
 
+from ...base.records import dataclass
 from ...ir.handle_facts import NO_FACTS, HandleFacts
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h

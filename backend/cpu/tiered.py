@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...base.deadline import compiling_within
 from ...base.errors import DeviceError
 from ...base.fork_lock import CompileLock
+from ...base.records import dataclass
 from ...ir.hercules.entry import EntryPoint
 from ...ir.types import BindingPoint
 from . import jit, kernel_cache

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .base.fork_lock import CompileLock
+from .base.records import dataclass
 from .ir.entry_points import entry_point
 from .ir.handle_facts import HandleFacts
 from .ir.types import BindingPoint

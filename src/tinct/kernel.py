@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from .arguments import count_of, flag_of, mapping_of, name_of, seconds_of, text_of
 from .base.errors import InputError
+from .base.records import dataclass
 from .buffers import Output, pack_buffers, unpack_buffers, values_by_name
 from .compilation import Compilation
 from .counting.recorders import recorders

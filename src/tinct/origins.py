@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from .base.errors import InputError
+from .base.records import dataclass
 from .frontend import check_pipeline, load_program
 from .ir.diagnostics import Diagnostic, Severity, ShaderError, render_all
 from .ir.entry_points import entry_point

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from operator import index
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .base.errors import InputError
+from .base.records import dataclass
 from .frontend.resolve.type_rules import is_host_shareable
 from .ir import layout
 from .ir.binding_points import free_point

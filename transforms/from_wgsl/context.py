@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...base.records import dataclass
 from ...ir.core.builder import Builder
 from ...ir.core.names import NameScope
 from ...ir.core.nodes import Block, Function

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...base.records import dataclass
 from ...ir import textures
 from ...ir import types as wgsl
 from ...ir.core import nodes as c

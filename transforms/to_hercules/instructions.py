@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeGuard, assert_never
 
+from ...base.records import dataclass
 from ...ir import types as wgsl
 from ...ir.builtins import Flags, builtin
 from ...ir.constants import ConstantValue, zero_constant

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from ..arguments import flag_of, name_of
 from ..base.errors import InputError
+from ..base.records import dataclass
 from ..compilation import Compilation
 from ..devices import adapter_named, device_named, routed
 from ..dispatch import DispatchSize, dispatch_size

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import keyword
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, cast
 
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from ..arguments import mapping_of
 from ..base.errors import InputError
+from ..base.records import dataclass
 from ..dispatch import MAX_WORKGROUPS
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import is_array, is_row, shown

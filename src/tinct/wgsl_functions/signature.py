@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from ..base.errors import InputError
+from ..base.records import dataclass
 from ..ir.builtins import builtin
 from ..ir.schema.traverse import walk
 from ..ir.types import (

@@ -9,8 +9,9 @@ structures. Memory holds no bool: a u32 stands for each.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..base.records import dataclass
 from ..ir.types import AddressSpace, Array, Struct, Type, Vector
 from ..ir.wgsl.program import Program
 from .signature import Named, Parameter, Signature, holds_bool
