@@ -11,12 +11,14 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 from reprlib import recursive_repr
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
 Fields = Sequence[dataclasses.Field[Any]]
 Methods = dict[str, Callable[..., object] | None]
 
 _SET: Final = object.__setattr__
+_DELETE: Final = object.__delattr__
 
 
 class _Factory:
@@ -36,7 +38,7 @@ def with_methods(
     if any(map(dataclasses.is_dataclass, cls.__bases__)):
         return dataclasses.dataclass(cls, frozen=frozen, slots=slots, eq=eq, repr=repr, kw_only=kw_only)
     own = {name for name, value in vars(cls).items() if name != "__hash__" or value is not None}
-    made = dataclasses.dataclass(cls, init=False, eq=False, repr=False, slots=slots, kw_only=kw_only)
+    made: type = dataclasses.dataclass(cls, init=False, eq=False, repr=False, slots=slots, kw_only=kw_only)
     fields = dataclasses.fields(made)
     methods: Methods = {"__init__": _init(made, fields, is_frozen=frozen, has_slots=slots)}
     methods |= _representation(fields) if repr else {}
@@ -62,7 +64,7 @@ else:
 __all__ = ["dataclass", "with_methods"]
 
 
-def _init(cls: type, fields: Fields, *, is_frozen: bool, has_slots: bool) -> Callable[..., None]:
+def _init(cls: type, fields: Fields, *, is_frozen: bool, has_slots: bool) -> FunctionType:
     """`__init__`, with the fields as parameters."""
     names: dict[str, Any] = {"_set": _SET, "_FACTORY": _FACTORY}
     body = [_assignment(it, names, has_slots=has_slots) for it in fields]
@@ -77,7 +79,7 @@ def _init(cls: type, fields: Fields, *, is_frozen: bool, has_slots: bool) -> Cal
     )
     parameters = ", ".join(["self", *by_position, *(["*", *by_name] if by_name else [])])
     exec(f"def __init__({parameters}):\n " + "\n ".join(lines or ["pass"]), names)
-    method = names["__init__"]
+    method: FunctionType = names["__init__"]
     method.__module__, method.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
     method.__annotations__ = {it.name: it.type for it in fields if it.init} | {"return": None}
     return method
@@ -139,12 +141,12 @@ def _freezing(cls: type, fields: Fields, *, has_slots: bool) -> Methods:
     def set_attribute(self: object, name: str, value: object) -> None:
         if type(self) is cls or name in known:
             raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
-        super(cls, self).__setattr__(name, value)
+        _SET(self, name, value)
 
     def delete_attribute(self: object, name: str) -> None:
         if type(self) is cls or name in known:
             raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
-        super(cls, self).__delattr__(name)
+        _DELETE(self, name)
 
     def state(self: object) -> list[object]:
         return [getattr(self, name) for name in names]

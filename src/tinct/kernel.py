@@ -32,8 +32,7 @@ from .reflection import (
     BindingInfo,
     EntryPointInfo,
 )
-from .sessions.buffer import Buffer
-from .sessions.calls import Constants, Options
+from .sessions.calls import Constants, Held, Options
 
 if TYPE_CHECKING:
     import threading
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from .debugging import Launch, Trace, Writes
     from .debugging.engine import Debugger
     from .printing import PrintingProgram
+    from .sessions.buffer import Buffer
     from .shader import Shader
     from .wgpu_py import GpuObject, LayoutEntry, Layouts, WgpuDevice
 
@@ -266,7 +266,7 @@ class Kernel:
         runner = device_named(routed(name_of(device, "a device", "cpu"), way))
         if contract and device != "cpu":
             raise InputError(f"contract is for the device 'cpu', not {device!r}")
-        if any(isinstance(value, Buffer) for value in mapping_of(buffers, "buffers", self.info.bindings).values()):
+        if any(isinstance(value, Held) for value in mapping_of(buffers, "buffers", self.info.bindings).values()):
             from .sessions.mixed import run_with_buffers
 
             outputs, timing = run_with_buffers(self, buffers, options, timeout)

@@ -43,7 +43,6 @@ from ...ir.types import (
     walk,
 )
 from .editing import as_u32
-from .inline import Inline
 from .replacing import copy_constant
 from .replacing import replace as replace_value
 
@@ -73,6 +72,8 @@ class ExpandViews:
         if not buffers:
             return False
         _settle_lengths(module)
+        from .inline import Inline
+
         Inline().run(module)
         sizes = _declare(module, buffers, self.uniform)
         for function in module.functions:

@@ -22,6 +22,10 @@ _MOST: Final = 256
 """The number of calls that a session remembers."""
 
 
+class Held:
+    """The base of what a session holds: apart from `Buffer`, so that a dispatch without any imports no sessions."""
+
+
 @runtime_checkable
 class KernelLike(Protocol):
     """A kernel, as a session runs it: `tinct.Kernel` is one."""

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from ..base.records import dataclass
 from ..ir.types import AddressSpace, Array, Struct, Type, Vector
-from ..ir.wgsl.program import Program
 from .signature import Named, Parameter, Signature, holds_bool
+
+if TYPE_CHECKING:
+    from ..ir.wgsl.program import Program
 
 MOST_STORAGE_BUFFERS = 8
 """The storage buffers that every WebGPU device allows (WebGPU, "Limits")."""
