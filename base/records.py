@@ -34,9 +34,10 @@ _FACTORY: Final = _Factory()
 def with_methods(
     cls: type, *, frozen: bool = False, slots: bool = False, eq: bool = True, repr: bool = True, kw_only: bool = False
 ) -> type:
-    """The class that `dataclasses.dataclass` makes with these options."""
+    """The class that `dataclasses.dataclass` makes with these options, but for the docstring of one that has none."""
     if any(map(dataclasses.is_dataclass, cls.__bases__)):
         return dataclasses.dataclass(cls, frozen=frozen, slots=slots, eq=eq, repr=repr, kw_only=kw_only)
+    cls.__doc__ = cls.__doc__ or cls.__name__  # else the standard library inspects the signature
     own = {name for name, value in vars(cls).items() if name != "__hash__" or value is not None}
     made: type = dataclasses.dataclass(cls, init=False, eq=False, repr=False, slots=slots, kw_only=kw_only)
     fields = dataclasses.fields(made)

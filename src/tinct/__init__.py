@@ -82,6 +82,9 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    value: object = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    from .base.interpreter_state import paused_collection
+
+    with paused_collection():  # classes and functions are not garbage
+        value: object = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
     globals()[name] = value
     return value
