@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from reprlib import recursive_repr
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 Fields = Sequence[dataclasses.Field[Any]]
 Methods = dict[str, Callable[..., object] | None]
@@ -31,15 +31,18 @@ class _Factory:
 _FACTORY: Final = _Factory()
 
 
+_standard = cast("Callable[..., type[Any]]", dataclasses.dataclass)
+
+
 def with_methods(
     cls: type, *, frozen: bool = False, slots: bool = False, eq: bool = True, repr: bool = True, kw_only: bool = False
 ) -> type:
     """The class that `dataclasses.dataclass` makes with these options, but for the docstring of one that has none."""
     if any(map(dataclasses.is_dataclass, cls.__bases__)):
-        return dataclasses.dataclass(cls, frozen=frozen, slots=slots, eq=eq, repr=repr, kw_only=kw_only)
+        return _standard(cls, frozen=frozen, slots=slots, eq=eq, repr=repr, kw_only=kw_only)
     cls.__doc__ = cls.__doc__ or cls.__name__  # else the standard library inspects the signature
     own = {name for name, value in vars(cls).items() if name != "__hash__" or value is not None}
-    made: type = dataclasses.dataclass(cls, init=False, eq=False, repr=False, slots=slots, kw_only=kw_only)
+    made = _standard(cls, init=False, eq=False, repr=False, slots=slots, kw_only=kw_only)
     fields = dataclasses.fields(made)
     methods: Methods = {"__init__": _init(made, fields, is_frozen=frozen, has_slots=slots)}
     methods |= _representation(fields) if repr else {}

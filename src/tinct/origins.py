@@ -98,6 +98,11 @@ class CheckedText:
         self.seconds: dict[str, float] = {}
         """What parsing and resolving took."""
 
+    @property
+    def is_parsed(self) -> bool:
+        """Whether the program was asked for."""
+        return "program" in self.__dict__
+
     @cached_property
     def program(self) -> Program:
         """The checked program. Raises ShaderError if the text is not valid after all."""

@@ -36,6 +36,7 @@ from .reflection import (
     OverrideInfo,
     StructInfo,
     reflect,
+    reflect_bindings,
 )
 from .sessions.calls import Constants
 
@@ -111,10 +112,20 @@ class Shader:
         """All entry points by name, in the order of the source."""
         return {info.name: info for info in self._reflection.entry_points}
 
-    @cached_property
+    @property
     def bindings(self) -> dict[str, BindingInfo]:
-        """All bound variables by name."""
+        """All bound variables by name. Once the program is parsed, their types are its own: a structure equals only
+        itself.
+        """
+        return self._own_bindings if self._text.is_parsed else self._kept_bindings
+
+    @cached_property
+    def _kept_bindings(self) -> dict[str, BindingInfo]:
         return {info.name: info for info in self._reflection.bindings}
+
+    @cached_property
+    def _own_bindings(self) -> dict[str, BindingInfo]:
+        return {info.name: info for info in reflect_bindings(self.program)}
 
     @cached_property
     def overrides(self) -> dict[str, OverrideInfo]:

@@ -20,6 +20,9 @@ from tinct.backend.cpu.machine.known import known_costs
 from tinct.backend.cpu.target import current_target
 from tinct.base.errors import InputError
 from tinct.cli import tinct as command_line
+from tinct.interface.python import python_module
+from tinct.ir.diagnostics import ShaderError
+from tinct.ir.types import Array
 
 COUNT = """
 override step: u32 = 2;
@@ -30,6 +33,13 @@ override step: u32 = 2;
   atomicAdd(&counts[values[id.x] % 4u], step);
   out[id.x] = values[id.x] * step;
 }
+"""
+
+
+USE = """
+@group(1) @binding(0) var<storage> pairs: array<Pair>;
+/// The first member.
+fn first_of(pair: Pair) -> u32 { return pair.a; }
 """
 
 
@@ -82,6 +92,30 @@ def test_equal_machine_code_is_kept_once(directory: Path) -> None:
     shader = tinct.load(COUNT + "// a comment")
     assert shader.compilation("main", {}).cpu.function.code.is_cached
     assert DiskCache(directory).size[0] == 5  # a reflection and a kernel for each text
+
+
+def test_what_is_restored_is_what_was_kept(directory: Path) -> None:
+    text = "struct Pair { a: u32, b: vec2f }" + COUNT + USE
+    first, second = tinct.load(text), tinct.load(text)
+    assert first.seconds
+    assert not second.seconds
+    restored = second.bindings
+    assert str(restored) == str(first.bindings)
+    assert (second.entry_points, second.overrides) == (first.entry_points, first.overrides)
+    assert str(second.structs) == str(first.structs)
+    assert list(second.functions) == ["first_of"]
+    assert second.functions["first_of"].__doc__ == first.functions["first_of"].__doc__
+    assert python_module(second) == python_module(first)
+    assert second.seconds
+    assert str(second.bindings) == str(restored)
+    (struct,) = second.program.structs
+    pairs = second.bindings["pairs"].type
+    assert isinstance(pairs, Array)
+    assert pairs.element is struct
+    with pytest.raises(ShaderError):
+        tinct.load("fn wrong() -> u32 { }")
+    with pytest.raises(ShaderError):
+        tinct.load("fn wrong() -> u32 { }")
 
 
 def test_tiers_are_apart(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
