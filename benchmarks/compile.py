@@ -33,7 +33,7 @@ from tinct.ir.hercules.placement import place_nodes
 from tinct.ir.source import Source
 from tinct.transforms.from_wgsl.build import build
 from tinct.transforms.hercules import CPU
-from tinct.transforms.pipelines import specialise
+from tinct.transforms.specialising import specialise
 from tinct.transforms.to_hercules import translate
 
 T = TypeVar("T")

@@ -33,7 +33,7 @@ from tinct.ir.hercules import dynamic
 from tinct.ir.hercules.nodes import Module
 from tinct.ir.hercules.program_text import print_program
 from tinct.ir.hercules.types import substitute
-from tinct.transforms.hercules import GRID, HERCULES
+from tinct.transforms.hercules import GRID
 from tinct.transforms.hercules.for_machine import with_own_control
 from tinct.transforms.hercules.programs import WorkgroupTrees, program_for
 from tinct.transforms.passes import apply_passes
@@ -145,7 +145,7 @@ def variants_of(workload: Workload) -> dict[str, Variant]:
         changed = copied_function(function.function)
         with_own_control(changed)
         passes = [it for it in GRID.passes if without not in (it.name, NONE)]
-        apply_passes(Module([changed]), passes, HERCULES)
+        apply_passes(Module([changed]), passes)
         known = None if without in (WorkgroupTrees.name, NONE) else trees
         program = program_for(changed, constants, known)
         return Variant(print_program(program), ProgramOnGpu(program), data)

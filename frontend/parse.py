@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..base.records import dataclass
 from ..ir.diagnostics import Diagnostic, DiagnosticList, Note
 from ..ir.source import Source, Span
 from ..ir.wgsl import ast
 from .lower import lower
-from .syntax_errors import report_first_fault, report_syntax_errors
 from .tree import parse_tree
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -39,9 +37,13 @@ def parse(source: Source) -> ParseResult:
         return ParseResult(_empty(source), tuple(diagnostics.items))
     tree = parse_tree(source.data)
     if tree is None:
+        from .syntax_errors import report_first_fault
+
         report_first_fault(source, diagnostics)
         return ParseResult(_empty(source), tuple(diagnostics.items))
     if tree.root_node.has_error:
+        from .syntax_errors import report_syntax_errors
+
         report_syntax_errors(tree, source, diagnostics)
     unit = lower(tree, source, diagnostics)
     return ParseResult(unit, tuple(sorted(diagnostics.items, key=_place)))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
+from ..base.records import dataclass
 from ..ir.diagnostics import Diagnostic, Note, Severity
 from ..ir.print_formats import NAME
 from ..ir.source import Source, Span

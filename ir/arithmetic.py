@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import TypeAlias
 
+from ..base.records import dataclass
 from .scalars import (
     EvaluationError,
     Mode,

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import repeat
 from typing import TypeAlias, overload
 
+from ..base.records import dataclass
 from .types import Array, Atomic, Matrix, Scalar, ScalarKind, Struct, Type, Vector, element_type
 
 

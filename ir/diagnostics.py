@@ -9,11 +9,12 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import field
+from typing import Final, TypeAlias
 from unicodedata import combining, east_asian_width
 
 from ..base.errors import TinctError
+from ..base.records import dataclass
 from .source import Position, Source, Span
 
 
@@ -78,12 +79,12 @@ class DiagnosticList:
         return any(item.is_error for item in self.items)
 
 
-_TAKES_AN = re.compile(r"[aeio]|[fhlmnrsx]\d|u(?!\d|ni)|8|1[18]\b", re.IGNORECASE)
+_TAKES_AN: Final = r"(?i:[aeio]|[fhlmnrsx]\d|u(?!\d|ni)|8|1[18]\b)"
 
 
 def with_article(noun: str) -> str:
     """A noun with `a` or `an` by its pronunciation: an override, an f32, a u32, a uniform, a texel format."""
-    return f"an {noun}" if _TAKES_AN.match(noun) else f"a {noun}"
+    return f"an {noun}" if re.match(_TAKES_AN, noun) else f"a {noun}"
 
 
 def not_supported(what: str, span: Span | None) -> Diagnostic:

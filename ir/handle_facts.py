@@ -7,9 +7,9 @@ form, has a fraction of the operations of code for all of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import reduce
 
+from ..base.records import dataclass
 from .samplers import read_modes
 from .textures import are_bytes, is_multisampled, read_extent
 from .types import BindingPoint, Sampler, Texture, Type

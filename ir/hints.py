@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from ..base.records import dataclass
 
 MOST_WORK = 400_000
 """Maximum number of pairs of letters that are compared for one program or one message, which takes 0.1 to 0.2 seconds

@@ -9,7 +9,6 @@ arrays of `numpy_dtype`, with padding, as well. `layout_numbers` has the rules f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from math import prod
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import InputError
+from ..base.records import dataclass
 from .layout_leaves import START, LayoutPath, Leaf, extent_of, holds_structures, leaf, leaves
 from .layout_numbers import as_array, as_given_array, is_array, is_row, shown, store
 from .layout_numpy import PADDED_ROW, value_dtype

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias, assert_never, cast
 
+from ..base.records import dataclass
 from .arithmetic import check_divisor, check_shift, float_arithmetic, int_arithmetic
 from .constants import RawValue
 from .conversions import common_type, concretize, conversion_rank, elements, is_abstract

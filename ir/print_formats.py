@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias, assert_never, cast
 
 import numpy as np
 
+from ..base.records import dataclass
 from .constants import RawValue
 from .types import BOOL, F16, F32, I32, U32, Array, Matrix, Scalar, Struct, Type, Vector
 
@@ -22,11 +22,9 @@ EXTENSION: Final = "wgpu_debug_printf"
 """The extension that wgpu demands for calls (wgpu, "Shader debugPrintf")."""
 
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
-_PIECE = re.compile(
-    r"\\(?P<escape>.)|%(?P<percent>%)|%(?P<rest>[-+ #0]*\d*(?:\.\d*)?(?:v\d)?[A-Za-z]?)|[^\\%]+", re.DOTALL
-)
-_CONVERSION = re.compile(r"(?P<flags>[-+ #0]*\d{0,3}(?:\.\d{1,2})?)(?:v(?P<size>[234]))?(?P<letter>[diuxXeEfFgGs])")
-_COMMENT = re.compile(rb"//[ \t]*@[ \t]*\Z")
+_PIECE: Final = r"\\(?P<escape>.)|%(?P<percent>%)|%(?P<rest>[-+ #0]*\d*(?:\.\d*)?(?:v\d)?[A-Za-z]?)|[^\\%]+"
+_CONVERSION: Final = r"(?P<flags>[-+ #0]*\d{0,3}(?:\.\d{1,2})?)(?:v(?P<size>[234]))?(?P<letter>[diuxXeEfFgGs])"
+_COMMENT: Final = rb"//[ \t]*@[ \t]*\Z"
 _UNSIGNED, _FLOATS = "uxX", "eEfFgG"
 _LETTERS: Mapping[Scalar, str] = {BOOL: "<bool>", I32: "i", U32: "u", F32: "f", F16: "h"}
 _INTEGERS = frozenset({BOOL, I32, U32})
@@ -112,7 +110,7 @@ class Format:
 def comment_start(data: bytes, offset: int) -> int | None:
     """Where the comment begins in which a `debugPrintf` at an offset of a source stands; None if it stands in none."""
     line = data.rfind(b"\n", 0, offset) + 1
-    found = _COMMENT.search(data[line:offset])
+    found = re.search(_COMMENT, data[line:offset])
     return None if found is None else line + found.start()
 
 
@@ -122,7 +120,7 @@ def parse_format(literal: str) -> Format:
 
 
 def _pieces(literal: str) -> Iterator[str | Conversion]:
-    for match in _PIECE.finditer(literal, 1, len(literal) - 1):
+    for match in re.compile(_PIECE, re.DOTALL).finditer(literal, 1, len(literal) - 1):
         start, end = match.span()
         if (escape := match["escape"]) is not None:
             if escape not in _ESCAPES:
@@ -137,7 +135,7 @@ def _pieces(literal: str) -> Iterator[str | Conversion]:
 
 
 def _conversion(text: str, start: int, end: int) -> Conversion:
-    found = _CONVERSION.fullmatch(text)
+    found = re.fullmatch(_CONVERSION, text)
     if found is None or (found["letter"] == "s" and found["size"]):
         known = "%d, %i, %u, %x, %X, %e, %f, %g and %s, vectors as in %v3f, and %% for a percent sign"
         raise FormatFault(f"unknown conversion '%{text}': there are {known}", start, end)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from ..base.errors import InputError
+from ..base.records import dataclass
 from .hints import unknown_name
 from .types import F32, U32, Struct, StructMember, Type
 

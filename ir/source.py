@@ -9,10 +9,11 @@ from __future__ import annotations
 import bisect
 import errno
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
+
+from ..base.records import dataclass
 
 _LARGEST = 64 << 20
 """Maximum size of a source in bytes: a larger file is probably data or a device, not a shader."""

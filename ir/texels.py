@@ -11,10 +11,10 @@ import enum
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import cast
+from typing import Final, cast
 
+from ..base.records import dataclass
 from .constants import RawValue
 from .scalars import bits_of, from_bits, round_f16, round_f32
 from .types import F16, F32, I32, U32, Scalar, Type, vector
@@ -188,7 +188,7 @@ _SPECIAL = {
     "rgb10a2uint": ((ChannelKind.UINT, 10), (ChannelKind.UINT, 10), (ChannelKind.UINT, 10), (ChannelKind.UINT, 2)),
     "rg11b10ufloat": ((ChannelKind.UFLOAT, 11), (ChannelKind.UFLOAT, 11), (ChannelKind.UFLOAT, 10)),
 }
-_REGULAR = re.compile(r"(r|rg|rgba|bgra)(8|16|32)(unorm|snorm|uint|sint|float)")
+_REGULAR: Final = r"(r|rg|rgba|bgra)(8|16|32)(unorm|snorm|uint|sint|float)"
 
 
 @cache
@@ -196,7 +196,7 @@ def texel_format(name: str) -> TexelFormat:
     """The format of that name, which must be one of WGSL's."""
     if name in _SPECIAL:
         return TexelFormat(name, _placed("rgba", _SPECIAL[name]))
-    match = _REGULAR.fullmatch(name)
+    match = re.fullmatch(_REGULAR, name)
     assert match is not None, f"{name} is no texel format"
     order, bits, kind = match.groups()
     return TexelFormat(name, _placed(order, ((ChannelKind(kind), int(bits)),) * len(order)))

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 
+from ..base.records import dataclass
 from .texels import TexelFormat, texel_format
 from .types import F32, I32, U32, Access, Array, Struct, StructMember, Texture, TextureKind, Type, array, vector
 

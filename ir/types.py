@@ -9,9 +9,10 @@ from __future__ import annotations
 import copyreg
 import enum
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias, cast
+
+from ..base.records import dataclass
 
 
 class AddressSpace(enum.Enum):

@@ -10,12 +10,13 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Generic, Protocol, TypeVar
 
 from ..base.deadline import check_compile_time
 from ..base.errors import InputError
 from ..base.interpreter_state import deep_nesting
+from ..base.records import dataclass
 from ..ir.hints import unknown_name
 from ..ir.overrides import Number
 
@@ -185,9 +186,12 @@ def run_passes(
     return changed
 
 
-def apply_passes(module: IR, passes: Sequence[Pass[IR]], stage: Stage[IR]) -> IR:
-    """The module, changed in place by the passes."""
-    run_passes(module, passes, stage)
+@deep_nesting()
+def apply_passes(module: IR, passes: Sequence[Pass[IR]]) -> IR:
+    """The module, changed in place by the passes. No table of all passes is needed, which would import all of them."""
+    for step in passes:
+        check_compile_time()
+        step.run(module)
     return module
 
 

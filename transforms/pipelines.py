@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from ..ir.binding_points import free_point
 from ..ir.core.nodes import Module, Var
 from ..ir.core.text import print_module
@@ -17,7 +15,7 @@ from .core.dce import DeadCodeElimination
 from .core.derive_indices import DeriveIndices
 from .core.direct_variable_access import DirectVariableAccess
 from .core.drop_filters import DropFilters
-from .core.expand_views import ExpandViews, has_buffers
+from .core.expand_views import ExpandViews
 from .core.flatten_external import FlattenExternal
 from .core.flatten_loops import FlattenLoops
 from .core.fold_constants import FoldConstants
@@ -29,7 +27,7 @@ from .core.naga_dialect import NagaDialect
 from .core.polyfill import Polyfill
 from .core.preserve_padding import PreservePadding
 from .core.prevent_infinite_loops import PreventInfiniteLoops
-from .core.reg2mem import RegistersToMemory, carries_arrays
+from .core.reg2mem import RegistersToMemory
 from .core.remove_continue_in_switch import RemoveContinueInSwitch
 from .core.rename import Rename
 from .core.replicate_loops import ReplicateLoops
@@ -45,7 +43,7 @@ from .core.unroll import Unroll
 from .core.vectorize import Vectorize
 from .core.watch_loops import WatchLoops
 from .core.zero_init_workgroup_memory import ZeroInitWorkgroupMemory
-from .passes import Pass, Pipeline, Stage, apply_passes, pipeline, run_passes
+from .passes import Pass, Pipeline, Stage, pipeline, run_passes
 
 O0: Pipeline[Module] = pipeline("the module as it was written")
 
@@ -225,14 +223,6 @@ CORE: Stage[Module] = Stage(
 """Core IR, its passes and its named pipelines."""
 
 
-def specialising(entry: str, constants: Mapping[str, float]) -> tuple[Pass[Module], ...]:
-    """The passes that every device starts with: one entry point, with its overrides substituted.
-
-    Immediate data is bound first, while the module still has all variables.
-    """
-    return (BindImmediates(), SubstituteOverrides(constants, entry), SingleEntryPoint(entry))
-
-
 def guard_loops(module: Module, entry: str, *, limit: int | None, effort: int) -> BindingPoint | None:
     """Guard an entry point against a driver that ends all loops early, after `limit` iterations: see `LOOP_EFFORTS`.
 
@@ -244,21 +234,3 @@ def guard_loops(module: Module, entry: str, *, limit: int | None, effort: int) -
     point = free_point(it.binding for it in module.root.instructions if isinstance(it, Var))
     run_passes(module, (*LOOP_EFFORTS[effort], WatchLoops(point.group, point.binding)), CORE)
     return point
-
-
-def specialise(module: Module, entry: str, constants: Mapping[str, float]) -> Module:
-    """The module after `specialising`; it is changed in place. Raises InputError and ShaderError."""
-    return apply_passes(module, specialising(entry, constants), CORE)
-
-
-TO_HERCULES: tuple[Pass[Module], ...] = (ExpandViews(uniform="words"), RegistersToMemory(only="arrays"))
-"""What Hercules IR does not have: views of buffers, and branches that pass arrays."""
-THROUGH_HERCULES: tuple[Pass[Module], ...] = (ExpandViews(), RegistersToMemory(only="arrays"))
-"""The same for a module that becomes WGSL again."""
-
-
-def for_hercules(module: Module, fresh: Callable[[], Module]) -> Module:
-    """A specialised module as it can be translated into Hercules IR: itself, or what the passes `TO_HERCULES` make of a
-    `fresh` one, since interpreters go on running the first. Raises ShaderError.
-    """
-    return apply_passes(fresh(), TO_HERCULES, CORE) if has_buffers(module) or carries_arrays(module) else module

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ...base.records import dataclass
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import Loop
 from ...ir.hercules.graph import def_use

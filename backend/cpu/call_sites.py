@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from ...base.records import dataclass
 from ...ir.hercules import nodes as h
 from ...ir.hercules.types import is_collection
 from .called import CalledFunctions, Passing

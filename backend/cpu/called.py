@@ -9,9 +9,9 @@ branches. The callee alone decides which kind of code its fork becomes, since it
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
+from ...base.records import dataclass
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from ...ir.hercules.copying import copied

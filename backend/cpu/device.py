@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy
 
 from ...base.errors import InputError
+from ...base.records import dataclass
 from ...ir import layout as wgsl_layout
-from ...ir.hercules.entry import Binding, EntryPoint
 from ...ir.types import BindingPoint
 from . import jit
 from .aligned import BINDING_ALIGNMENT, Bytes, address_of, aligned_zeros
 from .function import BoundFunction, CompiledFunction, Recipe, Source
-from .layout import binding_layout
 from .options import CpuOptions, Tier, default_options
+
+if TYPE_CHECKING:
+    from ...ir.hercules.entry import Binding, EntryPoint
 
 Buffer: TypeAlias = "Bytes | bytearray | memoryview"
 
@@ -153,6 +154,8 @@ def recipe_for(entry_point: Callable[[], EntryPoint], options: CpuOptions) -> Re
 
 
 def _source(entry_point: EntryPoint) -> Source:
+    from .layout import binding_layout
+
     function = entry_point.function
     return function, {
         binding.parameter: binding_layout(binding.type, function.parameter_types[binding.parameter])

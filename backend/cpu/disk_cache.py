@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from ...base.errors import InputError
+from ...base.records import dataclass
 
 LARGEST = 256 << 20
 """Maximum size of all files together, in bytes."""
@@ -74,6 +73,8 @@ class DiskCache:
 
     def put(self, name: str, data: bytes) -> None:
         """Store data under a name, replacing a previous file. Does nothing if that fails."""
+        import tempfile
+
         check = hashlib.sha256(data).digest()
         with suppress(OSError):
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)

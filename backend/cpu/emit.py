@@ -31,6 +31,7 @@ from .analysed import AnalysedFunction, analyse, analyse_for_gangs, with_gangs
 from .called import CalledFunctions, Passing
 from .emitted import Emitted, Interface
 from .exact_products import is_exact_product
+from .extents import extent_of
 from .fork_loops import ForkLoops
 from .half import CONVERSIONS
 from .layout import Layout, dynamic_size
@@ -219,11 +220,12 @@ class _FunctionEmitter:
         """Emit the whole module; `reason` says why forks are not gangs."""
         self._emit_blocks()
         self._add_functions()
-        parallel = tuple(fork.factor for fork in self._forks)
+        parallel = tuple(extent_of(fork.factor) for fork in self._forks)
         footprint: h.DynamicConstant = dynamic.ZERO
         for layout in self._bindings.values():
             footprint = dynamic.add(footprint, dynamic_size(layout))
-        interface = Interface(parallel, self._called.scratch, self._privates, footprint, self._tier, reason)
+        scratch = extent_of(self._called.scratch)
+        interface = Interface(parallel, scratch, self._privates, extent_of(footprint), self._tier, reason)
         return Emitted(str(self._module), self._passes(), interface)
 
     def emit_called(self, name: str) -> None:

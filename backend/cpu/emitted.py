@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...ir.hercules import nodes as h
+from ...base.records import dataclass
+from .extents import Extent
 from .options import Tier
 from .passes import Passes
 
@@ -20,7 +19,7 @@ class Private:
 
     parameter: int
     kind: str
-    size: h.DynamicConstant
+    size: Extent
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +31,10 @@ class Interface:
     forks over literal factors run; `tier_reason` says why not as gangs.
     """
 
-    parallel: tuple[h.DynamicConstant, ...]
-    scratch_size: h.DynamicConstant
+    parallel: tuple[Extent, ...]
+    scratch_size: Extent
     privates: tuple[Private, ...]
-    footprint: h.DynamicConstant
+    footprint: Extent
     tier: Tier
     tier_reason: str
 

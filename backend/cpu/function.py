@@ -6,18 +6,22 @@ import math
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...base.fork_lock import ForkLock
-from ...ir.hercules import dynamic
-from ...ir.hercules import nodes as h
+from ...base.records import dataclass
 from . import _pool, jit
 from .emitted import NEVER, Emitted, Interface
-from .layout import Layout
+from .extents import evaluate
 from .machine import costs_so_far
 from .options import CpuOptions, default_options
 from .threads import shared_pool
 from .watchdog import stop_after
+
+if TYPE_CHECKING:
+    from ...ir.hercules import nodes as h
+    from .layout import Layout
 
 _LARGEST_COPIES = 1 << 23
 """Maximum size of the private copies of all workers together, in bytes."""
@@ -45,7 +49,7 @@ class CompiledFunction:
 
     def for_workers(self, constants: Sequence[int], workers: int) -> CompiledFunction:
         """The function, or its variant without private copies if those of so many workers would be too large."""
-        copied = sum(dynamic.evaluate(it.size, constants) for it in self.interface.privates)
+        copied = sum(evaluate(it.size, constants) for it in self.interface.privates)
         return self.recipe.sharing() if workers > 1 and copied * workers > _LARGEST_COPIES else self
 
 
@@ -100,7 +104,7 @@ class BoundFunction:
         return self.function.recipe.sharing().bind(self._addresses, self.parameters.constants)
 
 
-Source = tuple[h.Function, Mapping[int, Layout]]
+Source: TypeAlias = "tuple[h.Function, Mapping[int, Layout]]"
 """A function, and the layouts of its parameters."""
 
 
@@ -159,15 +163,15 @@ class RunParameters:
     @classmethod
     def of(cls, interface: Interface, constants: Sequence[int]) -> RunParameters:
         """The parameters for these dynamic constants."""
-        privates = [(it.parameter, it.kind, dynamic.evaluate(it.size, constants)) for it in interface.privates]
-        is_large = dynamic.evaluate(interface.footprint, constants) >= costs_so_far().cached_bytes
+        privates = [(it.parameter, it.kind, evaluate(it.size, constants)) for it in interface.privates]
+        is_large = evaluate(interface.footprint, constants) >= costs_so_far().cached_bytes
         words = (*constants, 0 if is_large else NEVER)
         return cls(
             tuple(constants),
             words,
             _packed(words),
             threads_of(interface, constants),
-            dynamic.evaluate(interface.scratch_size, constants),
+            evaluate(interface.scratch_size, constants),
             tuple(privates),
             sum(size for _, _, size in privates),
         )
@@ -175,7 +179,7 @@ class RunParameters:
 
 def threads_of(interface: Interface, constants: Sequence[int]) -> int:
     """The number of threads that workers share, for these dynamic constants."""
-    return math.prod(dynamic.evaluate(it, constants) for it in interface.parallel)
+    return math.prod(evaluate(it, constants) for it in interface.parallel)
 
 
 def _packed(numbers: Sequence[int]) -> bytes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ...base.records import dataclass
 from ...ir.hercules import nodes as h
 from . import math
 from .data import llvm_type, narrow, widen

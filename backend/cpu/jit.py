@@ -7,12 +7,13 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any
 
 from ...base.deadline import check_compile_time
 from ...base.errors import InputError
+from ...base.records import dataclass
 from . import llvm_process
 from .disk_cache import DiskCache, default_cache, digest
 from .passes import LEVEL, Passes, optimise

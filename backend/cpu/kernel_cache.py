@@ -7,30 +7,32 @@ machine code is a separate file (see `jit`), which equal kernels share.
 
 from __future__ import annotations
 
-import json
-import os
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import astuple, dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any, assert_never, cast
+import pickle
+from collections.abc import Callable, Mapping
+from dataclasses import astuple
+from typing import TYPE_CHECKING, cast
 
+from ...base.records import dataclass
 from ...ir.handle_facts import NO_FACTS, HandleFacts
-from ...ir.hercules import dynamic
-from ...ir.hercules import nodes as h
-from ...ir.hercules.entry import EntryPoint
-from ...ir.types import BindingPoint
 from . import jit
+from .compiler_files import compiler_files
 from .device import CompiledKernel, Slot, recipe_for
 from .disk_cache import default_cache, digest
-from .emitted import Interface, Private
+from .emitted import Interface
 from .machine import costs_so_far
 from .options import CpuOptions
 
-_LOADED = time.time_ns()
-_Constant = int | list[Any]
-"""A dynamic constant in JSON: a number, `["parameter", index]`, or `[operation, lhs, rhs]`."""
+if TYPE_CHECKING:
+    from ...ir.hercules.entry import EntryPoint
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The contents of a file: the name of the machine code in the cache, and how it is run."""
+
+    code: str
+    slots: tuple[Slot, ...]
+    interface: Interface
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class KernelIdentity:
         if compiler is None or default_cache() is None:
             return None
         values = [[name, type(value).__name__, repr(value)] for name, value in sorted(self.constants.items())]
-        settings = json.dumps([*astuple(options), values, repr(self.facts)])
+        settings = repr((astuple(options), values, self.facts))
         costs = repr(costs_so_far().access) if options.tier == "gang" else ""
         return digest("kernel", jit.identity(), compiler, settings, costs, self.language, self.text, self.entry)
 
@@ -70,12 +72,11 @@ def restore(
     data = None if files is None or name is None else files.get(name)
     if data is None:
         return None
-    kept = json.loads(data)
-    code = jit.restore(kept["code"])
+    kept = cast("_Kept", pickle.loads(data))
+    code = jit.restore(kept.code)
     if code is None:
         return None
-    slots = tuple(_slot(it) for it in kept["slots"])
-    return CompiledKernel(recipe_for(entry_point, options).function(_interface(kept["interface"]), code), slots)
+    return CompiledKernel(recipe_for(entry_point, options).function(kept.interface, code), kept.slots)
 
 
 def keep(identity: KernelIdentity, options: CpuOptions, kernel: CompiledKernel) -> None:
@@ -83,77 +84,5 @@ def keep(identity: KernelIdentity, options: CpuOptions, kernel: CompiledKernel) 
     name, files = identity.name(options), default_cache()
     if files is None or name is None:
         return
-    interface = kernel.function.interface
-    kept = {
-        "code": kernel.function.code.name,
-        "slots": [
-            [it.name, it.point.group, it.point.binding, it.parameter, it.is_written, it.fixed, it.stride, it.length]
-            for it in kernel.slots
-        ],
-        "interface": {
-            "parallel": [_written(it) for it in interface.parallel],
-            "scratch_size": _written(interface.scratch_size),
-            "privates": [[it.parameter, it.kind, _written(it.size)] for it in interface.privates],
-            "footprint": _written(interface.footprint),
-            "tier": interface.tier,
-            "tier_reason": interface.tier_reason,
-        },
-    }
-    files.put(name, json.dumps(kept).encode())
-
-
-@cache
-def compiler_files() -> str | None:
-    """A hash of this compiler's files; None if one changed after this process may have loaded it."""
-    found = sorted(_stamps(Path(__file__).parents[2], ""))
-    return None if any(changed > _LOADED for _, changed, _ in found) else digest(*map(str, found))
-
-
-def _stamps(folder: str | Path, within: str) -> Iterator[tuple[str, int, int]]:
-    """For each file of code below a folder: its path there, when it changed in nanoseconds, and its size."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            path = f"{within}/{entry.name}"
-            if entry.name.endswith((".py", ".so", ".pyd")):
-                status = entry.stat()
-                yield path, status.st_mtime_ns, status.st_size
-            elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
-                yield from _stamps(entry.path, path)
-
-
-def _slot(kept: Any) -> Slot:
-    name, group, binding, *rest = kept
-    return Slot(name, BindingPoint(group, binding), *rest)
-
-
-def _interface(kept: Any) -> Interface:
-    return Interface(
-        tuple(_read(it) for it in kept["parallel"]),
-        _read(kept["scratch_size"]),
-        tuple(Private(parameter, kind, _read(size)) for parameter, kind, size in kept["privates"]),
-        _read(kept["footprint"]),
-        kept["tier"],
-        kept["tier_reason"],
-    )
-
-
-def _written(constant: h.DynamicConstant) -> _Constant:
-    match constant:
-        case h.DynamicLiteral(value=value):
-            return value
-        case h.DynamicParameter(index=index):
-            return ["parameter", index]
-        case h.DynamicBinary(op=op, lhs=lhs, rhs=rhs):
-            return [op.value, _written(lhs), _written(rhs)]
-        case _:
-            assert_never(constant)
-
-
-def _read(kept: _Constant) -> h.DynamicConstant:
-    if isinstance(kept, int):
-        return dynamic.literal(kept)
-    kind, *operands = kept
-    if kind == "parameter":
-        return h.DynamicParameter(operands[0])
-    lhs, rhs = (_read(cast("_Constant", it)) for it in operands)
-    return h.DynamicBinary(h.DynamicOp(kind), lhs, rhs)
+    kept = _Kept(kernel.function.code.name, kernel.slots, kernel.function.interface)
+    files.put(name, pickle.dumps(kept, pickle.HIGHEST_PROTOCOL))

@@ -5,9 +5,9 @@ A layout mirrors a Hercules type level by level, so that the indices of a Read o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
+from ...base.records import dataclass
 from ...ir import layout_sizes as wgsl_layout
 from ...ir import types as wgsl
 from ...ir.hercules import dynamic

@@ -6,10 +6,7 @@ the child.
 
 from __future__ import annotations
 
-import json
 import os
-import signal
-import subprocess
 import sys
 from typing import cast
 
@@ -37,6 +34,9 @@ def object_file(text: str, passes: Passes) -> tuple[bytes, list[float]]:
 
     The process does not outlive the call, whatever it ends with.
     """
+    import json
+    import subprocess
+
     arguments = [sys.executable, "-m", __name__, passes]
     pipe = subprocess.PIPE
     with subprocess.Popen(arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=_environment()) as child:
@@ -62,6 +62,9 @@ def _environment() -> dict[str, str]:
 
 def _serve(passes: Passes) -> None:
     """Serve as the child. Interrupts of the process group are ignored: the parent handles them and stops the child."""
+    import json
+    import signal
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from .jit import make_object
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from ...base.records import dataclass
 from ...ir.hercules import dynamic
 from ...ir.hercules import nodes as h
 from ...ir.hercules.types import constant_type

@@ -11,7 +11,7 @@ from typing import assert_never
 from ...ir.hercules import nodes as h
 from ...ir.hercules.types import F32, is_collection
 from ...ir.hercules.versions import is_version_projection
-from . import data, intrinsics
+from . import data
 from .call_sites import CallSites
 from .called import CalledFunctions
 from .float_bounds import Bounds, float_bounds
@@ -160,6 +160,8 @@ def compute(ops: Ops, node: h.Node, types: Mapping[h.Node, h.Type], value: Calla
         case h.Bitcast(type=type, operand=operand):
             return data.bitcast(ops, types[operand], type, value(operand))
         case h.Intrinsic(function=name, type=type, arguments=arguments):
+            from . import intrinsics
+
             return intrinsics.emit(ops, name, type, tuple(map(value, arguments)))
         case _:
             assert_never(node)

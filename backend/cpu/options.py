@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Literal
 
 from ...base.errors import InputError
+from ...base.records import dataclass
 
 Tier = Literal["gang", "lane", "baseline"]
 """Several threads of a fork at once, in the lanes of vectors; or one after another; or one after another in code which

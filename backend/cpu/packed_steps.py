@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from typing import Final, assert_never
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...ir.hercules import dynamic
-from ...ir.hercules.nodes import DynamicBinary, DynamicConstant, DynamicLiteral, DynamicOp, DynamicParameter
 from .device import CompiledKernel, Slot
 from .emitted import Interface
+from .extents import Extent, depth, product
 from .function import RunParameters
 from .sequence_steps import CopyStep, DispatchStep, ExtentInMemory, FillStep, Grid, GridFromMemory, Range, Step
 
@@ -26,16 +24,6 @@ _TERM: Final = struct.Struct("2Q")
 _DISPATCH, _FILL, _COPY = range(3)
 _NO_LIMIT: Final = (1 << 64) - 1
 _MOST_DEPTH: Final = 64
-_OPERATIONS: Final = (
-    DynamicOp.ADD,
-    DynamicOp.SUB,
-    DynamicOp.MUL,
-    DynamicOp.DIV,
-    DynamicOp.REM,
-    DynamicOp.MIN,
-    DynamicOp.MAX,
-)
-"""Those of `pool/sequence.h`, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,15 +170,14 @@ class Packer:
         for extent, size in zip(extents, grid.workgroup_size, strict=True):
             self._extents.append(_EXTENT.pack(*_extent_words(extent), size))
         capacity = _NO_LIMIT if grid.capacity is None else min(grid.capacity, _NO_LIMIT)
-        one: DynamicConstant = dynamic.ONE
-        threads = reduce(dynamic.mul, interface.parallel, one)
+        threads = product(interface.parallel)
         return first, len(extents), capacity, *self._formula(threads), *self._formula(interface.scratch_size)
 
-    def _formula(self, value: DynamicConstant) -> tuple[int, int]:
-        """The first term of an expression, and how many there are."""
+    def _formula(self, value: Extent) -> tuple[int, int]:
+        """The first term of an extent, and how many there are."""
         first = len(self._terms)
-        assert _depth(value) <= _MOST_DEPTH
-        self._terms += [_TERM.pack(*it) for it in _terms(value)]
+        assert depth(value) <= _MOST_DEPTH
+        self._terms += [_TERM.pack(*it) for it in value]
         return first, len(self._terms) - first
 
 
@@ -198,23 +185,3 @@ def _extent_words(extent: int | ExtentInMemory) -> tuple[int, ...]:
     if isinstance(extent, ExtentInMemory):
         return 1, extent.is_signed, 0, extent.memory, extent.offset
     return 0, 0, extent, 0, 0
-
-
-def _terms(value: DynamicConstant) -> Iterator[tuple[int, int]]:
-    """An expression in postfix order."""
-    match value:
-        case DynamicLiteral(number):
-            yield 0, number
-        case DynamicParameter(index):
-            yield 1, index
-        case DynamicBinary(op, lhs, rhs):
-            yield from _terms(lhs)
-            yield from _terms(rhs)
-            yield 2 + _OPERATIONS.index(op), 0
-        case _:
-            assert_never(value)
-
-
-def _depth(value: DynamicConstant) -> int:
-    """The most values that are kept while an expression is computed."""
-    return max(_depth(value.lhs), 1 + _depth(value.rhs)) if isinstance(value, DynamicBinary) else 1

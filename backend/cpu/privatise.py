@@ -16,6 +16,7 @@ from ...ir.hercules import nodes as h
 from ...ir.hercules.placement import Placement
 from ...ir.hercules.versions import consumed, is_version_projection, looked_at
 from .emitted import Private
+from .extents import extent_of
 from .layout import Layout, constant_size, dynamic_size
 from .storage import StoragePlan
 
@@ -50,7 +51,7 @@ def private_bindings(
     for parameter, found in kinds.items():
         size = constant_size(bindings[parameter])
         if parameter not in excluded and len(found) == 1 and (size is None or size <= LARGEST):
-            yield Private(parameter, found.pop(), dynamic_size(bindings[parameter]))
+            yield Private(parameter, found.pop(), extent_of(dynamic_size(bindings[parameter])))
 
 
 def _kind(node: h.Atomic, placed: Placement, users: Mapping[h.Node, Sequence[h.Node]]) -> str | None:

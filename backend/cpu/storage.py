@@ -9,8 +9,8 @@ Reduce merges two storages, the value is transferred (`needs_transfer`) where it
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from ...base.records import dataclass
 from ...ir.hercules import nodes as h
 from ...ir.hercules.sharing import Sharing, makes_version, nested_in
 from ...ir.hercules.types import is_collection

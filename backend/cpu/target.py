@@ -6,11 +6,11 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
 from ...base.errors import InputError
+from ...base.records import dataclass
 
 LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
 """The microarchitecture levels of the x86-64 psABI: SSE4.2; AVX2 and FMA; AVX-512."""

@@ -12,17 +12,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+from typing import TYPE_CHECKING
 
 from ...base.deadline import compiling_within
 from ...base.errors import DeviceError
 from ...base.fork_lock import CompileLock
-from ...ir.hercules.entry import EntryPoint
+from ...base.records import dataclass
 from ...ir.types import BindingPoint
 from . import jit, kernel_cache
+from .compiler_files import compiler_files
 from .device import CompiledKernel
 from .kernel_cache import KernelIdentity
 from .options import CpuOptions, default_options, tier_asked_for
+
+if TYPE_CHECKING:
+    from ...ir.hercules.entry import EntryPoint
 
 TRIAL_SECONDS = 20e-3
 """Time budget in seconds of all first runs of a kernel together: the least time that compiling gangs takes."""
@@ -169,7 +174,7 @@ class TieredKernel:
             return
         start = time.perf_counter()
         jit.identity()
-        kernel_cache.compiler_files()
+        compiler_files()
         self.seconds["start LLVM"] = time.perf_counter() - start
 
 

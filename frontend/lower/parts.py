@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, TypeVar
 
+from ...base.records import dataclass
 from ...ir.diagnostics import DiagnosticList
 from ...ir.schema.runtime import SchemaNode
 from ...ir.source import Span

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from ...base.records import dataclass
 from ...ir.diagnostics import Note, with_article
 from ...ir.language import DIAGNOSTIC_RULES, SEVERITIES
 from ...ir.types import I32, U32

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NoReturn, TypeAlias
 
+from ...base.records import dataclass
 from ...ir.constants import ConstantValue, RawValue
 from ...ir.diagnostics import Diagnostic, DiagnosticList, Note, Severity
 from ...ir.source import Source, Span

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
 
 from ...base.interpreter_state import deep_nesting
+from ...base.records import dataclass
 from ...ir.diagnostics import Diagnostic, DiagnosticList
 from ...ir.source import Source
 from ...ir.wgsl import ast

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from ...base.records import dataclass
 from ...ir.diagnostics import Note, with_article
 from ...ir.language import DEPTH_MODES, SAMPLINGS
 from ...ir.source import Span

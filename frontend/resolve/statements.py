@@ -26,7 +26,6 @@ from . import calls, expressions, loops, switches, type_rules, variables
 from .attributes import statement_attributes
 from .context import Abandon, Context, Entity, Flow, FunctionState, Operand, Phase
 from .conversions import convert_to, load, note_read
-from .printing import resolve_print
 
 
 def resolve_block(context: Context, block: ast.Block) -> None:
@@ -85,6 +84,8 @@ def _statement(context: Context, node: ast.Statement) -> None:
         case ast.PhonyAssign():
             _phony_assign(context, node)
         case ast.Print():
+            from .printing import resolve_print
+
             resolve_print(context, node)
         case ast.Break() | ast.Continue():
             loops.check_jump(context, node)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...base.records import dataclass
 from ...ir.diagnostics import Note
 from ...ir.hints import Work, closest
 

@@ -6,8 +6,7 @@ override-expressions when a pipeline is created.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...base.records import dataclass
 from ..layout_sizes import align_of, minimum_size, runtime_array, stride_of
 from ..types import Type
 from .registry import Flags, declare

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
+from ...base.records import dataclass
 from ..constants import RawValue, zero
 from ..conversions import common_type, concretize, conversion_rank, converter, elements
 from ..scalars import Mode

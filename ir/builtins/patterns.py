@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import TypeAlias
 
+from ...base.records import dataclass
 from ..types import (
     SCALARS,
     VOID,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
+from ...base.records import dataclass
 from ..conversions import conversion_rank, is_abstract
 from ..types import Access, AddressSpace, Buffer, Reference, Scalar, Type, is_constructible
 from .patterns import Binding, Bindings, instantiate, unify

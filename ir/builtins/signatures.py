@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 
+from ...base.records import dataclass
 from ..types import ABSTRACT_FLOAT, ABSTRACT_INT, BOOL, F16, F32, I32, SCALARS, U32, Access, AddressSpace, Scalar
 from .patterns import Pattern, parse_pattern, split
 

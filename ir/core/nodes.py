@@ -15,6 +15,7 @@ import dataclasses
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
+from ...base.records import dataclass
 from ..schema.runtime import Category, Count, FieldInfo, Operation, Schema, SchemaNode
 from .values import UNTYPED, User, Value
 
@@ -49,7 +50,7 @@ class ExitingInstruction(Operation):
     __slots__ = ()
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Module(SchemaNode):
     """A whole module. `root` holds the module-scope `Var`s and `Override`s, and the single operations that their
     initializers and override-sized arrays need, in dependency order. `functions` are in call order: a callee stands
@@ -103,7 +104,7 @@ class ArrayCount(User):
         self.set_operand(0, value)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class DiagnosticFilter(SchemaNode):
     """`diagnostic(severity, rule)`, on a module, a function, or a block."""
 
@@ -116,7 +117,7 @@ class DiagnosticFilter(SchemaNode):
     rule: str
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Block(SchemaNode):
     """`Block(block_argument* arguments, instruction* instructions, branch? branch, diagnostic_filter* diagnostics)`"""
 
@@ -177,7 +178,7 @@ class If(User):
         self.set_operand(0, value)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Loop(SchemaNode):
     """Entered at `start_target`; `continue` branches to `continuing_target`, whose end branches back to `start_target`,
     or, for `break if`, enters an If whose arms branch to `merge_target` and to `start_target`. `break` branches to
@@ -231,7 +232,7 @@ class Switch(User):
         self.set_operand(0, value)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class SwitchCase(SchemaNode):
     """`SwitchCase(constant_value* selectors, bool is_default, Block target)`"""
 
@@ -248,7 +249,7 @@ class SwitchCase(SchemaNode):
     target: Block
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Terminator(SchemaNode):
     """Marks the end of a function: a return is a branch to it, with the returned value as argument if there is one.
     The end of a block that control never reaches is a Terminator too, with `unreachable` set.

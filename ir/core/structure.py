@@ -9,10 +9,11 @@ outlive its region is passed to the merge.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import NamedTuple, assert_never
 
+from ...base.records import dataclass
 from . import nodes
 from .values import User, Value
 

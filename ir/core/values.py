@@ -12,9 +12,9 @@ constant time however many there are, and uses are listed in the order in which 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
+from ...base.records import dataclass
 from ..schema.runtime import SchemaNode, as_many
 from ..types import VOID, Type
 

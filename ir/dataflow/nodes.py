@@ -12,6 +12,7 @@ import dataclasses
 import enum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
+from ...base.records import dataclass
 from ..schema.runtime import Category, Count, ExactNode, FieldInfo, Schema, SchemaNode
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class BinaryOp(enum.Enum):
     CEIL_DIV = "ceil_div"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Module(SchemaNode):
     """A program: shaders, node functions, and the root node, whose graph the host launches."""
 
@@ -77,7 +78,7 @@ class Module(SchemaNode):
     root: CreateNode
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Shader(SchemaNode):
     """A shader under a name for leaves."""
 
@@ -92,7 +93,7 @@ class Shader(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class EmbeddedShader(SchemaNode):
     """`EmbeddedShader(str text)`"""
 
@@ -101,7 +102,7 @@ class EmbeddedShader(SchemaNode):
     text: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class ShaderFile(SchemaNode):
     """`ShaderFile(str path)`"""
 
@@ -110,7 +111,7 @@ class ShaderFile(SchemaNode):
     path: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class NestShader(SchemaNode):
     """`NestShader(str nest, str decisions, constant* sizes, bool reassociate)`"""
 
@@ -127,7 +128,7 @@ class NestShader(SchemaNode):
     reassociate: bool
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Leaf(SchemaNode):
     """`Leaf(str name, port* ports, str shader, str entry, constant* constants, int* workgroup_size)`"""
 
@@ -150,7 +151,7 @@ class Leaf(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Graph(SchemaNode):
     """`Graph(str name, port* ports, statement* body)`"""
 
@@ -167,7 +168,7 @@ class Graph(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Host(SchemaNode):
     """`Host(str name, port* ports)`"""
 
@@ -182,7 +183,7 @@ class Host(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Port(SchemaNode):
     """A parameter of a node function. An Inout port is an input and an output of the same name."""
 
@@ -199,7 +200,7 @@ class Port(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Type(SchemaNode):
     """A WGSL type, such as `array<vec2<f32>, 64>`; counts are arguments, too. A structure is known by name only."""
 
@@ -212,7 +213,7 @@ class Type(SchemaNode):
     arguments: tuple[Type, ...]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Constant(SchemaNode):
     """A value for an override, by name or, in digits, by id."""
 
@@ -225,7 +226,7 @@ class Constant(SchemaNode):
     value: Number
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class IntegerLiteral(SchemaNode):
     """`IntegerLiteral(int value)`"""
 
@@ -234,7 +235,7 @@ class IntegerLiteral(SchemaNode):
     value: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FloatLiteral(ExactNode):
     """`FloatLiteral(float value)`"""
 
@@ -243,7 +244,7 @@ class FloatLiteral(ExactNode):
     value: float
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class BoolLiteral(SchemaNode):
     """`BoolLiteral(bool value)`"""
 
@@ -252,7 +253,7 @@ class BoolLiteral(SchemaNode):
     value: bool
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class CreateNode(SchemaNode):
     """`CreateNode(str name, str function, expression* extents, int? capacity, expression? repeat)`"""
 
@@ -273,7 +274,7 @@ class CreateNode(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Split(SchemaNode):
     """`Split(str name, type type, int count)`"""
 
@@ -290,7 +291,7 @@ class Split(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Malloc(SchemaNode):
     """`Malloc(str name, type type, expression* extents)`"""
 
@@ -307,7 +308,7 @@ class Malloc(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class CreateEdge(SchemaNode):
     """`CreateEdge(endpoint source, endpoint destination, replication replication, bool streaming)`"""
 
@@ -326,7 +327,7 @@ class CreateEdge(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class BindInput(SchemaNode):
     """`BindInput(expression source, endpoint destination, bool streaming)`"""
 
@@ -343,7 +344,7 @@ class BindInput(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class BindOutput(SchemaNode):
     """`BindOutput(endpoint source, str output, bool streaming)`"""
 
@@ -360,7 +361,7 @@ class BindOutput(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Endpoint(SchemaNode):
     """A port of a child."""
 
@@ -373,7 +374,7 @@ class Endpoint(SchemaNode):
     port: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Reference(SchemaNode):
     """`Reference(str name, selector* selectors)`"""
 
@@ -386,7 +387,7 @@ class Reference(SchemaNode):
     selectors: tuple[Selector, ...]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Length(SchemaNode):
     """`Length(Reference value)`"""
 
@@ -395,7 +396,7 @@ class Length(SchemaNode):
     value: Reference
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Query(SchemaNode):
     """`Query(question question, int level, dimension? dimension)`"""
 
@@ -410,7 +411,7 @@ class Query(SchemaNode):
     dimension: Dimension | None
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Binary(SchemaNode):
     """`Binary(binary_op op, expression lhs, expression rhs)`"""
 
@@ -425,7 +426,7 @@ class Binary(SchemaNode):
     rhs: Expression
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Member(SchemaNode):
     """`Member(str name)`"""
 
@@ -434,7 +435,7 @@ class Member(SchemaNode):
     name: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Element(SchemaNode):
     """`Element(int index)`"""
 

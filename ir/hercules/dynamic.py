@@ -1,7 +1,7 @@
 """Dynamic constants: u64 expressions of literals and of a function's dynamic-constant parameters.
 
-The functions here fold while they build, so that equal extents tend to be equal expressions. Arithmetic is modulo
-2^64; division and remainder by zero give zero.
+The functions here fold while they build, so that equal extents tend to be equal expressions. Their
+arithmetic is in `u64`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, assert_never
 
+from . import u64
 from .nodes import DynamicBinary, DynamicConstant, DynamicLiteral, DynamicOp, DynamicParameter
 
-MASK: Final = (1 << 64) - 1
+MASK: Final = u64.MASK
 ZERO: Final = DynamicLiteral(0)
 ONE: Final = DynamicLiteral(1)
 
@@ -136,21 +137,7 @@ def _greatest(op: DynamicOp, left: int, right: int, rhs: DynamicConstant) -> int
 
 def compute(op: DynamicOp, lhs: int, rhs: int) -> int:
     """The value of one operation."""
-    match op:
-        case DynamicOp.ADD:
-            return (lhs + rhs) & MASK
-        case DynamicOp.SUB:
-            return (lhs - rhs) & MASK
-        case DynamicOp.MUL:
-            return (lhs * rhs) & MASK
-        case DynamicOp.DIV:
-            return lhs // rhs if rhs else 0
-        case DynamicOp.REM:
-            return lhs % rhs if rhs else 0
-        case DynamicOp.MIN:
-            return min(lhs, rhs)
-        case DynamicOp.MAX:
-            return max(lhs, rhs)
+    return u64.COMPUTE[op.value](lhs, rhs)
 
 
 def evaluate(constant: DynamicConstant, values: Sequence[int]) -> int:

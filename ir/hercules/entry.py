@@ -13,8 +13,7 @@ The graph follows these conventions:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...base.records import dataclass
 from ..types import Access, AddressSpace, BindingPoint
 from ..types import Type as WgslType
 from .nodes import Function, Module

@@ -9,9 +9,10 @@ bounds that one side lacks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, assert_never
 
+from ...base.records import dataclass
 from .arithmetic import integer_range
 from .nodes import (
     AnyScalarNode,

@@ -16,6 +16,7 @@ import enum
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
+from ...base.records import dataclass
 from ..schema.runtime import Category, Count, ExactNode, FieldInfo, Operation, Schema, SchemaNode
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class FloatingNode(Operation):
     __slots__ = ()
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Module(SchemaNode):
     """A program: functions that may call each other."""
 
@@ -153,7 +154,7 @@ class Module(SchemaNode):
     functions: list[Function]
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Function(SchemaNode):
     """`dynamic_constants` has the names of the u64 parameters whose values are known when the program starts;
     `nodes[0]` is the Start node. Parameters are identified by index; their names are only for people.
@@ -178,7 +179,7 @@ class Function(SchemaNode):
     nodes: list[Node]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Control(SchemaNode):
     """`Control(dynamic_constant* factors)`"""
 
@@ -187,14 +188,14 @@ class Control(SchemaNode):
     factors: tuple[DynamicConstant, ...]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Bool(SchemaNode):
     """`Bool`"""
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = ()
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Integer(SchemaNode):
     """`Integer(int bits, bool signed)`"""
 
@@ -207,7 +208,7 @@ class Integer(SchemaNode):
     signed: bool
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Float(SchemaNode):
     """`Float(int bits)`"""
 
@@ -216,7 +217,7 @@ class Float(SchemaNode):
     bits: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Product(SchemaNode):
     """`Product(type* fields)`"""
 
@@ -225,7 +226,7 @@ class Product(SchemaNode):
     fields: tuple[Type, ...]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Summation(SchemaNode):
     """`Summation(type* variants)`"""
 
@@ -234,7 +235,7 @@ class Summation(SchemaNode):
     variants: tuple[Type, ...]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Array(SchemaNode):
     """`Array(type element, dynamic_constant extent)`"""
 
@@ -247,7 +248,7 @@ class Array(SchemaNode):
     extent: DynamicConstant
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class DynamicLiteral(SchemaNode):
     """`DynamicLiteral(int value)`"""
 
@@ -256,7 +257,7 @@ class DynamicLiteral(SchemaNode):
     value: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class DynamicParameter(SchemaNode):
     """`DynamicParameter(int index)`"""
 
@@ -265,7 +266,7 @@ class DynamicParameter(SchemaNode):
     index: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class DynamicBinary(SchemaNode):
     """`DynamicBinary(dynamic_op op, dynamic_constant lhs, dynamic_constant rhs)`"""
 
@@ -280,7 +281,7 @@ class DynamicBinary(SchemaNode):
     rhs: DynamicConstant
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class BoolConstant(SchemaNode):
     """`BoolConstant(bool value)`"""
 
@@ -289,7 +290,7 @@ class BoolConstant(SchemaNode):
     value: bool
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class IntegerConstant(SchemaNode):
     """`IntegerConstant(type type, int value)`"""
 
@@ -302,7 +303,7 @@ class IntegerConstant(SchemaNode):
     value: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FloatConstant(ExactNode):
     """`FloatConstant(type type, float value)`"""
 
@@ -315,7 +316,7 @@ class FloatConstant(ExactNode):
     value: float
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class ProductConstant(SchemaNode):
     """`ProductConstant(type type, constant* fields)`"""
 
@@ -328,7 +329,7 @@ class ProductConstant(SchemaNode):
     fields: tuple[Constant, ...]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class SummationConstant(SchemaNode):
     """`SummationConstant(type type, int variant, constant value)`"""
 
@@ -343,7 +344,7 @@ class SummationConstant(SchemaNode):
     value: Constant
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class ArrayConstant(SchemaNode):
     """`ArrayConstant(type type, constant* elements)`"""
 
@@ -356,7 +357,7 @@ class ArrayConstant(SchemaNode):
     elements: tuple[Constant, ...]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class ZeroConstant(SchemaNode):
     """`ZeroConstant(type type)`"""
 
@@ -365,7 +366,7 @@ class ZeroConstant(SchemaNode):
     type: Type
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class FieldIndex(SchemaNode):
     """`FieldIndex(int field)`"""
 
@@ -383,7 +384,7 @@ class FieldIndex(SchemaNode):
         return (FieldIndex, self.field)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class VariantIndex(SchemaNode):
     """`VariantIndex(int variant)`"""
 
@@ -401,7 +402,7 @@ class VariantIndex(SchemaNode):
         return (VariantIndex, self.variant)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class PositionIndex(SchemaNode):
     """`PositionIndex(node position)`"""
 
@@ -419,7 +420,7 @@ class PositionIndex(SchemaNode):
         return (PositionIndex,)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class ControlIndex(SchemaNode):
     """`ControlIndex(int output)`"""
 
@@ -437,7 +438,7 @@ class ControlIndex(SchemaNode):
         return (ControlIndex, self.output)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Start(ControlNode):
     """`Start`"""
 
@@ -468,7 +469,7 @@ class Start(ControlNode):
         return Start(label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Region(ControlNode):
     """`Region(node* predecessors)`"""
 
@@ -501,7 +502,7 @@ class Region(ControlNode):
         return Region(list(self.predecessors), label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class If(ControlNode):
     """`If(node control, node condition)`"""
 
@@ -537,7 +538,7 @@ class If(ControlNode):
         return If(self.control, self.condition, label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Match(ControlNode):
     """`Match(node control, node sum)`"""
 
@@ -573,7 +574,7 @@ class Match(ControlNode):
         return Match(self.control, self.sum, label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Fork(ControlNode):
     """`Fork(node control, dynamic_constant factor)`"""
 
@@ -608,7 +609,7 @@ class Fork(ControlNode):
         return Fork(self.control, self.factor, label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Join(ControlNode):
     """`Join(node control)`"""
 
@@ -641,7 +642,7 @@ class Join(ControlNode):
         return Join(self.control, label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Return(ControlNode):
     """`Return(node control, node value)`"""
 
@@ -677,7 +678,7 @@ class Return(ControlNode):
         return Return(self.control, self.value, label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Phi(PinnedNode, PureNode):
     """`Phi(node region, node* values)`"""
 
@@ -713,7 +714,7 @@ class Phi(PinnedNode, PureNode):
         return Phi(self.region, list(self.values), label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class ThreadID(PinnedNode, PureNode):
     """`ThreadID(node fork)`"""
 
@@ -746,7 +747,7 @@ class ThreadID(PinnedNode, PureNode):
         return ThreadID(self.fork, label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Reduce(PinnedNode):
     """`Reduce(node join, node init, node update)`"""
 
@@ -785,7 +786,7 @@ class Reduce(PinnedNode):
         return Reduce(self.join, self.init, self.update, label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Collect(PinnedNode):
     """`Collect(node join, node value)`"""
 
@@ -821,7 +822,7 @@ class Collect(PinnedNode):
         return Collect(self.join, self.value, label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Parameter(InputNode, PureNode, FloatingNode):
     """`Parameter(int index)`"""
 
@@ -851,7 +852,7 @@ class Parameter(InputNode, PureNode, FloatingNode):
         return Parameter(self.index, label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class ConstantNode(InputNode, PureNode, FloatingNode):
     """`ConstantNode(constant value)`"""
 
@@ -881,7 +882,7 @@ class ConstantNode(InputNode, PureNode, FloatingNode):
         return ConstantNode(self.value, label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class DynamicConstantNode(InputNode, PureNode, FloatingNode):
     """`DynamicConstantNode(dynamic_constant value)`"""
 
@@ -911,7 +912,7 @@ class DynamicConstantNode(InputNode, PureNode, FloatingNode):
         return DynamicConstantNode(self.value, label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Unary(ScalarNode, PureNode, FloatingNode):
     """`Unary(unary_op op, node operand)`"""
 
@@ -942,7 +943,7 @@ class Unary(ScalarNode, PureNode, FloatingNode):
         return Unary(self.op, self.operand, label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Binary(ScalarNode, PureNode, FloatingNode):
     """`Binary(binary_op op, node lhs, node rhs)`"""
 
@@ -980,7 +981,7 @@ class Binary(ScalarNode, PureNode, FloatingNode):
         return Binary(self.op, self.lhs, self.rhs, label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Select(ScalarNode, PureNode, FloatingNode):
     """`Select(node condition, node if_true, node if_false)`"""
 
@@ -1016,7 +1017,7 @@ class Select(ScalarNode, PureNode, FloatingNode):
         return Select(self.condition, self.if_true, self.if_false, label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Cast(ScalarNode, PureNode, FloatingNode):
     """`Cast(type type, node operand)`"""
 
@@ -1048,7 +1049,7 @@ class Cast(ScalarNode, PureNode, FloatingNode):
         return Cast(self.type, self.operand, label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Bitcast(ScalarNode, PureNode, FloatingNode):
     """`Bitcast(type type, node operand)`"""
 
@@ -1080,7 +1081,7 @@ class Bitcast(ScalarNode, PureNode, FloatingNode):
         return Bitcast(self.type, self.operand, label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Intrinsic(ScalarNode, PureNode, FloatingNode):
     """`Intrinsic(str function, type type, node* arguments)`"""
 
@@ -1114,7 +1115,7 @@ class Intrinsic(ScalarNode, PureNode, FloatingNode):
         return Intrinsic(self.function, self.type, list(self.arguments), label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Call(PureNode, FloatingNode):
     """`Call(dynamic_constant* dynamic_constants, node* arguments, node? control)`"""
 
@@ -1158,7 +1159,7 @@ class Call(PureNode, FloatingNode):
         )
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Read(PureNode, FloatingNode):
     """`Read(node collection, index* indices)`"""
 
@@ -1191,7 +1192,7 @@ class Read(PureNode, FloatingNode):
         return Read(self.collection, list(self.indices), label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Write(WritingNode, FloatingNode):
     """`Write(node collection, node value, index* indices)`"""
 
@@ -1227,7 +1228,7 @@ class Write(WritingNode, FloatingNode):
         return Write(self.collection, self.value, list(self.indices), label=self.label, span=self.span)
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Atomic(ReadingNode, WritingNode, FloatingNode):
     """`Atomic(atomic_op op, node collection, index* indices, node* operands)`"""
 
@@ -1272,7 +1273,7 @@ class Atomic(ReadingNode, WritingNode, FloatingNode):
         )
 
 
-@dataclasses.dataclass(slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class ProductNode(PureNode, FloatingNode):
     """`ProductNode(node* fields)`"""
 

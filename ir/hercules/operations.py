@@ -6,9 +6,9 @@ Type inference asks for `result_type`, the verifier for `mistakes`, constant fol
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias, assert_never
 
+from ...base.records import dataclass
 from . import arithmetic
 from .arithmetic import ScalarValue, UnknownOperation
 from .nodes import (

@@ -14,9 +14,9 @@ The collection that an Atomic gives is taken out by a Read of its field 0, which
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
+from ...base.records import dataclass
 from .graph import is_projection, predecessors
 from .nodes import (
     Atomic,

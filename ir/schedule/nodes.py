@@ -12,6 +12,7 @@ import dataclasses
 import enum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
+from ...base.records import dataclass
 from ..schema.runtime import Category, Count, ExactNode, FieldInfo, Schema, SchemaNode
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Execution(enum.Enum):
     WORKGROUP = "workgroup"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Nest(SchemaNode):
     """A nest. Its sizes are whole numbers that whoever runs it gives. Each statement comes after those that it uses."""
 
@@ -72,7 +73,7 @@ class Nest(SchemaNode):
     body: tuple[Statement, ...]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Dimension(SchemaNode):
     """An iteration dimension: the whole numbers from 0 to `size` - 1."""
 
@@ -87,7 +88,7 @@ class Dimension(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Array(SchemaNode):
     """An array of numbers, row by row, which the nest loads from or stores to."""
 
@@ -106,7 +107,7 @@ class Array(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Affine(SchemaNode):
     """A sum of names, each times a number, and a constant. No name comes twice."""
 
@@ -119,7 +120,7 @@ class Affine(SchemaNode):
     constant: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Term(SchemaNode):
     """`Term(int coefficient, str name)`"""
 
@@ -132,7 +133,7 @@ class Term(SchemaNode):
     name: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Load(SchemaNode):
     """`Load(str name, element_type type, str array, affine* subscripts, boundary boundary, str* dimensions)`"""
 
@@ -155,7 +156,7 @@ class Load(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Index(SchemaNode):
     """`Index(str name, element_type type, affine value, str* dimensions)`"""
 
@@ -174,7 +175,7 @@ class Index(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Compute(SchemaNode):
     """`Compute(str name, element_type type, str function, operand* operands, str* dimensions)`"""
 
@@ -195,7 +196,7 @@ class Compute(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Fby(SchemaNode):
     """`Fby(str name, element_type type, operand first, str next, str* dimensions)`"""
 
@@ -216,7 +217,7 @@ class Fby(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Last(SchemaNode):
     """`Last(str name, element_type type, str value, str* dimensions)`"""
 
@@ -235,7 +236,7 @@ class Last(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Map(SchemaNode):
     """`Map(str name, element_type type, str value, pair* pairs)`"""
 
@@ -254,7 +255,7 @@ class Map(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Store(SchemaNode):
     """`Store(str array, affine* subscripts, operand value, str* dimensions)`"""
 
@@ -273,7 +274,7 @@ class Store(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Pair(SchemaNode):
     """`Pair(str source, str target)`"""
 
@@ -286,7 +287,7 @@ class Pair(SchemaNode):
     target: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Use(SchemaNode):
     """`Use(str name)`"""
 
@@ -295,7 +296,7 @@ class Use(SchemaNode):
     name: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Constant(SchemaNode):
     """`Constant(element_type type, number value)`"""
 
@@ -308,7 +309,7 @@ class Constant(SchemaNode):
     value: Number
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class IntegerLiteral(SchemaNode):
     """`IntegerLiteral(int value)`"""
 
@@ -317,7 +318,7 @@ class IntegerLiteral(SchemaNode):
     value: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FloatLiteral(ExactNode):
     """`FloatLiteral(float value)`"""
 
@@ -326,7 +327,7 @@ class FloatLiteral(ExactNode):
     value: float
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class BoolLiteral(SchemaNode):
     """`BoolLiteral(bool value)`"""
 
@@ -335,7 +336,7 @@ class BoolLiteral(SchemaNode):
     value: bool
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Decisions(SchemaNode):
     """One point of the space of schedules. Dimensions that it does not name are loops of one level."""
 
@@ -348,7 +349,7 @@ class Decisions(SchemaNode):
     order: tuple[LevelName, ...]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class DimensionLevels(SchemaNode):
     """The levels of a dimension, most significant first. The index is (l0 * f1 + l1) * f2 + l2 and so on. The first
     level
@@ -366,7 +367,7 @@ class DimensionLevels(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Level(SchemaNode):
     """Loop: iterations in order. Unrolled: the same, written out. Tree: written out, with an accumulator for each
     iteration, which a tree joins at the end. Invocation: the invocations of a workgroup. Workgroup: the workgroups.
@@ -381,7 +382,7 @@ class Level(SchemaNode):
     factor: int | None
 
 
-@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class LevelName(SchemaNode):
     """A level of a dimension by its position. `order` lists loops and unrolled levels, outermost first."""
 

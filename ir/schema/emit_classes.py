@@ -22,13 +22,13 @@ def _dataclass(module: SchemaModule, kind: Kind) -> Iterator[str]:
     frozen = [] if module.is_mutable(kind) else ["frozen=True"]
     own_equality = kind.identity or module.holds_floats(kind)
     equality = ["eq=False"] if own_equality else []
-    yield f"@dataclasses.dataclass({', '.join([*frozen, 'slots=True', *equality, 'repr=False'])})"
+    yield f"@dataclass({', '.join([*frozen, 'slots=True', *equality, 'repr=False'])})"
     yield f"class {kind.name}({', '.join(_bases(module, kind))}):"
     yield from _class_head(module, kind)
     if kind.fields:
         yield ""
     for spec in kind.fields:
-        yield f"    {spec.name}: {_annotation(module, kind, spec)}{_field_call(module, kind, spec)}"
+        yield f"    {spec.name}: {_annotation(module, kind, spec)}{field_call(module, kind, spec)}"
     yield from operation_methods(module, kind)
 
 
@@ -123,7 +123,8 @@ def _annotation(module: SchemaModule, kind: Kind, spec: Field) -> str:
             return f"list[{element}]" if module.is_mutable(kind) else f"tuple[{element}, ...]"
 
 
-def _field_call(module: SchemaModule, kind: Kind, spec: Field) -> str:
+def field_call(module: SchemaModule, kind: Kind, spec: Field) -> str:
+    """What follows the annotation of a field of a dataclass; empty for a plain field."""
     arguments: list[str] = []
     if spec.default is not REQUIRED:
         is_list = spec.count is Count.MANY and module.is_mutable(kind)

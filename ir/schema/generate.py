@@ -14,7 +14,7 @@ from typing import Final
 from .asdl import read_schema
 from .check import has_alias
 from .emit_builder import builder_class
-from .emit_classes import kind_class
+from .emit_classes import field_call, kind_class
 from .emit_text import call, docstring, entries, union
 from .model import EnumType, Extern, Group, Reference, SchemaModule, Sum, camel_case, snake_case
 from .runtime import Count
@@ -95,17 +95,18 @@ def _head(module: SchemaModule, source: str) -> str:
 
 
 def _imports(module: SchemaModule) -> list[str]:
-    kinds = list(module.kinds)
-    plain = any(not module.derives_from_user(kind) for kind in kinds)
+    plain = [it for it in module.kinds if not module.derives_from_user(it)]
+    calls = any(field_call(module, kind, spec) for kind in plain for spec in kind.fields)
     aliases = module.tracked is not None or any(has_alias(module, it) for it in module.sums)
     types = ["ClassVar", "TypeAlias"] if aliases else ["ClassVar"]
     types += ["TypeVar"] if module.operations is not None else []
-    lines = ["import dataclasses"] if plain else []
+    lines = ["import dataclasses"] if calls else []
     lines += ["import enum"] if any(True for _ in module.enums) else []
     collections = list(_collections(module))
     lines += [f"from collections.abc import {', '.join(collections)}"] if collections else []
     lines += [f"from typing import {', '.join(['TYPE_CHECKING', *types] if module.externs else types)}", ""]
-    lines.append(f"from {_schema_package(module)}.runtime import {', '.join(_runtime_names(module))}")
+    lines += [f"from {_package(module, 'base')}.records import dataclass"] if plain else []
+    lines.append(f"from {_package(module, 'ir.schema')}.runtime import {', '.join(_runtime_names(module))}")
     if module.tracked is not None:
         lines.append(f"from .values import {'UNTYPED, ' if module.operations is not None else ''}User, Value")
     if module.externs:
@@ -162,9 +163,12 @@ def _import_order(module: str) -> tuple[int, str]:
     return len(path) - len(module), path
 
 
-def _schema_package(module: SchemaModule) -> str:
+def _package(module: SchemaModule, name: str) -> str:
+    """A package of ours as the generated module imports it."""
     parts = Path(module.output).parts
-    return "." * (len(parts) - 1) + "schema" if parts[0] == "ir" else "tinct.ir.schema"
+    if parts[0] != "ir":
+        return f"tinct.{name}"
+    return "." * (len(parts) - 1) + name.removeprefix("ir.") if name.startswith("ir.") else "." * len(parts) + name
 
 
 def _enum_class(definition: EnumType) -> str:

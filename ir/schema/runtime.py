@@ -10,8 +10,10 @@ import enum
 import math
 import struct
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Final, Self, cast
+
+from ...base.records import dataclass
 
 REPR_DEPTH: Final = 8
 

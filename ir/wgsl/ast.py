@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
+from ...base.records import dataclass
 from ..schema.runtime import Category, Count, FieldInfo, Schema, SchemaNode
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ..source import Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TranslationUnit(SchemaNode):
     """A whole file. `comments` are all comments, in source order, for formatters."""
 
@@ -36,7 +37,7 @@ class TranslationUnit(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Comment(SchemaNode):
     """One comment, delimiters included."""
 
@@ -50,7 +51,7 @@ class Comment(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Enable(SchemaNode):
     """`Enable(str* extensions)`"""
 
@@ -64,7 +65,7 @@ class Enable(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Requires(SchemaNode):
     """`Requires(str* features)`"""
 
@@ -78,7 +79,7 @@ class Requires(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DiagnosticDirective(SchemaNode):
     """`DiagnosticDirective(str severity, str rule)`"""
 
@@ -94,7 +95,7 @@ class DiagnosticDirective(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Attribute(SchemaNode):
     """`@name(arguments)`. The severity and rule of `@diagnostic(off, a.b)` are Identifier arguments named "off" and
     "a.b".
@@ -112,7 +113,7 @@ class Attribute(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Alias(SchemaNode):
     """`Alias(str name, expression type)`"""
 
@@ -130,7 +131,7 @@ class Alias(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Struct(SchemaNode):
     """`Struct(str name, member* members)`"""
 
@@ -148,7 +149,7 @@ class Struct(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Function(SchemaNode):
     """`Function(attribute* attributes, str name, parameter* parameters, attribute* return_attributes, expression?
     return_type, Block body)`
@@ -176,7 +177,7 @@ class Function(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Override(SchemaNode):
     """`Override(attribute* attributes, str name, expression? type, expression? initializer)`"""
 
@@ -198,7 +199,7 @@ class Override(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Var(SchemaNode):
     """`Var(attribute* attributes, expression* template_arguments, str name, expression? type, expression?
     initializer)`
@@ -224,7 +225,7 @@ class Var(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Const(SchemaNode):
     """`Const(str name, expression? type, expression initializer)`"""
 
@@ -244,7 +245,7 @@ class Const(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ConstAssert(SchemaNode):
     """`ConstAssert(expression condition)`"""
 
@@ -258,7 +259,7 @@ class ConstAssert(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Member(SchemaNode):
     """`Member(attribute* attributes, str name, expression type)`"""
 
@@ -278,7 +279,7 @@ class Member(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Parameter(SchemaNode):
     """`Parameter(attribute* attributes, str name, expression type)`"""
 
@@ -298,7 +299,7 @@ class Parameter(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Block(SchemaNode):
     """`Block(attribute* attributes, statement* statements)`"""
 
@@ -314,7 +315,7 @@ class Block(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class If(SchemaNode):
     """`If(attribute* attributes, expression condition, Block body, if_else? alternative)`"""
 
@@ -334,7 +335,7 @@ class If(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Switch(SchemaNode):
     """`Switch(attribute* attributes, expression subject, attribute* body_attributes, case* cases)`"""
 
@@ -354,7 +355,7 @@ class Switch(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Loop(SchemaNode):
     """`Loop(attribute* attributes, Block body, continuing? continuing)`"""
 
@@ -372,7 +373,7 @@ class Loop(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class While(SchemaNode):
     """`While(attribute* attributes, expression condition, Block body)`"""
 
@@ -390,7 +391,7 @@ class While(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class For(SchemaNode):
     """`For(attribute* attributes, statement? initializer, expression? condition, statement? update, Block body)`"""
 
@@ -412,7 +413,7 @@ class For(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Let(SchemaNode):
     """`Let(str name, expression? type, expression initializer)`"""
 
@@ -432,7 +433,7 @@ class Let(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Assign(SchemaNode):
     """`Assign(expression target, expression value)`"""
 
@@ -448,7 +449,7 @@ class Assign(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CompoundAssign(SchemaNode):
     """`CompoundAssign(binary_op op, expression target, expression value)`"""
 
@@ -466,7 +467,7 @@ class CompoundAssign(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PhonyAssign(SchemaNode):
     """`PhonyAssign(expression value)`"""
 
@@ -480,7 +481,7 @@ class PhonyAssign(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Increment(SchemaNode):
     """`Increment(expression target)`"""
 
@@ -494,7 +495,7 @@ class Increment(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Decrement(SchemaNode):
     """`Decrement(expression target)`"""
 
@@ -508,7 +509,7 @@ class Decrement(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CallStatement(SchemaNode):
     """`CallStatement(Call call)`"""
 
@@ -522,7 +523,7 @@ class CallStatement(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Print(SchemaNode):
     """`Print(str name, str format, expression* arguments)`"""
 
@@ -544,7 +545,7 @@ class Print(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Return(SchemaNode):
     """`Return(expression? value)`"""
 
@@ -558,7 +559,7 @@ class Return(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Break(SchemaNode):
     """`Break`"""
 
@@ -568,7 +569,7 @@ class Break(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Continue(SchemaNode):
     """`Continue`"""
 
@@ -578,7 +579,7 @@ class Continue(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Discard(SchemaNode):
     """`Discard`"""
 
@@ -588,7 +589,7 @@ class Discard(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Case(SchemaNode):
     """`case 1, 2, default: {}`; a `default {}` clause is a Case whose only selector is DefaultSelector."""
 
@@ -604,7 +605,7 @@ class Case(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DefaultSelector(SchemaNode):
     """`DefaultSelector`"""
 
@@ -614,7 +615,7 @@ class DefaultSelector(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Continuing(SchemaNode):
     """`continuing { … break if condition; }` at the end of a loop."""
 
@@ -630,7 +631,7 @@ class Continuing(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Identifier(SchemaNode):
     """`Identifier(str name, expression* template_arguments)`"""
 
@@ -646,7 +647,7 @@ class Identifier(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BoolLiteral(SchemaNode):
     """`BoolLiteral(bool value)`"""
 
@@ -660,7 +661,7 @@ class BoolLiteral(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class IntLiteral(SchemaNode):
     """`IntLiteral(int value, str suffix, str text)`"""
 
@@ -678,7 +679,7 @@ class IntLiteral(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FloatLiteral(SchemaNode):
     """`FloatLiteral(str text, str suffix)`"""
 
@@ -694,7 +695,7 @@ class FloatLiteral(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Unary(SchemaNode):
     """`Unary(unary_op op, expression operand)`"""
 
@@ -710,7 +711,7 @@ class Unary(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Binary(SchemaNode):
     """`Binary(binary_op op, expression lhs, expression rhs)`"""
 
@@ -728,7 +729,7 @@ class Binary(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call(SchemaNode):
     """`Call(Identifier callee, expression* arguments)`"""
 
@@ -744,7 +745,7 @@ class Call(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Index(SchemaNode):
     """`Index(expression object, expression index)`"""
 
@@ -760,7 +761,7 @@ class Index(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MemberAccess(SchemaNode):
     """`MemberAccess(expression object, str member)`"""
 
@@ -778,7 +779,7 @@ class MemberAccess(SchemaNode):
     span: Span
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Paren(SchemaNode):
     """`Paren(expression operand)`"""
 

@@ -22,9 +22,10 @@ a swizzle of several components loads the vector through the pointer.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, TypeAlias, TypeVar
 
+from ...base.records import dataclass
 from ..constants import ConstantValue
 from ..diagnostics import Diagnostic
 from ..source import Source, Span

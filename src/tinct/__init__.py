@@ -86,8 +86,11 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    if name in _MODULES:
-        return importlib.import_module(f".{name}", __name__)
-    value: object = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    from .base.interpreter_state import paused_collection
+
+    with paused_collection():  # classes and functions are not garbage
+        if name in _MODULES:
+            return importlib.import_module(f".{name}", __name__)
+        value: object = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
     globals()[name] = value
     return value

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .base.fork_lock import CompileLock
+from .base.interpreter_state import paused_collection
+from .base.records import dataclass
 from .ir.entry_points import entry_point
 from .ir.handle_facts import HandleFacts
 from .ir.types import BindingPoint
@@ -164,10 +166,10 @@ class Compilation:
     def _front(self, step: Step[T]) -> T:
         from .backend.cpu import CpuOptions
 
-        with self._lock:
+        with self._lock, paused_collection():
             return self._steps.result(step, lambda do: compile_for_cpu(self.job, CpuOptions(), do))
 
     def _compile_for_cpu(self, options: CpuOptions) -> CompiledKernel:
-        with self._lock:
+        with self._lock, paused_collection():
             self._front(OPTIMISE)
             return compile_for_cpu(self.job, options, self._steps.branch())

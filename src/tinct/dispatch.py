@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from .arguments import extent_of
 from .base.errors import InputError
+from .base.records import dataclass
 from .compilation import Compilation
 from .ir.handle_facts import HandleFacts, facts_of
 from .ir.layout_numbers import shown

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from .arguments import count_of, flag_of, mapping_of, name_of, seconds_of, text_of
 from .base.deadline import compiling_within
 from .base.errors import InputError
+from .base.records import dataclass
 from .buffers import Output, pack_buffers, unpack_buffers, values_by_name
 from .compilation import Compilation
 from .counting.recorders import recorders
@@ -33,8 +33,7 @@ from .reflection import (
     BindingInfo,
     EntryPointInfo,
 )
-from .sessions.buffer import Buffer
-from .sessions.calls import Constants, Options
+from .sessions.calls import Constants, Held, Options
 
 if TYPE_CHECKING:
     import threading
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from .debugging import Launch, Trace, Writes
     from .debugging.engine import Debugger
     from .printing import PrintingProgram
+    from .sessions.buffer import Buffer
     from .shader import Shader
     from .wgpu_py import GpuObject, LayoutEntry, Layouts, WgpuDevice
 
@@ -269,7 +269,7 @@ class Kernel:
         runner = device_named(routed(name_of(device, "a device", "cpu"), way))
         if contract and device != "cpu":
             raise InputError(f"contract is for the device 'cpu', not {device!r}")
-        if any(isinstance(value, Buffer) for value in mapping_of(buffers, "buffers", self.info.bindings).values()):
+        if any(isinstance(value, Held) for value in mapping_of(buffers, "buffers", self.info.bindings).values()):
             from .sessions.mixed import run_with_buffers
 
             outputs, timing = run_with_buffers(self, buffers, options, seconds)

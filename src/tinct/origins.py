@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from .base.errors import InputError
-from .frontend import check_pipeline, load_program
+from .base.records import dataclass
 from .ir.diagnostics import Diagnostic, Severity, ShaderError, render_all
 from .ir.entry_points import entry_point
 from .ir.source import Source
 from .ir.types import Stage
-from .ir.wgsl.program import Program
 
 if TYPE_CHECKING:
     from .ir.core.nodes import Module
+    from .ir.wgsl.program import Program
 
 _FAULTS_OF_CONSTANTS = frozenset({"unknown-override", "missing-override", "invalid-override-value"})
 
 
 def core_of(text: str) -> Module:
     """Core IR of WGSL that is valid."""
+    from .frontend import load_program
     from .transforms.from_wgsl.build import build
 
     return build(load_program(Source.from_text(text)))
@@ -48,11 +49,16 @@ class Origin(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
 class ProgramOrigin:
     """A checked WGSL program."""
 
-    program: Program
+    def __init__(self, program: Program) -> None:
+        self._program = program
+
+    @property
+    def program(self) -> Program:
+        """The program."""
+        return self._program
 
     @property
     def source(self) -> Source:
@@ -67,6 +73,8 @@ class ProgramOrigin:
 
     def check(self, entry: str, constants: Mapping[str, float]) -> None:
         """See `Origin`."""
+        from .frontend import check_pipeline
+
         found = [diagnostic for diagnostic in check_pipeline(self.program, entry, constants) if diagnostic.is_error]
         given = [diagnostic for diagnostic in found if diagnostic.code in _FAULTS_OF_CONSTANTS]
         if given:
@@ -80,6 +88,50 @@ class ProgramOrigin:
         constants = [self.program.facts.expressions[it].constant for it in function.workgroup_size]
         sizes = [it.value for it in constants if it is not None and isinstance(it.value, int)]
         return sizes if len(sizes) == len(constants) else None
+
+
+class CheckedText:
+    """The text of a module that is valid, which is parsed when the program is first asked for."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.seconds: dict[str, float] = {}
+        """What parsing and resolving took."""
+
+    @property
+    def is_parsed(self) -> bool:
+        """Whether the program was asked for."""
+        return "program" in self.__dict__
+
+    @cached_property
+    def program(self) -> Program:
+        """The checked program. Raises ShaderError if the text is not valid after all."""
+        from .frontend import load_program
+
+        return load_program(self.source, seconds=self.seconds)
+
+
+class TextOrigin(ProgramOrigin):
+    """A text that is known to be valid. `sizes` has the workgroup size of each entry point, as the API shows it."""
+
+    def __init__(self, text: CheckedText, sizes: Mapping[str, Sequence[int | str]]) -> None:
+        self._text = text
+        self._sizes = sizes
+
+    @property
+    def program(self) -> Program:
+        """See `CheckedText.program`."""
+        return self._text.program
+
+    @property
+    def source(self) -> Source:
+        """The WGSL text."""
+        return self._text.source
+
+    def workgroup_size(self, entry: str) -> Sequence[int] | None:
+        """See `Origin`."""
+        sizes = [it for it in self._sizes[entry] if isinstance(it, int)]
+        return sizes if len(sizes) == len(self._sizes[entry]) else None
 
 
 def _without_head(rendered: str) -> str:

@@ -9,10 +9,10 @@ step `core`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from .base.in_time import import_in_time
+from .base.records import dataclass
 from .ir.entry_points import entry_point
 from .ir.handle_facts import NO_FACTS, HandleFacts
 from .ir.types import BindingPoint
@@ -129,9 +129,9 @@ def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
     from .backend.cpu.device import CompiledKernel, recipe_for, slots_of
     from .backend.cpu.jit import compile_module
     from .ir.core.runnable import check_resources, check_runnable
-    from .transforms.hercules import CPU, HERCULES
+    from .transforms.hercules import CPU
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import TO_HERCULES, for_hercules, specialise
+    from .transforms.specialising import TO_HERCULES, for_hercules, specialise
     from .transforms.to_hercules import translate
 
     do(CHECK, job.origin.check, job.entry, job.constants)
@@ -142,7 +142,7 @@ def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
     module = do(LOWER_SAMPLERS, _without_samplers, job, module)
     module = do(EXPAND, for_hercules, module, lambda: _without_samplers(job, _specialised(job)))
     graph = do(TRANSLATE, translate, module, job.entry, lambda: _expanded(job, TO_HERCULES), job.facts)
-    do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
+    do(OPTIMISE, apply_passes, graph.module, CPU.passes)
     recipe = recipe_for(lambda: graph, options)
     emitted = do(EMIT, recipe.emit)
     code = do(COMPILE, compile_module, emitted.text, emitted.passes, do.seconds[EMIT.name])
@@ -160,7 +160,8 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
     from .transforms.core.condition_depth import deepest_nesting
     from .transforms.core.expand_views import ExpandViews
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import CORE, GPU, guard_loops, specialise
+    from .transforms.pipelines import GPU, guard_loops
+    from .transforms.specialising import specialise
     from .transforms.to_wgsl.unit import to_unit
 
     do(CHECK, job.origin.check, job.entry, job.constants)
@@ -171,10 +172,10 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
         module = _through_hercules(job, module, do)
     demanded = demanded_subgroup_size(entry_point(module.functions, job.entry))
     if options.for_naga:
-        do(EXPAND, apply_passes, module, (ExpandViews(),), CORE)
-    do(PREPARE, apply_passes, module, GPU.passes, CORE)
+        do(EXPAND, apply_passes, module, (ExpandViews(),))
+    do(PREPARE, apply_passes, module, GPU.passes)
     watch = do(GUARD_LOOPS, guard_loops, module, job.entry, limit=options.loop_limit, effort=options.loop_effort)
-    do(DIALECT, apply_passes, module, _dialect(options), CORE)
+    do(DIALECT, apply_passes, module, _dialect(options))
     nesting = deepest_nesting(module, job.entry)
     unit = do(RAISE, to_unit, module)
     return GpuKernel(do(PRINT, print_unit, unit), job.entry, watch, nesting, "f16" in module.enables, demanded)
@@ -184,18 +185,19 @@ def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
     """The entry point of a specialised module, translated into Hercules IR and back."""
     from .ir.core.runnable import check_runnable
     from .transforms.from_hercules import entry_module
-    from .transforms.hercules import CPU, HERCULES
+    from .transforms.hercules import CPU
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import CORE, O1, THROUGH_HERCULES
+    from .transforms.pipelines import O1
+    from .transforms.specialising import THROUGH_HERCULES
     from .transforms.to_hercules import translate
 
     do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
     module = do(LOWER_SAMPLERS, _without_samplers, job, module)
-    do(EXPAND, apply_passes, module, THROUGH_HERCULES, CORE)
+    do(EXPAND, apply_passes, module, THROUGH_HERCULES)
     graph = do(TRANSLATE, translate, module, job.entry, lambda: _expanded(job, THROUGH_HERCULES), job.facts)
-    do(OPTIMISE, apply_passes, graph.module, CPU.passes, HERCULES)
+    do(OPTIMISE, apply_passes, graph.module, CPU.passes)
     lowered = do(RETURN_TO_CORE, entry_module, graph)
-    do(TIDY, apply_passes, lowered, O1.passes, CORE)
+    do(TIDY, apply_passes, lowered, O1.passes)
     return lowered
 
 
@@ -210,22 +212,20 @@ def _without_samplers(job: Job, module: Module) -> Module:
     from .transforms.core.flatten_external import FlattenExternal
     from .transforms.core.lower_samplers import LowerSamplers
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import CORE
 
-    return apply_passes(_specialised(job), (FlattenExternal(), LowerSamplers(core_of, job.facts)), CORE)
+    return apply_passes(_specialised(job), (FlattenExternal(), LowerSamplers(core_of, job.facts)))
 
 
 def _expanded(job: Job, passes: Sequence[Pass[Module]]) -> Module:
     """A module of its own that can be translated into Hercules IR."""
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import CORE
 
-    return apply_passes(_without_samplers(job, _specialised(job)), passes, CORE)
+    return apply_passes(_without_samplers(job, _specialised(job)), passes)
 
 
 def _specialised(job: Job) -> Module:
     """A specialised module of its own."""
-    from .transforms.pipelines import specialise
+    from .transforms.specialising import specialise
 
     return specialise(job.origin.core(), job.entry, job.constants)
 
@@ -236,7 +236,7 @@ def program_of(function: Function, constants: Sequence[int], trees: WorkgroupTre
     reassociate floats, all passes may. The function may be changed.
     """
     from .ir.hercules.nodes import Module as HerculesModule
-    from .transforms.hercules import COUNTS_OF_GRIDS, HERCULES, grid_passes
+    from .transforms.hercules import COUNTS_OF_GRIDS, grid_passes
     from .transforms.hercules.for_machine import with_own_control
     from .transforms.hercules.programs import WorkgroupTrees, program_for
     from .transforms.passes import apply_passes
@@ -244,7 +244,7 @@ def program_of(function: Function, constants: Sequence[int], trees: WorkgroupTre
     trees = WorkgroupTrees() if trees is None else trees
     with_own_control(function)
     if all(it < 1 << COUNTS_OF_GRIDS for it in constants):  # which the passes rely on
-        apply_passes(HerculesModule([function]), grid_passes(reassociate=trees.reassociate), HERCULES)
+        apply_passes(HerculesModule([function]), grid_passes(reassociate=trees.reassociate))
     return program_for(function, constants, trees)
 
 
@@ -258,16 +258,16 @@ def compile_grid(kernel: GridKernel, options: GpuOptions) -> GpuKernel:
     from .transforms.hercules.fold_zeros import fold_zeros
     from .transforms.hercules.lower_integers import lower_integers
     from .transforms.passes import apply_passes
-    from .transforms.pipelines import CORE, GPU, O1, guard_loops
+    from .transforms.pipelines import GPU, O1, guard_loops
     from .transforms.to_wgsl.unit import to_unit
 
     fold_zeros(kernel.function)  # an empty array has no member in a structure
     lower_integers(kernel.function)
     module = grid_module(kernel, options.workgroup_size)
     (entry,) = (it.name for it in module.functions if it.stage is not None)
-    apply_passes(module, (*O1.passes, *GPU.passes), CORE)
+    apply_passes(module, (*O1.passes, *GPU.passes))
     watch = guard_loops(module, entry, limit=options.loop_limit, effort=options.loop_effort)
-    apply_passes(module, _dialect(options), CORE)
+    apply_passes(module, _dialect(options))
     nesting, has_f16 = deepest_nesting(module, entry), "f16" in module.enables
     return GpuKernel(print_unit(to_unit(module)), entry, watch, nesting, has_f16)
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .base.errors import InputError
-from .frontend.resolve.type_rules import is_host_shareable
+from .base.records import dataclass
 from .ir import layout
 from .ir.binding_points import free_point
 from .ir.layout_numbers import shown
@@ -31,8 +30,10 @@ from .ir.types import (
     array,
     atomic,
 )
-from .ir.wgsl.program import FunctionInfo, Program, Variable
 from .textures import texel_dtype
+
+if TYPE_CHECKING:
+    from .ir.wgsl.program import FunctionInfo, Program, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,29 @@ class EntryPointInfo:
     overrides: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """All that a shader shows without being compiled. `functions` are the names of those that are no entry points."""
+
+    entry_points: tuple[EntryPointInfo, ...]
+    bindings: tuple[BindingInfo, ...]
+    overrides: tuple[OverrideInfo, ...]
+    structs: tuple[StructInfo, ...]
+    functions: tuple[str, ...]
+
+
+def reflect(program: Program) -> Reflection:
+    """The interface of a program; entry points and functions are in the order of the source."""
+    functions = sorted(program.functions, key=lambda function: function.node.span.start)
+    return Reflection(
+        tuple(reflect_entry_point(program, it) for it in functions if it.stage is not None),
+        reflect_bindings(program),
+        reflect_overrides(program),
+        reflect_structs(program),
+        tuple(it.name for it in functions if it.stage is None),
+    )
+
+
 def reflect_bindings(program: Program) -> tuple[BindingInfo, ...]:
     """All bound variables, and immediate data, in the order of their groups and bindings."""
     free = free_point(it.binding for it in program.variables)
@@ -228,6 +252,8 @@ def reflect_overrides(program: Program) -> tuple[OverrideInfo, ...]:
 
 def reflect_structs(program: Program) -> tuple[StructInfo, ...]:
     """All structures that can lie in a buffer."""
+    from .frontend.resolve.type_rules import is_host_shareable
+
     return tuple(_struct(struct) for struct in program.structs if is_host_shareable(struct))
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from . import frontend
 from .arguments import is_hercules_path, mapping_of, name_of, path_of
 from .base.errors import InputError
 from .base.recent import Recent
@@ -27,24 +26,23 @@ from .ir.overrides import override_given_twice, unknown_override
 from .ir.print_formats import NAME as DEBUG_PRINTF
 from .ir.source import Source
 from .ir.types import Stage
-from .ir.wgsl.program import Program
+from .kept import kept
 from .kernel import Kernel
-from .origins import ProgramOrigin
+from .origins import CheckedText, TextOrigin
 from .pipeline import Job
 from .reflection import (
     BindingInfo,
     EntryPointInfo,
     OverrideInfo,
     StructInfo,
+    reflect,
     reflect_bindings,
-    reflect_entry_point,
-    reflect_overrides,
-    reflect_structs,
 )
 from .sessions.calls import Constants
 
 if TYPE_CHECKING:
     from .counting.kernel import CountedProgram
+    from .ir.wgsl.program import Program
     from .printing import PrintingProgram
     from .wgpu_py import Layouts
     from .wgsl_functions import ShaderFunctions
@@ -78,12 +76,15 @@ def load_source(shader: str | PathLike[str]) -> Source:
 
 
 class Shader:
-    """A valid shader. Index it by the name of an entry point. `seconds` is what parsing and resolving it took."""
+    """A valid shader. Index it by the name of an entry point. `seconds` is what parsing and resolving it took; it is
+    empty as long as the cache on disk has all that was asked for.
+    """
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.seconds: dict[str, float] = {}
-        self.program: Program = frontend.load_program(source, seconds=self.seconds)
+        self._text = CheckedText(source)
+        self._reflection = kept(lambda: reflect(self._text.program), source, "reflection")
+        self.seconds = self._text.seconds
         self._kernels: dict[str, Kernel] = {}
         self._compilations: dict[tuple[str, tuple[tuple[str, float], ...]], Compilation] = {}
 
@@ -97,6 +98,11 @@ class Shader:
         return f"<Shader {self.source.name}: {', '.join(self.entry_points) or 'no entry point'}>"
 
     @property
+    def program(self) -> Program:
+        """The checked program."""
+        return self._text.program
+
+    @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """What is suspicious in it but not wrong."""
         return self.program.warnings
@@ -104,30 +110,39 @@ class Shader:
     @cached_property
     def entry_points(self) -> dict[str, EntryPointInfo]:
         """All entry points by name, in the order of the source."""
-        functions = sorted(self.program.entry_points, key=lambda function: function.node.span.start)
-        return {function.name: reflect_entry_point(self.program, function) for function in functions}
+        return {info.name: info for info in self._reflection.entry_points}
+
+    @property
+    def bindings(self) -> dict[str, BindingInfo]:
+        """All bound variables by name. Once the program is parsed, their types are its own: a structure equals only
+        itself.
+        """
+        return self._own_bindings if self._text.is_parsed else self._kept_bindings
 
     @cached_property
-    def bindings(self) -> dict[str, BindingInfo]:
-        """All bound variables by name."""
+    def _kept_bindings(self) -> dict[str, BindingInfo]:
+        return {info.name: info for info in self._reflection.bindings}
+
+    @cached_property
+    def _own_bindings(self) -> dict[str, BindingInfo]:
         return {info.name: info for info in reflect_bindings(self.program)}
 
     @cached_property
     def overrides(self) -> dict[str, OverrideInfo]:
         """All pipeline constants by name."""
-        return {info.name: info for info in reflect_overrides(self.program)}
+        return {info.name: info for info in self._reflection.overrides}
 
     @cached_property
     def structs(self) -> dict[str, StructInfo]:
         """All structures that can lie in a buffer, by name."""
-        return {info.name: info for info in reflect_structs(self.program)}
+        return {info.name: info for info in self._reflection.structs}
 
     @cached_property
     def functions(self) -> ShaderFunctions:
         """Its functions by name, to be called with arrays; entry points are none."""
         from .wgsl_functions import ShaderFunctions
 
-        return ShaderFunctions(self.program, _runnable)
+        return ShaderFunctions(self._text, self._reflection.functions, _runnable)
 
     @cached_property
     def counted(self) -> CountedProgram:
@@ -170,8 +185,8 @@ class Shader:
     def kernel(self, name: str | None = None) -> Kernel:
         """The compute entry point of that name; without one, the only one there is. Raises InputError."""
         compute = [info.name for info in self.entry_points.values() if info.stage == Stage.COMPUTE.value]
-        if name is not None:
-            compute_entry_point(self.program.entry_points, name_of(name, "an entry point", "main"))
+        if name is not None and name_of(name, "an entry point", "main") not in compute:
+            compute_entry_point(self.program.entry_points, name)
         chosen = choose_entry(compute, name)
         if chosen not in self._kernels:
             self._kernels[chosen] = Kernel(self, self.entry_points[chosen])
@@ -194,7 +209,8 @@ class Shader:
         values = self._constants(constants)
         key = (entry, tuple(sorted(values.items())))
         if key not in self._compilations:
-            self._compilations[key] = Compilation(Job(ProgramOrigin(self.program), entry, values))
+            sizes = {it.name: it.workgroup_size for it in self._reflection.entry_points}
+            self._compilations[key] = Compilation(Job(TextOrigin(self._text, sizes), entry, values))
         return self._compilations[key]
 
     def _constants(self, constants: Constants) -> dict[str, float]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from .base.interpreter_state import paused_collection
+from .base.records import dataclass
 from .ir.diagnostics import ShaderError
 from .ir.source import Source
 

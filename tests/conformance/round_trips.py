@@ -20,7 +20,8 @@ from tinct.ir.types import Stage
 from tinct.ir.wgsl.program import Program
 from tinct.transforms.from_wgsl import build
 from tinct.transforms.passes import parse_pipeline, run_passes
-from tinct.transforms.pipelines import CORE, specialise
+from tinct.transforms.pipelines import CORE
+from tinct.transforms.specialising import specialise
 from tinct.transforms.to_wgsl.unit import to_unit
 
 from .judges import Buffers, Judge, execution_by

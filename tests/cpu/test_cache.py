@@ -14,12 +14,15 @@ import pytest
 from click.testing import CliRunner
 
 import tinct
-from tinct.backend.cpu import kernel_cache
+from tinct.backend.cpu import compiler_files, kernel_cache
 from tinct.backend.cpu.disk_cache import DiskCache, cache_directory, default_cache, digest
 from tinct.backend.cpu.machine.known import known_costs
 from tinct.backend.cpu.target import current_target
 from tinct.base.errors import InputError
 from tinct.cli import tinct as command_line
+from tinct.interface.python import python_module
+from tinct.ir.diagnostics import ShaderError
+from tinct.ir.types import Array
 
 COUNT = """
 override step: u32 = 2;
@@ -33,12 +36,19 @@ override step: u32 = 2;
 """
 
 
+USE = """
+@group(1) @binding(0) var<storage> pairs: array<Pair>;
+/// The first member.
+fn first_of(pair: Pair) -> u32 { return pair.a; }
+"""
+
+
 @pytest.fixture
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache, and it is on."""
     monkeypatch.setenv("TINCT_CACHE", "on")
     monkeypatch.setenv("TINCT_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(kernel_cache, "_LOADED", 1 << 62)
+    monkeypatch.setattr(compiler_files, "_LOADED", 1 << 62)
     return tmp_path / "cache"
 
 
@@ -74,14 +84,38 @@ def test_a_kernel_is_compiled_once(directory: Path) -> None:
     assert not is_restored(step=3)
     assert is_restored(step=3)
     assert not is_restored(COUNT.replace("% 4u", "& 3u"))
-    assert DiskCache(directory).size[0] == 6
+    assert DiskCache(directory).size[0] == 8  # two reflections of texts; three kernels, each with its machine code
 
 
 def test_equal_machine_code_is_kept_once(directory: Path) -> None:
     assert not is_restored()
     shader = tinct.load(COUNT + "// a comment")
     assert shader.compilation("main", {}).cpu.function.code.is_cached
-    assert DiskCache(directory).size[0] == 3
+    assert DiskCache(directory).size[0] == 5  # a reflection and a kernel for each text
+
+
+def test_what_is_restored_is_what_was_kept(directory: Path) -> None:
+    text = "struct Pair { a: u32, b: vec2f }" + COUNT + USE
+    first, second = tinct.load(text), tinct.load(text)
+    assert first.seconds
+    assert not second.seconds
+    restored = second.bindings
+    assert str(restored) == str(first.bindings)
+    assert (second.entry_points, second.overrides) == (first.entry_points, first.overrides)
+    assert str(second.structs) == str(first.structs)
+    assert list(second.functions) == ["first_of"]
+    assert second.functions["first_of"].__doc__ == first.functions["first_of"].__doc__
+    assert python_module(second) == python_module(first)
+    assert second.seconds
+    assert str(second.bindings) == str(restored)
+    (struct,) = second.program.structs
+    pairs = second.bindings["pairs"].type
+    assert isinstance(pairs, Array)
+    assert pairs.element is struct
+    with pytest.raises(ShaderError):
+        tinct.load("fn wrong() -> u32 { }")
+    with pytest.raises(ShaderError):
+        tinct.load("fn wrong() -> u32 { }")
 
 
 def test_tiers_are_apart(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,13 +136,13 @@ def test_it_can_be_off(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_compiler_that_changed_meanwhile_is_not_relied_on(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_cache, "_LOADED", 0)
-    kernel_cache.compiler_files.cache_clear()
+    monkeypatch.setattr(compiler_files, "_LOADED", 0)
+    compiler_files.compiler_files.cache_clear()
     try:
         assert not is_restored()
         assert not is_restored()
     finally:
-        kernel_cache.compiler_files.cache_clear()
+        compiler_files.compiler_files.cache_clear()
 
 
 @pytest.mark.parametrize("damage", ["truncated", "empty", "changed", "other"])
@@ -230,6 +264,6 @@ def test_where_it_lies(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_command_shows_and_clears(directory: Path) -> None:
     assert not is_restored()
     shown = CliRunner().invoke(command_line, ["cache"])
-    assert shown.output.startswith(f"{directory}: 2 files, ")
+    assert shown.output.startswith(f"{directory}: 3 files, ")
     assert CliRunner().invoke(command_line, ["cache", "--clear"]).output == f"{directory}: 0 files, 0.0 MiB\n"
     assert not is_restored()

@@ -15,9 +15,10 @@ from tinct.ir.types import Pointer, Texture
 from tinct.pipeline import GpuOptions
 from tinct.shader import load
 from tinct.transforms.from_hercules import entry_module
-from tinct.transforms.hercules import CPU, HERCULES
+from tinct.transforms.hercules import CPU
 from tinct.transforms.passes import apply_passes
-from tinct.transforms.pipelines import CORE, O1, specialise
+from tinct.transforms.pipelines import O1
+from tinct.transforms.specialising import specialise
 from tinct.transforms.to_hercules import translate
 
 ROOT = Path(__file__).parents[2]
@@ -32,10 +33,10 @@ SHADERS = sorted((ROOT / "shaders").glob("*/*.wgsl"))
 def through_hercules(module: Module, entry: str) -> Module:
     """The entry point of a specialised module, translated into Hercules IR and back."""
     graph = translate(module, entry)
-    apply_passes(graph.module, CPU.passes, HERCULES)
+    apply_passes(graph.module, CPU.passes)
     back = entry_module(graph)
     verify(back)
-    apply_passes(back, O1.passes, CORE)
+    apply_passes(back, O1.passes)
     verify(back)
     return back
 

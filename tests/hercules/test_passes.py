@@ -14,7 +14,9 @@ from tinct.ir.hercules.interp import backward, run, shuffled
 from tinct.ir.hercules.nodes import Module, Return
 from tinct.ir.hercules.text import parse
 from tinct.ir.hercules.verify import check
-from tinct.transforms.hercules import HERCULES, ConditionalConstantPropagation, DeadCodeElimination
+from tinct.transforms.hercules import HERCULES
+from tinct.transforms.hercules.ccp import ConditionalConstantPropagation
+from tinct.transforms.hercules.dce import DeadCodeElimination
 from tinct.transforms.passes import BrokenPassError, Pass, Stage, parse_pipeline, run_passes
 
 from .generate import generate

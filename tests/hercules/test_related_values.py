@@ -16,7 +16,7 @@ from tinct.ir.types import BindingPoint
 from tinct.transforms.from_wgsl.build import build
 from tinct.transforms.hercules import HERCULES
 from tinct.transforms.passes import parse_pipeline, run_passes
-from tinct.transforms.pipelines import specialise
+from tinct.transforms.specialising import specialise
 from tinct.transforms.to_hercules import translate
 
 NAMES = ("x", "y", "z")

@@ -40,7 +40,7 @@ from tinct.ir.hercules.nodes import (
 from tinct.ir.hercules.storage import Variant
 from tinct.ir.hercules.text import parse
 from tinct.ir.hercules.verify import check
-from tinct.transforms.hercules import ConditionalConstantPropagation
+from tinct.transforms.hercules.ccp import ConditionalConstantPropagation
 
 from .support import copy_of, run_values, same_value
 from .test_node_rules import CALLS, NEST, SAMPLES, SUMS, Sample

@@ -23,7 +23,7 @@ from tinct.ir.hercules.storage import Value
 from tinct.ir.hercules.text import parse
 from tinct.ir.hercules.verify import check
 from tinct.program_listing import list_wgsl
-from tinct.transforms.hercules import HERCULES, grid_passes
+from tinct.transforms.hercules import grid_passes
 from tinct.transforms.hercules.for_machine import with_own_control
 from tinct.transforms.hercules.programs import WorkgroupTrees, program_for
 from tinct.transforms.passes import apply_passes
@@ -46,7 +46,7 @@ def program_of(text: str, constants: Sequence[int], trees: WorkgroupTrees = FORC
     function = function_of(text)
     if passes:
         with_own_control(function)
-        apply_passes(Module([function]), grid_passes(reassociate=trees.reassociate), HERCULES)
+        apply_passes(Module([function]), grid_passes(reassociate=trees.reassociate))
     program = program_for(function, constants, trees)
     for kernel in program.kernels:
         check(Module([kernel.function]))

@@ -18,7 +18,8 @@ from tinct.ir.types import BindingPoint, Pointer, Stage, Texture
 from tinct.ir.types import Sampler as SamplerType
 from tinct.transforms.from_wgsl import build
 from tinct.transforms.passes import apply_passes
-from tinct.transforms.pipelines import CORE, GPU, specialise
+from tinct.transforms.pipelines import GPU
+from tinct.transforms.specialising import specialise
 from tinct.transforms.to_wgsl.unit import to_unit
 
 SHADERS = sorted((Path(__file__).parents[2] / "shaders").glob("*/*.wgsl"))
@@ -52,7 +53,7 @@ def test_same_answers(path: Path) -> None:
         expected = answers(specialise(module_of(source), entry.name, {}), entry.name)
         again = specialise(module_of(written(module_of(source))), entry.name, {})
         assert answers(again, entry.name) == expected
-        prepared = apply_passes(specialise(module_of(source), entry.name, {}), GPU.passes, CORE)
+        prepared = apply_passes(specialise(module_of(source), entry.name, {}), GPU.passes)
         verify(prepared)
         text = written(prepared)
         assert written(module_of(text)) == text

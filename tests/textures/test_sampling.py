@@ -19,7 +19,7 @@ from tinct.kernel import Kernel
 from tinct.origins import core_of
 from tinct.shader import Shader
 from tinct.transforms.core.lower_samplers import LowerSamplers
-from tinct.transforms.pipelines import specialise
+from tinct.transforms.specialising import specialise
 from tinct.transforms.to_hercules.texels import reciprocal
 
 Floats = npt.NDArray[np.float32]

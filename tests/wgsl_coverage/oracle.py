@@ -15,7 +15,7 @@ from tinct.kernel import Kernel
 from tinct.transforms.core.count_blocks import BlockKey
 from tinct.transforms.core.hidden_buffer import add_hidden_buffer
 from tinct.transforms.from_wgsl.build import build
-from tinct.transforms.pipelines import specialise
+from tinct.transforms.specialising import specialise
 
 
 def block_counts(kernel: Kernel, buffers: Mapping[str, Any], workgroups: tuple[int, int, int]) -> dict[BlockKey, int]:

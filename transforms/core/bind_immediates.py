@@ -6,8 +6,7 @@ Analysis"). wgpu's WGSL compiler knows no immediate data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...base.records import dataclass
 from ...ir.binding_points import free_point
 from ...ir.core import nodes
 from ...ir.types import Access, AddressSpace, Pointer, Type, pointer

@@ -8,9 +8,10 @@ keeps its value; a buffer to which some are stored has atomic words.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from ...base.records import dataclass
 from ...ir import layout
 from ...ir.builtins.buffer_views import VIEWS, least_size
 from ...ir.core import nodes
@@ -42,7 +43,6 @@ from ...ir.types import (
     walk,
 )
 from .editing import as_u32
-from .inline import Inline
 from .replacing import copy_constant
 from .replacing import replace as replace_value
 
@@ -72,6 +72,8 @@ class ExpandViews:
         if not buffers:
             return False
         _settle_lengths(module)
+        from .inline import Inline
+
         Inline().run(module)
         sizes = _declare(module, buffers, self.uniform)
         for function in module.functions:

@@ -7,8 +7,8 @@ spliced in; `returns` merges several returns.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ...base.records import dataclass
 from ...ir.builtins import builtin
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, block_argument

@@ -7,9 +7,9 @@ WGSL takes 127 levels of braces ("Limits"). Tint counts the scopes of statements
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from ...base.records import dataclass
 from ...ir.core import nodes
 from ...ir.core.structure import entered_blocks
 

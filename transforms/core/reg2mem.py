@@ -8,9 +8,9 @@ For code generators that know variables, and no values that branches pass. Hercu
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ...base.errors import InputError
+from ...base.records import dataclass
 from ...ir.core import nodes
 from ...ir.core.builder import variable_type
 from ...ir.core.structure import blocks_of, entered_blocks

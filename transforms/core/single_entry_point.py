@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ...base.records import dataclass
 from ...ir.core import nodes
 from ...ir.core.rules import counts_in
 from ...ir.core.structure import blocks_of

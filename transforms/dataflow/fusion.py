@@ -32,9 +32,9 @@ from ...ir.dataflow.types import U32
 from ...ir.hercules import nodes as h
 from ...ir.hercules.entry import Binding
 from ..from_hercules import entry_module
-from ..hercules import CPU, HERCULES
+from ..hercules import CPU
 from ..passes import apply_passes
-from ..pipelines import CORE, O1
+from ..pipelines import O1
 from .accesses import KernelAccesses
 from .flat import FlatGraph, Given, flatten, module_of, redirect
 from .groups import Group, Remark, find_groups
@@ -133,10 +133,10 @@ class _Rewriting:
             entry = self.graph.accesses(node).entry
             bodies.append(Body(entry, {it.name: used[node, it.name] for it in entry.bindings}))
         entry = join(name, bodies, lengths)
-        apply_passes(entry.module, CPU.passes, HERCULES)
+        apply_passes(entry.module, CPU.passes)
         if merge_branches(entry.function):
-            apply_passes(entry.module, CPU.passes, HERCULES)
-        return apply_passes(entry_module(entry), O1.passes, CORE)
+            apply_passes(entry.module, CPU.passes)
+        return apply_passes(entry_module(entry), O1.passes)
 
     # Lengths of arrays that are gone
 

@@ -9,7 +9,7 @@ then the functions, callees first. The builder is a chain of classes, each deriv
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from ...base.interpreter_state import deep_nesting
 from ...ir.core.builder import Builder, empty_module
@@ -21,8 +21,10 @@ from ...ir.wgsl import ast
 from ...ir.wgsl import program as wgsl
 from ...ir.wgsl.program import FunctionInfo, Program, Variable
 from .control import nested_filters
-from .printing import Printing
 from .statements import StatementBuilder
+
+if TYPE_CHECKING:
+    from .printing import Printing
 
 _PREDECLARED = ("bool", "i32", "u32", "f32", "f16", "array", "atomic", "ptr", "vec2", "vec3", "vec4", "bitcast")
 
@@ -44,6 +46,8 @@ def build_with_printing(program: Program) -> tuple[Module, Printing]:
     """The core IR of a program in which `debugPrintf` leaves records in a buffer of our own. Raises InputError if there
     is no binding left for the buffer.
     """
+    from .printing import Printing
+
     builder = ModuleBuilder.of(program)
     builder.module_scope()
     most = sum(isinstance(it, ast.Print) for it in walk(program.unit))

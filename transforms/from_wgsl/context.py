@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from ...base.records import dataclass
 from ...ir.core.builder import Builder
 from ...ir.core.names import NameScope
 from ...ir.core.nodes import Block, Function
@@ -11,7 +12,9 @@ from ...ir.core.values import Value
 from ...ir.types import Type
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import ExpressionFacts, Facts, FunctionInfo, Program, Variable
-from .printing import Printing
+
+if TYPE_CHECKING:
+    from .printing import Printing
 
 
 @dataclass(slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, assert_never
 
 from ...base.deadline import check_compile_time
+from ...base.records import dataclass
 from ...ir.hercules import arithmetic, operations
 from ...ir.hercules.graph import control_predecessors, def_use, is_control, predecessors, replace_all
 from ...ir.hercules.inference import infer_types
@@ -51,7 +52,6 @@ from ...ir.hercules.nodes import (
 )
 from ...ir.hercules.types import BOOL, U64, Scalar, constant_type, indexed_type, is_scalar
 from .cleanup import remove_dead, remove_unreachable
-from .ranges import simplify_by_ranges
 
 
 class _Level(enum.Enum):
@@ -85,10 +85,16 @@ class ConditionalConstantPropagation:
         changed = False
         for function in module.functions:
             changed |= _propagate(function)
-            while self.ranges and simplify_by_ranges(function, self.counts):
+            while self.ranges and self._simplify(function):
                 changed = True
                 _propagate(function)
         return changed
+
+    def _simplify(self, function: Function) -> bool:
+        """Simplify by ranges, which few pipelines do."""
+        from .ranges import simplify_by_ranges
+
+        return simplify_by_ranges(function, self.counts)
 
 
 def _propagate(function: Function) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...base.records import dataclass
 from ...ir.hercules.analyses import control_graph
 from ...ir.hercules.graph import is_control, replace_all
 from ...ir.hercules.nodes import Function, Node, Parameter, Phi, Region, Start

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...base.records import dataclass
 from ...ir.hercules.nodes import Module
 from .cleanup import remove_dead, remove_unreachable
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...base.deadline import check_compile_time
+from ...base.records import dataclass
 from ...ir.hercules.graph import predecessors, replace_all
 from ...ir.hercules.nodes import (
     Binary,

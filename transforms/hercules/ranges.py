@@ -6,9 +6,9 @@ For `.hir` functions and experiments. No pipeline runs it: on the CPU kernels ra
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import assert_never
 
+from ...base.records import dataclass
 from ...ir.hercules.conditions import facts
 from ...ir.hercules.graph import replace_all
 from ...ir.hercules.intervals import Bounds, Range

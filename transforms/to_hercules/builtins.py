@@ -7,9 +7,9 @@ Scalar functions become Intrinsics, component by component. All others are built
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from ...base.records import dataclass
 from ...ir import types as wgsl
 from ...ir.builtins import componentwise_builtins
 from ...ir.hercules import nodes as h

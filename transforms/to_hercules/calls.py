@@ -10,8 +10,9 @@ constants of the entry point.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from ...base.records import dataclass
 from ...ir import types as wgsl
 from ...ir.core import nodes as c
 from ...ir.diagnostics import ShaderError

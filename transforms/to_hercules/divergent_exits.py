@@ -7,9 +7,9 @@ reaches the join through a Phi, whose inputs from the other paths are zeros that
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...base.records import dataclass
 from ...ir.hercules import nodes as h
 from ...ir.hercules.graph import predecessors
 from ...ir.hercules.inference import infer_types

@@ -7,9 +7,10 @@ or a pointer parameter of the function for which the effects are given.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
+from ...base.records import dataclass
 from ...ir.builtins import builtin
 from ...ir.core import nodes as c
 from ...ir.core.values import Value

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...base.records import dataclass
 from ...ir import textures
 from ...ir import types as wgsl
 from ...ir.core import nodes as c
@@ -16,7 +17,6 @@ from ...ir.entry_points import compute_entry_point
 from ...ir.handle_facts import NO_FACTS, HandleFacts, TextureFacts
 from ...ir.hercules import nodes as h
 from ...ir.hercules.entry import WORKGROUP_CONSTANTS, Binding, EntryPoint
-from ..core.mask_divergence import mask_divergence
 from . import memory
 from . import types as t
 from .calls import Calls
@@ -49,6 +49,8 @@ def translate(
     try:
         return _translated(module, name, facts)
     except Divergence:
+        from ..core.mask_divergence import mask_divergence
+
         module = module if fresh is None else fresh()
         mask_divergence(module)
     try:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeGuard, assert_never
 
+from ...base.records import dataclass
 from ...ir import types as wgsl
 from ...ir.builtins import Flags, builtin
 from ...ir.constants import ConstantValue, zero_constant
@@ -14,7 +15,7 @@ from ...ir.core.values import Value
 from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.hercules import nodes as h
 from ...ir.scalars import wrap_u32
-from . import arithmetic, builtins, memory, textures
+from . import arithmetic, builtins, memory
 from . import types as t
 from .machine import Machine
 from .unrolling import Unrolling
@@ -196,8 +197,11 @@ class Instructions:
         if call.function in _ATOMICS:
             return self._atomic(call, _ATOMICS[call.function])
         arguments = [self.get(argument) for argument in call.arguments]
-        if textures.is_texture_call(call):
-            return textures.translate(self.machine, call, arguments)
+        if arguments and isinstance(call.arguments[0].type, wgsl.Texture):
+            from . import textures
+
+            if textures.is_texture_call(call):
+                return textures.translate(self.machine, call, arguments)
         types = [argument.type for argument in call.arguments]
         result = builtins.lower(builtins.BuiltinCall(self.machine.graph, call.function, arguments, types, call.type))
         if result is None:

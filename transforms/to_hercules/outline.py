@@ -7,9 +7,9 @@ program exceeds `MOST_NODES`, the function that saves most nodes by being called
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
+from ...base.records import dataclass
 from ...ir import types as wgsl
 from ...ir.core import nodes as c
 from ...ir.core.structure import blocks_of

@@ -9,9 +9,9 @@ exist, where WGSL leaves the result open, gets its own value.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from ...base.records import dataclass
 from ...ir import types as wgsl
 from ...ir.builtins import LARGEST_SUBGROUP
 from ...ir.core import nodes as c

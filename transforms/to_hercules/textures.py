@@ -7,8 +7,8 @@ Coordinates count as unsigned. A load outside of the texture clamps them to the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ...base.records import dataclass
 from ...ir import textures
 from ...ir import types as wgsl
 from ...ir.core import nodes as c

@@ -9,9 +9,9 @@ such an array is a snapshot: a cell that is never written again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from ...base.records import dataclass
 from ...ir import types as wgsl
 from ...ir.hercules import nodes as h
 from . import types as t

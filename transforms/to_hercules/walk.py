@@ -15,10 +15,11 @@ not be, the translation starts again with that scalar as PerLane (`Restart`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from ...base.deadline import check_compile_time
+from ...base.records import dataclass
 from ...ir import types as wgsl
 from ...ir.constants import ConstantValue
 from ...ir.core import nodes as c

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import platform
 import re
 from collections.abc import Iterator, Mapping
@@ -35,7 +34,9 @@ def _of_linux() -> Iterator[tuple[int, int]]:
 
 
 def _of_mac() -> Iterator[tuple[int, int]]:
-    library = ctypes.CDLL(ctypes.util.find_library("c"))
+    from ctypes.util import find_library
+
+    library = ctypes.CDLL(find_library("c"))
     for level, name in _MAC_NAMES.items():
         value, size = ctypes.c_uint64(), ctypes.c_size_t(8)
         failed = library.sysctlbyname(name, ctypes.byref(value), ctypes.byref(size), None, ctypes.c_size_t(0))

@@ -12,7 +12,6 @@ from .. import jit
 from ..disk_cache import default_cache, digest
 from ..target import current_target
 from .known import known_costs
-from .measure import measure
 from .model import AccessCosts, Cache, MachineCosts
 from .processor import processor_name
 
@@ -48,6 +47,8 @@ def measure_again() -> MachineCosts:
     target = current_target()
     if target.triple:
         raise InputError(f"the code for {target.triple} does not run on this machine, so that nothing can be measured")
+    from .measure import measure
+
     name, files = _name(), default_cache()
     costs = _found[name] = measure()
     if files is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from ....base.records import dataclass
 
 Source = Literal["measured", "table", "assumed"]
 """Measured on this machine; from the table of known processors; or those of a processor that is taken to be similar."""

@@ -9,9 +9,9 @@ before the next begins.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from ....base.records import dataclass
 from ..target import Target
 
 WORDS: Final = 1024

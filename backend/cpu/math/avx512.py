@@ -7,8 +7,8 @@ semantics are in Intel's "Intrinsics Guide".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ....base.records import dataclass
 from ..llvm import Ops
 
 _MOST_LANES = 16

@@ -4,8 +4,9 @@ Function": the call site tag, the function tag and the tags of the parameters).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from ....base.records import dataclass
 from ....ir.diagnostics import Note, Severity
 from ....ir.source import Span
 from ....ir.wgsl.program import Variable

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..arguments import count_of
 from ..base.errors import InputError
 from ..ir.layout_numbers import shown
+from .calls import Held
 from .forms import ArrayForm, Form, as_plain_array
 from .memory import HOST, Memory
 
@@ -24,7 +25,7 @@ VIEW_ALIGNMENT: Final = 256
 """
 
 
-class Buffer:
+class Buffer(Held):
     """An array, or a texture, that a session holds. A dispatch changes it in place.
 
     It may be given to `Session.run` and `Kernel.run` wherever an array may. Its newest bytes are on one device or

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from ..arguments import flag_of, name_of
 from ..base.errors import InputError
+from ..base.records import dataclass
 from ..compilation import Compilation
 from ..devices import adapter_named, device_named, routed
 from ..dispatch import DispatchSize, dispatch_size
@@ -20,6 +20,10 @@ Constants: TypeAlias = Mapping[str, float | int | bool]
 _EXTRA = ("refuse", "ignore")
 _MOST: Final = 256
 """The number of calls that a session remembers."""
+
+
+class Held:
+    """The base of what a session holds: apart from `Buffer`, so that a dispatch without any imports no sessions."""
 
 
 @runtime_checkable

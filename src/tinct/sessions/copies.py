@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, overload
+
+from ..base.records import dataclass
 
 _MOST: Final = 1 << 14
 """The number of copies that are kept in full, so that a long session's memory stays flat."""

@@ -7,7 +7,6 @@ array of n numbers fits `array<f32>` and `array<vec4f>`, but not `array<vec3f>`,
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InputError
+from ..base.records import dataclass
 from ..buffers import check_minimum, pack_binding, unpack_binding
 from ..ir import layout
 from ..ir.layout_leaves import leaves

@@ -6,7 +6,20 @@ each element, `values` converts arrays for the entry point and back, `function` 
 
 from __future__ import annotations
 
-from .expressions import evaluate
-from .function import FunctionResult, Results, ShaderFunction, ShaderFunctions
+from typing import TYPE_CHECKING
+
+from ..base.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from .expressions import evaluate
+    from .function import FunctionResult, Results, ShaderFunction, ShaderFunctions
 
 __all__ = ["FunctionResult", "Results", "ShaderFunction", "ShaderFunctions", "evaluate"]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "evaluate": "expressions",
+        **dict.fromkeys(("FunctionResult", "Results", "ShaderFunction", "ShaderFunctions"), "function"),
+    },
+)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import keyword
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, cast
 
@@ -14,13 +13,15 @@ import numpy.typing as npt
 
 from ..arguments import mapping_of
 from ..base.errors import InputError
+from ..base.records import dataclass
 from ..dispatch import MAX_WORKGROUPS
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import is_array, is_row, shown
 from ..ir.source import DerivedSource, Part, Source
 from ..ir.types import AddressSpace
-from ..ir.wgsl.program import FunctionInfo, Program
-from .signature import Named, Parameter, Signature, own_shape, signature_of
+from ..kept import kept
+from ..origins import CheckedText
+from .signature import Named, Parameter, Signature, own_shape
 from .values import Argument, argument_of, common_shape, dtype_of, for_memory, from_memory
 from .wrapper import Block, Shape, Wrapper, workgroup_size, wrapper_for
 
@@ -107,13 +108,13 @@ class ShaderFunction:
     a structure none); the others are broadcast. `dimensions` shows that, as numpy does: `(3),(3)->(3)`.
     """
 
-    def __init__(self, program: Program, info: FunctionInfo, load: Callable[[Source, str], Runnable]) -> None:
-        self._program = program
+    def __init__(self, text: CheckedText, name: str, load: Callable[[Source, str], Runnable]) -> None:
+        self._text = text
         self._load = load
         self._runnable: dict[Shape, tuple[Wrapper, Runnable]] = {}
-        self._signature = signature_of(program, info)
-        self.__name__ = info.name
-        self.__qualname__ = info.name
+        self._signature = kept(lambda: _declared(text, name), text.source, "signature", name)
+        self.__name__ = name
+        self.__qualname__ = name
         self.__doc__ = _documentation(self._signature)
 
     @property
@@ -167,8 +168,9 @@ class ShaderFunction:
     def _runnable_for(self, shape: Shape) -> tuple[Wrapper, Runnable]:
         """The entry point for calls of a shape, made once."""
         if shape not in self._runnable:
-            wrapper = wrapper_for(self._program, self._signature, shape)
-            source = _with_more(self._program.source, wrapper.text)
+            facts = "wrapper", self._signature.name, str(shape.has_rows), *sorted(shape.shared)
+            wrapper = kept(lambda: wrapper_for(self._text.program, self._signature, shape), self._text.source, *facts)
+            source = _with_more(self._text.source, wrapper.text)
             self._runnable[shape] = wrapper, self._load(source, wrapper.entry)
         return self._runnable[shape]
 
@@ -176,28 +178,28 @@ class ShaderFunction:
 class ShaderFunctions:
     """The functions of a shader by name, in the order of the source, without entry points."""
 
-    def __init__(self, program: Program, load: Callable[[Source, str], Runnable]) -> None:
-        self._program = program
+    def __init__(self, text: CheckedText, names: Sequence[str], load: Callable[[Source, str], Runnable]) -> None:
+        self._text = text
         self._load = load
-        self._infos = {it.name: it for it in program.functions if it.stage is None}
+        self._names = names
         self._made: dict[str, ShaderFunction] = {}
 
     def __getitem__(self, name: str) -> ShaderFunction:
         """The function of that name. Raises InputError, which is no KeyError."""
-        if name not in self._infos:
+        if name not in self._names:
             raise self._unknown(name)
         if name not in self._made:
-            self._made[name] = ShaderFunction(self._program, self._infos[name], self._load)
+            self._made[name] = ShaderFunction(self._text, name, self._load)
         return self._made[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._infos
+        return name in self._names
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._infos, key=lambda it: self._infos[it].node.span.start))
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._infos)
+        return len(self._names)
 
     def __repr__(self) -> str:
         return f"<functions {', '.join(self)}>"
@@ -206,9 +208,16 @@ class ShaderFunctions:
         return list(self)
 
     def _unknown(self, name: object) -> InputError:
-        if any(it.name == name for it in self._program.entry_points):
+        if any(it.name == name for it in self._text.program.entry_points):
             return InputError(f"{name} is an entry point, which no function calls: run it as shader[{name!r}]")
-        return InputError(unknown_name(f"the shader has no function named {shown(name)}", name, self._infos))
+        return InputError(unknown_name(f"the shader has no function named {shown(name)}", name, self._names))
+
+
+def _declared(text: CheckedText, name: str) -> Signature:
+    """The signature of a function. Raises InputError for one that cannot be called from Python."""
+    from .declared import signature_of
+
+    return signature_of(text.program, next(it for it in text.program.functions if it.name == name))
 
 
 def _by_position(signature: Signature, arguments: Sequence[object], named: Mapping[str, object]) -> list[object]:

@@ -5,7 +5,6 @@ which are broadcast.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, cast
 
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InputError
+from ..base.records import dataclass
 from ..ir.hints import unknown_name
 from ..ir.layout_leaves import holds_structures, number_type
 from ..ir.layout_numbers import NumberType, as_array, as_given_array, is_array, shown, store

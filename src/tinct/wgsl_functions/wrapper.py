@@ -10,12 +10,16 @@ arrays of three stand for them, as numpy has them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+from typing import TYPE_CHECKING
 
+from ..base.records import dataclass
 from ..ir.types import BOOL, AddressSpace, Array, Matrix, Scalar, Struct, Type, Vector
 from ..ir.types import walk as walk_type
-from ..ir.wgsl.program import Program
 from .signature import Named, Parameter, Signature
+
+if TYPE_CHECKING:
+    from ..ir.wgsl.program import Program
 
 MOST_STORAGE_BUFFERS = 8
 """The storage buffers that every WebGPU device allows (WebGPU, "Limits")."""

@@ -10,7 +10,7 @@ from tests.differential.generate import Generator
 
 from tinct.ir.core import Module
 from tinct.ir.types import BindingPoint
-from tinct.transforms.pipelines import specialise
+from tinct.transforms.specialising import specialise
 
 from .support import SHADERS, answers, entry_points, module_of, stays_in_range, transformed, written
 

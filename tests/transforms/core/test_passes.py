@@ -21,7 +21,8 @@ from tinct.transforms.core.substitute_overrides import SubstituteOverrides
 from tinct.transforms.core.zero_init_workgroup_memory import ZeroInitWorkgroupMemory
 from tinct.transforms.from_wgsl import build
 from tinct.transforms.passes import Pass, apply_passes, parse_pipeline, run_passes
-from tinct.transforms.pipelines import CORE, GPU, specialise
+from tinct.transforms.pipelines import CORE, GPU
+from tinct.transforms.specialising import specialise
 from tinct.transforms.to_wgsl.unit import to_unit
 
 GOLDENS = Path(__file__).parents[2] / "goldens" / "transforms"
@@ -102,7 +103,7 @@ def test_same_answers(body: str) -> None:
     """
     expected = answers(module_of(text))
     assert any(expected[2:])
-    module = apply_passes(specialise(module_of(text), "main", {}), GPU.passes, CORE)
+    module = apply_passes(specialise(module_of(text), "main", {}), GPU.passes)
     verify(module)
     assert answers(module) == expected
     assert answers(module_of(print_unit(to_unit(module)))) == expected

@@ -21,7 +21,8 @@ from tinct.transforms.core.unroll import Unroll
 from tinct.transforms.core.watch_loops import WatchLoops
 from tinct.transforms.hercules import CPU, HERCULES
 from tinct.transforms.passes import Pipeline, apply_passes, parse_pipeline
-from tinct.transforms.pipelines import CORE, GPU, LOOP_EFFORTS, MINIFY, NAGA, O1, TO_HERCULES, specialise, specialising
+from tinct.transforms.pipelines import CORE, GPU, LOOP_EFFORTS, MINIFY, NAGA, O1
+from tinct.transforms.specialising import TO_HERCULES, specialise, specialising
 from tinct.transforms.to_hercules import translate
 
 from .support import SHADERS, answers, entry_points, module_of, seeded_buffer, transformed, written
@@ -118,7 +119,7 @@ def naga() -> Iterator[GpuDevice]:
 
 
 def for_naga(text: str, entry: str) -> str:
-    module = apply_passes(specialise(module_of(text), entry, {}), GPU.passes, CORE)
+    module = apply_passes(specialise(module_of(text), entry, {}), GPU.passes)
     transformed(module, "naga")
     return written(module)
 

@@ -14,7 +14,7 @@ from tinct.ir.core.nodes import Var
 from tinct.ir.core.sanitizer import sanitize
 from tinct.ir.types import BindingPoint
 from tinct.transforms.core.robustness import Robustness
-from tinct.transforms.pipelines import specialise
+from tinct.transforms.specialising import specialise
 
 from .support import GOLDENS, entry_points, module_of, seeded_buffer, transformed
 

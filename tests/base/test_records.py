@@ -1,0 +1,133 @@
+"""Classes of `records.dataclass` behave as those of the standard library do."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import pickle
+from collections.abc import Callable
+from dataclasses import field
+from itertools import product
+from typing import Any
+
+import pytest
+
+from tinct.base.records import dataclass, with_methods
+
+
+def outcome(do: Callable[[], object]) -> object:
+    """What a call gives, or the kind and the text of what it raises."""
+    try:
+        return do()
+    except Exception as error:
+        return type(error), str(error).replace("make_class.<locals>.", "")
+
+
+def make_class(options: dict[str, bool], decorator: Callable[..., type]) -> type[Any]:
+    class Point:
+        """A class with fields of all kinds."""
+
+        x: int
+        y: float = field(hash=False)
+        tags: list[int] = field(default_factory=list[int], compare=False)
+        note: str = field(default="-", repr=False)
+        made: int = field(default=7, init=False)
+        total: list[int] = field(init=False, default_factory=lambda: [1])
+        named: int = field(default=3, kw_only=True)
+
+    return decorator(Point, **options)
+
+
+@pytest.mark.parametrize(("frozen", "slots", "eq", "shown", "kw_only"), list(product((False, True), repeat=5)))
+def test_all_options(*, frozen: bool, slots: bool, eq: bool, shown: bool, kw_only: bool) -> None:
+    options = {"frozen": frozen, "slots": slots, "eq": eq, "repr": shown, "kw_only": kw_only}
+    found, expected = (outcomes(make_class(options, it)) for it in (with_methods, dataclasses.dataclass))
+    assert found == expected
+
+
+def outcomes(kind: type[Any]) -> list[object]:
+    """What can be seen of a class, and of its objects."""
+    nan = float("nan")
+    one, same, other = kind(x=1, y=nan), kind(x=1, y=nan, tags=[5]), kind(x=2, y=0.5, note="!", named=4)
+    changed = dataclasses.replace(other, x=3)
+    actions: list[Callable[[], object]] = [
+        lambda: kind(1),
+        lambda: kind(1, 2.0, [3], "a", 5),
+        lambda: kind(1, 2.0, named=3) == kind(1, 2.0, named=3),
+        lambda: (one == same, one != same, one == other, one == object()),
+        lambda: hash(other) == hash(changed) or hash(other) == hash(kind(x=2, y=9.0, note="!", named=4)),
+        lambda: repr(other) if kind.__repr__ is not object.__repr__ else None,
+        lambda: setattr(other, "x", 9),
+        lambda: hasattr(other, "__dict__") and setattr(other, "unknown", 9),
+        lambda: delattr(other, "note"),
+        lambda: (other.x, other.y, other.tags, other.note, other.made, other.total, other.named),
+        lambda: dataclasses.astuple(changed),
+        lambda: dataclasses.asdict(copy.deepcopy(changed)),
+        lambda: str(inspect.signature(kind)),
+        lambda: [(it.name, it.type, it.init) for it in dataclasses.fields(kind)],
+        lambda: (kind.__match_args__, kind.__doc__, kind.__name__, hasattr(changed, "__dict__")),
+        lambda: (kind.tags, kind.made) if not hasattr(kind, "__slots__") else kind.__slots__,
+    ]
+    return [outcome(it) for it in actions]
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A frozen class, from which others are derived."""
+
+    a: int
+    items: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.a < 0:
+            raise ValueError("negative")
+
+
+@dataclass(frozen=True, slots=True)
+class Derived(Base):
+    """A frozen class with one more field."""
+
+    b: int = 2
+
+
+@dataclass(frozen=True)
+class WithOwnMethods:  # noqa: PLW1641  (the decorator adds `__hash__`)
+    """A class that has some of the methods itself."""
+
+    a: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, WithOwnMethods)
+
+    def __repr__(self) -> str:
+        return "own"
+
+
+def test_derived_classes_and_pickles() -> None:
+    one = Derived(1, (2,), 3)
+    assert (one, repr(one)) == (Derived(1, (2,), b=3), "Derived(a=1, items=(2,), b=3)")
+    assert pickle.loads(pickle.dumps(one)) == one != Derived(1)
+    assert pickle.loads(pickle.dumps(Base(4))) == Base(4)
+    with pytest.raises(ValueError, match="negative"):
+        Derived(-1)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        one.a = 2  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(TypeError, match="cannot inherit non-frozen"):
+        dataclasses.dataclass(type("Other", (Base,), {}))
+
+
+def test_own_methods_stay() -> None:
+    assert WithOwnMethods(1) == WithOwnMethods(2)
+    assert repr(WithOwnMethods(1)) == "own"
+    assert hash(WithOwnMethods(1)) == hash((1,))
+
+
+def test_an_object_inside_of_itself_is_shown() -> None:
+    @dataclass
+    class Node:
+        inside: list[object]
+
+    node = Node([])
+    node.inside.append(node)
+    assert repr(node).endswith("Node(inside=[...])")

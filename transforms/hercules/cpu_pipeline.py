@@ -1,0 +1,16 @@
+"""The pipeline of the CPU: apart from `pipelines`, so that the first call in a process imports no other passes."""
+
+from __future__ import annotations
+
+from ...ir.hercules.nodes import Module
+from ..passes import Pipeline, pipeline
+from .ccp import ConditionalConstantPropagation
+from .dce import DeadCodeElimination
+from .gvn import GlobalValueNumbering
+
+CPU: Pipeline[Module] = pipeline(
+    "what machine code is made from",
+    (ConditionalConstantPropagation(), "first: branches on constants go, and with them what only they need"),
+    (GlobalValueNumbering(), "on what is left, each value is computed once"),
+    (DeadCodeElimination(), "last: what the others left without a use goes"),
+)
