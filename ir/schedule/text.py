@@ -22,6 +22,12 @@ for each dimension, with its levels from the most significant one, and the order
     j: loop * unrolled(4)
     order: j.0, j.1
 
+After them come copies in workgroup memory, of the elements that loads need in an iteration of a loop, and dimensions
+whose last iterations are peeled off:
+
+    stage x0, x1 at j.0 pad(1) double
+    peel i, j
+
 Comments go from `#` to the end of the line.
 """
 
@@ -40,6 +46,7 @@ from .nodes import (
     Array,
     BoolLiteral,
     Boundary,
+    Buffering,
     Compute,
     Constant,
     Decisions,
@@ -60,6 +67,7 @@ from .nodes import (
     Nest,
     Operand,
     Pair,
+    Stage,
     Statement,
     Store,
     Term,
@@ -182,16 +190,27 @@ def _term_text(term: Term) -> str:
 
 
 def print_decisions(decisions: Decisions) -> str:
-    """The text of decisions: a line for each dimension and one for the order, if there is one."""
+    """The text of decisions: a line for each dimension and for each other decision."""
     lines = [f"{it.dimension}: {' * '.join(map(level_text, it.levels))}" for it in decisions.dimensions]
     if decisions.order:
         lines.append(f"order: {', '.join(map(level_name_text, decisions.order))}")
+    lines += map(stage_text, decisions.stages)
+    if decisions.peeled:
+        lines.append(f"peel {', '.join(decisions.peeled)}")
     return "".join(line + "\n" for line in lines)
 
 
 def level_text(level: Level) -> str:
     """A level, with its factor if it has one."""
     return level.execution.value + ("" if level.factor is None else f"({level.factor})")
+
+
+def stage_text(stage: Stage) -> str:
+    """A copy in workgroup memory."""
+    place = "" if stage.at is None else f" at {level_name_text(stage.at)}"
+    padding = f" pad({stage.padding})" if stage.padding else ""
+    buffering = "" if stage.buffering is Buffering.SINGLE else f" {stage.buffering.value}"
+    return f"stage {', '.join(stage.loads)}{place}{padding}{buffering}"
 
 
 def level_name_text(name: LevelName) -> str:
@@ -410,7 +429,7 @@ class _Parser(TokenReader):
 
     def decisions(self) -> Decisions:
         dimensions: list[DimensionLevels] = []
-        while self._next.sort == "name" and not self._is_at("order"):
+        while self._next.sort == "name" and not self._is_at("order") and not self._is_decision():
             dimensions.append(self._levels())
         order: list[LevelName] = []
         if self._accept("order"):
@@ -418,8 +437,36 @@ class _Parser(TokenReader):
             order.append(self._level_name())
             while self._accept(","):
                 order.append(self._level_name())
+        stages: list[Stage] = []
+        while self._is_at("stage"):
+            stages.append(self._stage())
+        peeled = self._names("a dimension") if self._accept("peel") else ()
         self._sort("end", "the end of the text")
-        return Decisions(tuple(dimensions), tuple(order))
+        return Decisions(tuple(dimensions), tuple(order), stages=tuple(stages), peeled=peeled)
+
+    def _is_decision(self) -> bool:
+        """Whether a decision is next that is no dimension, though a dimension may have the same name."""
+        following = self._tokens[min(self._position + 1, len(self._tokens) - 1)]
+        return self._next.text in ("stage", "peel") and following.text != ":"
+
+    def _names(self, what: str) -> tuple[str, ...]:
+        names = [self._name(what)]
+        while self._accept(","):
+            names.append(self._name(what))
+        return tuple(names)
+
+    def _stage(self) -> Stage:
+        first = self._take("stage")
+        loads = self._names("a load")
+        at = self._level_name() if self._accept("at") else None
+        padding = 0
+        if self._accept("pad"):
+            self._take("(")
+            token = self._sort("number", "a number of elements")
+            padding = self._whole(token.text, token)
+            self._take(")")
+        buffering = Buffering.DOUBLE if self._accept("double") else Buffering.SINGLE
+        return Stage(loads, at, padding=padding, buffering=buffering, span=self._since(first))
 
     def _levels(self) -> DimensionLevels:
         first = self._next

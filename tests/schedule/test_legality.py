@@ -25,6 +25,11 @@ CASES = {
         ("i: loop * loop(65536) * loop(2)", "the factors of 'i' make 131072; at most 65536 is allowed"),
     ],
     "one-grid-level": [("i: workgroup * invocation(2) * invocation(2)", "'i' has several invocation levels")],
+    "supported": [
+        ("i: loop * vector(4)", "not supported: 'i' has vectors"),
+        ("stage x0 at j.0", "not supported: copies in workgroup memory"),
+        ("peel i", "not supported: peeled iterations"),
+    ],
     "order": [
         ("order: i.0", "j.0 is not in the order"),
         ("order: i.0, j.0, i.0", "i.0 comes twice in the order"),

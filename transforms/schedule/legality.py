@@ -93,6 +93,16 @@ def _order(decided: Decided) -> Iterator[str]:
             yield f"{level_name_text(name)} is not in the order"
 
 
+def _unsupported(decided: Decided) -> Iterator[str]:
+    for name, levels in decided.levels.items():
+        if any(it.execution is Execution.VECTOR for it in levels):
+            yield f"not supported: {name!r} has vectors"
+    if decided.decisions.stages:
+        yield "not supported: copies in workgroup memory"
+    if decided.decisions.peeled:
+        yield "not supported: peeled iterations"
+
+
 def _known_counts(decided: Decided) -> Iterator[str]:
     for name in decided.order:
         if decided.execution(name) not in (Execution.LOOP, Execution.WORKGROUP) and decided.count(name) is None:
@@ -222,6 +232,7 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
         Rule(
             "one-grid-level", "a dimension has at most one level of workgroups, and one of invocations", _one_grid_level
         ),
+        Rule("supported", "vectors, copies in workgroup memory and peeled iterations are not lowered", _unsupported),
         Rule("order", "an order has all loops and written-out levels, once each", _order),
     ),
     (Rule("axes", "at most three dimensions are spread over workgroups, and over invocations", _axes),),

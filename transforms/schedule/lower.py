@@ -117,8 +117,8 @@ class _Lowering:
                 del self.written[loop.level], self.at[loop.level]
             case Execution.LOOP:
                 self.counted(loop)
-            case Execution.WORKGROUP | Execution.INVOCATION:
-                raise AssertionError("workgroups and invocations are in no tree")
+            case Execution.WORKGROUP | Execution.INVOCATION | Execution.VECTOR:
+                raise AssertionError("workgroups and invocations are in no tree, and vectors are refused")
         for carry in loop.opened:
             self.close(carry)
 
