@@ -36,11 +36,13 @@ from ...ir.schedule.nodes import (
     Map,
     Operand,
     Store,
+    Use,
 )
 from ...ir.schedule.reductions import Reduction
 from ...ir.schedule.scope import Value as NestValue
 from ...ir.schedule.text import INFIXES, PREFIXES
-from .decided import AT_ONCE, WRITTEN_OUT, Decided
+from .across import across_invocations
+from .decided import AT_ONCE, WRITTEN_OUT, Decided, kind_of
 from .frame import Frame
 from .structure import Loop, Node, has_barrier, has_effect, is_inside, structure_of
 from .tasks import Carry, Write, demand
@@ -109,7 +111,7 @@ class _Lowering:
     def loop(self, loop: Loop) -> None:
         for carry in loop.opened:
             self.open(carry)
-        match self.decided.execution(loop.level):
+        match self.decided.kind(loop.level):
             case Execution.UNROLLED | Execution.TREE:
                 for number in range(self.decided.count(loop.level) or 0):
                     self.written[loop.level], self.at[loop.level] = number, u32(number)
@@ -117,7 +119,7 @@ class _Lowering:
                 del self.written[loop.level], self.at[loop.level]
             case Execution.LOOP:
                 self.counted(loop)
-            case Execution.WORKGROUP | Execution.INVOCATION:
+            case _:
                 raise AssertionError("workgroups and invocations are in no tree")
         for carry in loop.opened:
             self.close(carry)
@@ -174,7 +176,7 @@ class _Lowering:
             build()
             return
         condition = self.frame.binary(BinaryOp.LESS, self.index(dimension), self.size(dimension))
-        is_uniform = all(it.execution is not Execution.INVOCATION for it in self.decided.levels[dimension])
+        is_uniform = all(kind_of(it.execution) is not Execution.INVOCATION for it in self.decided.levels[dimension])
         if is_uniform or not has_barrier(nodes, self.decided):
             with self.frame.builder.when(condition), self.block():
                 build()
@@ -201,8 +203,11 @@ class _Lowering:
         self.changed(carry)
 
     def initial(self, fby: Fby, carry: Carry) -> Value:
-        neutral = self.decided.reductions[fby.name].neutral if self.decided.is_in_parts(carry) else None
-        return self.operand(fby.first if neutral is None else neutral, {})
+        if not self.decided.is_in_parts(carry):
+            return self.operand(fby.first, {})
+        reduction = self.decided.reductions[fby.name]
+        neutral = reduction.neutral
+        return self.operand(fby.first if neutral is None else neutral[reduction.fbys.index(fby)], {})
 
     def points(self, carry: Carry) -> Iterator[Point]:
         """All combinations of iterations that have variables of their own, at the entry to the carrying levels."""
@@ -273,50 +278,49 @@ class _Lowering:
             if any(number for name, number in point if name in parts):
                 continue
             with self.written_as(point):
-                for fby in carry.fbys:
-                    self.join(fby, carry, parts)
+                self.join(carry, parts)
         self.changed(carry)
 
-    def join(self, fby: Fby, carry: Carry, parts: Sequence[LevelName]) -> None:
-        reduction = self.decided.reductions[fby.name]
-        totals: list[Value] = []
+    def join(self, carry: Carry, parts: Sequence[LevelName]) -> None:
+        """Join the parts of one point: those of written-out levels, then those of invocations."""
+        reductions = self.decided.reductions_in(carry)
+        totals = [self.across_written(it, carry, parts) for it in reductions]
+        totals = across_invocations(self, carry, reductions, totals)
+        for reduction, total in zip(reductions, totals, strict=True):
+            firsts = [it.first for it in reduction.fbys]
+            neutral = reduction.neutral
+            if neutral is not None and tuple(firsts) != neutral:
+                total = self.merged(reduction, [self.operand(it, {}) for it in firsts], total)
+            for fby, value in zip(reduction.fbys, total, strict=True):
+                self.frame.builder.store(self.variables[fby.name, self.end_key(carry)], value)
+
+    def across_written(self, reduction: Reduction, carry: Carry, parts: Sequence[LevelName]) -> list[Value]:
+        """The values of all iterations of written-out levels, joined by a tree."""
+        totals: list[list[Value]] = []
         for numbers in product(*(range(self.decided.count(it) or 0) for it in parts)):
             point = {**dict(self.key(carry)), **dict(zip(parts, numbers, strict=True))}
             key = tuple((it, point[it]) for it in self.distinct(carry))
-            totals.append(self.frame.builder.load(self.variables[fby.name, key]))
+            totals.append([self.frame.builder.load(self.variables[it.name, key]) for it in reduction.fbys])
         while len(totals) > 1:
             pairs = zip(totals[::2], totals[1::2], strict=False)
-            joined = [self.apply(reduction.function, [lhs, rhs]) for lhs, rhs in pairs]
+            joined = [self.merged(reduction, lhs, rhs) for lhs, rhs in pairs]
             totals = [*joined, *totals[len(joined) * 2 :]]
-        total = self.across_invocations(totals[0], reduction, carry)
-        if reduction.neutral is not None and fby.first != reduction.neutral:
-            total = self.apply(reduction.function, [self.operand(fby.first, {}), total])
-        self.frame.builder.store(self.variables[fby.name, self.end_key(carry)], total)
+        return totals[0]
 
-    def across_invocations(self, value: Value, reduction: Reduction, carry: Carry) -> Value:
-        """The values of all invocations along the carrying levels, joined by a tree in workgroup memory."""
-        axes = self.decided.axes(Execution.INVOCATION)
-        along = {axis: it for it, axis in axes.items() if it.dimension in carry.on}
-        if not along:
-            return value
-        count, lane = self.numbered(along.values())
-        others, row = self.numbered({axis: it for it, axis in axes.items() if axis not in along}.values())
-        builder, add = self.frame.builder, BinaryOp.ADD
-        memory = self.frame.shared(f"{reduction.fby.name}_parts", scalar_type(reduction.fby.type), count * others)
-        start = self.frame.binary(BinaryOp.MULTIPLY, row, u32(count))
-        own = builder.access(memory, [self.frame.binary(add, start, lane)])
-        self.frame.barrier()
-        builder.store(own, value)
-        while count > 1:
-            half = (count + 1) // 2
-            self.frame.barrier()
-            with self.frame.builder.when(builder.binary(BinaryOp.LESS, lane, u32(count - half))):
-                other = self.frame.binary(add, self.frame.binary(add, start, lane), u32(half))
-                both = [builder.load(own), builder.load(builder.access(memory, [other]))]
-                builder.store(own, self.apply(reduction.function, both))
-            count = half
-        self.frame.barrier()
-        return builder.load(builder.access(memory, [start]))
+    def merged(self, reduction: Reduction, left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
+        """The values of two parts, joined."""
+        join = reduction.join
+        if isinstance(join, str):
+            return [self.apply(join, [left[0], right[0]])]
+        known = dict(zip((*join.left, *join.right), (*left, *right), strict=True))
+
+        def value(operand: Operand) -> Value:
+            return known[operand.name] if isinstance(operand, Use) else self.operand(operand, {})
+
+        for it in join.body:
+            assert isinstance(it, Compute)
+            known[it.name] = self.apply(it.function, [value(operand) for operand in it.operands])
+        return [value(it) for it in join.results]
 
     def numbered(self, names: Iterable[LevelName]) -> tuple[int, Value]:
         """The number of invocations along axes, and the number of this one among them."""
