@@ -51,7 +51,10 @@ class Execution(enum.Enum):
     TREE = "tree"
     VECTOR = "vector"
     INVOCATION = "invocation"
+    SUBGROUP = "subgroup"
     WORKGROUP = "workgroup"
+    ATOMIC = "atomic"
+    STAGED = "staged"
 
 
 class Buffering(enum.Enum):
@@ -71,6 +74,7 @@ class Nest(SchemaNode):
         FieldInfo("dimensions", "dimension", Category.NODE, Count.MANY),
         FieldInfo("arrays", "array", Category.NODE, Count.MANY),
         FieldInfo("body", "statement", Category.NODE, Count.MANY),
+        FieldInfo("combines", "combine", Category.NODE, Count.MANY),
     )
 
     name: str
@@ -78,6 +82,7 @@ class Nest(SchemaNode):
     dimensions: tuple[Dimension, ...]
     arrays: tuple[Array, ...]
     body: tuple[Statement, ...]
+    combines: tuple[Combine, ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
@@ -282,6 +287,33 @@ class Store(SchemaNode):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Combine(SchemaNode):
+    """How parts of values that are carried together become one: the values of two parts are named by `left` and
+    `right`,
+    `body` computes `results` of them, one for each carried value. `neutral` are the values of a part without elements.
+    Instructions of the body are on no dimension, and use nothing but each other and the two parts.
+    """
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("carried", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("neutral", "operand", Category.NODE, Count.MANY),
+        FieldInfo("left", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("right", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("body", "statement", Category.NODE, Count.MANY),
+        FieldInfo("results", "operand", Category.NODE, Count.MANY),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    carried: tuple[str, ...]
+    neutral: tuple[Operand, ...]
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    body: tuple[Statement, ...]
+    results: tuple[Operand, ...]
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Pair(SchemaNode):
     """`Pair(str source, str target)`"""
 
@@ -382,7 +414,9 @@ class DimensionLevels(SchemaNode):
 class Level(SchemaNode):
     """Loop: iterations in order. Unrolled: the same, written out. Tree: written out, with an accumulator for each
     iteration, which a tree joins at the end. Vector: the components of a vector, for adjacent indices. Invocation: the
-    invocations of a workgroup. Workgroup: the workgroups.
+    invocations of a workgroup. Subgroup: the same, but what they carry is joined by subgroup operations. Workgroup:
+    the workgroups. Atomic: workgroups that join what they carry in the output, by atomic operations. Staged:
+    workgroups whose parts are joined by a second dispatch.
     """
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -464,6 +498,7 @@ SCHEMA = Schema(
         Last,
         Map,
         Store,
+        Combine,
         Pair,
         Use,
         Constant,
@@ -490,6 +525,7 @@ SCHEMA = Schema(
         "affine": (Affine,),
         "term": (Term,),
         "statement": (Load, Index, Compute, Fby, Last, Map, Store),
+        "combine": (Combine,),
         "pair": (Pair,),
         "operand": (Use, Constant),
         "number": (IntegerLiteral, FloatLiteral, BoolLiteral),

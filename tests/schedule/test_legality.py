@@ -64,6 +64,13 @@ CASES = {
         ("i: workgroup * invocation(512)", "a workgroup of 512 invocations; WebGPU allows 256"),
         ("i: workgroup * invocation(257)", "257 invocations along x; WebGPU allows 256"),
     ],
+    "whole-subgroups": [
+        (
+            "i: workgroup * invocation(2)\nj: loop * subgroup(16)",
+            "subgroups join j.1, and would have invocations of i.1",
+        ),
+        ("j: loop * subgroup(24)", "j.1 has 24 invocations, which is no power of two"),
+    ],
     "no-workgroups": [("j: workgroup", "j.0 is spread over workgroups, which cannot join what they carry")],
     "registers": [("order: j.0, i.0", "i.0 is a loop inside of the one that carries 'acc': write it out")],
 }

@@ -14,14 +14,14 @@ from tinct.ir.schedule.verify import check, verify
 from tinct.ir.schema.traverse import mistakes
 from tinct.ir.tokens import TextError
 
-from .nests import EVERYTHING, ROW_SUMS, SOFTMAX
+from .nests import ARGMAX, EVERYTHING, ROW_SUMS, SOFTMAX
 from .random_texts import DECISIONS, NESTS
 
 POINT = "i: workgroup * invocation(64)\nj: loop * tree(4) * unrolled(2)\norder: j.0, j.1, j.2\n"
 STAGED = "stage: loop\norder: stage.0\nstage x, at at stage.0 pad(1) double\nstage x\npeel stage, peel\n"
 
 
-@pytest.mark.parametrize("text", [ROW_SUMS, SOFTMAX, EVERYTHING])
+@pytest.mark.parametrize("text", [ROW_SUMS, SOFTMAX, EVERYTHING, ARGMAX])
 def test_nests(text: str) -> None:
     nest = parse(text)
     check(nest)

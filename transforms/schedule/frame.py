@@ -16,6 +16,7 @@ from .decided import Decided
 from .vectors import vector_arrays
 
 _BUILTINS = {Execution.WORKGROUP: "workgroup_id", Execution.INVOCATION: "local_invocation_id"}
+_OF_SUBGROUPS = ("subgroup_invocation_id", "subgroup_id", "num_subgroups")
 GROUP = 0
 
 
@@ -32,6 +33,8 @@ class Frame:
     inputs: dict[Execution, c.FunctionParameter] = field(default_factory=dict[Execution, c.FunctionParameter])
     widths: dict[str, int] = field(init=False)
     """The arrays that are bound as vectors, with the width of these."""
+    subgroups: dict[str, c.FunctionParameter] = field(default_factory=dict[str, c.FunctionParameter])
+    """Builtin inputs by name, where subgroup operations join what invocations carry."""
     _names: set[str] = field(default_factory=set[str])
     _declared: int = 0
 
@@ -42,6 +45,8 @@ class Frame:
         self.builder = Builder(self.module, self.module.root)
         if any(it is ElementType.F16 for it in self._types()):
             self.module.enables.append("f16")
+        if self.decided.uses_subgroups:
+            self.module.enables.append("subgroups")
         for name in nest.sizes:
             known = self.decided.sizes.get(name)
             self.sizes[name] = self.builder.override(w.U32, name=name) if known is None else u32(known)
@@ -53,6 +58,9 @@ class Frame:
             if self.decided.axes(kind):
                 self.inputs[kind] = parameter(w.vector(3, w.U32), self.name(builtin), w.IoAttributes(builtin=builtin))
                 parameters.append(self.inputs[kind])
+        for builtin in _OF_SUBGROUPS if self.decided.uses_subgroups else ():
+            self.subgroups[builtin] = parameter(w.U32, self.name(builtin), w.IoAttributes(builtin=builtin))
+        parameters += self.subgroups.values()
         size = [u32(it) for it in self.decided.workgroup_size()]
         stage = w.Stage.COMPUTE
         self.function = self.builder.function(nest.name, parameters, stage=stage, workgroup_size=size)

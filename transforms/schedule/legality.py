@@ -14,7 +14,7 @@ from ...ir.hints import unknown_name
 from ...ir.schedule.nodes import ElementType, Execution, LevelName, Map, Store
 from ...ir.schedule.scope import used_by
 from ...ir.schedule.text import level_name_text
-from .decided import AT_ONCE, WRITTEN_OUT, Decided
+from .decided import AT_ONCE, WRITTEN_OUT, Decided, kind_of
 from .structure import Loop, Node, structure_of
 from .tasks import Carry, demand, demand_of
 from .tiles import Tile, stage_mistakes, tile_of
@@ -63,7 +63,7 @@ def _factors(decided: Decided) -> Iterator[str]:
 def _one_grid_level(decided: Decided) -> Iterator[str]:
     for name, levels in decided.levels.items():
         for kind in AT_ONCE:
-            if sum(it.execution is kind for it in levels) > 1:
+            if sum(kind_of(it.execution) is kind for it in levels) > 1:
                 yield f"{name!r} has several {kind.value} levels"
 
 
@@ -80,7 +80,7 @@ def _order(decided: Decided) -> Iterator[str]:
         LevelName(name, position)
         for name, levels in decided.levels.items()
         for position, level in enumerate(levels)
-        if level.execution not in AT_ONCE
+        if kind_of(level.execution) not in AT_ONCE
     ]
     if not order:
         return
@@ -118,7 +118,7 @@ def _peel(decided: Decided) -> Iterator[str]:
             yield unknown_name(f"there is no dimension {name!r}", name, decided.scope.dimensions)
         elif peeled.count(name) > 1:
             yield f"{name!r} is peeled twice"
-        elif decided.levels[name][0].execution not in (Execution.LOOP, Execution.WORKGROUP):
+        elif decided.kind(LevelName(name, 0)) not in (Execution.LOOP, Execution.WORKGROUP):
             yield f"the first level of {name!r} is no loop and no workgroups: there is nothing to peel off"
 
 
@@ -128,7 +128,7 @@ def _stages(decided: Decided) -> Iterator[str]:
 
 def _known_counts(decided: Decided) -> Iterator[str]:
     for name in decided.order:
-        if decided.execution(name) not in (Execution.LOOP, Execution.WORKGROUP) and decided.count(name) is None:
+        if decided.kind(name) not in (Execution.LOOP, Execution.WORKGROUP) and decided.count(name) is None:
             kind = decided.execution(name).value
             yield f"{level_name_text(name)} is {kind}, and the size of {name.dimension!r} is not known"
 
@@ -162,7 +162,7 @@ def _parts(decided: Decided) -> Iterator[str]:
 def _no_workgroups(decided: Decided) -> Iterator[str]:
     for carry in _carries(decided):
         for name in decided.joined(carry):
-            if decided.execution(name) is Execution.WORKGROUP:
+            if decided.kind(name) is Execution.WORKGROUP:
                 yield f"{level_name_text(name)} is spread over workgroups, which cannot join what they carry"
 
 
@@ -185,6 +185,18 @@ def _registers(decided: Decided) -> Iterator[str]:
             if decided.execution(name) is Execution.LOOP:
                 value = carry.values[0].name
                 yield f"{level_name_text(name)} is a loop inside of the one that carries {value!r}: write it out"
+
+
+def _whole_subgroups(decided: Decided) -> Iterator[str]:
+    axes = {name: axis for name, axis in decided.axes(Execution.INVOCATION).items() if decided.count(name) != 1}
+    for carry in _carries(decided):
+        by = [it for it in decided.joined(carry) if decided.execution(it) is Execution.SUBGROUP]
+        others = [it for it in axes if by and axes[it] != axes.get(by[0])]
+        if others:
+            names = level_name_text(by[0]), level_name_text(others[0])
+            yield f"subgroups join {names[0]}, and would have invocations of {names[1]}, too"
+        if by and decided.invocations & (decided.invocations - 1):
+            yield f"{level_name_text(by[0])} has {decided.invocations} invocations, which is no power of two"
 
 
 def _maps(decided: Decided) -> Iterator[str]:
@@ -281,6 +293,11 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
         Rule("workgroup-size", "a workgroup has at most as many invocations as WebGPU allows", _workgroup_size),
         Rule("parts", "only values that a function accumulates are accumulated in parts", _parts),
         Rule("no-workgroups", "no value is carried along workgroups", _no_workgroups),
+        Rule(
+            "whole-subgroups",
+            "subgroups join all invocations of a workgroup, which are on one axis, a power of two",
+            _whole_subgroups,
+        ),
         Rule("iteration-order", "values that may not be reassociated are carried in order", _iteration_order),
         Rule("registers", "what is carried lies in registers: levels inside are written out", _registers),
         Rule("memory", "workgroup memory is at most what WebGPU allows", _memory),

@@ -35,12 +35,14 @@ from ...ir.schedule.nodes import (
     Operand,
     Stage,
     Store,
+    Use,
 )
 from ...ir.schedule.reductions import Reduction
 from ...ir.schedule.scope import Value as NestValue
 from ...ir.schedule.text import INFIXES, PREFIXES
+from .across import across_invocations
 from .addresses import Addresses, Indices, Point
-from .decided import AT_ONCE, WRITTEN_OUT, Decided
+from .decided import AT_ONCE, WRITTEN_OUT, Decided, kind_of
 from .frame import Frame
 from .peeling import Interior, Subscript, interior, subscripts_on, whole_count
 from .staging import Staging
@@ -88,7 +90,7 @@ class _Lowering(Addresses):
         self.staging.fill([it for it in self.decided.decisions.stages if it.at is None])
         spread = [it for it in scope.dimensions if self.decided.is_spread(it)]
         peeled = [
-            it for it in self.decided.decisions.peeled if self.decided.levels[it][0].execution is Execution.WORKGROUP
+            it for it in self.decided.decisions.peeled if self.decided.kind(LevelName(it, 0)) is Execution.WORKGROUP
         ]
         subscripts = subscripts_on(self, scope.values, peeled, ())
         self.in_versions(peeled, interior(self, peeled, subscripts), lambda: self.spread(nodes, spread))
@@ -138,7 +140,7 @@ class _Lowering(Addresses):
     def loop(self, loop: Loop) -> None:
         for carry in loop.opened:
             self.open(carry)
-        match self.decided.execution(loop.level):
+        match self.decided.kind(loop.level):
             case Execution.UNROLLED | Execution.TREE:
                 for number in range(self.decided.count(loop.level) or 0):
                     self.written[loop.level], self.at[loop.level] = number, u32(number)
@@ -148,7 +150,7 @@ class _Lowering(Addresses):
                 self.sequential(loop)
             case Execution.VECTOR:
                 self.inside(loop)
-            case Execution.WORKGROUP | Execution.INVOCATION:
+            case _:
                 raise AssertionError("workgroups and invocations are in no tree")
         for carry in loop.opened:
             self.close(carry)
@@ -237,7 +239,7 @@ class _Lowering(Addresses):
             build()
             return
         condition = self.in_dimension(dimension)
-        is_uniform = all(it.execution is not Execution.INVOCATION for it in self.decided.levels[dimension])
+        is_uniform = all(kind_of(it.execution) is not Execution.INVOCATION for it in self.decided.levels[dimension])
         if isinstance(condition.type, w.Vector):
             self.waiting.append((dimension, condition))
             build()
@@ -279,8 +281,11 @@ class _Lowering(Addresses):
         self.changed(carry)
 
     def initial(self, fby: Fby, carry: Carry) -> Value:
-        neutral = self.decided.reductions[fby.name].neutral if self.decided.is_in_parts(carry) else None
-        return self.operand(fby.first if neutral is None else neutral, {})
+        if not self.decided.is_in_parts(carry):
+            return self.operand(fby.first, {})
+        reduction = self.decided.reductions[fby.name]
+        neutral = reduction.neutral
+        return self.operand(fby.first if neutral is None else neutral[reduction.fbys.index(fby)], {})
 
     def points(self, carry: Carry) -> Iterator[Point]:
         """All combinations of iterations that have variables of their own, at the entry to the carrying levels."""
@@ -362,52 +367,53 @@ class _Lowering(Addresses):
             if any(number for name, number in point if name in parts):
                 continue
             with self.written_as(point):
-                for fby in carry.fbys:
-                    self.join(fby, carry, parts)
+                self.join(carry, parts)
         self.changed(carry)
 
-    def join(self, fby: Fby, carry: Carry, parts: Sequence[LevelName]) -> None:
-        reduction = self.decided.reductions[fby.name]
-        totals: list[Value] = []
+    def join(self, carry: Carry, parts: Sequence[LevelName]) -> None:
+        """Join the parts of one point: those of written-out levels, then those of invocations."""
+        reductions = self.decided.reductions_in(carry)
+        totals = [self.across_written(it, carry, parts) for it in reductions]
+        totals = across_invocations(self, carry, reductions, totals)
+        for reduction, total in zip(reductions, totals, strict=True):
+            firsts = [it.first for it in reduction.fbys]
+            neutral = reduction.neutral
+            if neutral is not None and tuple(firsts) != neutral:
+                total = self.merged(reduction, [self.operand(it, {}) for it in firsts], total)
+            for fby, value in zip(reduction.fbys, total, strict=True):
+                self.assign(fby, self.end_key(carry), value, width_of(value))
+
+    def across_written(self, reduction: Reduction, carry: Carry, parts: Sequence[LevelName]) -> list[Value]:
+        """The values of all iterations of written-out levels, joined by a tree."""
+        totals: list[list[Value]] = []
         for numbers in product(*(range(self.decided.count(it) or 0) for it in parts)):
             point = {**dict(self.key(carry)), **dict(zip(parts, numbers, strict=True))}
             key = tuple((it, point[it]) for it in self.distinct(carry))
-            part = self.frame.builder.load(self.variables[fby.name, key])
+            values = [self.frame.builder.load(self.variables[it.name, key]) for it in reduction.fbys]
             is_joined = self.decided.vector_in(carry.on) is not None
-            totals += components(self.frame.builder, part) if is_joined else [part]
+            split = [components(self.frame.builder, it) if is_joined else [it] for it in values]
+            totals += [list(it) for it in zip(*split, strict=True)]
         while len(totals) > 1:
             pairs = zip(totals[::2], totals[1::2], strict=False)
-            joined = [self.apply(reduction.function, [lhs, rhs]) for lhs, rhs in pairs]
+            joined = [self.merged(reduction, lhs, rhs) for lhs, rhs in pairs]
             totals = [*joined, *totals[len(joined) * 2 :]]
-        total = self.across_invocations(totals[0], reduction, carry)
-        if reduction.neutral is not None and fby.first != reduction.neutral:
-            total = self.apply(reduction.function, [self.operand(fby.first, {}), total])
-        self.assign(fby, self.end_key(carry), total, width_of(total))
+        return totals[0]
 
-    def across_invocations(self, value: Value, reduction: Reduction, carry: Carry) -> Value:
-        """The values of all invocations along the carrying levels, joined by a tree in workgroup memory."""
-        axes = self.decided.axes(Execution.INVOCATION)
-        along = {axis: it for it, axis in axes.items() if it.dimension in carry.on}
-        if not along:
-            return value
-        count, lane = self.numbered(along.values())
-        others, row = self.numbered({axis: it for it, axis in axes.items() if axis not in along}.values())
-        builder, add = self.frame.builder, BinaryOp.ADD
-        memory = self.frame.shared(f"{reduction.fby.name}_parts", value.type, count * others)
-        start = self.frame.binary(BinaryOp.MULTIPLY, row, u32(count))
-        own = builder.access(memory, [self.frame.binary(add, start, lane)])
-        self.frame.barrier()
-        builder.store(own, value)
-        while count > 1:
-            half = (count + 1) // 2
-            self.frame.barrier()
-            with self.frame.builder.when(builder.binary(BinaryOp.LESS, lane, u32(count - half))):
-                other = self.frame.binary(add, self.frame.binary(add, start, lane), u32(half))
-                both = [builder.load(own), builder.load(builder.access(memory, [other]))]
-                builder.store(own, self.apply(reduction.function, both))
-            count = half
-        self.frame.barrier()
-        return builder.load(builder.access(memory, [start]))
+    def merged(self, reduction: Reduction, left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
+        """The values of two parts, joined."""
+        join = reduction.join
+        if isinstance(join, str):
+            return [self.apply(join, [left[0], right[0]])]
+        known = dict(zip((*join.left, *join.right), (*left, *right), strict=True))
+
+        def value(operand: Operand) -> Value:
+            return known[operand.name] if isinstance(operand, Use) else self.operand(operand, {})
+
+        for it in join.body:
+            assert isinstance(it, Compute)
+            known[it.name] = self.apply(it.function, [value(operand) for operand in it.operands])
+        width = max(map(width_of, left))
+        return [splat(self.frame.builder, value(it), width) for it in join.results]
 
     def numbered(self, names: Iterable[LevelName]) -> tuple[int, Value]:
         """The number of invocations along axes, and the number of this one among them."""
