@@ -444,8 +444,9 @@ class LevelName(SchemaNode):
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Stage(SchemaNode):
     """The invocations of a workgroup copy the elements that some loads need to workgroup memory, and load from there.
-    The loads are of one array, and differ by constants in their subscripts; they share the copy. It is made in each
-    iteration of the loop `at`, or else once, and has `padding` unused elements at the end of each row.
+    The loads are of one array, and differ by constants in their subscripts; they share the copy. The name of an array
+    stands for all of its loads. The copy is made in each iteration of the loop `at`, or else once, and has `padding`
+    unused elements at the end of each row.
       Single: one place, for which the invocations wait before and after they fill it. Double: two places by turns,
       so that they wait once.
     """

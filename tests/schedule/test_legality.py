@@ -32,7 +32,7 @@ CASES = {
         ("i: loop * vector(2)\nj: loop * vector(2)", "'x0' is in several dimensions with vectors: i, j"),
     ],
     "stages": [
-        ("stage acc", "there is no load 'acc'"),
+        ("stage acc", "there is no load and no input 'acc'"),
         ("stage x0 at j.0\nstage x0 at j.0", "'x0' is copied twice"),
         ("stage x0, x0 at j.0", "'x0' is copied twice"),
         ("stage x0", "a copy for 'x0' has all iterations of i.0: their number is not known"),

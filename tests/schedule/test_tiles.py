@@ -105,7 +105,7 @@ def test_subscripts_that_are_always_inside_are_not_clamped() -> None:
 
 def test_a_stencil_with_its_halo_in_workgroup_memory() -> None:
     nest, expected = stencil("clamp")
-    point = "i: workgroup * unrolled(2) * invocation(4)\nj: workgroup * invocation(8)\nstage x0, x1, x2, x3, x4 pad(1)"
+    point = "i: workgroup * unrolled(2) * invocation(4)\nj: workgroup * invocation(8)\nstage x pad(1)"
     lowered = nest.lower(point)
     assert "var<workgroup> x_tile: array<f32, 110>;" in lowered.wgsl  # 10 rows of 10 and 1
     assert lowered.wgsl.count("clamp(") == 2 * 4  # 100 elements, by 32 invocations

@@ -212,7 +212,7 @@ def _maps(decided: Decided) -> Iterator[str]:
 
 
 def _memory(decided: Decided) -> Iterator[str]:
-    total = sum(_tile_bytes(tile_of(it, decided)) for it in decided.decisions.stages)
+    total = sum(_tile_bytes(tile_of(it, decided)) for it in decided.stages)
     for carry in _carries(decided):
         if decided.waits(carry):
             room = prod(decided.workgroup_size()) * _room(carry, decided)

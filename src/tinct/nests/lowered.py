@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InputError
+from ..graph_calls import call_on_ports
 from ..ir.core.nodes import Module
 from ..ir.schedule.extents import extents_of, size_mistakes, value_of
 from ..ir.schedule.interp import DTYPES
@@ -18,6 +19,7 @@ from ..ir.schedule.text import affine_text, print_decisions, print_nest
 from ..kernel import Kernel
 from ..passes import wgsl_of
 from ..shader import load
+from ..sized_kernel import SizedKernel
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.lower import lower
 from ..transforms.schedule.vectors import vector_arrays
@@ -85,13 +87,39 @@ class LoweredNest:
                 size = self._decided.scope.dimensions[name.dimension].size
                 yield axis, size, self._decided.inner(name.dimension)
 
+    def __call__(self, arrays: Mapping[str, object], *, sizes: Sizes) -> dict[str, Any]:
+        """Add a node that executes the kernel to a graph; see `Graph.node`. The result has the outputs by name."""
+        return call_on_ports(self, arrays, sizes=sizes)
+
+    def at_sizes(self, sizes: Sizes) -> SizedKernel:
+        """The kernel with what a node of a graph needs for these sizes. Raises InputError for sizes that do not fit."""
+        known = self.all_sizes(sizes)
+        outputs = {name: max(1, it.size) for name, it in self._results(known).items()}
+        return SizedKernel(self.kernel, self._threads(known), self._constants(known), outputs)
+
+    def _threads(self, sizes: Sizes) -> tuple[int, ...]:
+        """The invocations that a dispatch needs along each axis: whole workgroups, but where each invocation executes
+        one iteration only as many as there are iterations.
+        """
+        workgroup = self.kernel.workgroup_size(self._constants(sizes))
+        counts = [count * size for count, size in zip(self.workgroups(sizes), workgroup, strict=True)]
+        for axis, affine, inner in self._grid():
+            if inner == workgroup[axis]:
+                counts[axis] = value_of(affine, sizes)
+        while len(counts) > 1 and counts[-1] == 1:
+            del counts[-1]
+        return tuple(counts)
+
+    def _constants(self, sizes: Sizes) -> dict[str, int]:
+        return {it: sizes[it] for it in self.kernel.shader.overrides}
+
     def toml(self, sizes: Sizes, *, seed: int = 0) -> str:
         """A case file for the WGSL, to be saved beside it: the numbers of workgroups, and random inputs of these sizes.
 
         Raises InputError for sizes that do not fit.
         """
         nest = self._decided.nest
-        known = self._all_sizes(sizes)
+        known = self.all_sizes(sizes)
         counts = ['"1"', '"1"', '"1"']
         for axis, affine, inner in self._grid():
             counts[axis] = f'"ceil_div({affine_text(affine)}, {inner})"'
@@ -102,9 +130,9 @@ class LoweredNest:
             lines.append(f"{array.name} = {{ shape = [{', '.join(shape)}], {recipe} }}")
         values = ", ".join(f"{name} = {size}" for name, size in known.items())
         lines += ["", "[[case]]", 'name = "tuned"', f"sizes = {{ {values} }}"]
-        overrides = [it for it in self._overrides if it in known]
-        if overrides:
-            lines.append(f"constants = {{ {', '.join(f'{it} = {known[it]}' for it in overrides)} }}")
+        constants = self._constants(known)
+        if constants:
+            lines.append(f"constants = {{ {', '.join(f'{it} = {value}' for it, value in constants.items())} }}")
         return "\n".join(lines) + "\n"
 
     def _shape(self, array: Array) -> list[str]:
@@ -113,11 +141,8 @@ class LoweredNest:
         width = self._widths.get(array.name, 1)
         return shape if width == 1 else [*shape[:-1], f'"({affine_text(array.extents[-1])}) / {width}"', str(width)]
 
-    @property
-    def _overrides(self) -> tuple[str, ...]:
-        return tuple(self.kernel.shader.overrides)
-
-    def _all_sizes(self, sizes: Sizes) -> dict[str, int]:
+    def all_sizes(self, sizes: Sizes) -> dict[str, int]:
+        """All sizes, with those that the kernel is for. Raises InputError for sizes that do not fit."""
         known = {**self._decided.sizes, **self.nest.known_sizes(sizes)}
         missing = [it for it in self._decided.nest.sizes if it not in known]
         if missing:
@@ -145,7 +170,7 @@ class LoweredNest:
         if 0 in workgroups:
             return results
         values = {name: self._flat(name, it) for name, it in {**inputs, **results}.items()}
-        constants = {it: known[it] for it in self._overrides}
+        constants = self._constants(known)
         outputs = self.kernel.run(
             values, workgroups=workgroups, constants=constants, device=device, timeout=timeout, contract=contract
         )
