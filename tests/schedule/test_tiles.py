@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import tinct
 from tinct import Nest
 
 RANDOM = np.random.default_rng(0)
@@ -57,6 +58,20 @@ def test_arrays_are_bound_as_vectors_where_all_accesses_are_aligned() -> None:
     assert 'b = { shape = ["max(1, l)", "(n) / 4", 4]' in known.toml(sizes)
     for other in (product().lower(point), product().lower(point, sizes={**sizes, "n": 19})):
         assert "array<vec" not in other.wgsl
+
+
+def test_nodes_of_graphs_have_arrays_of_scalars() -> None:
+    nest = Nest("twice")
+    i = nest.dim("n")
+    nest.store("y", nest.load("x", "f32", [i]) * 2.0, [i])
+    lowered = nest.lower("i: workgroup * vector(4)", sizes={"n": 16})
+    assert "array<vec4f>" in lowered.wgsl
+    graph = tinct.Graph("four_times")
+    first, second = (graph.node(lowered, sizes={"n": 16}, name=name) for name in ("first", "second"))
+    graph.bind_input("x", first["x"])
+    graph.edge(first["y"], second["x"])
+    graph.bind_output(second["y"], "y")
+    assert graph.run({"x": A[0, :4].repeat(4)})["y"].tolist() == (4 * A[0, :4].repeat(4)).tolist()
 
 
 def stencil(boundary: str) -> tuple[Nest, npt.NDArray[Any]]:

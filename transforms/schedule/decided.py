@@ -36,12 +36,15 @@ def kind_of(execution: Execution) -> Execution:
 
 @dataclass(frozen=True)
 class Decided:
-    """A verified nest with decisions. `sizes` are the numbers that sizes are known to be; all others are overrides."""
+    """A verified nest with decisions. `sizes` are the numbers that sizes are known to be; all others are overrides.
+    Unless `binds_vectors`, all arrays are bound as arrays of scalars.
+    """
 
     nest: Nest
     decisions: Decisions
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     reassociate: bool = False
+    binds_vectors: bool = True
 
     @cached_property
     def scope(self) -> Scope:

@@ -19,6 +19,8 @@ from .tasks import demand
 
 def vector_arrays(decided: Decided) -> dict[str, int]:
     """The arrays all of whose accesses are vectors at multiples of their width, which is given: 2 or 4."""
+    if not decided.binds_vectors:
+        return {}
     mapped = {
         load
         for it in decided.scope.values.values()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +93,12 @@ class LoweredNest:
         return call_on_ports(self, arrays, sizes=sizes)
 
     def at_sizes(self, sizes: Sizes) -> SizedKernel:
-        """The kernel with what a node of a graph needs for these sizes. Raises InputError for sizes that do not fit."""
+        """The kernel with what a node of a graph needs for these sizes. Raises InputError for sizes that do not fit.
+
+        Its arrays are of scalars, as those of other nodes are.
+        """
+        if self._widths:
+            return LoweredNest(self.nest, replace(self._decided, binds_vectors=False)).at_sizes(sizes)
         known = self.all_sizes(sizes)
         outputs = {name: max(1, it.size) for name, it in self._results(known).items()}
         return SizedKernel(self.kernel, self._threads(known), self._constants(known), outputs)
