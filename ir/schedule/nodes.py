@@ -377,19 +377,23 @@ class BoolLiteral(SchemaNode):
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Decisions(SchemaNode):
-    """One point of the space of schedules. Dimensions that it does not name are loops of one level."""
+    """One point of the space of schedules. Dimensions that it does not name are loops of one level.
+    `grid` are the dimensions with workgroups, the last one along x; without it, they are in the order of `dimensions`.
+    """
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("dimensions", "dimension_levels", Category.NODE, Count.MANY),
         FieldInfo("order", "level_name", Category.NODE, Count.MANY),
         FieldInfo("stages", "stage", Category.NODE, Count.MANY, default=()),
         FieldInfo("peeled", "str", Category.SCALAR, Count.MANY, default=()),
+        FieldInfo("grid", "str", Category.SCALAR, Count.MANY, default=()),
     )
 
     dimensions: tuple[DimensionLevels, ...]
     order: tuple[LevelName, ...]
     stages: tuple[Stage, ...] = dataclasses.field(default=(), kw_only=True)
     peeled: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
+    grid: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)

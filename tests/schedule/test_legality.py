@@ -42,6 +42,12 @@ CASES = {
         ("stage x0 at j.0 pad(65)", "a padding of 65 elements; at most 64 is allowed"),
         ("stage x0 double", "the copy for 'x0' is made once, so it needs no second place"),
     ],
+    "grid": [
+        ("grid k", "there is no dimension 'k'"),
+        ("i: workgroup\ngrid j", "'j' has no workgroups"),
+        ("i: workgroup\ngrid i, i", "'i' comes twice in the grid"),
+        ("i: workgroup\nj: workgroup\ngrid i", "'j' has workgroups, and is not in the grid"),
+    ],
     "peel": [
         ("peel k", "there is no dimension 'k'"),
         ("peel i, i", "'i' is peeled twice"),

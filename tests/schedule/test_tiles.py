@@ -48,6 +48,14 @@ def test_copies_have_barriers_padding_and_two_places() -> None:
     assert both[both.index("for (var k_0") :].count("workgroupBarrier()") == 1
 
 
+def test_workgroups_and_invocations_have_axes_of_their_own() -> None:
+    point = "i: workgroup * invocation(2)\nj: workgroup * invocation(8)\ngrid j, i"
+    lowered = product().lower(point)
+    assert "@workgroup_size(8u, 2u, 1u)" in lowered.wgsl
+    assert lowered.workgroups({"m": 14, "n": 20, "l": 12}) == (7, 3, 1)
+    assert lowered.run({"a": A, "b": B})["c"].tolist() == (A @ B).tolist()
+
+
 def test_arrays_are_bound_as_vectors_where_all_accesses_are_aligned() -> None:
     point, sizes = TILE + "order: k.0, i.1, j.2", {"m": 14, "n": 20, "l": 12}
     known = product().lower(point, sizes=sizes)

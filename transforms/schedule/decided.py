@@ -84,7 +84,9 @@ class Decided:
         """All levels, outermost first."""
         listed = [it.dimension for it in self.decisions.dimensions]
         dimensions = [*listed, *(it for it in self.levels if it not in listed)]
-        at_once = [it for kind in AT_ONCE for name in dimensions for it in self._of_kind(name, kind)]
+        grid = dict.fromkeys(it for it in (*self.decisions.grid, *dimensions) if it in self.levels)
+        at_once = [it for name in grid for it in self._of_kind(name, Execution.WORKGROUP)]
+        at_once += [it for name in dimensions for it in self._of_kind(name, Execution.INVOCATION)]
         rest = [it for name in self.levels for it in self._names(name) if self.kind(it) not in AT_ONCE]
         return (*at_once, *(self.decisions.order or rest))
 
