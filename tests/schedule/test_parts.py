@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import pytest
 
-from tinct import Nest, parse_nest
+from tinct import InputError, Nest, parse_nest
+from tinct.nests import Dim, Value
 
 from .nests import ARGMAX
 
@@ -48,3 +51,102 @@ def test_subgroups(device: str) -> None:
     for count in (16,) if device == "interp" else (2, 64):
         results = nest.lower(f"i: workgroup\nj: loop * subgroup({count})").run({"x": x_array}, device=device)
         assert {name: it.tolist() for name, it in results.items()} == expected
+
+
+def recipes() -> Nest:
+    """All reductions of several values, of one array."""
+    nest = Nest("recipes")
+    i, j = nest.dim("rows"), nest.dim("columns")
+    x = nest.load("x", "f32", [i, j])
+    mean, variance = nest.mean_variance(x, [j])
+    shares, k = nest.softmax(x, j)
+    least, place = nest.argmin(x, j)
+
+    def sums(left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
+        return [left[0] + right[0], nest.call("max", left[1], right[1])]
+
+    total, largest = nest.reduce(sums, [x, nest.call("abs", x)], on=[j], first=[0.0, 0.0])
+    outputs = {"mean": mean, "variance": variance, "least": least, "total": total, "largest": largest}
+    for name, value in {**outputs, "logs": nest.logsumexp(x, [j])}.items():
+        nest.store(name, value, [i])
+    nest.store("place", place, [i])
+    nest.store("shares", shares, [i, k])
+    return nest
+
+
+@pytest.mark.parametrize("decisions", ["", "i: workgroup\nj: loop * tree(2) * subgroup(16)\nk: loop * invocation(16)"])
+def test_recipes(decisions: str) -> None:
+    e = np.exp(X.astype(float))
+    expected = {
+        "mean": X.mean(1),
+        "variance": X.astype(float).var(1),
+        "least": X.min(1),
+        "place": X.argmin(1),
+        "total": X.sum(1),
+        "largest": abs(X).max(1),
+        "logs": np.log(e.sum(1)),
+        "shares": e / e.sum(1, keepdims=True),
+    }
+    results = recipes().run({"x": X}, decisions=decisions, reassociate=True)
+    assert results.keys() == expected.keys()
+    for name, array in expected.items():
+        assert np.allclose(results[name], array, rtol=1e-5), name
+
+
+def test_recipes_without_elements() -> None:
+    for decisions in ("", "j: loop * tree(2)"):
+        results = recipes().run({"x": X[:, :0]}, decisions=decisions, reassociate=True)
+        assert [results[it].tolist() for it in ("mean", "variance", "place", "total")] == [[0.0] * 3] * 4
+
+
+def a_matrix_product(nest: Nest, x: Value, j: Dim) -> None:
+    """Steps s -> x * s + 1, composed: associative, but not commutative."""
+
+    def join(left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
+        return [right[0] * left[0], right[0] * left[1] + right[1]]
+
+    nest.reduce(join, [x, x * 0 + 1], on=[j], first=[1, 0])
+
+
+def no_neutral_values(nest: Nest, x: Value, j: Dim) -> None:
+    best = nest.fby(x, on=[j])
+    nest.combine([best], lambda left, right: [left[0] + right[0]])
+
+
+def too_few_results(nest: Nest, x: Value, j: Dim) -> None:
+    nest.reduce(lambda left, _: [left[0]], [x, x], on=[j], first=[0, 0])
+
+
+def values_from_outside(nest: Nest, x: Value, j: Dim) -> None:
+    nest.reduce(lambda left, right: [left[0] + right[0] + x], [x], on=[j], first=[0])
+
+
+def a_load(nest: Nest, x: Value, j: Dim) -> None:
+    nest.reduce(lambda left, _: [left[0] + nest.load("x", "i32", [j])], [x], on=[j], first=[0])
+
+
+MISTAKES: dict[Callable[[Nest, Value, Dim], None], str] = {
+    a_matrix_product: r"nest 'steps': test_parts.py:\d+: \d elements give .* parts \[joins-parts\]",
+    no_neutral_values: "the neutral values of a combine are numbers",
+    too_few_results: "a function that joins 2 values gives a list of as many",
+    values_from_outside: r"test_parts.py:\d+: the body has operations on no dimension only",
+    a_load: "a function that joins parts has operators and calls only",
+}
+
+
+def whole(make: Callable[[Nest, Value, Dim], None]) -> object:
+    nest = Nest("steps")
+    j = nest.dim("n")
+    make(nest, nest.load("x", "i32", [j]), j)
+    return nest.ir
+
+
+@pytest.mark.parametrize("make", MISTAKES, ids=lambda make: make.__name__)
+def test_mistakes(make: Callable[[Nest, Value, Dim], None]) -> None:
+    with pytest.raises(InputError, match=MISTAKES[make]):
+        whole(make)
+
+
+def test_sums_of_two_floats_need_leave() -> None:
+    with pytest.raises(InputError, match="cannot be accumulated in parts"):
+        recipes().lower("j: loop * tree(2)")
