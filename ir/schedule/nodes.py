@@ -49,11 +49,19 @@ class Execution(enum.Enum):
     LOOP = "loop"
     UNROLLED = "unrolled"
     TREE = "tree"
+    VECTOR = "vector"
     INVOCATION = "invocation"
     SUBGROUP = "subgroup"
     WORKGROUP = "workgroup"
     ATOMIC = "atomic"
-    STAGED = "staged"
+    PARTIAL = "partial"
+
+
+class Buffering(enum.Enum):
+    """`buffering` of the schema."""
+
+    SINGLE = "single"
+    DOUBLE = "double"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
@@ -374,10 +382,14 @@ class Decisions(SchemaNode):
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("dimensions", "dimension_levels", Category.NODE, Count.MANY),
         FieldInfo("order", "level_name", Category.NODE, Count.MANY),
+        FieldInfo("stages", "stage", Category.NODE, Count.MANY, default=()),
+        FieldInfo("peeled", "str", Category.SCALAR, Count.MANY, default=()),
     )
 
     dimensions: tuple[DimensionLevels, ...]
     order: tuple[LevelName, ...]
+    stages: tuple[Stage, ...] = dataclasses.field(default=(), kw_only=True)
+    peeled: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
@@ -401,9 +413,10 @@ class DimensionLevels(SchemaNode):
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Level(SchemaNode):
     """Loop: iterations in order. Unrolled: the same, written out. Tree: written out, with an accumulator for each
-    iteration, which a tree joins at the end. Invocation: the invocations of a workgroup. Subgroup: the same, but what
-    they carry is joined by subgroup operations. Workgroup: the workgroups. Atomic: workgroups that join what they
-    carry in the output, by atomic operations. Staged: workgroups whose parts are joined by a second dispatch.
+    iteration, which a tree joins at the end. Vector: the components of a vector, for adjacent indices. Invocation: the
+    invocations of a workgroup. Subgroup: the same, but what they carry is joined by subgroup operations. Workgroup:
+    the workgroups. Atomic: workgroups that join what they carry in the output, by atomic operations. Partial:
+    workgroups whose parts are joined by a second dispatch.
     """
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -426,6 +439,30 @@ class LevelName(SchemaNode):
 
     dimension: str
     level: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Stage(SchemaNode):
+    """The invocations of a workgroup copy the elements that some loads need to workgroup memory, and load from there.
+    The loads are of one array, and differ by constants in their subscripts; they share the copy. It is made in each
+    iteration of the loop `at`, or else once, and has `padding` unused elements at the end of each row.
+      Single: one place, for which the invocations wait before and after they fill it. Double: two places by turns,
+      so that they wait once.
+    """
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("loads", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("at", "level_name", Category.NODE, Count.OPTIONAL),
+        FieldInfo("padding", "int", Category.SCALAR, default=0),
+        FieldInfo("buffering", "buffering", Category.ENUM, default=Buffering.SINGLE),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    loads: tuple[str, ...]
+    at: LevelName | None
+    padding: int = dataclasses.field(default=0, kw_only=True)
+    buffering: Buffering = dataclasses.field(default=Buffering.SINGLE, kw_only=True)
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
 Statement: TypeAlias = Load | Index | Compute | Fby | Last | Map | Store
@@ -472,8 +509,15 @@ SCHEMA = Schema(
         DimensionLevels,
         Level,
         LevelName,
+        Stage,
     ),
-    enums={"direction": Direction, "element_type": ElementType, "boundary": Boundary, "execution": Execution},
+    enums={
+        "direction": Direction,
+        "element_type": ElementType,
+        "boundary": Boundary,
+        "execution": Execution,
+        "buffering": Buffering,
+    },
     sums={
         "nest": (Nest,),
         "dimension": (Dimension,),
@@ -489,6 +533,7 @@ SCHEMA = Schema(
         "dimension_levels": (DimensionLevels,),
         "level": (Level,),
         "level_name": (LevelName,),
+        "stage": (Stage,),
     },
     externs=("span",),
 )

@@ -30,6 +30,12 @@ Decisions are one line for each dimension, with its levels from the most signifi
     j: loop * unrolled(4)
     order: j.0, j.1
 
+After them come copies in workgroup memory, of the elements that loads need in an iteration of a loop, and dimensions
+whose last iterations are peeled off:
+
+    stage x0, x1 at j.0 pad(1) double
+    peel i, j
+
 Comments go from `#` to the end of the line.
 """
 
@@ -48,6 +54,7 @@ from .nodes import (
     Array,
     BoolLiteral,
     Boundary,
+    Buffering,
     Combine,
     Compute,
     Constant,
@@ -69,6 +76,7 @@ from .nodes import (
     Nest,
     Operand,
     Pair,
+    Stage,
     Statement,
     Store,
     Term,
@@ -202,16 +210,27 @@ def _term_text(term: Term) -> str:
 
 
 def print_decisions(decisions: Decisions) -> str:
-    """The text of decisions: a line for each dimension and one for the order, if there is one."""
+    """The text of decisions: a line for each dimension and for each other decision."""
     lines = [f"{it.dimension}: {' * '.join(map(level_text, it.levels))}" for it in decisions.dimensions]
     if decisions.order:
         lines.append(f"order: {', '.join(map(level_name_text, decisions.order))}")
+    lines += map(stage_text, decisions.stages)
+    if decisions.peeled:
+        lines.append(f"peel {', '.join(decisions.peeled)}")
     return "".join(line + "\n" for line in lines)
 
 
 def level_text(level: Level) -> str:
     """A level, with its factor if it has one."""
     return level.execution.value + ("" if level.factor is None else f"({level.factor})")
+
+
+def stage_text(stage: Stage) -> str:
+    """A copy in workgroup memory."""
+    place = "" if stage.at is None else f" at {level_name_text(stage.at)}"
+    padding = f" pad({stage.padding})" if stage.padding else ""
+    buffering = "" if stage.buffering is Buffering.SINGLE else f" {stage.buffering.value}"
+    return f"stage {', '.join(stage.loads)}{place}{padding}{buffering}"
 
 
 def level_name_text(name: LevelName) -> str:
@@ -303,13 +322,13 @@ class _Parser(TokenReader):
 
     def _combine(self) -> Combine:
         first = self._take("combine")
-        carried = self._names("a carried value")
+        carried = self._name_list("a carried value")
         self._take("from")
         neutral = self._operands()
         self._take("by")
-        left = self._names("a value")
+        left = self._name_list("a value")
         self._take(",")
-        right = self._names("a value")
+        right = self._name_list("a value")
         self._take("->")
         results = self._operands()
         span = self._since(first)
@@ -319,7 +338,7 @@ class _Parser(TokenReader):
             body.append(self._statement())
         return Combine(carried, neutral, left, right, tuple(body), results, span=span)
 
-    def _names(self, what: str) -> tuple[str, ...]:
+    def _name_list(self, what: str) -> tuple[str, ...]:
         self._take("(")
         return tuple(self._separated(")", lambda: self._name(what)))
 
@@ -461,7 +480,7 @@ class _Parser(TokenReader):
 
     def decisions(self) -> Decisions:
         dimensions: list[DimensionLevels] = []
-        while self._next.sort == "name" and not self._is_at("order"):
+        while self._next.sort == "name" and not self._is_at("order") and not self._is_decision():
             dimensions.append(self._levels())
         order: list[LevelName] = []
         if self._accept("order"):
@@ -469,8 +488,36 @@ class _Parser(TokenReader):
             order.append(self._level_name())
             while self._accept(","):
                 order.append(self._level_name())
+        stages: list[Stage] = []
+        while self._is_at("stage"):
+            stages.append(self._stage())
+        peeled = self._names("a dimension") if self._accept("peel") else ()
         self._sort("end", "the end of the text")
-        return Decisions(tuple(dimensions), tuple(order))
+        return Decisions(tuple(dimensions), tuple(order), stages=tuple(stages), peeled=peeled)
+
+    def _is_decision(self) -> bool:
+        """Whether a decision is next that is no dimension, though a dimension may have the same name."""
+        following = self._tokens[min(self._position + 1, len(self._tokens) - 1)]
+        return self._next.text in ("stage", "peel") and following.text != ":"
+
+    def _names(self, what: str) -> tuple[str, ...]:
+        names = [self._name(what)]
+        while self._accept(","):
+            names.append(self._name(what))
+        return tuple(names)
+
+    def _stage(self) -> Stage:
+        first = self._take("stage")
+        loads = self._names("a load")
+        at = self._level_name() if self._accept("at") else None
+        padding = 0
+        if self._accept("pad"):
+            self._take("(")
+            token = self._sort("number", "a number of elements")
+            padding = self._whole(token.text, token)
+            self._take(")")
+        buffering = Buffering.DOUBLE if self._accept("double") else Buffering.SINGLE
+        return Stage(loads, at, padding=padding, buffering=buffering, span=self._since(first))
 
     def _levels(self) -> DimensionLevels:
         first = self._next

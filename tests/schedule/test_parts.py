@@ -150,3 +150,11 @@ def test_mistakes(make: Callable[[Nest, Value, Dim], None]) -> None:
 def test_sums_of_two_floats_need_leave() -> None:
     with pytest.raises(InputError, match="cannot be accumulated in parts"):
         recipes().lower("j: loop * tree(2)")
+
+
+def test_vectors_of_several_values() -> None:
+    """Components of vectors are parts, and rows may be components."""
+    expected = parse_nest(ARGMAX).run({"x": X})
+    for decisions in ("j: loop * subgroup(8) * vector(4)", "i: workgroup * vector(2)\nj: loop * subgroup(16)"):
+        results = parse_nest(ARGMAX).lower(decisions).run({"x": X})
+        assert all(np.array_equal(results[name], it) for name, it in expected.items()), decisions

@@ -16,12 +16,12 @@ from ...ir.core import nodes as c
 from ...ir.core.builder import u32
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
-from ...ir.schedule.functions import scalar_type
-from ...ir.schedule.nodes import ElementType, Execution, LevelName
+from ...ir.schedule.nodes import Execution, LevelName
 from ...ir.schedule.reductions import Reduction
 from .decided import Decided
 from .frame import Frame
 from .tasks import Carry
+from .vectors import by_components
 
 LARGEST_SUBGROUP: Final = 128
 _OPERATIONS: Final = {
@@ -69,7 +69,7 @@ def _by_tree(lowering: Lowering, carry: Carry, reductions: Sequence[Reduction], 
     count, lane = lowering.numbered(along.values())
     others, row = lowering.numbered({axis: it for it, axis in axes.items() if axis not in along}.values())
     start = frame.binary(BinaryOp.MULTIPLY, row, u32(count))
-    memory = [_memory(lowering, it, count * others) for it in reductions]
+    memory = [_memory(lowering, *it, count * others) for it in zip(reductions, totals, strict=True)]
     place = frame.binary(BinaryOp.ADD, start, lane)
     own = [_elements(lowering, it, place) for it in memory]
     frame.barrier()
@@ -92,17 +92,14 @@ def _by_subgroups(lowering: Lowering, reductions: Sequence[Reduction], totals: T
     frame, builder = lowering.frame, lowering.frame.builder
     invocations = lowering.decided.invocations
     totals = [_in_subgroup(lowering, it, values) for it, values in zip(reductions, totals, strict=True)]
-    memory = [_memory(lowering, it, invocations) for it in reductions]
+    memory = [_memory(lowering, *it, invocations) for it in zip(reductions, totals, strict=True)]
     frame.barrier()
     with builder.when(builder.binary(BinaryOp.EQUAL, frame.subgroups["subgroup_invocation_id"], u32(0))):
         _store(lowering, [_elements(lowering, it, frame.subgroups["subgroup_id"]) for it in memory], totals)
     frame.barrier()
     first = [[builder.load(it) for it in _elements(lowering, arrays, u32(0))] for arrays in memory]
     joined = [
-        [
-            frame.variable(f"{fby.name}_all", scalar_type(fby.type), value)
-            for fby, value in zip(it.fbys, values, strict=True)
-        ]
+        [frame.variable(f"{fby.name}_all", value.type, value) for fby, value in zip(it.fbys, values, strict=True)]
         for it, values in zip(reductions, first, strict=True)
     ]
     with builder.counting(u32(1), frame.subgroups["num_subgroups"], name=frame.name("subgroup")) as number:
@@ -116,8 +113,7 @@ def _by_subgroups(lowering: Lowering, reductions: Sequence[Reduction], totals: T
 def _in_subgroup(lowering: Lowering, reduction: Reduction, values: Sequence[Value]) -> list[Value]:
     """The values of a subgroup, joined; the first of its invocations has them."""
     if isinstance(reduction.join, str):
-        known = _OF_CONDITIONS if reduction.fbys[0].type is ElementType.BOOL else _OPERATIONS
-        return [lowering.frame.builder.builtin_call(known[reduction.join], [values[0]])]
+        return [_operation(lowering, reduction.join, values[0])]
     builder = lowering.frame.builder
     active = builder.builtin_call("subgroupAdd", [u32(1)])
     here = lowering.frame.subgroups["subgroup_invocation_id"]
@@ -133,17 +129,29 @@ def _in_subgroup(lowering: Lowering, reduction: Reduction, values: Sequence[Valu
     return totals
 
 
+def _operation(lowering: Lowering, function: str, value: Value) -> Value:
+    builder = lowering.frame.builder
+    if value.type is w.BOOL:
+        return builder.builtin_call(_OF_CONDITIONS[function], [value])
+    if isinstance(value.type, w.Vector) and value.type.element is w.BOOL:
+        return by_components(builder, [value], lambda it: _operation(lowering, function, it[0]))
+    return builder.builtin_call(_OPERATIONS[function], [value])
+
+
 def _shuffled_down(lowering: Lowering, value: Value, delta: int) -> Value:
     """The value of an invocation that is further in the subgroup; conditions travel as numbers."""
     builder = lowering.frame.builder
+    if isinstance(value.type, w.Vector) and value.type.element is w.BOOL:
+        return by_components(builder, [value], lambda it: _shuffled_down(lowering, it[0], delta))
     if value.type is not w.BOOL:
         return builder.builtin_call("subgroupShuffleDown", [value, u32(delta)])
     number = builder.convert(w.U32, value)
     return builder.convert(w.BOOL, builder.builtin_call("subgroupShuffleDown", [number, u32(delta)]))
 
 
-def _memory(lowering: Lowering, reduction: Reduction, count: int) -> list[c.Var]:
-    return [lowering.frame.shared(f"{it.name}_parts", scalar_type(it.type), count) for it in reduction.fbys]
+def _memory(lowering: Lowering, reduction: Reduction, values: Sequence[Value], count: int) -> list[c.Var]:
+    pairs = zip(reduction.fbys, values, strict=True)
+    return [lowering.frame.shared(f"{fby.name}_parts", value.type, count) for fby, value in pairs]
 
 
 def _elements(lowering: Lowering, arrays: Iterable[c.Var], place: Value) -> list[Value]:

@@ -6,7 +6,7 @@ in the order of the decisions; without one, dimension by dimension as they are d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -19,12 +19,13 @@ from ...ir.schedule.scope import Scope
 from .tasks import Carry, Task, homes_of, tasks_of
 
 WRITTEN_OUT = (Execution.UNROLLED, Execution.TREE)
+IN_PARTS = (Execution.TREE, Execution.VECTOR)
 AT_ONCE = (Execution.WORKGROUP, Execution.INVOCATION)
 """What levels are spread over."""
 _SPREAD_OVER = {
     Execution.SUBGROUP: Execution.INVOCATION,
     Execution.ATOMIC: Execution.WORKGROUP,
-    Execution.STAGED: Execution.WORKGROUP,
+    Execution.PARTIAL: Execution.WORKGROUP,
 }
 
 
@@ -90,6 +91,19 @@ class Decided:
     def _of_kind(self, dimension: str, kind: Execution) -> Iterator[LevelName]:
         return (it for it in self._names(dimension) if self.kind(it) is kind)
 
+    def names(self, dimension: str) -> tuple[LevelName, ...]:
+        """The names of the levels of a dimension, most significant first."""
+        return tuple(self._names(dimension))
+
+    def is_vector(self, name: LevelName) -> bool:
+        """Whether the iterations of a level are the components of vectors."""
+        return self.execution(name) is Execution.VECTOR
+
+    def vector_in(self, dimensions: Iterable[str]) -> LevelName | None:
+        """The level of vectors among the levels of dimensions; there is at most one."""
+        names = [it for name in dimensions for it in self._names(name) if self.is_vector(it)]
+        return names[0] if names else None
+
     def execution(self, name: LevelName) -> Execution:
         """How a level is executed."""
         return self.levels[name.dimension][name.level].execution
@@ -143,6 +157,14 @@ class Decided:
         """How many iterations one of the first level stands for."""
         return prod(it.factor or 1 for it in self.levels[dimension][1:])
 
+    def strides(self, dimension: str) -> dict[LevelName, int]:
+        """How far apart the indices of neighbouring iterations of each level are."""
+        stride, found = self.inner(dimension), dict[LevelName, int]()
+        for name in self._names(dimension):
+            stride //= self.count(name) or 1 if name.level else 1
+            found[name] = stride
+        return found
+
     def count(self, name: LevelName) -> int | None:
         """The number of iterations of a level, if it is known."""
         if name.level:
@@ -157,7 +179,7 @@ class Decided:
 
     def is_in_parts(self, carry: Carry) -> bool:
         """Whether some iterations are accumulated apart from others."""
-        return bool(self.joined(carry)) or any(self.execution(it) is Execution.TREE for it in self.carrying(carry))
+        return bool(self.joined(carry)) or any(self.execution(it) in IN_PARTS for it in self.carrying(carry))
 
     def joined(self, carry: Carry) -> tuple[LevelName, ...]:
         """The levels of invocations and workgroups along which values are carried."""

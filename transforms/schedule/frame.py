@@ -13,6 +13,7 @@ from ...ir.ops import BinaryOp
 from ...ir.schedule.functions import scalar_type
 from ...ir.schedule.nodes import Array, Direction, ElementType, Execution
 from .decided import Decided
+from .vectors import vector_arrays
 
 _BUILTINS = {Execution.WORKGROUP: "workgroup_id", Execution.INVOCATION: "local_invocation_id"}
 _OF_SUBGROUPS = ("subgroup_invocation_id", "subgroup_id", "num_subgroups")
@@ -32,11 +33,14 @@ class Frame:
     inputs: dict[Execution, c.FunctionParameter] = field(default_factory=dict[Execution, c.FunctionParameter])
     subgroups: dict[str, c.FunctionParameter] = field(default_factory=dict[str, c.FunctionParameter])
     """Builtin inputs by name, where subgroup operations join what invocations carry."""
+    widths: dict[str, int] = field(init=False)
+    """The arrays that are bound as vectors, with the width of these."""
     _names: set[str] = field(default_factory=set[str])
     _declared: int = 0
 
     def __post_init__(self) -> None:
         nest = self.decided.nest
+        self.widths = vector_arrays(self.decided)
         self.module = empty_module()
         self.builder = Builder(self.module, self.module.root)
         if any(it is ElementType.F16 for it in self._types()):
@@ -67,7 +71,9 @@ class Frame:
 
     def _bind(self, array: Array, number: int) -> c.Var:
         access = w.Access.READ if array.direction is Direction.IN else w.Access.READ_WRITE
-        type = w.pointer(w.AddressSpace.STORAGE, w.array(scalar_type(array.type), None), access)
+        element, width = scalar_type(array.type), self.widths.get(array.name, 1)
+        elements = w.array(element if width == 1 else w.vector(width, element), None)
+        type = w.pointer(w.AddressSpace.STORAGE, elements, access)
         return self.builder.var(type, name=array.name, binding=w.BindingPoint(GROUP, number))
 
     def finish(self) -> c.Module:
@@ -101,7 +107,7 @@ class Frame:
         self.builder.store(made, value)
         return made
 
-    def shared(self, name: str, type: w.Scalar, count: int) -> c.Var:
+    def shared(self, name: str, type: w.Type, count: int) -> c.Var:
         """An array in workgroup memory."""
         with self.builder.at(self.module.root):
             store = variable_type(w.AddressSpace.WORKGROUP, w.array(type, count))
