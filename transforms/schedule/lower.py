@@ -42,8 +42,8 @@ from ...ir.schedule.scope import Value as NestValue
 from ...ir.schedule.text import INFIXES, PREFIXES
 from .across import across_invocations
 from .addresses import Addresses, Indices, Point
-from .decided import AT_ONCE, WRITTEN_OUT, Decided, kind_of
-from .frame import Frame
+from .decided import AT_ONCE, ATOMICS, WRITTEN_OUT, Decided, kind_of
+from .frame import Frame, Outline
 from .peeling import Interior, Subscript, interior, subscripts_on, whole_count
 from .staging import Staging
 from .structure import Loop, Node, has_barrier, has_effect, is_inside, leaves_of, structure_of
@@ -53,11 +53,14 @@ from .vectors import by_components, called, component, components, lanes_from, o
 
 
 @deep_nesting()
-def lower(decided: Decided) -> c.Module:
-    """The module of a verified nest with legal decisions."""
-    lowering = _Lowering(decided, Frame(decided))
-    lowering.whole_nest()
-    return lowering.frame.finish()
+def lower(*stages: Decided) -> c.Module:
+    """The module of a verified nest with legal decisions: an entry point for each of its stages."""
+    outline = Outline(stages)
+    for stage in stages:
+        lowering = _Lowering(stage, Frame(stage, outline))
+        lowering.whole_nest()
+        lowering.frame.finish()
+    return outline.finish()
 
 
 @dataclass(slots=True)
@@ -378,7 +381,7 @@ class _Lowering(Addresses):
         for reduction, total in zip(reductions, totals, strict=True):
             firsts = [it.first for it in reduction.fbys]
             neutral = reduction.neutral
-            if neutral is not None and tuple(firsts) != neutral:
+            if neutral is not None and tuple(firsts) != neutral and not self.decided.is_partial(carry):
                 total = self.merged(reduction, [self.operand(it, {}) for it in firsts], total)
             for fby, value in zip(reduction.fbys, total, strict=True):
                 self.assign(fby, self.end_key(carry), value, width_of(value))
@@ -431,7 +434,7 @@ class _Lowering(Addresses):
         """A store, by one of the invocations that have the value."""
         conditions = [condition for _, condition in self.waiting]
         for kind in AT_ONCE:
-            used = self.decided.axes_of(task, kind)
+            used = self.decided.axes_of(task, kind) | self.decided.joined_axes(task.store, kind)
             others = {axis: it for it, axis in self.decided.axes(kind).items() if axis not in used}
             for name in others.values():
                 if self.decided.count(name) != 1:
@@ -440,7 +443,10 @@ class _Lowering(Addresses):
         with self.guarded([it for it in conditions if it not in masks]):
             value = self.operand(task.store.value, {})
             level = self.active_vector(task.store.dimensions)
-            if level is None:
+            atomic = self.decided.atomic_store(task.store.array)
+            if atomic is not None:
+                self.frame.builder.builtin_call(ATOMICS[atomic.function], [self.element(task.store, {}), value])
+            elif level is None:
                 self.frame.builder.store(self.element(task.store, {}), value)
             else:
                 self.write_vector(task.store, value, level, masks)

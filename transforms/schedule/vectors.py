@@ -38,7 +38,7 @@ def aligned_width(access: Load | Store, decided: Decided) -> int:
     """The width of the vectors that an access names, if they are aligned; 1 if they are not, or if it names none."""
     level = decided.vector_in(access.dimensions)
     width = 1 if level is None else decided.count(level) or 1
-    if level is None or width == 3 or not access.subscripts:
+    if level is None or width == 3 or not access.subscripts or access.array in decided.partials:
         return 1
     if isinstance(access, Load) and access.boundary is not Boundary.INSIDE:
         return 1
