@@ -14,7 +14,7 @@ from typing import Final
 
 from ...ir.schedule.dependence import Closure
 from ...ir.schedule.extents import value_of
-from ...ir.schedule.nodes import Decisions, Execution, Fby, Last, Level, LevelName, Nest, Store, Use
+from ...ir.schedule.nodes import Constant, Decisions, Execution, Fby, Last, Level, LevelName, Nest, Store, Use
 from ...ir.schedule.reductions import Reduction, reductions_of
 from ...ir.schedule.scope import Scope
 from .tasks import Carry, Task, Write, homes_of, tasks_of
@@ -64,6 +64,8 @@ class Decided:
     reassociate: bool = False
     partials: Mapping[str, tuple[LevelName, ...]] = field(default_factory=dict[str, tuple[LevelName, ...]])
     """The arrays that get a part of each workgroup, with the levels whose iterations are the last subscripts of it."""
+    scalars: frozenset[str] = frozenset()
+    """Arrays that are bound as scalars, although all accesses may be vectors: other stages have other accesses."""
 
     @cached_property
     def scope(self) -> Scope:
@@ -243,6 +245,12 @@ class Decided:
             if isinstance(it, Write) and it.store.array == array and isinstance(it.store.value, Use):
                 return self._atomic(it.store, it.store.value.name)
         return None
+
+    def initial(self, array: str) -> int:
+        """What the elements of an array are before the dispatch: what atomic operations begin with, else 0."""
+        atomic = self.atomic_store(array)
+        first = None if atomic is None else atomic.fby.first
+        return int(first.value.value) if isinstance(first, Constant) else 0
 
     def _atomic(self, store: Store, name: str) -> AtomicStore | None:
         last = self.scope.values[name]

@@ -31,8 +31,7 @@ class Outline:
     builder: Builder = field(init=False)
     sizes: dict[str, Value] = field(default_factory=dict[str, Value])
     names: set[str] = field(default_factory=set[str])
-    _bound: dict[tuple[str, w.Type], c.Var] = field(default_factory=dict[tuple[str, w.Type], c.Var])
-    _bindings: dict[str, int] = field(default_factory=dict[str, int])
+    _bound: dict[str, c.Var] = field(default_factory=dict[str, c.Var])
 
     def __post_init__(self) -> None:
         self.builder = Builder(self.module, self.module.root)
@@ -42,8 +41,6 @@ class Outline:
             self.module.enables.append("subgroups")
         for stage in self.stages:
             self.names |= {stage.nest.name, *stage.nest.sizes, *(it.name for it in stage.nest.arrays)}
-            for array in stage.nest.arrays:
-                self._bindings.setdefault(array.name, len(self._bindings))
         first = self.stages[0]
         for name in first.nest.sizes:
             known = first.sizes.get(name)
@@ -55,22 +52,16 @@ class Outline:
             yield from (it.type for it in stage.scope.values.values())
 
     def bind(self, array: Array, element: w.Type) -> c.Var:
-        """The variable of an array with elements of a type: the same one in all stages that have it so."""
-        same = [it for stage in self.stages for it in stage.nest.arrays if it.name == array.name]
-        is_written = any(it.direction is Direction.OUT for it in same)
-        access = w.Access.READ_WRITE if is_written else w.Access.READ
-        type = w.pointer(w.AddressSpace.STORAGE, w.array(element, None), access)
-        if (array.name, type) not in self._bound:
-            is_first = all(name != array.name for name, _ in self._bound)
-            name = array.name if is_first else self.fresh(array.name)
+        """The variable of an array, in all stages that have it."""
+        if array.name not in self._bound:
+            same = [it for stage in self.stages for it in stage.nest.arrays if it.name == array.name]
+            is_written = any(it.direction is Direction.OUT for it in same)
+            access = w.Access.READ_WRITE if is_written else w.Access.READ
+            type = w.pointer(w.AddressSpace.STORAGE, w.array(element, None), access)
+            point = w.BindingPoint(GROUP, len(self._bound))
             with self.builder.at(self.module.root):
-                point = w.BindingPoint(GROUP, self._bindings[array.name])
-                self._bound[array.name, type] = self.builder.var(type, name=name, binding=point)
-        return self._bound[array.name, type]
-
-    def fresh(self, wanted: str) -> str:
-        """A name that nothing in the module has yet: this one, or with a number at its end."""
-        return _fresh(wanted, self.names)
+                self._bound[array.name] = self.builder.var(type, name=array.name, binding=point)
+        return self._bound[array.name]
 
     def finish(self) -> c.Module:
         """The module, without overrides that nothing uses."""

@@ -176,6 +176,7 @@ def _atomics(decided: Decided) -> Iterator[str]:
         name = level_name_text(over[Execution.ATOMIC])
         if len(over) > 1:
             yield f"{name} joins what another level of workgroups carries, too"
+            continue
         for fby in carry.fbys:
             yield from (f"{name} cannot join {fby.name!r}: {it}" for it in _not_atomic(fby, decided))
 

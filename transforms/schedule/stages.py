@@ -42,6 +42,7 @@ from ...ir.schedule.reductions import Reduction
 from ...ir.schedule.scope import used_by
 from .decided import Decided
 from .tasks import Carry, Task, Write, demand_of
+from .vectors import vector_arrays
 
 Quotient: TypeAlias = tuple[Affine, int]
 """A sum, to be divided by a number and rounded up."""
@@ -167,7 +168,7 @@ class _Split:
         extents = [self.base.scope.dimensions[it].size for it in outer]
         extents += [self.part_dimensions[it.dimension].size for it in self.partial_levels(carry)]
         type = ElementType.U32 if fby.type is ElementType.BOOL else fby.type
-        return Array(Direction.OUT, self.names.fresh(f"{fby.name}_parts"), type, tuple(extents))
+        return Array(Direction.OUT, self.names.fresh(f"{fby.name}_partials"), type, tuple(extents))
 
     def partial_levels(self, carry: Carry) -> tuple[LevelName, ...]:
         return tuple(it for it in self.base.joined(carry) if self.base.execution(it) is Execution.PARTIAL)
@@ -181,7 +182,9 @@ class _Split:
         numbers = self.numbers()
         last = max(numbers[it] + self.is_split(it) for it in self.base.tasks)
         made = [self.stage(number, numbers) for number in range(last + 1)]
-        return Stages(tuple(made), self.part_sizes)
+        widths = [(array.name, vector_arrays(it).get(array.name, 1)) for it in made for array in it.nest.arrays]
+        scalars = frozenset(name for name, width in widths if any(width != w for n, w in widths if n == name))
+        return Stages(tuple(replace(it, scalars=scalars) for it in made), self.part_sizes)
 
     def numbers(self) -> dict[Task, int]:
         """The stage of each task: after those of the parts that it needs joined."""

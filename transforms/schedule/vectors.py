@@ -31,7 +31,11 @@ def vector_arrays(decided: Decided) -> dict[str, int]:
         if isinstance(it, (Load, Store)):
             is_scalar = isinstance(it, Load) and it.name in mapped | staged
             widths.setdefault(it.array, set()).add(1 if is_scalar else aligned_width(it, decided))
-    return {array: max(found) for array, found in widths.items() if len(found) == 1 and found != {1}}
+    return {
+        array: max(found)
+        for array, found in widths.items()
+        if len(found) == 1 and found != {1} and array not in decided.scalars
+    }
 
 
 def aligned_width(access: Load | Store, decided: Decided) -> int:

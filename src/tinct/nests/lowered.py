@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InputError
+from ..graph_calls import call_on_ports
 from ..ir.core.nodes import Module
 from ..ir.schedule.extents import extents_of, size_mistakes, value_of
 from ..ir.schedule.interp import DTYPES
@@ -18,6 +19,7 @@ from ..ir.schedule.text import affine_text, print_decisions, print_nest
 from ..kernel import Kernel
 from ..passes import wgsl_of
 from ..shader import load
+from ..sized_kernel import SizedKernel
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.lower import lower
 from ..transforms.schedule.vectors import vector_arrays
@@ -62,6 +64,8 @@ class LoweredNest:
         if self._decided.sizes:
             sizes = ", ".join(f"{name} = {size}" for name, size in self._decided.sizes.items())
             lines += ["", f"only for {sizes}"]
+        firsts = {it.name: self._decided.initial(it.name) for it in self._decided.nest.arrays}
+        lines += [f"{name} is {first} before the dispatch" for name, first in firsts.items() if first != 0]
         return "".join(f"// {it}".rstrip() + "\n" for it in lines)
 
     @cached_property
@@ -85,27 +89,62 @@ class LoweredNest:
                 size = self._decided.scope.dimensions[name.dimension].size
                 yield axis, size, self._decided.inner(name.dimension)
 
+    def __call__(self, arrays: Mapping[str, object], *, sizes: Sizes) -> dict[str, Any]:
+        """Add a node that executes the kernel to a graph; see `Graph.node`. The result has the outputs by name."""
+        return call_on_ports(self, arrays, sizes=sizes)
+
+    def at_sizes(self, sizes: Sizes) -> SizedKernel:
+        """The kernel with what a node of a graph needs for these sizes. Raises InputError for sizes that do not fit."""
+        known = self.all_sizes(sizes)
+        for array in self._decided.nest.arrays:
+            if self._decided.initial(array.name) != 0:
+                raise InputError(f"atomic operations need a first value in {array.name!r}, which is 0 in a graph")
+        outputs = {name: max(1, it.size) for name, it in self._results(known).items()}
+        return SizedKernel(self.kernel, self._threads(known), self._constants(known), outputs)
+
+    def _threads(self, sizes: Sizes) -> tuple[int, ...]:
+        """The invocations that a dispatch needs along each axis: whole workgroups, but where each invocation executes
+        one iteration only as many as there are iterations.
+        """
+        workgroup = self.kernel.workgroup_size(self._constants(sizes))
+        counts = [count * size for count, size in zip(self.workgroups(sizes), workgroup, strict=True)]
+        for axis, affine, inner in self._grid():
+            if inner == workgroup[axis]:
+                counts[axis] = value_of(affine, sizes)
+        while len(counts) > 1 and counts[-1] == 1:
+            del counts[-1]
+        return tuple(counts)
+
+    def _constants(self, sizes: Sizes) -> dict[str, int]:
+        return {it: sizes[it] for it in self.kernel.shader.overrides}
+
     def toml(self, sizes: Sizes, *, seed: int = 0) -> str:
         """A case file for the WGSL, to be saved beside it: the numbers of workgroups, and random inputs of these sizes.
 
         Raises InputError for sizes that do not fit.
         """
         nest = self._decided.nest
-        known = self._all_sizes(sizes)
+        known = self.all_sizes(sizes)
         counts = ['"1"', '"1"', '"1"']
         for axis, affine, inner in self._grid():
             counts[axis] = f'"ceil_div({affine_text(affine)}, {inner})"'
         lines = [f"workgroups = [{', '.join(counts)}]", f"seed = {seed}", "", "[buffers]"]
         for array in nest.arrays:
             shape = self._shape(array)
-            recipe = _RECIPES[array.type] if array.direction is Direction.IN else "output = {}"
-            lines.append(f"{array.name} = {{ shape = [{', '.join(shape)}], {recipe} }}")
+            lines.append(f"{array.name} = {{ shape = [{', '.join(shape)}], {self.recipe(array)} }}")
         values = ", ".join(f"{name} = {size}" for name, size in known.items())
         lines += ["", "[[case]]", 'name = "tuned"', f"sizes = {{ {values} }}"]
-        overrides = [it for it in self._overrides if it in known]
-        if overrides:
-            lines.append(f"constants = {{ {', '.join(f'{it} = {known[it]}' for it in overrides)} }}")
+        constants = self._constants(known)
+        if constants:
+            lines.append(f"constants = {{ {', '.join(f'{it} = {value}' for it, value in constants.items())} }}")
         return "\n".join(lines) + "\n"
+
+    def recipe(self, array: Array) -> str:
+        """What an array has at first, for a case file."""
+        first = self._decided.initial(array.name)
+        if array.direction is Direction.IN:
+            return _RECIPES[array.type]
+        return "output = {}" if first == 0 else f"output = {{}}, value = {first}"
 
     def _shape(self, array: Array) -> list[str]:
         """The extents in a case file; vectors are rows of their components."""
@@ -113,11 +152,8 @@ class LoweredNest:
         width = self._widths.get(array.name, 1)
         return shape if width == 1 else [*shape[:-1], f'"({affine_text(array.extents[-1])}) / {width}"', str(width)]
 
-    @property
-    def _overrides(self) -> tuple[str, ...]:
-        return tuple(self.kernel.shader.overrides)
-
-    def _all_sizes(self, sizes: Sizes) -> dict[str, int]:
+    def all_sizes(self, sizes: Sizes) -> dict[str, int]:
+        """All sizes, with those that the kernel is for. Raises InputError for sizes that do not fit."""
         known = {**self._decided.sizes, **self.nest.known_sizes(sizes)}
         missing = [it for it in self._decided.nest.sizes if it not in known]
         if missing:
@@ -140,12 +176,24 @@ class LoweredNest:
         for name, size in self._decided.sizes.items():
             if known[name] != size:
                 raise InputError(f"size {name!r} is {known[name]}, and the kernel is for {size}")
+        return self.dispatched(inputs, known, device=device, timeout=timeout, contract=contract)
+
+    def dispatched(
+        self,
+        inputs: Mapping[str, npt.NDArray[Any]],
+        known: Sizes,
+        *,
+        device: str,
+        timeout: float | None,
+        contract: bool,
+    ) -> dict[str, npt.NDArray[Any]]:
+        """The outputs by name. The inputs have the types and the shapes of the nest at these sizes, which are all."""
         results = self._results(known)
         workgroups = self.workgroups(known)
         if 0 in workgroups:
             return results
         values = {name: self._flat(name, it) for name, it in {**inputs, **results}.items()}
-        constants = {it: known[it] for it in self._overrides}
+        constants = self._constants(known)
         outputs = self.kernel.run(
             values, workgroups=workgroups, constants=constants, device=device, timeout=timeout, contract=contract
         )
@@ -163,7 +211,7 @@ class LoweredNest:
 
     def _results(self, sizes: Mapping[str, int]) -> dict[str, npt.NDArray[Any]]:
         return {
-            it.name: np.zeros(extents_of(it, sizes), DTYPES[it.type])
+            it.name: np.full(extents_of(it, sizes), self._decided.initial(it.name), DTYPES[it.type])
             for it in self._decided.nest.arrays
             if it.direction is Direction.OUT
         }
