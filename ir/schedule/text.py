@@ -491,7 +491,7 @@ class _Parser(TokenReader):
         stages: list[Stage] = []
         while self._is_at("stage"):
             stages.append(self._stage())
-        peeled = self._names("a dimension") if self._accept("peel") else ()
+        peeled = self._listed("a dimension") if self._accept("peel") else ()
         self._sort("end", "the end of the text")
         return Decisions(tuple(dimensions), tuple(order), stages=tuple(stages), peeled=peeled)
 
@@ -500,7 +500,7 @@ class _Parser(TokenReader):
         following = self._tokens[min(self._position + 1, len(self._tokens) - 1)]
         return self._next.text in ("stage", "peel") and following.text != ":"
 
-    def _names(self, what: str) -> tuple[str, ...]:
+    def _listed(self, what: str) -> tuple[str, ...]:
         names = [self._name(what)]
         while self._accept(","):
             names.append(self._name(what))
@@ -508,7 +508,7 @@ class _Parser(TokenReader):
 
     def _stage(self) -> Stage:
         first = self._take("stage")
-        loads = self._names("a load")
+        loads = self._listed("a load")
         at = self._level_name() if self._accept("at") else None
         padding = 0
         if self._accept("pad"):

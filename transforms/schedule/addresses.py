@@ -152,9 +152,14 @@ class Addresses:
     def loaded(self, load: Load, indices: Indices) -> Value:
         """The element that a load gives, with tests of the subscripts that may be outside of the array."""
         subscripts = [self.affine(it, indices) for it in load.subscripts]
-        positions = range(len(subscripts))
-        sure = {it for it in positions if (load.name, it) in self.sure and not self._is_mapped(load, it, indices)}
-        return self.fetched(load, subscripts, [it for it in positions if it not in sure])
+        tested = [it for it in range(len(subscripts)) if not self._is_inside(load, it, indices)]
+        return self.fetched(load, subscripts, tested)
+
+    def _is_inside(self, load: Load, position: int, indices: Indices) -> bool:
+        """Whether a subscript is inside of the array, wherever indices are in their dimensions."""
+        if (load.name, position) in self.sure and not self._is_mapped(load, position, indices):
+            return True
+        return self.decided.is_inside(load, position, indices)
 
     def _is_mapped(self, load: Load, position: int, indices: Indices) -> bool:
         return any(it.name in indices for it in load.subscripts[position].terms)

@@ -13,8 +13,22 @@ from math import prod
 from typing import Final
 
 from ...ir.schedule.dependence import Closure
-from ...ir.schedule.extents import value_of
-from ...ir.schedule.nodes import Constant, Decisions, Execution, Fby, Last, Level, LevelName, Nest, Store, Use
+from ...ir.schedule.extents import range_of, value_of
+from ...ir.schedule.nodes import (
+    Affine,
+    Constant,
+    Decisions,
+    Execution,
+    Fby,
+    Last,
+    Level,
+    LevelName,
+    Load,
+    Nest,
+    Store,
+    Term,
+    Use,
+)
 from ...ir.schedule.reductions import Reduction, reductions_of
 from ...ir.schedule.scope import Scope
 from .tasks import Carry, Task, Write, homes_of, tasks_of
@@ -204,6 +218,21 @@ class Decided:
         """Whether the levels may have more iterations than the dimension."""
         size, inner = self.size(dimension), self.inner(dimension)
         return inner > 1 and (size is None or size % inner > 0)
+
+    def is_inside(self, load: Load, position: int, indices: Mapping[str, str]) -> bool:
+        """Whether a subscript is known to be inside of its array for all iterations, with some indices for others."""
+        subscript, extent = load.subscripts[position], self.scope.arrays[load.array].extents[position]
+        names = [indices.get(it.name, it.name) for it in subscript.terms]
+        if len(names) == 1 and names[0] in self.scope.dimensions:
+            is_index = subscript.terms[0].coefficient == 1 and subscript.constant == 0
+            if is_index and self.scope.dimensions[names[0]].size == extent:
+                return True
+        known = {it: size for it in self.scope.dimensions if (size := self.size(it)) is not None}
+        if not all(it in known or it in self.sizes for it in (*names, *(it.name for it in extent.terms))):
+            return False
+        terms = tuple(Term(it.coefficient, name) for it, name in zip(subscript.terms, names, strict=True))
+        low, high = range_of(Affine(terms, subscript.constant), self.sizes, known)
+        return low >= 0 and high < value_of(extent, self.sizes)
 
     def is_in_parts(self, carry: Carry) -> bool:
         """Whether some iterations are accumulated apart from others."""

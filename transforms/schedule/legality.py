@@ -120,7 +120,7 @@ def _peel(decided: Decided) -> Iterator[str]:
             yield unknown_name(f"there is no dimension {name!r}", name, decided.scope.dimensions)
         elif peeled.count(name) > 1:
             yield f"{name!r} is peeled twice"
-        elif decided.levels[name][0].execution not in (Execution.LOOP, Execution.WORKGROUP):
+        elif decided.kind(LevelName(name, 0)) not in (Execution.LOOP, Execution.WORKGROUP):
             yield f"the first level of {name!r} is no loop and no workgroups: there is nothing to peel off"
 
 

@@ -93,7 +93,7 @@ class _Lowering(Addresses):
         self.staging.fill([it for it in self.decided.decisions.stages if it.at is None])
         spread = [it for it in scope.dimensions if self.decided.is_spread(it)]
         peeled = [
-            it for it in self.decided.decisions.peeled if self.decided.levels[it][0].execution is Execution.WORKGROUP
+            it for it in self.decided.decisions.peeled if self.decided.kind(LevelName(it, 0)) is Execution.WORKGROUP
         ]
         subscripts = subscripts_on(self, scope.values, peeled, ())
         self.in_versions(peeled, interior(self, peeled, subscripts), lambda: self.spread(nodes, spread))

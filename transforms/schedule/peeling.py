@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from ...ir import types as w
 from ...ir.core.builder import constant, u32
@@ -66,7 +67,8 @@ def subscripts_on(
             zip(load.subscripts, decided.scope.arrays[load.array].extents, strict=True)
         ):
             peeled = {it.name for it in subscript.terms} & set(decided.decisions.peeled)
-            if peeled & current and peeled <= entered:
+            is_last = bool(peeled & current) and peeled <= entered
+            if is_last and not decided.is_inside(load, position, {}):
                 found.append(Subscript(load, position, extent))
     return found
 
@@ -90,10 +92,10 @@ def _inside(subscripts: list[Affine], extent: Affine, addresses: Addresses) -> I
     terms, builder = subscripts[0].terms, addresses.frame.builder
     constants = [it.constant for it in subscripts]
     if min(constants) < 0 or any(it.coefficient < 0 for it in terms):
-        low = addresses.summed(Affine(terms, min(constants)), lambda *it: _end(addresses, *it, is_high=False))
+        low = addresses.summed(Affine(terms, min(constants)), partial(_end, addresses, is_high=False))
         yield builder.binary(BinaryOp.GREATER_EQUAL, builder.convert(w.I32, low), constant(w.I32, 0))
     if not (_is_index(terms, extent, addresses) and max(constants) <= 0):
-        high = addresses.summed(Affine(terms, max(constants)), lambda *it: _end(addresses, *it, is_high=True))
+        high = addresses.summed(Affine(terms, max(constants)), partial(_end, addresses, is_high=True))
         most = builder.convert(w.I32, addresses.affine(extent, {}))
         yield builder.binary(BinaryOp.LESS, builder.convert(w.I32, high), most)
 

@@ -75,10 +75,10 @@ def span(name: str, stage: Stage, decided: Decided) -> int:
 
 def is_free(level: LevelName, stage: Stage, decided: Decided) -> bool:
     """Whether the iterations of a level share a copy."""
-    execution = decided.execution(level)
-    if execution in (Execution.INVOCATION, Execution.VECTOR):
+    kind = decided.kind(level)
+    if kind in (Execution.INVOCATION, Execution.VECTOR):
         return True
-    if execution is Execution.WORKGROUP:
+    if kind is Execution.WORKGROUP:
         return False
     return stage.at is None or decided.order.index(level) > decided.order.index(stage.at)
 
