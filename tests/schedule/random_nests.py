@@ -105,7 +105,7 @@ def random_decisions(sample: Sample, random: Random) -> str:
     dimensions = list(sample.dimensions)
     random.shuffle(dimensions)
     for dimension in dimensions:
-        levels = [random.choice(("loop", "workgroup", "loop", "partial", "atomic"))]
+        levels = [random.choice(("loop", "loop", "loop", "workgroup", "partial", "atomic"))]
         kinds = ["unrolled", "tree", random.choice(("invocation", "subgroup")), "loop", "vector"]
         for _ in range(random.randint(0, 2)):
             kind = kinds.pop(random.randrange(len(kinds)))

@@ -1,14 +1,17 @@
-"""Reductions in parts: subgroups, and several values that a combine joins."""
+"""Reductions in parts: subgroups, workgroups, and several values that a combine joins."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tinct import InputError, Nest, parse_nest
+from tinct.cases.loader import load_cases
 from tinct.nests import Dim, Value
+from tinct.nests.lowered_stages import LoweredStages
 
 from .nests import ARGMAX
 
@@ -51,6 +54,27 @@ def test_subgroups(device: str) -> None:
     for count in (16,) if device == "interp" else (2, 64):
         results = nest.lower(f"i: workgroup\nj: loop * subgroup({count})").run({"x": x_array}, device=device)
         assert {name: it.tolist() for name, it in results.items()} == expected
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "gpu"])
+def test_atomic_levels(device: str) -> None:
+    x = X.astype(np.int32)
+    points = ("i: workgroup\nj: atomic * loop(2) * invocation(4)", "i: loop\nj: loop * atomic(3) * tree(2)")
+    nest = Nest("of_rows")
+    i, j = nest.dim("rows"), nest.dim("columns")
+    values = nest.load("x", "i32", [i, j])
+    for name, function, first in (("total", "+", 5), ("least", "min", None), ("bits", "^", None)):
+        nest.store(name, nest.reduce(function, values, on=[j], first=first), [i])
+    for decisions in points if device == "cpu" else points[:1]:
+        lowered = nest.lower(decisions)
+        for array in (x, x[:, :0], x[:0]) if device == "cpu" else (x,):
+            expected = nest.run({"x": array})
+            results = lowered.run({"x": array}, device=device)
+            assert {name: it.tolist() for name, it in results.items()} == {
+                name: it.tolist() for name, it in expected.items()
+            }, decisions
+    assert "// total is 5 before the dispatch\n" in lowered.wgsl
+    assert 'total = { shape = ["max(1, rows)"], output = {}, value = 5 }' in lowered.toml({"rows": 3, "columns": 9})
 
 
 def recipes() -> Nest:
@@ -158,3 +182,67 @@ def test_vectors_of_several_values() -> None:
     for decisions in ("j: loop * subgroup(8) * vector(4)", "i: workgroup * vector(2)\nj: loop * subgroup(16)"):
         results = parse_nest(ARGMAX).lower(decisions).run({"x": X})
         assert all(np.array_equal(results[name], it) for name, it in expected.items()), decisions
+
+
+PARTIAL = """
+i: workgroup
+j: partial * loop(2) * invocation(4)
+k: loop * invocation(4)
+j_part: loop * invocation(4)
+"""
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "gpu"])
+def test_partial_levels(device: str) -> None:
+    """Parts of all sorts of values go through arrays, to a second dispatch; and so do none at all."""
+    nest = recipes()
+    lowered = nest.lower(PARTIAL, reassociate=True)
+    assert isinstance(lowered, LoweredStages)
+    assert [it.entry for it in lowered.stages] == ["recipes_1", "recipes_2"]
+    assert [it.workgroups({"rows": 3, "columns": 41}) for it in lowered.stages] == [(6, 3, 1), (3, 1, 1)]
+    for x in (X, X[:, :0], X[:0]) if device == "cpu" else (X,):
+        expected = nest.run({"x": x})
+        for name, array in lowered.run({"x": x}, device=device).items():
+            assert np.allclose(array, expected[name], rtol=1e-5), name
+    with pytest.raises(InputError, match=r"several kernels: recipes_1, recipes_2; see .stages"):
+        assert lowered.kernel
+
+
+def test_partial_levels_of_several_dimensions() -> None:
+    """Conditions, copies of a first value, a level inside of loops, and what needs the results of both stages."""
+    nest = Nest("whole")
+    i, j = nest.dim("rows"), nest.dim("columns")
+    k = nest.dim("columns", "k")
+    x = nest.load("x", "i32", [i, j])
+    is_small = nest.reduce("&", nest.call("<", x, 9), on=[i, j])
+    total = nest.reduce("+", x, on=[i, j], first=nest.index(nest.size("rows"), "i32"))
+    above = nest.call("select", nest.load("x", "i32", [0, k], extents=["rows", "columns"]) - total, 0, is_small)
+    nest.store("count", nest.reduce("max", above, on=[k]), [])
+    nest.store("total", total, [])
+    array = X.astype(np.int32)
+    for point in (
+        "i: partial\nj: loop * partial(2) * tree(2)\nk: partial * loop(8)\ni_part: loop * invocation(2)",
+        "j: partial * loop(8)\nk: partial\norder: i.0, j.1, j_part.0, k_part.0",
+    ):
+        lowered = nest.lower(point)
+        assert lowered.run({"x": array}) == nest.run({"x": array}), lowered.wgsl
+
+
+def test_the_case_file_of_several_stages(tmp_path: Path) -> None:
+    lowered = recipes().lower(PARTIAL, reassociate=True)
+    (tmp_path / "recipes.wgsl").write_text(lowered.wgsl)
+    (tmp_path / "recipes.toml").write_text(lowered.toml({"rows": 3, "columns": 41}))
+    (kernel,) = load_cases(tmp_path / "recipes.toml")
+    assert [(it.entry, it.workgroups) for it in kernel.cases] == [("recipes_1", (6, 3, 1)), ("recipes_2", (3, 1, 1))]
+    assert kernel.cases[1].constants == {"columns": 41, "j_parts": 6}
+
+
+def test_tails_of_dimensions_without_loops() -> None:
+    """Each workgroup has one iteration of each invocation, some past the end, inside of a loop over rows."""
+    nest = Nest("tails")
+    i, j, k = nest.dim("rows"), nest.dim("columns"), nest.dim(3)
+    x = nest.load("x", "i32", [i, j])
+    nest.store("y", nest.reduce("min", x + nest.index(k, "i32"), on=[j, k]), [i])
+    array = X.astype(np.int32)
+    lowered = nest.lower("i: loop\nj: partial * subgroup(4)\nk: loop\norder: i.0, k.0")
+    assert lowered.run({"x": array})["y"].tolist() == array.min(1).tolist()

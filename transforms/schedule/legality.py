@@ -295,7 +295,7 @@ def _kept(decided: Decided) -> Iterator[str]:
             if isinstance(node, Carry) and not decided.carrying(node):
                 done[node] = _loops(path, decided)
             used = demand_of(node, decided.scope)
-            opened = [it for loop in path for it in loop.opened]
+            opened = [node, *(it for loop in path for it in loop.opened)]
             for name in sorted(used.ends):
                 home = decided.homes[name]
                 if not set(done.get(home, ())) <= set(path):
@@ -366,8 +366,9 @@ def illegal(decided: Decided) -> list[tuple[str, str]]:
         return _broken(decided, RULES)
     before = *RULES[:2], [rule for group in RULES[2:] for rule in group if rule.name in _OF_WHOLE_NESTS]
     found = _broken(without_parts(decided), before)
-    stages = iter(() if found else stages_of(decided).stages)
-    return found or next((broken for it in stages if (broken := _broken(it, RULES))), [])
+    for stage in () if found else stages_of(decided).stages:
+        found = found or _broken(stage, RULES)
+    return found
 
 
 def _broken(decided: Decided, groups: Sequence[Sequence[Rule]]) -> list[tuple[str, str]]:

@@ -135,10 +135,13 @@ class _Lowering(Addresses):
         first, *rest = dimensions
         for is_in, group in groupby(nodes, key=lambda node: is_inside(node, first)):
             part = list(group)
+            build = partial(self.spread, part, rest)
             if is_in:
-                self.tested(first, part, partial(self.spread, part, rest))
+                self.tested(first, part, build)
+            elif any(first in it.dimensions for it in leaves_of(part)) and self.may_leave(first):
+                self.awaited(first, self.in_dimension(first), build)
             else:
-                self.spread(part, rest)
+                build()
 
     def loop(self, loop: Loop) -> None:
         for carry in loop.opened:
@@ -237,23 +240,28 @@ class _Lowering(Addresses):
 
     def tested(self, dimension: str, nodes: Sequence[Node], build: Callable[[], None]) -> None:
         """A part of the tree, which `build` makes, where the index is in the dimension."""
-        is_padded = self.decided.is_padded(dimension) and dimension not in self.whole
-        if not is_padded or not has_effect(nodes, dimension):
+        if not self.may_leave(dimension) or not has_effect(nodes, dimension):
             build()
             return
         condition = self.in_dimension(dimension)
         is_uniform = all(kind_of(it.execution) is not Execution.INVOCATION for it in self.decided.levels[dimension])
         if isinstance(condition.type, w.Vector):
-            self.waiting.append((dimension, condition))
-            build()
-            self.waiting.pop()
+            self.awaited(dimension, condition, build)
         elif is_uniform or not has_barrier(nodes, self.decided):
             with self.frame.builder.when(condition), self.block():
                 build()
         else:
-            self.waiting.append((dimension, condition))
-            build()
-            self.waiting.pop()
+            self.awaited(dimension, condition, build)
+
+    def may_leave(self, dimension: str) -> bool:
+        """Whether there may be indices past the end of a dimension."""
+        return self.decided.is_padded(dimension) and dimension not in self.whole
+
+    def awaited(self, dimension: str, condition: Value, build: Callable[[], None]) -> None:
+        """A part of the tree, where each task in the dimension tests that the index is."""
+        self.waiting.append((dimension, condition))
+        build()
+        self.waiting.pop()
 
     def in_dimension(self, dimension: str) -> Value:
         """Whether the index is in the dimension; of a vector, for each component, where that may differ."""
@@ -392,7 +400,7 @@ class _Lowering(Addresses):
         for numbers in product(*(range(self.decided.count(it) or 0) for it in parts)):
             point = {**dict(self.key(carry)), **dict(zip(parts, numbers, strict=True))}
             key = tuple((it, point[it]) for it in self.distinct(carry))
-            part = [self.frame.builder.load(self.variables[it.name, key]) for it in reduction.fbys]
+            part: list[Value] = [self.frame.builder.load(self.variables[it.name, key]) for it in reduction.fbys]
             if self.decided.vector_in(carry.on) is None:
                 totals.append(part)
             else:
@@ -432,7 +440,7 @@ class _Lowering(Addresses):
 
     def write(self, task: Write) -> None:
         """A store, by one of the invocations that have the value."""
-        conditions = [condition for _, condition in self.waiting]
+        conditions = [condition for dimension, condition in self.waiting if dimension in task.dimensions]
         for kind in AT_ONCE:
             used = self.decided.axes_of(task, kind) | self.decided.joined_axes(task.store, kind)
             others = {axis: it for it, axis in self.decided.axes(kind).items() if axis not in used}

@@ -39,9 +39,9 @@ from ...ir.schedule.nodes import (
     Use,
 )
 from ...ir.schedule.reductions import Reduction
-from ...ir.schedule.scope import used_by
+from ...ir.schedule.scope import Scope, used_by
 from .decided import Decided
-from .tasks import Carry, Task, Write, demand_of
+from .tasks import Carry, Task, Write, demand_of, tasks_of
 from .vectors import vector_arrays
 
 Quotient: TypeAlias = tuple[Affine, int]
@@ -70,9 +70,11 @@ def partial_level(decided: Decided, dimension: str) -> LevelName | None:
 
 
 def part_dimensions(decided: Decided) -> dict[str, str]:
-    """For each dimension with a partial level the dimension of its parts."""
+    """For each dimension with a partial level along which something is carried, the dimension of its parts."""
     names = _Names(decided.nest)
-    return {it: names.fresh(f"{it}_part") for it in decided.scope.dimensions if partial_level(decided, it) is not None}
+    carried = {name for it in decided.tasks if isinstance(it, Carry) for name in it.on}
+    found = [it for it in decided.scope.dimensions if it in carried and partial_level(decided, it) is not None]
+    return {it: names.fresh(f"{it}_part") for it in found}
 
 
 def without_parts(decided: Decided) -> Decided:
@@ -111,6 +113,15 @@ def _about(decisions: Decisions, keeps: Callable[[str], bool], loads: Iterable[s
     )
 
 
+def _with_whole_order(decided: Decided) -> Decisions:
+    """Decisions whose order, if there is one, has all loops: those over parts are innermost, unless it says more."""
+    order = decided.decisions.order
+    if not order:
+        return decided.decisions
+    loops = [it for name in decided.scope.dimensions for it in decided.sequential(name)]
+    return replace(decided.decisions, order=(*order, *(it for it in loops if it not in order)))
+
+
 @dataclass(slots=True)
 class _Names:
     """The names that a nest has already."""
@@ -121,8 +132,8 @@ class _Names:
     def __post_init__(self) -> None:
         nest = self.nest
         values = (it.name for it in nest.body if not isinstance(it, Store))
-        declared = (it.name for it in (*nest.dimensions, *nest.arrays))
-        self.taken = {nest.name, *nest.sizes, *declared, *values}
+        dimensions = (it.name for it in nest.dimensions)
+        self.taken = {nest.name, *nest.sizes, *dimensions, *(it.name for it in nest.arrays), *values}
 
     def fresh(self, stem: str) -> str:
         """A name that is not taken, and is from now on."""
@@ -206,27 +217,14 @@ class _Split:
         statements = body.statements()
         nest = self.nest(statements, f"{self.whole.nest.name}_{number + 1}")
         partials = {self.arrays[fby.name].name: self.partial_levels(it) for it in carries for fby in it.fbys}
-        known = {it.name for it in nest.dimensions}
         sizes = {**self.whole.sizes, **_known(self.part_sizes, self.whole.sizes)}
         absent = {it.name for it in self.whole.nest.body if isinstance(it, Load)} - {
             it.name for it in statements if isinstance(it, Load)
         }
-        decisions = self.ordered(_about(self.whole.decisions, known.__contains__, absent), known)
-        return replace(self.whole, nest=nest, decisions=decisions, sizes=sizes, partials=partials)
-
-    def ordered(self, decisions: Decisions, known: set[str]) -> Decisions:
-        """Decisions whose order, if there is one, has all loops over parts: innermost, unless it says more."""
-        if not decisions.order:
-            return decisions
-        parts = Decided(replace(self.whole.nest, dimensions=tuple(self.part_dimensions.values())), decisions)
-        missing = [
-            it
-            for name in parts.scope.dimensions
-            if name in known
-            for it in parts.sequential(name)
-            if it not in decisions.order
-        ]
-        return replace(decisions, order=(*decisions.order, *missing))
+        iterated = {name for it in tasks_of(Scope(nest)) for name in it.dimensions}
+        decisions = _about(self.whole.decisions, iterated.__contains__, absent)
+        made = replace(self.whole, nest=nest, decisions=decisions, sizes=sizes, partials=partials)
+        return replace(made, decisions=_with_whole_order(made))
 
     def nest(self, statements: Sequence[Statement], name: str) -> Nest:
         whole = self.whole.nest

@@ -64,9 +64,13 @@ class LoweredNest:
         if self._decided.sizes:
             sizes = ", ".join(f"{name} = {size}" for name, size in self._decided.sizes.items())
             lines += ["", f"only for {sizes}"]
-        firsts = {it.name: self._decided.initial(it.name) for it in self._decided.nest.arrays}
-        lines += [f"{name} is {first} before the dispatch" for name, first in firsts.items() if first != 0]
+        lines += [f"{name} is {first} before the dispatch" for name, first in self.firsts().items()]
         return "".join(f"// {it}".rstrip() + "\n" for it in lines)
+
+    def firsts(self) -> dict[str, int]:
+        """What the elements of outputs are before the dispatch, where that is not 0."""
+        found = {it.name: self._decided.initial(it.name) for it in self._decided.nest.arrays}
+        return {name: first for name, first in found.items() if first != 0}
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -96,9 +100,8 @@ class LoweredNest:
     def at_sizes(self, sizes: Sizes) -> SizedKernel:
         """The kernel with what a node of a graph needs for these sizes. Raises InputError for sizes that do not fit."""
         known = self.all_sizes(sizes)
-        for array in self._decided.nest.arrays:
-            if self._decided.initial(array.name) != 0:
-                raise InputError(f"atomic operations need a first value in {array.name!r}, which is 0 in a graph")
+        for name, first in self.firsts().items():
+            raise InputError(f"atomic operations in {name!r} begin with {first}; in a graph, outputs are 0 at first")
         outputs = {name: max(1, it.size) for name, it in self._results(known).items()}
         return SizedKernel(self.kernel, self._threads(known), self._constants(known), outputs)
 
@@ -141,10 +144,10 @@ class LoweredNest:
 
     def recipe(self, array: Array) -> str:
         """What an array has at first, for a case file."""
-        first = self._decided.initial(array.name)
         if array.direction is Direction.IN:
             return _RECIPES[array.type]
-        return "output = {}" if first == 0 else f"output = {{}}, value = {first}"
+        first = self.firsts().get(array.name)
+        return "output = {}" if first is None else f"output = {{}}, value = {first}"
 
     def _shape(self, array: Array) -> list[str]:
         """The extents in a case file; vectors are rows of their components."""

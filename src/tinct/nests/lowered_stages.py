@@ -41,12 +41,16 @@ class LoweredStages(LoweredNest):
         """The kernels as core IR."""
         return lower(*self._split.stages)
 
+    def firsts(self) -> dict[str, int]:
+        """What the elements of outputs are before the dispatches, where that is not 0."""
+        return {name: first for it in self.stages for name, first in it.firsts().items()}
+
     @cached_property
     def shader(self) -> Shader:
         """The kernels."""
         return load(self.wgsl)
 
-    @property
+    @cached_property
     def kernel(self) -> Kernel:
         """Raises InputError, since there are several: see `stages`."""
         raise self._several()
