@@ -54,7 +54,7 @@ class Execution(enum.Enum):
     SUBGROUP = "subgroup"
     WORKGROUP = "workgroup"
     ATOMIC = "atomic"
-    STAGED = "staged"
+    PARTIAL = "partial"
 
 
 class Buffering(enum.Enum):
@@ -419,7 +419,7 @@ class Level(SchemaNode):
     """Loop: iterations in order. Unrolled: the same, written out. Tree: written out, with an accumulator for each
     iteration, which a tree joins at the end. Vector: the components of a vector, for adjacent indices. Invocation: the
     invocations of a workgroup. Subgroup: the same, but what they carry is joined by subgroup operations. Workgroup:
-    the workgroups. Atomic: workgroups that join what they carry in the output, by atomic operations. Staged:
+    the workgroups. Atomic: workgroups that join what they carry in the output, by atomic operations. Partial:
     workgroups whose parts are joined by a second dispatch.
     """
 

@@ -325,13 +325,13 @@ class _Parser(TokenReader):
 
     def _combine(self) -> Combine:
         first = self._take("combine")
-        carried = self._names("a carried value")
+        carried = self._name_list("a carried value")
         self._take("from")
         neutral = self._operands()
         self._take("by")
-        left = self._names("a value")
+        left = self._name_list("a value")
         self._take(",")
-        right = self._names("a value")
+        right = self._name_list("a value")
         self._take("->")
         results = self._operands()
         span = self._since(first)
@@ -341,7 +341,7 @@ class _Parser(TokenReader):
             body.append(self._statement())
         return Combine(carried, neutral, left, right, tuple(body), results, span=span)
 
-    def _names(self, what: str) -> tuple[str, ...]:
+    def _name_list(self, what: str) -> tuple[str, ...]:
         self._take("(")
         return tuple(self._separated(")", lambda: self._name(what)))
 

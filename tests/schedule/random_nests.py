@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -14,6 +15,7 @@ from tinct.ir.schedule.nodes import Load
 from tinct.nests import Dim, Value
 
 OPERATORS = ("+", "-", "*", "min", "max", "^", "&")
+WORKGROUPS = ("workgroup", "partial", "atomic")
 REDUCTIONS = ("+", "*", "min", "max", "&", "|", "^")
 
 
@@ -70,6 +72,8 @@ def _carried(nest: Nest, random: Random, value: Value, on: list[Dim]) -> list[tu
     full = nest.call("+", value, nest.index(k if len(on) == 2 else j, "i32"))
     wide = k.name in nest.dimensions_of(full) and len(on) == 1
     kept = [i, k] if wide else [i]
+    if random.random() < 0.2:
+        return [(it, kept) for it in nest.argmax(full, on[0])] if len(on) == 1 else _spread(nest, full, on, kept)
     if random.random() < 0.6:
         total = nest.reduce(random.choice(REDUCTIONS), full, on)
         again = nest.call("-", nest.load("c", "i32", [i]), total) if random.random() < 0.5 else total
@@ -82,27 +86,44 @@ def _carried(nest: Nest, random: Random, value: Value, on: list[Dim]) -> list[tu
     return [*results, (carried, [*kept, *on])] if random.random() < 0.5 else results
 
 
+def _spread(nest: Nest, value: Value, on: list[Dim], kept: list[Dim]) -> list[tuple[Value, list[Dim]]]:
+    """The sum of all elements, and the difference of the greatest and the least one."""
+
+    def join(left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
+        greatest, least = nest.call("max", left[0], right[0]), nest.call("min", left[1], right[1])
+        return [greatest, least, left[2] + right[2]]
+
+    greatest, least, total = nest.reduce(join, [value, value, value], on, [-(2**31), 2**31 - 1, 0])
+    return [(greatest - least, kept), (total, kept)]
+
+
 def random_decisions(sample: Sample, random: Random) -> str:
     """Decisions as text: levels for some dimensions, and at times an order."""
     lines: list[str] = []
     sequential: list[str] = []
+    parts: list[str] = []
     dimensions = list(sample.dimensions)
     random.shuffle(dimensions)
     for dimension in dimensions:
-        levels = [random.choice(("loop", "workgroup", "loop"))]
-        kinds = ["unrolled", "tree", "invocation", "loop", "vector"]
+        levels = [random.choice(("loop", "loop", "loop", "workgroup", "partial", "atomic"))]
+        kinds = ["unrolled", "tree", random.choice(("invocation", "subgroup")), "loop", "vector"]
         for _ in range(random.randint(0, 2)):
             kind = kinds.pop(random.randrange(len(kinds)))
-            levels.append(f"{kind}({random.randint(2 if kind == 'vector' else 1, 4)})")
+            least = 2 if kind == "vector" else 1
+            factor = random.choice((2, 4)) if kind == "subgroup" else random.randint(least, 4)
+            levels.append(f"{kind}({factor})")
         if random.random() < 0.3:
             levels.append(f"{levels.pop(0)}({random.randint(1, 3)})" if len(levels) > 1 else "unrolled(2)")
-            levels[0] = levels[0].partition("(")[0] if levels[0].startswith(("loop", "workgroup")) else "loop"
+            levels[0] = levels[0].partition("(")[0] if levels[0].startswith(("loop", *WORKGROUPS)) else "loop"
         lines.append(f"{dimension.name}: {' * '.join(levels)}")
+        if any(it.startswith("partial") for it in levels) and random.random() < 0.5:
+            parts.append(f"{dimension.name}_part: loop * {random.choice(('tree', 'invocation', 'subgroup'))}(2)")
         sequential += [
             f"{dimension.name}.{number}"
             for number, level in enumerate(levels)
-            if not level.startswith(("invocation", "workgroup"))
+            if not level.startswith(("invocation", "subgroup", *WORKGROUPS))
         ]
+    lines += parts
     if sequential and random.random() < 0.7:
         random.shuffle(sequential)
         lines.append(f"order: {', '.join(sequential)}")

@@ -78,6 +78,9 @@ CASES = {
         ("j: loop * subgroup(24)", "j.1 has 24 invocations, which is no power of two"),
     ],
     "no-workgroups": [("j: workgroup", "j.0 is spread over workgroups, which cannot join what they carry")],
+    "atomics": [
+        ("j: atomic", "j.0 cannot join 'acc': WGSL has atomic operations +, min, max, &, | and ^ of i32 and u32"),
+    ],
     "registers": [("order: j.0, i.0", "i.0 is a loop inside of the one that carries 'acc': write it out")],
 }
 
@@ -181,6 +184,42 @@ def test_values_are_used_in_the_loops_that_they_are_computed_in() -> None:
         "kept",
         "'acc_last' is used outside of the loops that it is computed in".replace("acc_last", "most"),
     )
+
+
+def test_atomic_operations_join_whole_numbers_in_the_output() -> None:
+    sums = ROW_SUMS.replace("f32", "i32").replace("0.0f", "0i")
+    assert found(sums, "j: atomic") == []
+    for old, new, message in (
+        ("acc + x0", "acc * x0", "WGSL has atomic operations"),
+        ("sums[i] = row on [i]", "sums[i] = more on [i]", "its last value is used for something else than one store"),
+        ("acc: i32 = 0i", "acc: i32 = start", "the output would have to begin with a value that is computed"),
+        ("sums[i] = row", "sums[i + 1] = row", "it begins with 7i, and 'sums' has elements that are 0"),
+    ):
+        text = sums.replace(old, new).replace(
+            "  sums[i] = more", "  more: i32 = inst row + 1i on [i]\n  sums[i] = more"
+        )
+        if "start" in new:
+            text = text.replace("  acc:", "  start: i32 = inst index 2 * i on [i]\n  acc:")
+        if "begins" in message:
+            text = text.replace("0i fby", "7i fby").replace("i32[rows]\n", "i32[rows + 1]\n")
+        ((rule, said),) = found(text, "j: atomic")
+        assert (rule, said[: 23 + len(message)]) == ("atomics", f"j.0 cannot join 'acc': {message}")
+    assert found(sums, "i: loop * vector(2)\nj: atomic")[0][1].endswith("'sums' is stored in vectors")
+    both = sums.replace("on [j]", "on [i, j]").replace("sums: i32[rows]", "sums: i32[]")
+    both = both.replace("sums[i] = row on [i]", "sums[] = row on []")
+    assert found(both, "i: partial\nj: atomic") == [
+        ("atomics", "j.0 joins what another level of workgroups carries, too")
+    ]
+
+
+def test_dimensions_of_parts_are_decided_about() -> None:
+    """They exist where something is carried along a partial level, and each stage is legal by itself."""
+    point = "j: partial * loop(4)\nj_part: loop * invocation(8)\norder: i.0, j.1"
+    assert found(ROW_SUMS, point, reassociate=True) == []
+    assert found(ROW_SUMS, point)[0][0] == "parts"
+    missing = "there is no dimension 'j_part'"
+    assert found(ROW_SUMS, point.replace("partial", "workgroup"), reassociate=True)[0][1].startswith(missing)
+    assert found(ROW_SUMS, point.replace("(8)", "(512)"), reassociate=True)[0][0] == "workgroup-size"
 
 
 def test_sizes_make_counts_known() -> None:

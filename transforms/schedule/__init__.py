@@ -4,5 +4,5 @@
 - `tasks`: what is done in loops: carrying values, and storing. `decided`: the decisions, resolved.
 - `legality`: the table of rules for decisions. `structure`: the tree of levels. `frame`, `addresses`, `lower`: core IR.
 - `vectors`: values at adjacent indices. `tiles`, `staging`: copies in workgroup memory. `peeling`: parts without tests.
-- `across`: what invocations carry is joined.
+- `across`: what invocations carry is joined. `stages`: nests whose parts of workgroups a second dispatch joins.
 """

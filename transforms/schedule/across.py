@@ -13,10 +13,10 @@ from typing import Final, Protocol
 
 from ...ir import types as w
 from ...ir.core import nodes as c
-from ...ir.core.builder import Builder, u32
+from ...ir.core.builder import u32
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
-from ...ir.schedule.nodes import ElementType, Execution, LevelName
+from ...ir.schedule.nodes import Execution, LevelName
 from ...ir.schedule.reductions import Reduction
 from .decided import Decided
 from .frame import Frame
@@ -113,8 +113,7 @@ def _by_subgroups(lowering: Lowering, reductions: Sequence[Reduction], totals: T
 def _in_subgroup(lowering: Lowering, reduction: Reduction, values: Sequence[Value]) -> list[Value]:
     """The values of a subgroup, joined; the first of its invocations has them."""
     if isinstance(reduction.join, str):
-        known = _OF_CONDITIONS if reduction.fbys[0].type is ElementType.BOOL else _OPERATIONS
-        return [_joined(lowering.frame.builder, known[reduction.join], values[0])]
+        return [_operation(lowering, reduction.join, values[0])]
     builder = lowering.frame.builder
     active = builder.builtin_call("subgroupAdd", [u32(1)])
     here = lowering.frame.subgroups["subgroup_invocation_id"]
@@ -130,11 +129,13 @@ def _in_subgroup(lowering: Lowering, reduction: Reduction, values: Sequence[Valu
     return totals
 
 
-def _joined(builder: Builder, function: str, value: Value) -> Value:
-    """A value of all invocations of a subgroup; of a vector of conditions, each component apart."""
-    if function in _OF_CONDITIONS.values() and isinstance(value.type, w.Vector):
-        return by_components(builder, [value], lambda it: builder.builtin_call(function, it))
-    return builder.builtin_call(function, [value])
+def _operation(lowering: Lowering, function: str, value: Value) -> Value:
+    builder = lowering.frame.builder
+    if value.type is w.BOOL:
+        return builder.builtin_call(_OF_CONDITIONS[function], [value])
+    if isinstance(value.type, w.Vector) and value.type.element is w.BOOL:
+        return by_components(builder, [value], lambda it: _operation(lowering, function, it[0]))
+    return builder.builtin_call(_OPERATIONS[function], [value])
 
 
 def _shuffled_down(lowering: Lowering, value: Value, delta: int) -> Value:

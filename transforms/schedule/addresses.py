@@ -126,6 +126,7 @@ class Addresses:
 
     def pointer(self, array: str, subscripts: Sequence[Value], extents: Sequence[Affine] | None = None) -> Value:
         """The pointer to an element; `extents` are those of the array, unless they are given."""
+        subscripts = [*subscripts, *(self.at[it] for it in self.decided.partials.get(array, ()))]
         offset: Value = u32(0)
         for subscript, extent in zip(subscripts, extents or self.decided.scope.arrays[array].extents, strict=True):
             scaled = self.frame.binary(BinaryOp.MULTIPLY, offset, self.affine(extent, {}))

@@ -10,23 +10,58 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
+from typing import Final
 
 from ...ir.schedule.dependence import Closure
 from ...ir.schedule.extents import range_of, value_of
-from ...ir.schedule.nodes import Affine, Decisions, Execution, Level, LevelName, Load, Nest, Stage, Term
+from ...ir.schedule.nodes import (
+    Affine,
+    Constant,
+    Decisions,
+    Execution,
+    Fby,
+    Last,
+    Level,
+    LevelName,
+    Load,
+    Nest,
+    Stage,
+    Store,
+    Term,
+    Use,
+)
 from ...ir.schedule.reductions import Reduction, reductions_of
 from ...ir.schedule.scope import Scope
-from .tasks import Carry, Task, homes_of, tasks_of
+from .tasks import Carry, Task, Write, homes_of, tasks_of
 
 WRITTEN_OUT = (Execution.UNROLLED, Execution.TREE)
 IN_PARTS = (Execution.TREE, Execution.VECTOR)
 AT_ONCE = (Execution.WORKGROUP, Execution.INVOCATION)
 """What levels are spread over."""
+ATOMICS: Final = {
+    "+": "atomicAdd",
+    "min": "atomicMin",
+    "max": "atomicMax",
+    "&": "atomicAnd",
+    "|": "atomicOr",
+    "^": "atomicXor",
+}
+"""The functions that workgroups may join values by in an array."""
 _SPREAD_OVER = {
     Execution.SUBGROUP: Execution.INVOCATION,
     Execution.ATOMIC: Execution.WORKGROUP,
-    Execution.STAGED: Execution.WORKGROUP,
+    Execution.PARTIAL: Execution.WORKGROUP,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class AtomicStore:
+    """A store of what a function accumulates along levels of workgroups, which join it in the array."""
+
+    store: Store
+    fby: Fby
+    function: str
+    levels: tuple[LevelName, ...]
 
 
 def kind_of(execution: Execution) -> Execution:
@@ -36,15 +71,18 @@ def kind_of(execution: Execution) -> Execution:
 
 @dataclass(frozen=True)
 class Decided:
-    """A verified nest with decisions. `sizes` are the numbers that sizes are known to be; all others are overrides.
-    Unless `binds_vectors`, all arrays are bound as arrays of scalars.
-    """
+    """A verified nest with decisions. `sizes` are the numbers that sizes are known to be; all others are overrides."""
 
     nest: Nest
     decisions: Decisions
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     reassociate: bool = False
-    binds_vectors: bool = True
+    partials: Mapping[str, tuple[LevelName, ...]] = field(default_factory=dict[str, tuple[LevelName, ...]])
+    """The arrays that get a part of each workgroup, with the levels whose iterations are the last subscripts of it."""
+    scalars: frozenset[str] = frozenset()
+    """Arrays that are bound as scalars, although all accesses may be vectors: other stages, or the
+    other nodes of a graph, have other accesses.
+    """
 
     @cached_property
     def scope(self) -> Scope:
@@ -92,6 +130,10 @@ class Decided:
 
     def _names(self, dimension: str) -> Iterator[LevelName]:
         return (LevelName(dimension, it) for it in range(len(self.levels[dimension])))
+
+    def sequential(self, dimension: str) -> tuple[LevelName, ...]:
+        """The loops and written-out levels of a dimension."""
+        return tuple(it for it in self._names(dimension) if self.kind(it) not in AT_ONCE)
 
     def _of_kind(self, dimension: str, kind: Execution) -> Iterator[LevelName]:
         return (it for it in self._names(dimension) if self.kind(it) is kind)
@@ -238,6 +280,40 @@ class Decided:
     def by_subgroups(self, carry: Carry) -> bool:
         """Whether subgroup operations join what is carried."""
         return any(self.execution(it) is Execution.SUBGROUP for it in self.joined(carry))
+
+    def is_partial(self, carry: Carry) -> bool:
+        """Whether workgroups have parts of what is carried, which something else joins."""
+        return any(self.kind(it) is Execution.WORKGROUP for it in self.joined(carry))
+
+    def atomic_store(self, array: str) -> AtomicStore | None:
+        """How an array is stored to by atomic operations; None if it is not."""
+        for it in self.tasks:
+            if isinstance(it, Write) and it.store.array == array and isinstance(it.store.value, Use):
+                return self._atomic(it.store, it.store.value.name)
+        return None
+
+    def initial(self, array: str) -> int:
+        """What the elements of an array are before the dispatch: what atomic operations begin with, else 0."""
+        atomic = self.atomic_store(array)
+        first = None if atomic is None else atomic.fby.first
+        return int(first.value.value) if isinstance(first, Constant) else 0
+
+    def _atomic(self, store: Store, name: str) -> AtomicStore | None:
+        last = self.scope.values[name]
+        carry = self.homes.get(name)
+        if not isinstance(last, Last) or carry is None or last in carry.lasts:
+            return None
+        levels = tuple(it for it in self.joined(carry) if self.execution(it) is Execution.ATOMIC)
+        reduction = self.reductions.get(last.value)
+        if not levels or reduction is None or not isinstance(reduction.join, str):
+            return None
+        return AtomicStore(store, reduction.fbys[0], reduction.join, levels)
+
+    def joined_axes(self, store: Store, kind: Execution) -> set[int]:
+        """The axes of workgroups all of which store what they carry: parts of it, or by atomic operations."""
+        atomic = self.atomic_store(store.array)
+        levels = self.partials.get(store.array, () if atomic is None else atomic.levels)
+        return {axis for it, axis in self.axes(kind).items() if it in levels}
 
     def carrying(self, carry: Carry) -> tuple[LevelName, ...]:
         """The loops and written-out levels along which values are carried, outermost first."""

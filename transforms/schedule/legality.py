@@ -11,11 +11,13 @@ from math import prod
 from typing import Final
 
 from ...ir.hints import unknown_name
-from ...ir.schedule.nodes import ElementType, Execution, LevelName, Map, Store
+from ...ir.schedule.nodes import Constant, ElementType, Execution, Fby, Last, LevelName, Map, Store
 from ...ir.schedule.scope import used_by
-from ...ir.schedule.text import level_name_text
-from .decided import AT_ONCE, WRITTEN_OUT, Decided, kind_of
+from ...ir.schedule.text import level_name_text, operand_text
+from .decided import AT_ONCE, ATOMICS, WRITTEN_OUT, Decided, kind_of
+from .stages import part_dimensions, stages_of, without_parts
 from .structure import Loop, Node, structure_of
+from .substitute import are_equal, name_of_plain
 from .tasks import Carry, demand, demand_of
 from .tiles import Tile, stage_mistakes, tile_of
 
@@ -176,8 +178,52 @@ def _parts(decided: Decided) -> Iterator[str]:
 def _no_workgroups(decided: Decided) -> Iterator[str]:
     for carry in _carries(decided):
         for name in decided.joined(carry):
-            if decided.kind(name) is Execution.WORKGROUP:
+            if decided.execution(name) is Execution.WORKGROUP:
                 yield f"{level_name_text(name)} is spread over workgroups, which cannot join what they carry"
+
+
+def _atomics(decided: Decided) -> Iterator[str]:
+    for carry in _carries(decided):
+        over = {decided.execution(it): it for it in decided.joined(carry) if decided.kind(it) is Execution.WORKGROUP}
+        if Execution.ATOMIC not in over:
+            continue
+        name = level_name_text(over[Execution.ATOMIC])
+        if len(over) > 1:
+            yield f"{name} joins what another level of workgroups carries, too"
+            continue
+        for fby in carry.fbys:
+            yield from (f"{name} cannot join {fby.name!r}: {it}" for it in _not_atomic(fby, decided))
+
+
+def _not_atomic(fby: Fby, decided: Decided) -> Iterator[str]:
+    """Why atomic operations in an output cannot join what is carried."""
+    reduction = decided.reductions.get(fby.name)
+    if reduction is not None and (reduction.join not in ATOMICS or fby.type not in (ElementType.I32, ElementType.U32)):
+        yield "WGSL has atomic operations +, min, max, &, | and ^ of i32 and u32"
+    if not isinstance(fby.first, Constant):
+        yield "the output would have to begin with a value that is computed"
+        return
+    lasts = [it for it in decided.scope.values.values() if isinstance(it, Last) and it.value == fby.name]
+    users = [it for it in decided.nest.body if any(last.name in used_by(it) for last in lasts)]
+    for it in users:
+        if not isinstance(it, Store) or len(users) > 1:
+            yield "its last value is used for something else than one store"
+            return
+        if decided.vector_in(it.dimensions) is not None:
+            yield f"{it.array!r} is stored in vectors"
+        if fby.first.value.value != 0 and not _is_whole(it, decided):
+            yield f"it begins with {operand_text(fby.first)}, and {it.array!r} has elements that are 0"
+
+
+def _is_whole(store: Store, decided: Decided) -> bool:
+    """Whether each subscript of a store is a dimension that is as large as the array."""
+    sizes = {it.name: it.size for it in decided.nest.dimensions}
+    extents = decided.scope.arrays[store.array].extents
+    names = [name_of_plain(it) for it in store.subscripts]
+    pairs = zip(names, extents, strict=True)
+    return all(name in sizes and are_equal(sizes[name], extent) for name, extent in pairs if name is not None) and (
+        None not in names
+    )
 
 
 def _iteration_order(decided: Decided) -> Iterator[str]:
@@ -263,7 +309,7 @@ def _kept(decided: Decided) -> Iterator[str]:
             if isinstance(node, Carry) and not decided.carrying(node):
                 done[node] = _loops(path, decided)
             used = demand_of(node, decided.scope)
-            opened = [it for loop in path for it in loop.opened]
+            opened = [node, *(it for loop in path for it in loop.opened)]
             for name in sorted(used.ends):
                 home = decided.homes[name]
                 if not set(done.get(home, ())) <= set(path):
@@ -308,6 +354,7 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
         Rule("workgroup-size", "a workgroup has at most as many invocations as WebGPU allows", _workgroup_size),
         Rule("parts", "only values that a function accumulates are accumulated in parts", _parts),
         Rule("no-workgroups", "no value is carried along workgroups", _no_workgroups),
+        Rule("atomics", "atomic operations join whole numbers from a constant on, in the output", _atomics),
         Rule(
             "whole-subgroups",
             "subgroups join all invocations of a workgroup, which are on one axis, a power of two",
@@ -321,9 +368,26 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
 )
 
 
+_OF_WHOLE_NESTS: Final = ("stages", "peel", "parts")
+
+
 def illegal(decided: Decided) -> list[tuple[str, str]]:
-    """What is illegal about decisions, as far as the first group of rules that they break: names and sentences."""
-    for group in RULES:
+    """What is illegal about decisions, as far as the first group of rules that they break: names and sentences.
+
+    Before a nest is split into stages, only those rules are checked that splitting relies on, or that later would be
+    about stages that lack what they are about. Then all are checked of each stage.
+    """
+    if not part_dimensions(decided):
+        return _broken(decided, RULES)
+    before = *RULES[:2], [rule for group in RULES[2:] for rule in group if rule.name in _OF_WHOLE_NESTS]
+    found = _broken(without_parts(decided), before)
+    for stage in () if found else stages_of(decided).stages:
+        found = found or _broken(stage, RULES)
+    return found
+
+
+def _broken(decided: Decided, groups: Sequence[Sequence[Rule]]) -> list[tuple[str, str]]:
+    for group in groups:
         found = [(rule.name, sentence) for rule in group for sentence in rule.check(decided)]
         if found:
             return found

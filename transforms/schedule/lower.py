@@ -42,8 +42,8 @@ from ...ir.schedule.scope import Value as NestValue
 from ...ir.schedule.text import INFIXES, PREFIXES
 from .across import across_invocations
 from .addresses import Addresses, Indices, Point
-from .decided import AT_ONCE, WRITTEN_OUT, Decided, kind_of
-from .frame import Frame
+from .decided import AT_ONCE, ATOMICS, WRITTEN_OUT, Decided, kind_of
+from .frame import Frame, Outline
 from .peeling import Interior, Subscript, interior, subscripts_on, whole_count
 from .staging import Staging
 from .structure import Loop, Node, has_barrier, has_effect, is_inside, leaves_of, structure_of
@@ -53,11 +53,14 @@ from .vectors import by_components, called, component, components, lanes_from, o
 
 
 @deep_nesting()
-def lower(decided: Decided) -> c.Module:
-    """The module of a verified nest with legal decisions."""
-    lowering = _Lowering(decided, Frame(decided))
-    lowering.whole_nest()
-    return lowering.frame.finish()
+def lower(*stages: Decided) -> c.Module:
+    """The module of a verified nest with legal decisions: an entry point for each of its stages."""
+    outline = Outline(stages)
+    for stage in stages:
+        lowering = _Lowering(stage, Frame(stage, outline))
+        lowering.whole_nest()
+        lowering.frame.finish()
+    return outline.finish()
 
 
 @dataclass(slots=True)
@@ -132,10 +135,13 @@ class _Lowering(Addresses):
         first, *rest = dimensions
         for is_in, group in groupby(nodes, key=lambda node: is_inside(node, first)):
             part = list(group)
+            build = partial(self.spread, part, rest)
             if is_in:
-                self.tested(first, part, partial(self.spread, part, rest))
+                self.tested(first, part, build)
+            elif any(first in it.dimensions for it in leaves_of(part)) and self.may_leave(first):
+                self.awaited(first, self.in_dimension(first), build)
             else:
-                self.spread(part, rest)
+                build()
 
     def loop(self, loop: Loop) -> None:
         for carry in loop.opened:
@@ -234,23 +240,28 @@ class _Lowering(Addresses):
 
     def tested(self, dimension: str, nodes: Sequence[Node], build: Callable[[], None]) -> None:
         """A part of the tree, which `build` makes, where the index is in the dimension."""
-        is_padded = self.decided.is_padded(dimension) and dimension not in self.whole
-        if not is_padded or not has_effect(nodes, dimension):
+        if not self.may_leave(dimension) or not has_effect(nodes, dimension):
             build()
             return
         condition = self.in_dimension(dimension)
         is_uniform = all(kind_of(it.execution) is not Execution.INVOCATION for it in self.decided.levels[dimension])
         if isinstance(condition.type, w.Vector):
-            self.waiting.append((dimension, condition))
-            build()
-            self.waiting.pop()
+            self.awaited(dimension, condition, build)
         elif is_uniform or not has_barrier(nodes, self.decided):
             with self.frame.builder.when(condition), self.block():
                 build()
         else:
-            self.waiting.append((dimension, condition))
-            build()
-            self.waiting.pop()
+            self.awaited(dimension, condition, build)
+
+    def may_leave(self, dimension: str) -> bool:
+        """Whether there may be indices past the end of a dimension."""
+        return self.decided.is_padded(dimension) and dimension not in self.whole
+
+    def awaited(self, dimension: str, condition: Value, build: Callable[[], None]) -> None:
+        """A part of the tree, where each task in the dimension tests that the index is."""
+        self.waiting.append((dimension, condition))
+        build()
+        self.waiting.pop()
 
     def in_dimension(self, dimension: str) -> Value:
         """Whether the index is in the dimension; of a vector, for each component, where that may differ."""
@@ -378,7 +389,7 @@ class _Lowering(Addresses):
         for reduction, total in zip(reductions, totals, strict=True):
             firsts = [it.first for it in reduction.fbys]
             neutral = reduction.neutral
-            if neutral is not None and tuple(firsts) != neutral:
+            if neutral is not None and tuple(firsts) != neutral and not self.decided.is_partial(carry):
                 total = self.merged(reduction, [self.operand(it, {}) for it in firsts], total)
             for fby, value in zip(reduction.fbys, total, strict=True):
                 self.assign(fby, self.end_key(carry), value, width_of(value))
@@ -389,10 +400,11 @@ class _Lowering(Addresses):
         for numbers in product(*(range(self.decided.count(it) or 0) for it in parts)):
             point = {**dict(self.key(carry)), **dict(zip(parts, numbers, strict=True))}
             key = tuple((it, point[it]) for it in self.distinct(carry))
-            values = [self.frame.builder.load(self.variables[it.name, key]) for it in reduction.fbys]
-            is_joined = self.decided.vector_in(carry.on) is not None
-            split = [components(self.frame.builder, it) if is_joined else [it] for it in values]
-            totals += [list(it) for it in zip(*split, strict=True)]
+            part: list[Value] = [self.frame.builder.load(self.variables[it.name, key]) for it in reduction.fbys]
+            if self.decided.vector_in(carry.on) is None:
+                totals.append(part)
+            else:
+                totals += map(list, zip(*(components(self.frame.builder, it) for it in part), strict=True))
         while len(totals) > 1:
             pairs = zip(totals[::2], totals[1::2], strict=False)
             joined = [self.merged(reduction, lhs, rhs) for lhs, rhs in pairs]
@@ -412,7 +424,7 @@ class _Lowering(Addresses):
         for it in join.body:
             assert isinstance(it, Compute)
             known[it.name] = self.apply(it.function, [value(operand) for operand in it.operands])
-        width = max(map(width_of, left))
+        width = width_of(left[0])
         return [splat(self.frame.builder, value(it), width) for it in join.results]
 
     def numbered(self, names: Iterable[LevelName]) -> tuple[int, Value]:
@@ -428,9 +440,9 @@ class _Lowering(Addresses):
 
     def write(self, task: Write) -> None:
         """A store, by one of the invocations that have the value."""
-        conditions = [condition for _, condition in self.waiting]
+        conditions = [condition for dimension, condition in self.waiting if dimension in task.dimensions]
         for kind in AT_ONCE:
-            used = self.decided.axes_of(task, kind)
+            used = self.decided.axes_of(task, kind) | self.decided.joined_axes(task.store, kind)
             others = {axis: it for it, axis in self.decided.axes(kind).items() if axis not in used}
             for name in others.values():
                 if self.decided.count(name) != 1:
@@ -439,7 +451,10 @@ class _Lowering(Addresses):
         with self.guarded([it for it in conditions if it not in masks]):
             value = self.operand(task.store.value, {})
             level = self.active_vector(task.store.dimensions)
-            if level is None:
+            atomic = self.decided.atomic_store(task.store.array)
+            if atomic is not None:
+                self.frame.builder.builtin_call(ATOMICS[atomic.function], [self.element(task.store, {}), value])
+            elif level is None:
                 self.frame.builder.store(self.element(task.store, {}), value)
             else:
                 self.write_vector(task.store, value, level, masks)

@@ -19,8 +19,6 @@ from .tasks import demand
 
 def vector_arrays(decided: Decided) -> dict[str, int]:
     """The arrays all of whose accesses are vectors at multiples of their width, which is given: 2 or 4."""
-    if not decided.binds_vectors:
-        return {}
     mapped = {
         load
         for it in decided.scope.values.values()
@@ -33,14 +31,18 @@ def vector_arrays(decided: Decided) -> dict[str, int]:
         if isinstance(it, (Load, Store)):
             is_scalar = isinstance(it, Load) and it.name in mapped | staged
             widths.setdefault(it.array, set()).add(1 if is_scalar else aligned_width(it, decided))
-    return {array: max(found) for array, found in widths.items() if len(found) == 1 and found != {1}}
+    return {
+        array: max(found)
+        for array, found in widths.items()
+        if len(found) == 1 and found != {1} and array not in decided.scalars
+    }
 
 
 def aligned_width(access: Load | Store, decided: Decided) -> int:
     """The width of the vectors that an access names, if they are aligned; 1 if they are not, or if it names none."""
     level = decided.vector_in(access.dimensions)
     width = 1 if level is None else decided.count(level) or 1
-    if level is None or width == 3 or not access.subscripts:
+    if level is None or width == 3 or not access.subscripts or access.array in decided.partials:
         return 1
     if isinstance(access, Load) and access.boundary is not Boundary.INSIDE:
         return 1

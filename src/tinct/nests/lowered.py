@@ -65,7 +65,13 @@ class LoweredNest:
         if self._decided.sizes:
             sizes = ", ".join(f"{name} = {size}" for name, size in self._decided.sizes.items())
             lines += ["", f"only for {sizes}"]
+        lines += [f"{name} is {first} before the dispatch" for name, first in self.firsts().items()]
         return "".join(f"// {it}".rstrip() + "\n" for it in lines)
+
+    def firsts(self) -> dict[str, int]:
+        """What the elements of outputs are before the dispatch, where that is not 0."""
+        found = {it.name: self._decided.initial(it.name) for it in self._decided.nest.arrays}
+        return {name: first for name, first in found.items() if first != 0}
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -98,8 +104,11 @@ class LoweredNest:
         Its arrays are of scalars, as those of other nodes are.
         """
         if self._widths:
-            return LoweredNest(self.nest, replace(self._decided, binds_vectors=False)).at_sizes(sizes)
+            scalars = frozenset(self._decided.scope.arrays)
+            return LoweredNest(self.nest, replace(self._decided, scalars=scalars)).at_sizes(sizes)
         known = self.all_sizes(sizes)
+        for name, first in self.firsts().items():
+            raise InputError(f"atomic operations in {name!r} begin with {first}; in a graph, outputs are 0 at first")
         outputs = {name: max(1, it.size) for name, it in self._results(known).items()}
         return SizedKernel(self.kernel, self._threads(known), self._constants(known), outputs)
 
@@ -132,14 +141,20 @@ class LoweredNest:
         lines = [f"workgroups = [{', '.join(counts)}]", f"seed = {seed}", "", "[buffers]"]
         for array in nest.arrays:
             shape = self._shape(array)
-            recipe = _RECIPES[array.type] if array.direction is Direction.IN else "output = {}"
-            lines.append(f"{array.name} = {{ shape = [{', '.join(shape)}], {recipe} }}")
+            lines.append(f"{array.name} = {{ shape = [{', '.join(shape)}], {self.recipe(array)} }}")
         values = ", ".join(f"{name} = {size}" for name, size in known.items())
         lines += ["", "[[case]]", 'name = "tuned"', f"sizes = {{ {values} }}"]
         constants = self._constants(known)
         if constants:
             lines.append(f"constants = {{ {', '.join(f'{it} = {value}' for it, value in constants.items())} }}")
         return "\n".join(lines) + "\n"
+
+    def recipe(self, array: Array) -> str:
+        """What an array has at first, for a case file."""
+        if array.direction is Direction.IN:
+            return _RECIPES[array.type]
+        first = self.firsts().get(array.name)
+        return "output = {}" if first is None else f"output = {{}}, value = {first}"
 
     def _shape(self, array: Array) -> list[str]:
         """The extents in a case file; vectors are rows of their components."""
@@ -171,6 +186,18 @@ class LoweredNest:
         for name, size in self._decided.sizes.items():
             if known[name] != size:
                 raise InputError(f"size {name!r} is {known[name]}, and the kernel is for {size}")
+        return self.dispatched(inputs, known, device=device, timeout=timeout, contract=contract)
+
+    def dispatched(
+        self,
+        inputs: Mapping[str, npt.NDArray[Any]],
+        known: Sizes,
+        *,
+        device: str,
+        timeout: float | None,
+        contract: bool,
+    ) -> dict[str, npt.NDArray[Any]]:
+        """The outputs by name. The inputs have the types and the shapes of the nest at these sizes, which are all."""
         results = self._results(known)
         workgroups = self.workgroups(known)
         if 0 in workgroups:
@@ -194,7 +221,7 @@ class LoweredNest:
 
     def _results(self, sizes: Mapping[str, int]) -> dict[str, npt.NDArray[Any]]:
         return {
-            it.name: np.zeros(extents_of(it, sizes), DTYPES[it.type])
+            it.name: np.full(extents_of(it, sizes), self._decided.initial(it.name), DTYPES[it.type])
             for it in self._decided.nest.arrays
             if it.direction is Direction.OUT
         }
