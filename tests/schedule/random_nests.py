@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -10,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tinct import Nest
+from tinct.ir.schedule.nodes import Load
 from tinct.nests import Dim, Value
 
 OPERATORS = ("+", "-", "*", "min", "max", "^", "&")
+WORKGROUPS = ("workgroup", "partial", "atomic")
 REDUCTIONS = ("+", "*", "min", "max", "&", "|", "^")
 
 
@@ -32,7 +35,7 @@ def random_sample(seed: int) -> Sample:
     nest = Nest("sample")
     sizes = {name: random.randint(1, 6) for name in ("n", "m", "p")}
     i, j, k = (nest.dim(name, letter) for name, letter in zip(sizes, "ijk", strict=True))
-    values = [_load(nest, random, name, on) for name, on in (("a", [i, j]), ("b", [j, k]), ("c", [i]))]
+    values = [it for name, on in (("a", [i, j]), ("b", [j, k]), ("c", [i])) for it in _loads(nest, random, name, on)]
     values.append(nest.index(2 * i - j + random.randint(-2, 2), "i32"))
     values += [_combined(nest, random, values) for _ in range(random.randint(0, 2))]
     inner = _combined(nest, random, values)
@@ -46,12 +49,14 @@ def random_sample(seed: int) -> Sample:
     return Sample(nest, arrays, sizes, (i, j, k))
 
 
-def _load(nest: Nest, random: Random, name: str, on: list[Dim]) -> Value:
+def _loads(nest: Nest, random: Random, name: str, on: list[Dim]) -> list[Value]:
+    """One load of an array, or several at different distances."""
     boundary = random.choice(("inside", "clamp", "zero"))
     if boundary == "inside":
-        return nest.load(name, "i32", on)
-    extents = [it.size for it in on]
-    return nest.load(name, "i32", [it + random.randint(-2, 2) for it in on], boundary=boundary, extents=extents)
+        return [nest.load(name, "i32", on)]
+    extents, count = [it.size for it in on], random.choice((1, 1, 3))
+    places = [[it + random.randint(-2, 2) for it in on] for _ in range(count)]
+    return [nest.load(name, "i32", place, boundary=boundary, extents=extents) for place in places]
 
 
 def _combined(nest: Nest, random: Random, values: list[Value]) -> Value:
@@ -67,6 +72,8 @@ def _carried(nest: Nest, random: Random, value: Value, on: list[Dim]) -> list[tu
     full = nest.call("+", value, nest.index(k if len(on) == 2 else j, "i32"))
     wide = k.name in nest.dimensions_of(full) and len(on) == 1
     kept = [i, k] if wide else [i]
+    if random.random() < 0.2:
+        return [(it, kept) for it in nest.argmax(full, on[0])] if len(on) == 1 else _spread(nest, full, on, kept)
     if random.random() < 0.6:
         total = nest.reduce(random.choice(REDUCTIONS), full, on)
         again = nest.call("-", nest.load("c", "i32", [i]), total) if random.random() < 0.5 else total
@@ -79,28 +86,69 @@ def _carried(nest: Nest, random: Random, value: Value, on: list[Dim]) -> list[tu
     return [*results, (carried, [*kept, *on])] if random.random() < 0.5 else results
 
 
+def _spread(nest: Nest, value: Value, on: list[Dim], kept: list[Dim]) -> list[tuple[Value, list[Dim]]]:
+    """The sum of all elements, and the difference of the greatest and the least one."""
+
+    def join(left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
+        greatest, least = nest.call("max", left[0], right[0]), nest.call("min", left[1], right[1])
+        return [greatest, least, left[2] + right[2]]
+
+    greatest, least, total = nest.reduce(join, [value, value, value], on, [-(2**31), 2**31 - 1, 0])
+    return [(greatest - least, kept), (total, kept)]
+
+
 def random_decisions(sample: Sample, random: Random) -> str:
     """Decisions as text: levels for some dimensions, and at times an order."""
     lines: list[str] = []
     sequential: list[str] = []
+    parts: list[str] = []
     dimensions = list(sample.dimensions)
     random.shuffle(dimensions)
     for dimension in dimensions:
-        levels = [random.choice(("loop", "workgroup", "loop"))]
-        kinds = ["unrolled", "tree", "invocation", "loop"]
+        levels = [random.choice(("loop", "loop", "loop", "workgroup", "partial", "atomic"))]
+        kinds = ["unrolled", "tree", random.choice(("invocation", "subgroup")), "loop", "vector"]
         for _ in range(random.randint(0, 2)):
             kind = kinds.pop(random.randrange(len(kinds)))
-            levels.append(f"{kind}({random.randint(1, 4)})")
+            least = 2 if kind == "vector" else 1
+            factor = random.choice((2, 4)) if kind == "subgroup" else random.randint(least, 4)
+            levels.append(f"{kind}({factor})")
         if random.random() < 0.3:
             levels.append(f"{levels.pop(0)}({random.randint(1, 3)})" if len(levels) > 1 else "unrolled(2)")
-            levels[0] = levels[0].partition("(")[0] if levels[0].startswith(("loop", "workgroup")) else "loop"
+            levels[0] = levels[0].partition("(")[0] if levels[0].startswith(("loop", *WORKGROUPS)) else "loop"
         lines.append(f"{dimension.name}: {' * '.join(levels)}")
+        if any(it.startswith("partial") for it in levels) and random.random() < 0.5:
+            parts.append(f"{dimension.name}_part: loop * {random.choice(('tree', 'invocation', 'subgroup'))}(2)")
         sequential += [
             f"{dimension.name}.{number}"
             for number, level in enumerate(levels)
-            if not level.startswith(("invocation", "workgroup"))
+            if not level.startswith(("invocation", "subgroup", *WORKGROUPS))
         ]
+    lines += parts
     if sequential and random.random() < 0.7:
         random.shuffle(sequential)
         lines.append(f"order: {', '.join(sequential)}")
+    lines += random_stages(sample, sequential, random)
+    peeled = random.sample([it.name for it in sample.dimensions], random.randint(0, 2))
+    if peeled:
+        lines.append(f"peel {', '.join(peeled)}")
+    grid = [it.partition(":")[0] for it in lines if ": workgroup" in it]
+    if grid and random.random() < 0.3:
+        lines.append(f"grid {', '.join(random.sample(grid, len(grid)))}")
     return "\n".join(lines)
+
+
+def random_stages(sample: Sample, levels: list[str], random: Random) -> list[str]:
+    """Copies in workgroup memory for the loads of some arrays."""
+    loads: dict[str, list[str]] = {}
+    for it in sample.nest.ir.body:
+        if isinstance(it, Load):
+            loads.setdefault(it.array, []).append(it.name)
+    lines: list[str] = []
+    for names in loads.values():
+        if random.random() < 0.7:
+            continue
+        some = random.sample(names, random.randint(1, len(names)))
+        place = f" at {random.choice(levels)}" if levels and random.random() < 0.8 else ""
+        options = random.choice(("", " pad(1)", " double"))
+        lines.append(f"stage {', '.join(some)}{place}{options}")
+    return lines

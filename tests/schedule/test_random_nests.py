@@ -12,7 +12,7 @@ from tinct.ir.core.verifier import verify
 
 from .random_nests import random_decisions, random_sample
 
-TRIES = 60
+TRIES = 250
 
 
 def legal_points(seed: int, most: int) -> int:

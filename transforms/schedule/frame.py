@@ -1,8 +1,8 @@
-"""The entry point that a nest is lowered to, and its module: bindings, overrides, inputs, loops and conditions."""
+"""The module that a nest is lowered to, and its entry points: bindings, overrides, inputs, variables, names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ...ir import types as w
@@ -13,72 +13,134 @@ from ...ir.ops import BinaryOp
 from ...ir.schedule.functions import scalar_type
 from ...ir.schedule.nodes import Array, Direction, ElementType, Execution
 from .decided import Decided
+from .vectors import vector_arrays
 
 _BUILTINS = {Execution.WORKGROUP: "workgroup_id", Execution.INVOCATION: "local_invocation_id"}
+_OF_SUBGROUPS = ("subgroup_invocation_id", "subgroup_id", "num_subgroups")
 GROUP = 0
 
 
 @dataclass(slots=True)
+class Outline:
+    """A module under construction: what its entry points, one for each stage, share. The bindings of arrays are
+    numbered in the order in which the stages have them first.
+    """
+
+    stages: Sequence[Decided]
+    module: c.Module = field(default_factory=empty_module)
+    builder: Builder = field(init=False)
+    sizes: dict[str, Value] = field(default_factory=dict[str, Value])
+    names: set[str] = field(default_factory=set[str])
+    _bound: dict[str, c.Var] = field(default_factory=dict[str, c.Var])
+
+    def __post_init__(self) -> None:
+        self.builder = Builder(self.module, self.module.root)
+        if any(it is ElementType.F16 for it in self._types()):
+            self.module.enables.append("f16")
+        if any(it.uses_subgroups for it in self.stages):
+            self.module.enables.append("subgroups")
+        for stage in self.stages:
+            self.names |= {stage.nest.name, *stage.nest.sizes, *(it.name for it in stage.nest.arrays)}
+        first = self.stages[0]
+        for name in first.nest.sizes:
+            known = first.sizes.get(name)
+            self.sizes[name] = self.builder.override(w.U32, name=name) if known is None else u32(known)
+
+    def _types(self) -> Iterator[ElementType]:
+        for stage in self.stages:
+            yield from (it.type for it in stage.nest.arrays)
+            yield from (it.type for it in stage.scope.values.values())
+
+    def bind(self, array: Array, element: w.Type) -> c.Var:
+        """The variable of an array, in all stages that have it."""
+        if array.name not in self._bound:
+            same = [it for stage in self.stages for it in stage.nest.arrays if it.name == array.name]
+            is_written = any(it.direction is Direction.OUT for it in same)
+            access = w.Access.READ_WRITE if is_written else w.Access.READ
+            type = w.pointer(w.AddressSpace.STORAGE, w.array(element, None), access)
+            point = w.BindingPoint(GROUP, len(self._bound))
+            with self.builder.at(self.module.root):
+                self._bound[array.name] = self.builder.var(type, name=array.name, binding=point)
+        return self._bound[array.name]
+
+    def finish(self) -> c.Module:
+        """The module, without overrides that nothing uses."""
+        unused = [it for it in self.module.root.instructions if isinstance(it, c.Override) and not it.uses]
+        for it in unused:
+            self.module.root.instructions.remove(it)
+        return self.module
+
+
+def _fresh(wanted: str, taken: set[str]) -> str:
+    found, number = wanted, 0
+    while found in taken:
+        number += 1
+        found = f"{wanted}_{number}"
+    taken.add(found)
+    return found
+
+
+@dataclass(slots=True)
 class Frame:
-    """A module under construction, with one entry point, named like the nest."""
+    """An entry point under construction, named like the nest, in a module."""
 
     decided: Decided
+    outline: Outline
     module: c.Module = field(init=False)
     builder: Builder = field(init=False)
     function: c.Function = field(init=False)
     arrays: dict[str, c.Var] = field(default_factory=dict[str, c.Var])
     sizes: dict[str, Value] = field(default_factory=dict[str, Value])
     inputs: dict[Execution, c.FunctionParameter] = field(default_factory=dict[Execution, c.FunctionParameter])
+    subgroups: dict[str, c.FunctionParameter] = field(default_factory=dict[str, c.FunctionParameter])
+    """Builtin inputs by name, where subgroup operations join what invocations carry."""
+    widths: dict[str, int] = field(init=False)
+    """The arrays that are bound as vectors, with the width of these."""
+    resources: list[c.Var | c.Override] = field(default_factory=list["c.Var | c.Override"])
+    """The arrays and sizes that the entry point uses, and its workgroup memory."""
+    _uses: dict[c.Override, int] = field(default_factory=dict[c.Override, int])
+    """How often sizes were used before."""
     _names: set[str] = field(default_factory=set[str])
     _declared: int = 0
 
     def __post_init__(self) -> None:
         nest = self.decided.nest
-        self.module = empty_module()
+        self.widths = vector_arrays(self.decided)
+        self.module, self.sizes = self.outline.module, self.outline.sizes
         self.builder = Builder(self.module, self.module.root)
-        if any(it is ElementType.F16 for it in self._types()):
-            self.module.enables.append("f16")
-        for name in nest.sizes:
-            known = self.decided.sizes.get(name)
-            self.sizes[name] = self.builder.override(w.U32, name=name) if known is None else u32(known)
-        for number, array in enumerate(nest.arrays):
-            self.arrays[array.name] = self._bind(array, number)
-        self._names |= {nest.name, *nest.sizes, *self.arrays}
+        for array in nest.arrays:
+            self.arrays[array.name] = self.outline.bind(array, self._element(array))
+        self.resources += self.arrays.values()
+        self._names |= self.outline.names
+        self._uses = {it: it.use_count for it in self.sizes.values() if isinstance(it, c.Override)}
         parameters: list[c.FunctionParameter] = []
         for kind, builtin in _BUILTINS.items():
             if self.decided.axes(kind):
                 self.inputs[kind] = parameter(w.vector(3, w.U32), self.name(builtin), w.IoAttributes(builtin=builtin))
                 parameters.append(self.inputs[kind])
+        for builtin in _OF_SUBGROUPS if self.decided.uses_subgroups else ():
+            self.subgroups[builtin] = parameter(w.U32, self.name(builtin), w.IoAttributes(builtin=builtin))
+        parameters += self.subgroups.values()
         size = [u32(it) for it in self.decided.workgroup_size()]
         stage = w.Stage.COMPUTE
         self.function = self.builder.function(nest.name, parameters, stage=stage, workgroup_size=size)
 
-    def _types(self) -> Iterator[ElementType]:
-        yield from (it.type for it in self.decided.nest.arrays)
-        yield from (it.type for it in self.decided.scope.values.values())
+    def _element(self, array: Array) -> w.Type:
+        element, width = scalar_type(array.type), self.widths.get(array.name, 1)
+        if self.decided.atomic_store(array.name) is not None:
+            return w.atomic(element)
+        return element if width == 1 else w.vector(width, element)
 
-    def _bind(self, array: Array, number: int) -> c.Var:
-        access = w.Access.READ if array.direction is Direction.IN else w.Access.READ_WRITE
-        type = w.pointer(w.AddressSpace.STORAGE, w.array(scalar_type(array.type), None), access)
-        return self.builder.var(type, name=array.name, binding=w.BindingPoint(GROUP, number))
-
-    def finish(self) -> c.Module:
-        """The module: ends the entry point, and drops overrides that nothing uses."""
+    def finish(self) -> None:
+        """End the entry point."""
         self.builder.return_(self.function)
-        unused = [it for it in self.module.root.instructions if isinstance(it, c.Override) and not it.uses]
-        for it in unused:
-            self.module.root.instructions.remove(it)
-        self.function.resources = [it for it in self.module.root.instructions if isinstance(it, (c.Var, c.Override))]
-        return self.module
+        self.resources += [it for it, count in self._uses.items() if it.use_count > count]
+        positions = {it: number for number, it in enumerate(self.module.root.instructions)}
+        self.function.resources = sorted(self.resources, key=lambda it: positions[it])
 
     def name(self, wanted: str) -> str:
         """A name that nothing has yet: this one, or with a number at its end."""
-        found, number = wanted, 0
-        while found in self._names:
-            number += 1
-            found = f"{wanted}_{number}"
-        self._names.add(found)
-        return found
+        return _fresh(wanted, self._names)
 
     def variable(self, name: str, type: w.Type, value: Value) -> c.Var:
         """A variable of the function, with this value from here on. It is declared where the value is computed, or, in
@@ -93,11 +155,15 @@ class Frame:
         self.builder.store(made, value)
         return made
 
-    def shared(self, name: str, type: w.Scalar, count: int) -> c.Var:
+    def shared(self, name: str, type: w.Type, count: int) -> c.Var:
         """An array in workgroup memory."""
         with self.builder.at(self.module.root):
             store = variable_type(w.AddressSpace.WORKGROUP, w.array(type, count))
-            return self.builder.var(store, name=self.name(name))
+            made = self.builder.var(store, name=self.name(name))
+        assert made.name is not None
+        self.outline.names.add(made.name)
+        self.resources.append(made)
+        return made
 
     def builtin(self, kind: Execution, axis: int) -> Value:
         """The number of the workgroup or the invocation along an axis."""

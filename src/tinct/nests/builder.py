@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, TypeAlias, TypeVar, cast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, TypeAlias, TypeVar, cast, overload
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ..ir.schedule.nodes import (
     Array,
     BoolLiteral,
     Boundary,
+    Combine,
     Compute,
     Constant,
     Dimension,
@@ -43,10 +44,13 @@ from ..ir.schedule.verify import verify
 from ..transforms.schedule.insert_copies import insert_copies
 from .loop_nest import LoopNest
 from .places import caller
+from .recipes import extreme, mean_variance, scaled_sum
 from .values import Carried, Dim, Sum, SumLike, Value, ValueLike, sum_of
 
 Item = TypeVar("Item")
 Subscripts: TypeAlias = "Sequence[SumLike]"
+Join: TypeAlias = Callable[[Sequence[Value], Sequence[Value]], Sequence[ValueLike]]
+"""Joins the values of two parts."""
 
 _TYPES: Final = {it.value: it for it in ElementType}
 _BOUNDARIES: Final = {it.value: it for it in Boundary}
@@ -69,6 +73,7 @@ class Nest(LoopNest):
         self._dimensions: dict[str, Dimension] = {}
         self._arrays: dict[str, Array] = {}
         self._body: list[Statement] = []
+        self._combines: list[Combine] = []
         self._types: dict[str, ElementType] = {}
         self._iterated: dict[str, frozenset[str]] = {}
         self._places: dict[str, str] = {}
@@ -230,29 +235,160 @@ class Nest(LoopNest):
         made = Map(self._fresh(f"{value.name}_map"), self._types[value.name], value.name, parts)
         return self._add(made, frozenset(names.get(it, it) for it in self._iterated[value.name]))
 
-    def reduce(self, function: str, value: Value, on: Sequence[Dim], first: ValueLike | None = None) -> Value:
+    @overload
+    def reduce(self, function: str, value: Value, on: Sequence[Dim], first: ValueLike | None = None) -> Value: ...
+
+    @overload
+    def reduce(
+        self, function: Join, value: Sequence[Value], on: Sequence[Dim], first: Sequence[float]
+    ) -> tuple[Value, ...]: ...
+
+    def reduce(
+        self,
+        function: str | Join,
+        value: Value | Sequence[Value],
+        on: Sequence[Dim],
+        first: ValueLike | Sequence[float] | None = None,
+    ) -> Value | tuple[Value, ...]:
         """The values of all iterations of dimensions, joined by +, *, min, max, &, | or ^.
 
         It begins with `first`, which is by default 0 or 1, all bits for &, or the least or greatest finite number.
+
+        With several values, `function` joins two lists of them, and gives a list; see `combine`. `first` are numbers,
+        which it joins with others to these others.
         """
-        self._owns(value)
+        if not callable(function):
+            self._owns(value)
+            assert isinstance(value, Value)
+            return self._accumulated(text_of(function, "a function", "+"), value, on, first)
+        values = _items(cast("Sequence[Value]", value), "values")
+        firsts = _items(cast("Sequence[float]", first), "first values")
+        if len(firsts) != len(values):
+            raise InputError(f"{len(firsts)} first values for {len(values)} values")
+        carried = [self.fby(start, on, self.type_of(it)) for start, it in zip(firsts, values, strict=True)]
+        for it, following in zip(carried, self._joined_by(function, carried, values), strict=True):
+            it.next = following
+        self.combine(carried, function)
+        return tuple(self.last(it, on) for it in carried)
+
+    def _accumulated(self, function: str, value: Value, on: Sequence[Dim], first: object) -> Value:
         type = self._types[value.name]
-        start = _neutral(function, type) if first is None else first
+        start = _neutral(function, type) if first is None else cast("ValueLike", first)
         carried = self.fby(start, on, type.value)
         carried.next = self.call(function, carried, value)
         return self.last(carried, on)
 
+    def _joined_by(self, function: Join, left: Sequence[Value], right: Sequence[Value]) -> list[ValueLike]:
+        results = function(list(left), list(right))
+        found = list(results) if isinstance(cast("object", results), (list, tuple)) else []
+        if len(found) != len(left):
+            raise InputError(f"a function that joins {len(left)} values gives a list of as many")
+        return found
+
+    def combine(self, carried: Sequence[Carried], function: Join, *, neutral: Sequence[float] | None = None) -> None:
+        """Say how parts of values that are carried together become one, so that they may be accumulated in parts.
+
+        `function` takes two lists, the values of two parts in the order of `carried`, and gives the list of the
+        values of both; it is called once, and may use operators and `call`. `neutral` are the values of a part without
+        elements, by default the first values. Raises InputError, here or where the nest is used first; there, too, if
+        random elements in parts give something else than in order.
+        """
+        carried = _items(carried, "carried values")
+        fbys = [self._body[self._position(it)] for it in carried]
+        if not fbys or not all(isinstance(it, Fby) for it in fbys):
+            raise InputError(f"expected a list of carried values, not {shown(carried)}")
+        types = [it.type for it in fbys if isinstance(it, Fby)]
+        start = [it.first for it in fbys if isinstance(it, Fby)]
+        if neutral is not None:
+            given = _items(neutral, "neutral values")
+            start = [self._operand(it, type) for it, type in zip(given, types, strict=False)]
+        if len(start) < len(types) or not all(isinstance(it, Constant) for it in start):
+            raise InputError("the neutral values of a combine are numbers, one for each carried value: give neutral=")
+        left, right = ([self._parameter(it) for it in carried] for _ in range(2))
+        body, results = self._traced(function, left, right)
+        parts = zip(results, types, strict=True)
+        made = Combine(
+            tuple(it.name for it in carried),
+            tuple(start),
+            tuple(it.name for it in left),
+            tuple(it.name for it in right),
+            body,
+            tuple(self._operand(it, type) for it, type in parts),
+        )
+        self._combines.append(made)
+        self._places[f"combine {carried[0].name}"] = caller()
+
+    def _parameter(self, carried: Carried) -> Value:
+        """A value of a part."""
+        name = self._fresh(f"{carried.name}_part")
+        self._types[name] = self._types[carried.name]
+        self._iterated[name] = frozenset()
+        return Value(self, name)
+
+    def _traced(
+        self, function: Join, left: Sequence[Value], right: Sequence[Value]
+    ) -> tuple[tuple[Statement, ...], list[ValueLike]]:
+        """What a function does, as statements that are no part of the body, and its results."""
+        start = len(self._body)
+        try:
+            results = self._joined_by(function, left, right)
+            body = tuple(self._body[start:])
+        finally:
+            del self._body[start:]
+        if not all(isinstance(it, Compute) for it in body):
+            raise InputError("a function that joins parts has operators and calls only")
+        return body, results
+
     def argmax(self, value: Value, on: Dim) -> tuple[Value, Value]:
-        """The greatest value along a dimension and its index as u32, that of the first one if there are several; the
-        least finite number and 0 along an empty one.
+        """The greatest value along a dimension and its index as u32, the least one if there are several.
+
+        Only elements greater than the least finite number are chosen, so NaNs are not; without any, it is that number
+        and 0.
         """
         self._owns(value)
-        type = self._types[value.name]
-        best, place = self.fby(_neutral("max", type), [on], type.value), self.fby(0, [on], "u32")
-        is_better = value > best
-        following = self.call("select", place, self.index(on), is_better)
-        best.next, place.next = self.call("select", best, value, is_better), following
-        return self.last(best, [on]), self.last(place, [on])
+        return extreme(self, value, on, first=_neutral("max", self._types[value.name]), better=">")
+
+    def argmin(self, value: Value, on: Dim) -> tuple[Value, Value]:
+        """The least value along a dimension and its index as u32, the least one if there are several.
+
+        Only elements less than the greatest finite number are chosen, so NaNs are not; without any, it is that number
+        and 0.
+        """
+        self._owns(value)
+        return extreme(self, value, on, first=_neutral("min", self._types[value.name]), better="<")
+
+    def mean_variance(self, value: Value, on: Sequence[Dim]) -> tuple[Value, Value]:
+        """The mean of floats along dimensions and their variance, the mean of the squares of what they differ by from
+        it, in one loop; 0 and 0 without elements.
+        """
+        self._check_float(value, "mean_variance")
+        return mean_variance(self, value, on)
+
+    def logsumexp(self, value: Value, on: Sequence[Dim]) -> Value:
+        """The logarithm of the sum of the exponentials of floats along dimensions, in one loop; nothing overflows."""
+        self._check_float(value, "logsumexp")
+        most, total = scaled_sum(self, value, on, first=_neutral("max", self._types[value.name]))
+        return most + self.call("log", total)
+
+    def softmax(self, value: Value, on: Dim) -> tuple[Value, Dim]:
+        """The exponentials of floats along a dimension, divided by their sum, and the new dimension that they are on.
+
+        One loop finds the greatest element and the sum, another one the results, for which `value` is computed again.
+        """
+        self._check_float(value, "softmax")
+        most, total = scaled_sum(self, value, [on], first=_neutral("max", self._types[value.name]))
+        again = self.dim(on.size)
+        return self.call("exp", self.map(value, [(on, again)]) - most) / total, again
+
+    def type_of(self, value: Value) -> str:
+        """The name of a value's type."""
+        self._owns(value)
+        return self._types[value.name].value
+
+    def _check_float(self, value: Value, what: str) -> None:
+        self._owns(value)
+        if self._types[value.name] not in _FLOATS:
+            raise InputError(f"{what} is of f32 or f16, and {value.name!r} is {self._types[value.name].value}")
 
     def store(
         self,
@@ -285,7 +421,7 @@ class Nest(LoopNest):
     @property
     def ir(self) -> NestNode:
         """The nest, verified. Raises InputError, with the lines of Python, for what is wrong with it."""
-        version = hash(tuple(self._body))
+        version = hash((*self._body, *self._combines))
         if self._finished is None or self._finished[0] != version:
             self._finished = version, self._finish()
         return self._finished[1]
@@ -296,7 +432,12 @@ class Nest(LoopNest):
                 raise InputError(f"{self._place(it)}{it.name!r} has no next value")
         body = tuple(self._widened())
         made = NestNode(
-            self.name, tuple(self._sizes), tuple(self._dimensions.values()), tuple(self._arrays.values()), body
+            self.name,
+            tuple(self._sizes),
+            tuple(self._dimensions.values()),
+            tuple(self._arrays.values()),
+            body,
+            tuple(self._combines),
         )
         whole = insert_copies(made)
         mistakes = verify(whole)
@@ -309,6 +450,8 @@ class Nest(LoopNest):
         """The statements, each operation on all dimensions of its operands: those of what is carried were not known."""
         while True:
             before = dict(self._iterated)
+            for combine in self._combines:
+                self._widen([it.next for it in self._body if isinstance(it, Fby) and it.name in combine.carried])
             for it in self._body:
                 if isinstance(it, Compute):
                     self._iterated[it.name] |= self._joined(it.operands)
@@ -328,6 +471,12 @@ class Nest(LoopNest):
             else:
                 yield it
 
+    def _widen(self, names: Iterable[str]) -> None:
+        """Values that are combined are on the same dimensions."""
+        together = frozenset[str]().union(*(self._iterated[it] for it in names))
+        for name in names:
+            self._iterated[name] |= together
+
     def _place(self, part: object) -> str:
         name = getattr(part, "name", "")
         if isinstance(part, Store):
@@ -337,6 +486,8 @@ class Nest(LoopNest):
                 if isinstance(it, Store) and it.array == part.array
             ]
             name = stores[0] if stores else ""
+        if isinstance(part, Combine):
+            name = f"combine {part.carried[0]}"
         place = self._places.get(name, "")
         return f"{place}: " if place else ""
 

@@ -26,7 +26,9 @@ from ..ir.tokens import TextError
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.join import NotJoinable, join
 from ..transforms.schedule.legality import illegal
+from ..transforms.schedule.stages import stages_of
 from .lowered import LoweredNest
+from .lowered_stages import LoweredStages
 
 Arrays = Mapping[str, npt.ArrayLike]
 Sizes = Mapping[str, int]
@@ -83,7 +85,8 @@ class LoopNest(ABC):
         found = illegal(decided)
         if found:
             raise InputError("\n".join(f"decisions: {sentence} [{name}]" for name, sentence in found))
-        return LoweredNest(self, decided)
+        split = stages_of(decided)
+        return LoweredNest(self, decided) if len(split.stages) == 1 else LoweredStages(self, decided, split)
 
     def then(self, second: LoopNest, arrays: Mapping[str, str]) -> ParsedNest:
         """The nest that does what this one does and then `second`, without the arrays between them.
@@ -207,4 +210,4 @@ def parse_nest(text: str) -> ParsedNest:
 def lowered_nest(source: NestShader) -> LoweredNest:
     """The nest with decisions that a shader of a graph is made from. Raises InputError for one that breaks a rule."""
     sizes = {it.name: int(it.value.value) for it in source.sizes}
-    return parse_nest(source.nest).lower(source.decisions, sizes=sizes, reassociate=source.reassociate)
+    return parse_nest(source.nest).lower(source.decisions, sizes=sizes, reassociate=source.reassociate).of_scalars

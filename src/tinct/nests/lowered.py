@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from ..ir.core.nodes import Module
 from ..ir.dataflow.nodes import Constant, IntegerLiteral, NestShader
 from ..ir.schedule.extents import extents_of, size_mistakes, value_of
 from ..ir.schedule.interp import DTYPES
-from ..ir.schedule.nodes import Affine, Decisions, Direction, ElementType, Execution
+from ..ir.schedule.nodes import Affine, Array, Decisions, Direction, ElementType, Execution
 from ..ir.schedule.text import affine_text, print_decisions, print_nest
 from ..kernel import Kernel
 from ..passes import wgsl_of
@@ -23,6 +24,7 @@ from ..shader import load
 from ..sized_kernel import SizedKernel
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.lower import lower
+from ..transforms.schedule.vectors import vector_arrays
 
 if TYPE_CHECKING:
     from .loop_nest import Arrays, LoopNest, Sizes
@@ -69,7 +71,13 @@ class LoweredNest:
         if self._decided.sizes:
             sizes = ", ".join(f"{name} = {size}" for name, size in self._decided.sizes.items())
             lines += ["", f"only for {sizes}"]
+        lines += [f"{name} is {first} before the dispatch" for name, first in self.firsts().items()]
         return "".join(f"// {it}".rstrip() + "\n" for it in lines)
+
+    def firsts(self) -> dict[str, int]:
+        """What the elements of outputs are before the dispatch, where that is not 0."""
+        found = {it.name: self._decided.initial(it.name) for it in self._decided.nest.arrays}
+        return {name: first for name, first in found.items() if first != 0}
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -99,9 +107,17 @@ class LoweredNest:
     def at_sizes(self, sizes: Sizes) -> SizedKernel:
         """The kernel for these sizes alone, as a node of a graph. Raises InputError for sizes that do not fit."""
         known = self.all_sizes(sizes)
-        exact = self.nest.lower(self.decisions, sizes=known, reassociate=self._decided.reassociate)
+        for name, first in self.firsts().items():
+            raise InputError(f"atomic operations in {name!r} begin with {first}; in a graph, outputs are 0 at first")
+        exact = self.nest.lower(self.decisions, sizes=known, reassociate=self._decided.reassociate).of_scalars
         outputs = {name: max(1, it.size) for name, it in exact._results(known).items()}
         return SizedKernel(exact.kernel, exact.source, exact._threads(known), outputs)
+
+    @cached_property
+    def of_scalars(self) -> LoweredNest:
+        """The same with arrays of scalars only, as the other nodes of a graph have them."""
+        scalars = frozenset(self._decided.scope.arrays)
+        return LoweredNest(self.nest, replace(self._decided, scalars=scalars)) if self._widths else self
 
     @cached_property
     def source(self) -> NestShader:
@@ -137,15 +153,27 @@ class LoweredNest:
             counts[axis] = f'"ceil_div({affine_text(affine)}, {inner})"'
         lines = [f"workgroups = [{', '.join(counts)}]", f"seed = {seed}", "", "[buffers]"]
         for array in nest.arrays:
-            shape = [f'"max(1, {affine_text(it)})"' for it in array.extents] or ["1"]
-            recipe = _RECIPES[array.type] if array.direction is Direction.IN else "output = {}"
-            lines.append(f"{array.name} = {{ shape = [{', '.join(shape)}], {recipe} }}")
+            shape = self._shape(array)
+            lines.append(f"{array.name} = {{ shape = [{', '.join(shape)}], {self.recipe(array)} }}")
         values = ", ".join(f"{name} = {size}" for name, size in known.items())
         lines += ["", "[[case]]", 'name = "tuned"', f"sizes = {{ {values} }}"]
         constants = self._constants(known)
         if constants:
             lines.append(f"constants = {{ {', '.join(f'{it} = {value}' for it, value in constants.items())} }}")
         return "\n".join(lines) + "\n"
+
+    def recipe(self, array: Array) -> str:
+        """What an array has at first, for a case file."""
+        if array.direction is Direction.IN:
+            return _RECIPES[array.type]
+        first = self.firsts().get(array.name)
+        return "output = {}" if first is None else f"output = {{}}, value = {first}"
+
+    def _shape(self, array: Array) -> list[str]:
+        """The extents in a case file; vectors are rows of their components."""
+        shape = [f'"max(1, {affine_text(it)})"' for it in array.extents] or ["1"]
+        width = self._widths.get(array.name, 1)
+        return shape if width == 1 else [*shape[:-1], f'"({affine_text(array.extents[-1])}) / {width}"', str(width)]
 
     def all_sizes(self, sizes: Sizes) -> dict[str, int]:
         """All sizes, with those that the kernel is for. Raises InputError for sizes that do not fit."""
@@ -171,28 +199,45 @@ class LoweredNest:
         for name, size in self._decided.sizes.items():
             if known[name] != size:
                 raise InputError(f"size {name!r} is {known[name]}, and the kernel is for {size}")
+        return self.dispatched(inputs, known, device=device, timeout=timeout, contract=contract)
+
+    def dispatched(
+        self,
+        inputs: Mapping[str, npt.NDArray[Any]],
+        known: Sizes,
+        *,
+        device: str,
+        timeout: float | None,
+        contract: bool,
+    ) -> dict[str, npt.NDArray[Any]]:
+        """The outputs by name. The inputs have the types and the shapes of the nest at these sizes, which are all."""
         results = self._results(known)
         workgroups = self.workgroups(known)
         if 0 in workgroups:
             return results
-        values = {name: _flat(it) for name, it in {**inputs, **results}.items()}
+        values = {name: self._flat(name, it) for name, it in {**inputs, **results}.items()}
         constants = self._constants(known)
         outputs = self.kernel.run(
             values, workgroups=workgroups, constants=constants, device=device, timeout=timeout, contract=contract
         )
-        return {name: outputs[name][: it.size].reshape(it.shape) for name, it in results.items()}
+        return {name: outputs[name].reshape(-1)[: it.size].reshape(it.shape) for name, it in results.items()}
+
+    def _flat(self, name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The elements as a buffer has them; one for an empty array, since WebGPU has no empty buffers."""
+        width = self._widths.get(name, 1)
+        flat = array.reshape(-1) if array.size else np.zeros(width, array.dtype)
+        return flat if width == 1 else flat.reshape(-1, width)
+
+    @cached_property
+    def _widths(self) -> dict[str, int]:
+        return vector_arrays(self._decided)
 
     def _results(self, sizes: Mapping[str, int]) -> dict[str, npt.NDArray[Any]]:
         return {
-            it.name: np.zeros(extents_of(it, sizes), DTYPES[it.type])
+            it.name: np.full(extents_of(it, sizes), self._decided.initial(it.name), DTYPES[it.type])
             for it in self._decided.nest.arrays
             if it.direction is Direction.OUT
         }
-
-
-def _flat(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The elements as a buffer has them; one for an empty array, since WebGPU has no empty buffers."""
-    return array.reshape(-1) if array.size else np.zeros(1, array.dtype)
 
 
 _RECIPES = {

@@ -1,0 +1,369 @@
+"""Splits a nest with partial levels into stages, which are dispatched one after the other.
+
+A partial level spreads a reduction over workgroups. In one stage each workgroup stores its part in an array; the stages
+that use the result load all parts and join them, along a dimension of its own: `j_part` for a level of `j`. That is a
+nest again, with an element of the array as the element, so that decisions about `j_part` are as those about any other
+dimension. What several stages use is computed in each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, count
+from typing import TypeAlias
+
+from ...ir.schedule.extents import value_of
+from ...ir.schedule.functions import COPY
+from ...ir.schedule.nodes import (
+    Affine,
+    Array,
+    Boundary,
+    Compute,
+    Constant,
+    Decisions,
+    Dimension,
+    Direction,
+    ElementType,
+    Execution,
+    Fby,
+    Last,
+    LevelName,
+    Load,
+    Map,
+    Nest,
+    Operand,
+    Statement,
+    Store,
+    Term,
+    Use,
+)
+from ...ir.schedule.reductions import Reduction
+from ...ir.schedule.scope import Scope, used_by
+from .decided import Decided
+from .tasks import Carry, Task, Write, demand_of, tasks_of
+from .vectors import vector_arrays
+
+Quotient: TypeAlias = tuple[Affine, int]
+"""A sum, to be divided by a number and rounded up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The stages of a nest, each a nest with decisions, in the order of their dispatches.
+
+    `part_sizes` are sizes that the stages have in addition: the numbers of parts along partial levels.
+    """
+
+    stages: tuple[Decided, ...]
+    part_sizes: Mapping[str, Quotient]
+
+    def with_part_sizes(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        """Sizes, with those of parts where they follow."""
+        return {**sizes, **_known(self.part_sizes, sizes)}
+
+
+def partial_level(decided: Decided, dimension: str) -> LevelName | None:
+    """The partial level of a dimension; there is at most one."""
+    names = [it for it in decided.names(dimension) if decided.execution(it) is Execution.PARTIAL]
+    return names[0] if names else None
+
+
+def part_dimensions(decided: Decided) -> dict[str, str]:
+    """For each dimension with a partial level along which something is carried, the dimension of its parts."""
+    names = _Names(decided.nest)
+    carried = {name for it in decided.tasks if isinstance(it, Carry) for name in it.on}
+    found = [it for it in decided.scope.dimensions if it in carried and partial_level(decided, it) is not None]
+    return {it: names.fresh(f"{it}_part") for it in found}
+
+
+def without_parts(decided: Decided) -> Decided:
+    """The decisions but for those about dimensions of parts, which the nest does not have."""
+    parts = set(part_dimensions(decided).values())
+    return replace(decided, decisions=_about(decided.decisions, lambda it: it not in parts, ())) if parts else decided
+
+
+def stages_of(decided: Decided) -> Stages:
+    """The stages of a nest; all values that are carried along partial levels may be accumulated in parts."""
+    if not part_dimensions(decided):
+        return Stages((decided,), {})
+    return _Split(decided).stages()
+
+
+def _known(quotients: Mapping[str, Quotient], sizes: Mapping[str, int]) -> dict[str, int]:
+    return {
+        name: -(-value_of(affine, sizes) // inner)
+        for name, (affine, inner) in quotients.items()
+        if all(it.name in sizes for it in affine.terms)
+    }
+
+
+def _about(decisions: Decisions, keeps: Callable[[str], bool], loads: Iterable[str]) -> Decisions:
+    """The decisions about some dimensions, and about all loads but some."""
+    return replace(
+        decisions,
+        dimensions=tuple(it for it in decisions.dimensions if keeps(it.dimension)),
+        order=tuple(it for it in decisions.order if keeps(it.dimension)),
+        stages=tuple(
+            it
+            for it in decisions.stages
+            if (it.at is None or keeps(it.at.dimension)) and not set(loads).intersection(it.loads)
+        ),
+        peeled=tuple(it for it in decisions.peeled if keeps(it)),
+    )
+
+
+def _with_whole_order(decided: Decided) -> Decisions:
+    """Decisions whose order, if there is one, has all loops: those over parts are innermost, unless it says more."""
+    order = decided.decisions.order
+    if not order:
+        return decided.decisions
+    loops = [it for name in decided.scope.dimensions for it in decided.sequential(name)]
+    return replace(decided.decisions, order=(*order, *(it for it in loops if it not in order)))
+
+
+@dataclass(slots=True)
+class _Names:
+    """The names that a nest has already."""
+
+    nest: Nest
+    taken: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        nest = self.nest
+        values = (it.name for it in nest.body if not isinstance(it, Store))
+        dimensions = (it.name for it in nest.dimensions)
+        self.taken = {nest.name, *nest.sizes, *dimensions, *(it.name for it in nest.arrays), *values}
+
+    def fresh(self, stem: str) -> str:
+        """A name that is not taken, and is from now on."""
+        chosen = next(it for it in chain([stem], (f"{stem}{number}" for number in count(1))) if it not in self.taken)
+        self.taken.add(chosen)
+        return chosen
+
+
+@dataclass(slots=True)
+class _Split:
+    whole: Decided
+    base: Decided = field(init=False)
+    names: _Names = field(init=False)
+    part_dimensions: dict[str, Dimension] = field(default_factory=dict[str, Dimension])
+    """By the dimensions that they are parts of."""
+    part_sizes: dict[str, Quotient] = field(default_factory=dict[str, Quotient])
+    arrays: dict[str, Array] = field(default_factory=dict[str, Array])
+    """The arrays of parts, by the carried values that they are parts of."""
+
+    def __post_init__(self) -> None:
+        self.base = without_parts(self.whole)
+        self.names = _Names(self.whole.nest)
+        for of, name in part_dimensions(self.whole).items():
+            self.names.taken.add(name)
+            self.part_dimensions[of] = Dimension(name, self.part_count(of))
+        for carry in filter(self.is_split, self.base.tasks):
+            assert isinstance(carry, Carry)
+            for fby in carry.fbys:
+                self.arrays[fby.name] = self.part_array(fby, carry)
+
+    def part_count(self, dimension: str) -> Affine:
+        """The number of parts: that of the level's iterations."""
+        level = partial_level(self.base, dimension)
+        assert level is not None
+        if level.level:
+            return Affine((), self.base.count(level) or 1)
+        name = self.names.fresh(f"{dimension}_parts")
+        self.part_sizes[name] = self.base.scope.dimensions[dimension].size, self.base.inner(dimension)
+        return Affine((Term(1, name),), 0)
+
+    def part_array(self, fby: Fby, carry: Carry) -> Array:
+        outer = self.base.scope.ordered(carry.dimensions - set(carry.on))
+        extents = [self.base.scope.dimensions[it].size for it in outer]
+        extents += [self.part_dimensions[it.dimension].size for it in self.partial_levels(carry)]
+        type = ElementType.U32 if fby.type is ElementType.BOOL else fby.type
+        return Array(Direction.OUT, self.names.fresh(f"{fby.name}_partials"), type, tuple(extents))
+
+    def partial_levels(self, carry: Carry) -> tuple[LevelName, ...]:
+        return tuple(it for it in self.base.joined(carry) if self.base.execution(it) is Execution.PARTIAL)
+
+    def is_split(self, task: Task) -> bool:
+        return isinstance(task, Carry) and bool(self.partial_levels(task))
+
+    # Stages
+
+    def stages(self) -> Stages:
+        numbers = self.numbers()
+        last = max(numbers[it] + self.is_split(it) for it in self.base.tasks)
+        made = [self.stage(number, numbers) for number in range(last + 1)]
+        widths = [(array.name, vector_arrays(it).get(array.name, 1)) for it in made for array in it.nest.arrays]
+        scalars = frozenset(name for name, width in widths if any(width != w for n, w in widths if n == name))
+        return Stages(tuple(replace(it, scalars=scalars) for it in made), self.part_sizes)
+
+    def numbers(self) -> dict[Task, int]:
+        """The stage of each task: after those of the parts that it needs joined."""
+        numbers: dict[Task, int] = dict.fromkeys(self.base.tasks, 0)
+        for _ in self.base.tasks:
+            for task in self.base.tasks:
+                used = demand_of(task, self.base.scope)
+                ends = [self.base.homes[it] for it in used.ends]
+                reads = [self.base.homes[it] for it in used.reads]
+                needed = [numbers[it] + self.is_split(it) for it in ends] + [numbers[it] for it in reads]
+                numbers[task] = max([numbers[task], *needed])
+        return numbers
+
+    def stage(self, number: int, numbers: Mapping[Task, int]) -> Decided:
+        tasks = [it for it in self.base.tasks if numbers[it] == number]
+        carries = [it for it in tasks if isinstance(it, Carry) and self.is_split(it)]
+        joined = {it for it in self.base.tasks if isinstance(it, Carry) and self.is_split(it) and numbers[it] < number}
+        body = _Body(self, [it.store for it in tasks if isinstance(it, Write)], carries, joined)
+        statements = body.statements()
+        nest = self.nest(statements, f"{self.whole.nest.name}_{number + 1}")
+        partials = {self.arrays[fby.name].name: self.partial_levels(it) for it in carries for fby in it.fbys}
+        sizes = {**self.whole.sizes, **_known(self.part_sizes, self.whole.sizes)}
+        absent = {it.name for it in self.whole.nest.body if isinstance(it, Load)} - {
+            it.name for it in statements if isinstance(it, Load)
+        }
+        iterated = {name for it in tasks_of(Scope(nest)) for name in it.dimensions}
+        decisions = _about(self.whole.decisions, iterated.__contains__, absent)
+        made = replace(self.whole, nest=nest, decisions=decisions, sizes=sizes, partials=partials)
+        return replace(made, decisions=_with_whole_order(made))
+
+    def nest(self, statements: Sequence[Statement], name: str) -> Nest:
+        whole = self.whole.nest
+        used = {it for statement in statements for it in _dimensions_in(statement)}
+        dimensions = [it for it in (*whole.dimensions, *self.part_dimensions.values()) if it.name in used]
+        directions = {
+            it.array: Direction.OUT if isinstance(it, Store) else Direction.IN
+            for it in statements
+            if isinstance(it, (Load, Store))
+        }
+        arrays = [
+            replace(it, direction=directions[it.name])
+            for it in (*whole.arrays, *self.arrays.values())
+            if it.name in directions
+        ]
+        carried = {it.name for it in statements if isinstance(it, Fby)}
+        combines = tuple(it for it in whole.combines if carried.issuperset(it.carried))
+        sizes = (*whole.sizes, *self.part_sizes)
+        return Nest(name, sizes, tuple(dimensions), tuple(arrays), tuple(statements), combines)
+
+
+def _dimensions_in(statement: Statement) -> Iterator[str]:
+    if isinstance(statement, Map):
+        yield from (name for it in statement.pairs for name in (it.source, it.target))
+    else:
+        yield from statement.dimensions
+
+
+@dataclass(slots=True)
+class _Body:
+    """The statements of a stage."""
+
+    split: _Split
+    stores: Sequence[Store]
+    carries: Sequence[Carry]
+    """Those whose parts the stage stores."""
+    joined: set[Carry]
+    """Those whose parts it may join."""
+    made: list[Statement] = field(default_factory=list[Statement])
+    begun: set[Reduction] = field(default_factory=set[Reduction])
+
+    def statements(self) -> list[Statement]:
+        needed = self.needed()
+        for statement in self.split.base.nest.body:
+            if isinstance(statement, Store):
+                self.made += [statement] if statement in self.stores else []
+            elif statement.name in needed:
+                self.made += [self.joined_last(statement) if self.is_joined(statement) else statement]
+        for carry in self.carries:
+            for fby in carry.fbys:
+                self.store_part(fby, carry)
+        return self.made
+
+    def is_joined(self, statement: Statement) -> bool:
+        """Whether a value is the last of a carried one whose parts are joined."""
+        return isinstance(statement, Last) and self.split.base.homes.get(statement.name) in self.joined
+
+    def needed(self) -> set[str]:
+        pending = [name for it in self.stores for name in used_by(it)]
+        pending += [fby.name for carry in self.carries for fby in carry.fbys]
+        found: set[str] = set()
+        while pending:
+            name = pending.pop()
+            if name not in found:
+                found.add(name)
+                pending += self.uses(name)
+        return found
+
+    def uses(self, name: str) -> Iterable[str]:
+        values = self.split.base.scope.values
+        value = values[name]
+        if isinstance(value, Last) and self.is_joined(value):
+            firsts = [it.first for it in self.split.base.reductions[value.value].fbys]
+            return [it.name for it in firsts if isinstance(it, Use)]
+        return (*used_by(value), value.next) if isinstance(value, Fby) else used_by(value)
+
+    def joined_last(self, last: Statement) -> Last:
+        """The last of a carried value, along the dimensions of its parts."""
+        assert isinstance(last, Last)
+        carry = self.split.base.homes[last.name]
+        on = tuple(self.split.part_dimensions[it.dimension].name for it in self.split.partial_levels(carry))
+        reduction = self.split.base.reductions[last.value]
+        if reduction not in self.begun:
+            self.begun.add(reduction)
+            self.join(reduction, carry, on)
+        return replace(last, dimensions=on)
+
+    def join(self, reduction: Reduction, carry: Carry, on: tuple[str, ...]) -> None:
+        """Statements that load parts and join them."""
+        outer = self.split.base.scope.ordered(carry.dimensions - set(carry.on))
+        parts = [self.load_part(fby, outer, on) for fby in reduction.fbys]
+        nexts: list[Statement] = []
+        results = self.results(reduction, parts, (*outer, *on), nexts)
+        for fby, result in zip(reduction.fbys, results, strict=True):
+            self.made.append(replace(fby, next=result, dimensions=on))
+        self.made += nexts
+
+    def load_part(self, fby: Fby, outer: tuple[str, ...], on: tuple[str, ...]) -> Use:
+        array = self.split.arrays[fby.name]
+        subscripts = tuple(Affine((Term(1, it),), 0) for it in (*outer, *on))
+        name = self.split.names.fresh(f"{fby.name}_part")
+        self.made.append(Load(name, array.type, array.name, subscripts, Boundary.INSIDE, (*outer, *on)))
+        return Use(name) if array.type is fby.type else self.compute("bool", fby.type, (Use(name),), (*outer, *on))
+
+    def compute(self, function: str, type: ElementType, operands: tuple[Operand, ...], on: tuple[str, ...]) -> Use:
+        name = self.split.names.fresh("t")
+        self.made.append(Compute(name, type, function, operands, on))
+        return Use(name)
+
+    def results(
+        self, reduction: Reduction, parts: Sequence[Use], on: tuple[str, ...], made: list[Statement]
+    ) -> list[str]:
+        """What carried values are after a part has been joined to them; adds the statements that compute it."""
+        fbys, join, fresh = reduction.fbys, reduction.join, self.split.names.fresh
+        if isinstance(join, str):
+            name = fresh("t")
+            made.append(Compute(name, fbys[0].type, join, (Use(fbys[0].name), parts[0]), on))
+            return [name]
+        known: dict[str, Operand] = {name: Use(fby.name) for name, fby in zip(join.left, fbys, strict=True)}
+        known.update(zip(join.right, parts, strict=True))
+
+        def value(operand: Operand) -> Operand:
+            return operand if isinstance(operand, Constant) else known[operand.name]
+
+        for it in join.body:
+            assert isinstance(it, Compute)
+            name = fresh("t")
+            made.append(Compute(name, it.type, it.function, tuple(map(value, it.operands)), on))
+            known[it.name] = Use(name)
+        pairs = zip(fbys, join.results, strict=True)
+        copies = [Compute(fresh("t"), fby.type, COPY, (value(it),), on) for fby, it in pairs]
+        made += copies
+        return [it.name for it in copies]
+
+    def store_part(self, fby: Fby, carry: Carry) -> None:
+        outer = self.split.base.scope.ordered(carry.dimensions - set(carry.on))
+        array = self.split.arrays[fby.name]
+        name = self.split.names.fresh(f"{fby.name}_end")
+        self.made.append(Last(name, fby.type, fby.name, fby.dimensions))
+        value = Use(name) if array.type is fby.type else self.compute("u32", array.type, (Use(name),), outer)
+        subscripts = tuple(Affine((Term(1, it),), 0) for it in outer)
+        self.made.append(Store(array.name, subscripts, value, outer))
