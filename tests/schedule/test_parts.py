@@ -65,16 +65,16 @@ def test_atomic_levels(device: str) -> None:
     values = nest.load("x", "i32", [i, j])
     for name, function, first in (("total", "+", 5), ("least", "min", None), ("bits", "^", None)):
         nest.store(name, nest.reduce(function, values, on=[j], first=first), [i])
-    for decisions in points if device == "cpu" else points[:1]:
-        lowered = nest.lower(decisions)
+    kernels = [nest.lower(it) for it in points]
+    for lowered in kernels if device == "cpu" else kernels[:1]:
         for array in (x, x[:, :0], x[:0]) if device == "cpu" else (x,):
             expected = nest.run({"x": array})
             results = lowered.run({"x": array}, device=device)
             assert {name: it.tolist() for name, it in results.items()} == {
                 name: it.tolist() for name, it in expected.items()
-            }, decisions
-    assert "// total is 5 before the dispatch\n" in lowered.wgsl
-    assert 'total = { shape = ["max(1, rows)"], output = {}, value = 5 }' in lowered.toml({"rows": 3, "columns": 9})
+            }, lowered.decisions
+    assert "// total is 5 before the dispatch\n" in kernels[0].wgsl
+    assert 'total = { shape = ["max(1, rows)"], output = {}, value = 5 }' in kernels[0].toml({"rows": 3, "columns": 9})
 
 
 def recipes() -> Nest:
