@@ -7,7 +7,7 @@ in the order of the decisions; without one, dimension by dimension as they are d
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import Final
@@ -25,6 +25,7 @@ from ...ir.schedule.nodes import (
     LevelName,
     Load,
     Nest,
+    Stage,
     Store,
     Term,
     Use,
@@ -79,7 +80,9 @@ class Decided:
     partials: Mapping[str, tuple[LevelName, ...]] = field(default_factory=dict[str, tuple[LevelName, ...]])
     """The arrays that get a part of each workgroup, with the levels whose iterations are the last subscripts of it."""
     scalars: frozenset[str] = frozenset()
-    """Arrays that are bound as scalars, although all accesses may be vectors: other stages have other accesses."""
+    """Arrays that are bound as scalars, although all accesses may be vectors: other stages, or the
+    other nodes of a graph, have other accesses.
+    """
 
     @cached_property
     def scope(self) -> Scope:
@@ -119,7 +122,9 @@ class Decided:
         """All levels, outermost first."""
         listed = [it.dimension for it in self.decisions.dimensions]
         dimensions = [*listed, *(it for it in self.levels if it not in listed)]
-        at_once = [it for kind in AT_ONCE for name in dimensions for it in self._of_kind(name, kind)]
+        grid = dict.fromkeys(it for it in (*self.decisions.grid, *dimensions) if it in self.levels)
+        at_once = [it for name in grid for it in self._of_kind(name, Execution.WORKGROUP)]
+        at_once += [it for name in dimensions for it in self._of_kind(name, Execution.INVOCATION)]
         rest = [it for name in self.levels for it in self._names(name) if self.kind(it) not in AT_ONCE]
         return (*at_once, *(self.decisions.order or rest))
 
@@ -218,6 +223,18 @@ class Decided:
         """Whether the levels may have more iterations than the dimension."""
         size, inner = self.size(dimension), self.inner(dimension)
         return inner > 1 and (size is None or size % inner > 0)
+
+    @cached_property
+    def stages(self) -> tuple[Stage, ...]:
+        """The copies in workgroup memory, with the loads of an array in the place of its name."""
+        loads: dict[str, list[str]] = {}
+        for it in self.nest.body:
+            if isinstance(it, Load):
+                loads.setdefault(it.array, []).append(it.name)
+        return tuple(
+            replace(it, loads=tuple(load for name in it.loads for load in loads.get(name, [name])))
+            for it in self.decisions.stages
+        )
 
     def is_inside(self, load: Load, position: int, indices: Mapping[str, str]) -> bool:
         """Whether a subscript is known to be inside of its array for all iterations, with some indices for others."""

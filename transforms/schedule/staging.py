@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from math import prod
 
 from ...ir.core import nodes as c
 from ...ir.core.builder import u32
@@ -32,7 +33,7 @@ class Staging:
 
     def __post_init__(self) -> None:
         decided = self.addresses.decided
-        for stage in decided.decisions.stages:
+        for stage in decided.stages:
             tile = tile_of(stage, decided)
             self.tiles.update(dict.fromkeys(stage.loads, tile))
             store = scalar_type(tile.loads[0].type)
@@ -105,23 +106,26 @@ class Staging:
 
     def _numbered(self) -> tuple[int, Value]:
         """The invocations of a workgroup, and the number of this one, along x first."""
+        return prod(self.addresses.decided.workgroup_size()), self.addresses.memo("lane", self._lane)
+
+    def _lane(self) -> Value:
         decided, frame = self.addresses.decided, self.addresses.frame
-        size = decided.workgroup_size()
-        total, number = 1, u32(0)
-        lane: Value = number
+        lane: Value = u32(0)
         for axis in sorted(set(decided.axes(Execution.INVOCATION).values())):
-            scaled = frame.binary(BinaryOp.MULTIPLY, frame.builtin(Execution.INVOCATION, axis), u32(total))
+            before = u32(prod(decided.workgroup_size()[:axis]))
+            scaled = frame.binary(BinaryOp.MULTIPLY, frame.builtin(Execution.INVOCATION, axis), before)
             lane = frame.binary(BinaryOp.ADD, lane, scaled)
-            total *= size[axis]
-        return total, lane
+        if isinstance(lane, c.Binary):
+            lane.name = frame.name("lane")
+        return lane
 
     def _element(self, tile: Tile, offset: Value) -> Value:
         at = self.addresses.frame.binary(BinaryOp.ADD, self.places[tile.stage], offset)
         return self.addresses.frame.builder.access(self.memory[tile.stage], [at])
 
     def _offset(self, tile: Tile, coordinates: Sequence[Value]) -> Value:
-        frame, total = self.addresses.frame, u32(0)
-        offset: Value = total
+        frame = self.addresses.frame
+        offset: Value = u32(0)
         for stride, coordinate in zip(tile.strides, coordinates, strict=True):
             offset = frame.binary(BinaryOp.ADD, offset, frame.binary(BinaryOp.MULTIPLY, coordinate, u32(stride)))
         return offset
@@ -154,8 +158,8 @@ class Staging:
 
     def _coordinate(self, subscript: Affine, distance: int, tile: Tile) -> Value:
         """Where in the tile a subscript is: at `distance` from the first one, plus what shared levels contribute."""
-        frame, total = self.addresses.frame, u32(0)
-        sum: Value = total
+        frame = self.addresses.frame
+        place: Value = u32(distance)
         for term in subscript.terms:
             if term.name in frame.sizes:
                 continue
@@ -164,5 +168,5 @@ class Staging:
                 last = span(term.name, tile.stage, self.addresses.decided) - 1
                 part = frame.binary(BinaryOp.SUBTRACT, u32(last), part)
             scaled = frame.binary(BinaryOp.MULTIPLY, u32(abs(term.coefficient)), part)
-            sum = frame.binary(BinaryOp.ADD, sum, scaled)
-        return frame.binary(BinaryOp.ADD, sum, u32(distance))
+            place = frame.binary(BinaryOp.ADD, scaled, place)
+        return place

@@ -25,7 +25,7 @@ def vector_arrays(decided: Decided) -> dict[str, int]:
         if isinstance(it, Map)
         for load in demand(used_by(it), decided.scope).loads
     }
-    staged = {load for stage in decided.decisions.stages for load in stage.loads}
+    staged = {load for stage in decided.stages for load in stage.loads}
     widths: dict[str, set[int]] = {}
     for it in decided.nest.body:
         if isinstance(it, (Load, Store)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +99,13 @@ class LoweredNest:
         return call_on_ports(self, arrays, sizes=sizes)
 
     def at_sizes(self, sizes: Sizes) -> SizedKernel:
-        """The kernel with what a node of a graph needs for these sizes. Raises InputError for sizes that do not fit."""
+        """The kernel with what a node of a graph needs for these sizes. Raises InputError for sizes that do not fit.
+
+        Its arrays are of scalars, as those of other nodes are.
+        """
+        if self._widths:
+            scalars = frozenset(self._decided.scope.arrays)
+            return LoweredNest(self.nest, replace(self._decided, scalars=scalars)).at_sizes(sizes)
         known = self.all_sizes(sizes)
         for name, first in self.firsts().items():
             raise InputError(f"atomic operations in {name!r} begin with {first}; in a graph, outputs are 0 at first")
