@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ..base.errors import InputError
 from ..graph_calls import call_on_ports
 from ..ir.core.nodes import Module
+from ..ir.dataflow.nodes import Constant, IntegerLiteral, NestShader
 from ..ir.schedule.extents import extents_of, size_mistakes, value_of
 from ..ir.schedule.interp import DTYPES
 from ..ir.schedule.nodes import Affine, Array, Decisions, Direction, ElementType, Execution
@@ -43,6 +44,11 @@ class LoweredNest:
     def decisions(self) -> Decisions:
         """The decisions."""
         return self._decided.decisions
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The sizes for which alone the kernel is right; others are overrides."""
+        return self._decided.sizes
 
     @property
     def _text(self) -> str:
@@ -99,18 +105,25 @@ class LoweredNest:
         return call_on_ports(self, arrays, sizes=sizes)
 
     def at_sizes(self, sizes: Sizes) -> SizedKernel:
-        """The kernel with what a node of a graph needs for these sizes. Raises InputError for sizes that do not fit.
-
-        Its arrays are of scalars, as those of other nodes are.
-        """
-        if self._widths:
-            scalars = frozenset(self._decided.scope.arrays)
-            return LoweredNest(self.nest, replace(self._decided, scalars=scalars)).at_sizes(sizes)
+        """The kernel for these sizes alone, as a node of a graph. Raises InputError for sizes that do not fit."""
         known = self.all_sizes(sizes)
         for name, first in self.firsts().items():
             raise InputError(f"atomic operations in {name!r} begin with {first}; in a graph, outputs are 0 at first")
-        outputs = {name: max(1, it.size) for name, it in self._results(known).items()}
-        return SizedKernel(self.kernel, self._threads(known), self._constants(known), outputs)
+        exact = self.nest.lower(self.decisions, sizes=known, reassociate=self._decided.reassociate).of_scalars()
+        outputs = {name: max(1, it.size) for name, it in exact._results(known).items()}
+        return SizedKernel(exact.kernel, exact.source, exact._threads(known), outputs)
+
+    def of_scalars(self) -> LoweredNest:
+        """The same with arrays of scalars only, as other nodes of graphs have them."""
+        if not self._widths:
+            return self
+        return LoweredNest(self.nest, replace(self._decided, scalars=frozenset(self._decided.scope.arrays)))
+
+    @cached_property
+    def source(self) -> NestShader:
+        """What its shader is made from, as texts."""
+        sizes = (Constant(name, IntegerLiteral(size)) for name, size in self._decided.sizes.items())
+        return NestShader(print_nest(self._decided.nest), self._text, tuple(sizes), self._decided.reassociate)
 
     def _threads(self, sizes: Sizes) -> tuple[int, ...]:
         """The invocations that a dispatch needs along each axis: whole workgroups, but where each invocation executes

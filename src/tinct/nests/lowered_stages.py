@@ -65,6 +65,10 @@ class LoweredStages(LoweredNest):
         del sizes
         raise self._several()
 
+    def of_scalars(self) -> LoweredNest:
+        """Raises InputError, since a node of a graph is one kernel."""
+        raise self._several()
+
     def _several(self) -> InputError:
         names = ", ".join(it.entry for it in self.stages)
         return InputError(f"nest {self.nest.name!r} has partial levels, and so several kernels: {names}; see .stages")
