@@ -217,6 +217,9 @@ def test_dimensions_of_parts_are_decided_about() -> None:
     point = "j: partial * loop(4)\nj_part: loop * invocation(8)\norder: i.0, j.1"
     assert found(ROW_SUMS, point, reassociate=True) == []
     assert found(ROW_SUMS, point)[0][0] == "parts"
+    spread = "i: workgroup\n" + point.replace("i.0, ", "")
+    assert found(ROW_SUMS, spread + "\ngrid j, i", reassociate=True) == []
+    assert found(ROW_SUMS, spread + "\ngrid j", reassociate=True)[0][0] == "grid"
     missing = "there is no dimension 'j_part'"
     assert found(ROW_SUMS, point.replace("partial", "workgroup"), reassociate=True)[0][1].startswith(missing)
     assert found(ROW_SUMS, point.replace("(8)", "(512)"), reassociate=True)[0][0] == "workgroup-size"

@@ -368,7 +368,7 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
 )
 
 
-_OF_WHOLE_NESTS: Final = ("stages", "peel", "parts")
+_OF_WHOLE_NESTS: Final = ("stages", "peel", "grid", "parts")
 
 
 def illegal(decided: Decided) -> list[tuple[str, str]]:

@@ -99,7 +99,7 @@ def _known(quotients: Mapping[str, Quotient], sizes: Mapping[str, int]) -> dict[
 
 
 def _about(decisions: Decisions, keeps: Callable[[str], bool], loads: Iterable[str]) -> Decisions:
-    """The decisions about some dimensions, and about all loads but some."""
+    """The decisions about some dimensions, and about all loads and arrays but some."""
     return replace(
         decisions,
         dimensions=tuple(it for it in decisions.dimensions if keeps(it.dimension)),
@@ -110,16 +110,22 @@ def _about(decisions: Decisions, keeps: Callable[[str], bool], loads: Iterable[s
             if (it.at is None or keeps(it.at.dimension)) and not set(loads).intersection(it.loads)
         ),
         peeled=tuple(it for it in decisions.peeled if keeps(it)),
+        grid=tuple(it for it in decisions.grid if keeps(it)),
     )
 
 
-def _with_whole_order(decided: Decided) -> Decisions:
-    """Decisions whose order, if there is one, has all loops: those over parts are innermost, unless it says more."""
-    order = decided.decisions.order
-    if not order:
-        return decided.decisions
-    loops = [it for name in decided.scope.dimensions for it in decided.sequential(name)]
-    return replace(decided.decisions, order=(*order, *(it for it in loops if it not in order)))
+def _completed(decided: Decided) -> Decisions:
+    """Decisions whose order and grid, if there are any, have all levels. Those over parts are innermost in the order,
+    and outermost in the grid, unless these say more.
+    """
+    order, grid = decided.decisions.order, decided.decisions.grid
+    if order:
+        loops = [it for name in decided.scope.dimensions for it in decided.sequential(name)]
+        order = *order, *(it for it in loops if it not in order)
+    if grid:
+        spread = [it.dimension for it in decided.axes(Execution.WORKGROUP)]
+        grid = *(it for it in spread if it not in grid), *grid
+    return replace(decided.decisions, order=order, grid=grid)
 
 
 @dataclass(slots=True)
@@ -218,13 +224,11 @@ class _Split:
         nest = self.nest(statements, f"{self.whole.nest.name}_{number + 1}")
         partials = {self.arrays[fby.name].name: self.partial_levels(it) for it in carries for fby in it.fbys}
         sizes = {**self.whole.sizes, **_known(self.part_sizes, self.whole.sizes)}
-        absent = {it.name for it in self.whole.nest.body if isinstance(it, Load)} - {
-            it.name for it in statements if isinstance(it, Load)
-        }
+        absent = _loads_of(self.whole.nest.body) - _loads_of(statements)
         iterated = {name for it in tasks_of(Scope(nest)) for name in it.dimensions}
         decisions = _about(self.whole.decisions, iterated.__contains__, absent)
         made = replace(self.whole, nest=nest, decisions=decisions, sizes=sizes, partials=partials)
-        return replace(made, decisions=_with_whole_order(made))
+        return replace(made, decisions=_completed(made))
 
     def nest(self, statements: Sequence[Statement], name: str) -> Nest:
         whole = self.whole.nest
@@ -244,6 +248,11 @@ class _Split:
         combines = tuple(it for it in whole.combines if carried.issuperset(it.carried))
         sizes = (*whole.sizes, *self.part_sizes)
         return Nest(name, sizes, tuple(dimensions), tuple(arrays), tuple(statements), combines)
+
+
+def _loads_of(statements: Iterable[Statement]) -> set[str]:
+    """The loads among statements, and the arrays that they are from."""
+    return {name for it in statements if isinstance(it, Load) for name in (it.name, it.array)}
 
 
 def _dimensions_in(statement: Statement) -> Iterator[str]:

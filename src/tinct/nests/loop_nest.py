@@ -210,4 +210,4 @@ def parse_nest(text: str) -> ParsedNest:
 def lowered_nest(source: NestShader) -> LoweredNest:
     """The nest with decisions that a shader of a graph is made from. Raises InputError for one that breaks a rule."""
     sizes = {it.name: int(it.value.value) for it in source.sizes}
-    return parse_nest(source.nest).lower(source.decisions, sizes=sizes, reassociate=source.reassociate).of_scalars
+    return parse_nest(source.nest).lower(source.decisions, sizes=sizes, reassociate=source.reassociate).of_scalars()

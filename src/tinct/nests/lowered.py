@@ -109,15 +109,15 @@ class LoweredNest:
         known = self.all_sizes(sizes)
         for name, first in self.firsts().items():
             raise InputError(f"atomic operations in {name!r} begin with {first}; in a graph, outputs are 0 at first")
-        exact = self.nest.lower(self.decisions, sizes=known, reassociate=self._decided.reassociate).of_scalars
+        exact = self.nest.lower(self.decisions, sizes=known, reassociate=self._decided.reassociate).of_scalars()
         outputs = {name: max(1, it.size) for name, it in exact._results(known).items()}
         return SizedKernel(exact.kernel, exact.source, exact._threads(known), outputs)
 
-    @cached_property
     def of_scalars(self) -> LoweredNest:
-        """The same with arrays of scalars only, as the other nodes of a graph have them."""
-        scalars = frozenset(self._decided.scope.arrays)
-        return LoweredNest(self.nest, replace(self._decided, scalars=scalars)) if self._widths else self
+        """The same with arrays of scalars only, as other nodes of graphs have them."""
+        if not self._widths:
+            return self
+        return LoweredNest(self.nest, replace(self._decided, scalars=frozenset(self._decided.scope.arrays)))
 
     @cached_property
     def source(self) -> NestShader:

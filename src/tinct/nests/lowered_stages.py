@@ -65,7 +65,6 @@ class LoweredStages(LoweredNest):
         del sizes
         raise self._several()
 
-    @cached_property
     def of_scalars(self) -> LoweredNest:
         """Raises InputError, since a node of a graph is one kernel."""
         raise self._several()
