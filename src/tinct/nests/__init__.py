@@ -2,12 +2,14 @@
 
 - `builder`: `Nest`, built value by value. `values`: dimensions, sums of sizes and indices, and values. `places`: lines
   of the user's Python.
-- `loop_nest`: what all nests can do. `lowered`: a nest with decisions: WGSL, a case file, dispatches.
+- `loop_nest`: what all nests can do. `lowered`: a nest with decisions: WGSL, a case file, dispatches. `tuned`: the
+  fastest one that `tuning` found, with `tune_options`.
 """
 
 from .builder import Nest
 from .loop_nest import LoopNest, ParsedNest, parse_nest
 from .lowered import LoweredNest
+from .tuned import TunedNest
 from .values import Carried, Dim, Sum, Value
 
-__all__ = ["Carried", "Dim", "LoopNest", "LoweredNest", "Nest", "ParsedNest", "Sum", "Value", "parse_nest"]
+__all__ = ["Carried", "Dim", "LoopNest", "LoweredNest", "Nest", "ParsedNest", "Sum", "TunedNest", "Value", "parse_nest"]

@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InputError
+from ..ir.core.interp import run
 from ..ir.core.nodes import Module
-from ..ir.schedule.extents import extents_of, size_mistakes, value_of
+from ..ir.schedule.extents import extents_of, value_of
 from ..ir.schedule.interp import DTYPES
 from ..ir.schedule.nodes import Affine, Decisions, Direction, ElementType, Execution
 from ..ir.schedule.text import affine_text, print_decisions, print_nest
+from ..ir.types import BindingPoint
 from ..kernel import Kernel
 from ..passes import wgsl_of
 from ..shader import load
@@ -75,6 +77,10 @@ class LoweredNest:
             counts[axis] = -(-value_of(affine, sizes) // inner)
         return counts[0], counts[1], counts[2]
 
+    def dispatch(self, sizes: Sizes) -> tuple[Kernel, tuple[int, int, int]]:
+        """The kernel, and the numbers of workgroups of a dispatch."""
+        return self.kernel, self.workgroups(sizes)
+
     def _grid(self) -> Iterator[tuple[int, Affine, int]]:
         """Axes of the grid, each with the size that it covers, and how much of that a workgroup covers."""
         for name, axis in self._decided.axes(Execution.WORKGROUP).items():
@@ -90,7 +96,7 @@ class LoweredNest:
         Raises InputError for sizes that do not fit.
         """
         nest = self._decided.nest
-        known = self._all_sizes(sizes)
+        known = self.nest.all_sizes({**self._decided.sizes, **self.nest.known_sizes(sizes)})
         counts = ['"1"', '"1"', '"1"']
         for axis, affine, inner in self._grid():
             counts[axis] = f'"ceil_div({affine_text(affine)}, {inner})"'
@@ -109,15 +115,6 @@ class LoweredNest:
     @property
     def _overrides(self) -> tuple[str, ...]:
         return tuple(self.kernel.shader.overrides)
-
-    def _all_sizes(self, sizes: Sizes) -> dict[str, int]:
-        known = {**self._decided.sizes, **self.nest.known_sizes(sizes)}
-        missing = [it for it in self._decided.nest.sizes if it not in known]
-        if missing:
-            raise InputError(f"size {missing[0]!r} is missing")
-        for mistake in size_mistakes(self._decided.scope, known):
-            raise InputError(f"nest {self.nest.name!r}: {mistake}")
-        return {it: known[it] for it in self._decided.nest.sizes}
 
     def run(
         self,
@@ -143,6 +140,30 @@ class LoweredNest:
             values, workgroups=workgroups, constants=constants, device=device, timeout=timeout, contract=contract
         )
         return {name: outputs[name][: it.size].reshape(it.shape) for name, it in results.items()}
+
+    def interpreted(
+        self, inputs: Mapping[str, npt.NDArray[Any]], sizes: Sizes, *, timeout: float | None = None
+    ) -> dict[str, npt.NDArray[Any]]:
+        """The outputs by name, of core IR in its interpreter, without WGSL in between: cheap for a few elements.
+
+        `inputs` have the types and shapes of the nest at these sizes, which are all of its sizes. Raises DeviceError.
+        """
+        results = self._results(sizes)
+        workgroups = self.workgroups(sizes)
+        if 0 in workgroups:
+            return results
+        flat = {name: _flat(it) for name, it in {**inputs, **results}.items()}
+        buffers = {
+            BindingPoint(0, number): bytearray(flat[it.name].tobytes())
+            for number, it in enumerate(self._decided.nest.arrays)
+        }
+        names = {it.name: number for number, it in enumerate(self._decided.nest.arrays)}
+        overrides = {it: sizes[it] for it in sizes if it not in self._decided.sizes}
+        run(self.core, self.nest.name, buffers, workgroups, overrides, timeout=timeout)
+        return {
+            name: np.frombuffer(buffers[BindingPoint(0, names[name])], it.dtype)[: it.size].reshape(it.shape)
+            for name, it in results.items()
+        }
 
     def _results(self, sizes: Mapping[str, int]) -> dict[str, npt.NDArray[Any]]:
         return {
