@@ -24,6 +24,7 @@ from ..ir.schedule.text import parse, parse_decisions, print_nest
 from ..ir.schedule.verify import VerifyError, check
 from ..ir.tokens import TextError
 from ..transforms.schedule.decided import Decided
+from ..transforms.schedule.join import NotJoinable, join
 from ..transforms.schedule.legality import illegal
 from .lowered import LoweredNest
 from .tune_options import TuneOptions
@@ -131,6 +132,23 @@ class LoopNest(ABC):
         for mistake in size_mistakes(Scope(self.ir), known):
             raise InputError(f"nest {self.name!r}: {mistake}")
         return {it: known[it] for it in self.ir.sizes}
+
+    def then(self, second: LoopNest, arrays: Mapping[str, str]) -> ParsedNest:
+        """The nest that does what this one does and then `second`, without the arrays between them.
+
+        `arrays` has inputs of the second nest by the outputs of this one that they are. Either the second loads each
+        element in the iteration in which this one stores it; or this one carries no values, so that its elements can be
+        computed wherever they are loaded. The names of this nest stay if it carries values, else those of the
+        second, and decisions for that one are decisions for the new nest. Names of the other that both have get a
+        number. Raises InputError, which says why two nests cannot be one.
+        """
+        if not isinstance(cast("object", second), LoopNest):
+            raise InputError(f"expected a nest, not {shown(second)}")
+        names = {it: name_of(to, "an input", "x") for it, to in mapping_of(arrays, "arrays", ("y",)).items()}
+        try:
+            return ParsedNest(join(self.ir, second.ir, names).nest)
+        except NotJoinable as error:
+            raise InputError(f"{self.name!r} and {second.name!r} stay two nests: {error}") from None
 
     def known_sizes(self, sizes: Sizes | None) -> dict[str, int]:
         """Sizes as numbers. Raises InputError for other names, and for what is no size."""
