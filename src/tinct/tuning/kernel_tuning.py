@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from ..compare import EXACT, Tolerance, compare
 from ..ir.hints import unknown_name
 from ..kernel import Kernel
 from ..shader import load
-from .bench import Bench, Dispatched, first_line
+from .bench import PATIENCE, Bench, Dispatched, first_line
 from .devices import checked_device
 from .overrides import OverrideSpace, Point
 from .search import Found, Progress, Rejected, Search
@@ -38,6 +39,8 @@ class KernelTask:
     case_name: str | None = None
     device: str = "cpu"
     contract: bool = False
+    patience: float = PATIENCE
+    """Seconds that compiling and a first run may take."""
 
     def case(self, constants: Mapping[str, Constant] | None = None) -> Case:
         """The case, with other constants. Raises CaseError."""
@@ -76,6 +79,8 @@ def tune_kernel(
     Raises InputError, ShaderError, DeviceError if no values work, and KeyboardInterrupt if nothing was found by then.
     """
     checked_device(task.device)
+    if not 0 < seconds < inf:
+        raise InputError(f"seconds is a number above 0, not {seconds}")
     space = task.space()
     problem = KernelProblem(task)
     with problem.bench:
@@ -120,7 +125,9 @@ class KernelProblem:
         values = self._inputs
         written = [it.name for it in self.task.kernel.bindings if it.is_written]
         restored = [it for it in written if _has_content(self._arrays[it])]
-        return Bench(self.task.device, values, contract=self.task.contract, restored=restored)
+        return Bench(
+            self.task.device, values, contract=self.task.contract, restored=restored, patience=self.task.patience
+        )
 
     @cached_property
     def _outputs(self) -> dict[str, Tolerance]:

@@ -41,6 +41,8 @@ _FLOATS: Final = (ElementType.F32, ElementType.F16)
 _AMPLITUDES: Final = (1000, 100, 10, 3, 1)
 _ODD: Final = (5, 19, 3, 11, 2)
 """Small sizes that no factor divides."""
+_COPYING: Final = ("min", "max", "select", "copy")
+"""Functions whose result is one of the operands."""
 _MOST_VALUES: Final = 100
 """Values of a nest of which magnitudes are found."""
 _MOST_POINTS: Final = 6000
@@ -131,7 +133,8 @@ def _points(nest: Nest, sizes: Mapping[str, int]) -> int:
 def _is_exact(scope: Scope, sizes: Mapping[str, int], amplitude: int) -> bool:
     """Whether no float is rounded if inputs are whole numbers up to the amplitude."""
     bounds = _Magnitudes(scope, sizes, amplitude)
-    floats = [it for it in scope.values.values() if it.type in _FLOATS]
+    results = [it for it in scope.values.values() if isinstance(it, Compute) and it.function not in _COPYING]
+    floats = [it for it in results if it.type in _FLOATS]
     if len(floats) > _MOST_VALUES:
         return False
     return all(bounds.of(it.name, {}) <= _EXACT_UP_TO[it.type] for it in floats)
@@ -190,7 +193,7 @@ class _Magnitudes:
             return grown[1]
         step = grown[2] - grown[1]
         iterations = prod(self._extents[it] for it in fby.dimensions)
-        return grown[1] + iterations * step if grown[3] - grown[2] <= step < inf else inf
+        return grown[1] + (iterations - 1) * step if grown[3] - grown[2] <= step < inf else inf
 
 
 def _result(function: str, operands: list[float]) -> float:
