@@ -39,6 +39,7 @@ from ..ir.tokens import TextError
 from ..kernel import Kernel
 from ..reflection import BindingInfo
 from ..sessions.calls import Constants
+from ..sized_kernel import KernelOfSizes
 from .edge_checks import EdgeWarning
 from .executable import Executable
 from .host_functions import HostFunction, host
@@ -152,7 +153,7 @@ class Graph(Executable):
 
     def node(
         self,
-        function: Kernel | Graph | GraphProgram | HostFunction | Callable[..., Any],
+        function: Kernel | KernelOfSizes | Graph | GraphProgram | HostFunction | Callable[..., Any],
         *,
         threads: Extents | None = None,
         workgroups: Extents | None = None,
@@ -162,6 +163,7 @@ class Graph(Executable):
         repeat: Number | None = None,
         inputs: Mapping[str, str] | None = None,
         outputs: Mapping[str, str] | None = None,
+        sizes: Mapping[str, int] | None = None,
         name: str | None = None,
     ) -> Node:
         """Add a node that executes a kernel, another graph, or a Python function on the host.
@@ -172,10 +174,17 @@ class Graph(Executable):
         `capacity` is the most invocations of a kernel if a node writes their number: more are an error, and a run on
         the CPU or a GPU does not wait for the number. With `repeat`, a graph is executed that often: after each
         execution, outputs become the inputs of the same names; with 0, these are the outputs. A function is one of
-        `tinct.host`, or any other, with the types of its `inputs` and `outputs` as there.
+        `tinct.host`, or any other, with the types of its `inputs` and `outputs` as there. A nest with decisions is the
+        kernel that it is for these `sizes`, which give its extents; its outputs begin as zeros.
 
         Raises InputError.
         """
+        if isinstance(function, KernelOfSizes):
+            if any(it is not None for it in (threads, workgroups, constants, capacity, repeat, inputs, outputs)):
+                raise InputError("a nest has sizes, which give its extents and overrides, and nothing else")
+            return self._nest_node(function, {} if sizes is None else sizes, name)
+        if sizes is not None:
+            raise InputError("sizes are for nests")
         if not isinstance(function, (Kernel, Graph, GraphProgram, HostFunction)):
             function = _as_host(function, inputs, outputs)
         elif inputs is not None or outputs is not None:
@@ -255,6 +264,13 @@ class Graph(Executable):
             self.state.connect(BindOutput(end, name, streaming=streams))
 
     # Parts of building
+
+    def _nest_node(self, nest: KernelOfSizes, sizes: Mapping[str, int], name: str | None) -> Node:
+        sized = nest.at_sizes(sizes)
+        node = self.node(sized.kernel, threads=sized.threads, constants=sized.constants, name=name)
+        for output, count in sized.outputs.items():
+            self.bind_input(Zeros((count,), None), node[output])
+        return node
 
     def structures_of(self, node: str) -> tuple[str, ...]:
         """The uniform structures of a node whose members are ports."""

@@ -12,6 +12,7 @@ from ..ir.dataflow.nodes import CreateEdge, Endpoint, Replication
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import shown
 from ..kernel import Kernel
+from ..sized_kernel import KernelOfSizes
 from .builder import WORDS, Graph, Node, Source
 from .host_functions import HostFunction
 from .operands import Input, Part, Port
@@ -115,15 +116,17 @@ class _Trace:
         constants: Any = None,
         capacity: Any = None,
         repeat: Any = None,
+        sizes: Any = None,
     ) -> dict[str, TracedPort]:
         node = self._graph.node(
-            cast("Kernel | Graph | GraphProgram | HostFunction", callee),
+            cast("Kernel | KernelOfSizes | Graph | GraphProgram | HostFunction", callee),
             threads=threads,
             workgroups=workgroups,
             instances=instances,
             constants=constants,
             capacity=capacity,
             repeat=repeat,
+            sizes=sizes,
         )
         for name, value in _by_port(node, mapping_of(buffers, "buffers", node.inputs)):
             self._give(value, self._checked(node, name))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InputError
+from ..graph_calls import call_on_ports
 from ..ir.core.interp import run
 from ..ir.core.nodes import Module
 from ..ir.schedule.extents import extents_of, value_of
@@ -20,6 +21,7 @@ from ..ir.types import BindingPoint
 from ..kernel import Kernel
 from ..passes import wgsl_of
 from ..shader import load
+from ..sized_kernel import SizedKernel
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.lower import lower
 
@@ -90,13 +92,39 @@ class LoweredNest:
                 size = self._decided.scope.dimensions[name.dimension].size
                 yield axis, size, self._decided.inner(name.dimension)
 
+    def __call__(self, arrays: Mapping[str, object], *, sizes: Sizes) -> dict[str, Any]:
+        """Add a node that executes the kernel to a graph; see `Graph.node`. The result has the outputs by name."""
+        return call_on_ports(self, arrays, sizes=sizes)
+
+    def at_sizes(self, sizes: Sizes) -> SizedKernel:
+        """The kernel with what a node of a graph needs for these sizes. Raises InputError for sizes that do not fit."""
+        known = self.all_sizes(sizes)
+        outputs = {name: max(1, it.size) for name, it in self._results(known).items()}
+        return SizedKernel(self.kernel, self._threads(known), self._constants(known), outputs)
+
+    def _threads(self, sizes: Sizes) -> tuple[int, ...]:
+        """The invocations that a dispatch needs along each axis: whole workgroups, but where each invocation executes
+        one iteration only as many as there are iterations.
+        """
+        workgroup = self.kernel.workgroup_size(self._constants(sizes))
+        counts = [count * size for count, size in zip(self.workgroups(sizes), workgroup, strict=True)]
+        for axis, affine, inner in self._grid():
+            if inner == workgroup[axis]:
+                counts[axis] = value_of(affine, sizes)
+        while len(counts) > 1 and counts[-1] == 1:
+            del counts[-1]
+        return tuple(counts)
+
+    def _constants(self, sizes: Sizes) -> dict[str, int]:
+        return {it: sizes[it] for it in self.kernel.shader.overrides}
+
     def toml(self, sizes: Sizes, *, seed: int = 0) -> str:
         """A case file for the WGSL, to be saved beside it: the numbers of workgroups, and random inputs of these sizes.
 
         Raises InputError for sizes that do not fit.
         """
         nest = self._decided.nest
-        known = self.nest.all_sizes({**self._decided.sizes, **self.nest.known_sizes(sizes)})
+        known = self.all_sizes(sizes)
         counts = ['"1"', '"1"', '"1"']
         for axis, affine, inner in self._grid():
             counts[axis] = f'"ceil_div({affine_text(affine)}, {inner})"'
@@ -107,14 +135,14 @@ class LoweredNest:
             lines.append(f"{array.name} = {{ shape = [{', '.join(shape)}], {recipe} }}")
         values = ", ".join(f"{name} = {size}" for name, size in known.items())
         lines += ["", "[[case]]", 'name = "tuned"', f"sizes = {{ {values} }}"]
-        overrides = [it for it in self._overrides if it in known]
-        if overrides:
-            lines.append(f"constants = {{ {', '.join(f'{it} = {known[it]}' for it in overrides)} }}")
+        constants = self._constants(known)
+        if constants:
+            lines.append(f"constants = {{ {', '.join(f'{it} = {value}' for it, value in constants.items())} }}")
         return "\n".join(lines) + "\n"
 
-    @property
-    def _overrides(self) -> tuple[str, ...]:
-        return tuple(self.kernel.shader.overrides)
+    def all_sizes(self, sizes: Sizes) -> dict[str, int]:
+        """All sizes, with those that the kernel is for. Raises InputError for sizes that do not fit."""
+        return self.nest.all_sizes({**self._decided.sizes, **self.nest.known_sizes(sizes)})
 
     def run(
         self,
@@ -135,7 +163,7 @@ class LoweredNest:
         if 0 in workgroups:
             return results
         values = {name: _flat(it) for name, it in {**inputs, **results}.items()}
-        constants = {it: known[it] for it in self._overrides}
+        constants = self._constants(known)
         outputs = self.kernel.run(
             values, workgroups=workgroups, constants=constants, device=device, timeout=timeout, contract=contract
         )
@@ -152,16 +180,13 @@ class LoweredNest:
         workgroups = self.workgroups(sizes)
         if 0 in workgroups:
             return results
-        flat = {name: _flat(it) for name, it in {**inputs, **results}.items()}
-        buffers = {
-            BindingPoint(0, number): bytearray(flat[it.name].tobytes())
-            for number, it in enumerate(self._decided.nest.arrays)
-        }
-        names = {it.name: number for number, it in enumerate(self._decided.nest.arrays)}
-        overrides = {it: sizes[it] for it in sizes if it not in self._decided.sizes}
+        given = {**inputs, **results}
+        points = {it.name: BindingPoint(0, number) for number, it in enumerate(self._decided.nest.arrays)}
+        buffers = {point: bytearray(_flat(given[name]).tobytes()) for name, point in points.items()}
+        overrides = {it: size for it, size in sizes.items() if it not in self._decided.sizes}
         run(self.core, self.nest.name, buffers, workgroups, overrides, timeout=timeout)
         return {
-            name: np.frombuffer(buffers[BindingPoint(0, names[name])], it.dtype)[: it.size].reshape(it.shape)
+            name: np.frombuffer(buffers[points[name]], it.dtype)[: it.size].reshape(it.shape)
             for name, it in results.items()
         }
 
