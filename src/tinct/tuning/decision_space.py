@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
+from math import prod
 from random import Random
 from typing import Final
 
@@ -63,16 +65,14 @@ class DecisionSpace:
 
     def whole(self, most: int) -> Sequence[Decisions] | None:
         """All regular points that are legal; None if there are more."""
-        begin = self.facts.with_levels(Decisions((), ()), self.facts.levels(Decisions((), ())))
-        found: dict[Decisions, None] = {begin: None}
-        pending = [begin]
-        while pending:
-            point = pending.pop()
-            for choice in CHOICES.values():
-                for other in choice(self.facts, point):
-                    if other not in found:
-                        found[other] = None
-                        pending.append(other)
+        names, patterns = list(self.facts.patterns), self.facts.patterns.values()
+        if prod(map(len, patterns)) > most * _MOST_RAW:
+            return None
+        every = (dict(zip(names, its, strict=True)) for its in product(*patterns))
+        found = dict.fromkeys(self.facts.with_levels(Decisions((), ()), it) for it in every)
+        for name, choice in CHOICES.items():
+            if name != "levels":
+                found |= dict.fromkeys(other for point in list(found) for other in choice(self.facts, point))
             if len(found) > most * _MOST_RAW:
                 return None
         legal = [it for it in found if self.is_legal(it)]
