@@ -160,7 +160,7 @@ def change_factor(facts: Facts, decisions: Decisions, random: Random) -> Decisio
         return None
     name, at = random.choice(found)
     factor = levels[name][at].factor or 1
-    changed = replace(levels[name][at], factor=random.choice((factor * 2, max(factor // 2, 1))))
+    changed = replace(levels[name][at], factor=random.choice((factor * 2, max(factor // 2, 2))))
     return _with_one(decisions, name, _replaced(levels[name], at, (changed,)))
 
 
@@ -172,7 +172,7 @@ def move_factor(facts: Facts, decisions: Decisions, random: Random) -> Decisions
         return None
     (one, first), (other, second) = random.sample(found, 2)
     less, more = levels[one][first], levels[other][second]
-    if (less.factor or 0) < 2:
+    if (less.factor or 0) < 4:
         return None
     made = _with_one(decisions, one, _replaced(levels[one], first, (replace(less, factor=(less.factor or 0) // 2),)))
     its = facts.levels(made)[other]

@@ -32,6 +32,8 @@ _PATIENCE: Final = 3
 """Generations without progress before the search begins again."""
 _EMPTY_RESTARTS: Final = 2
 """Beginnings that find no new point before the space counts as exhausted."""
+_CORRECTION: Final = 0.5
+"""Bounds are corrected to this share of a time that was below its bound, as where rates were measured under load."""
 _FINALISTS: Final = 4
 _NEAR: Final = 1.25
 """Points that take longer than this many times the best are not compared with it in the end."""
@@ -143,6 +145,8 @@ class Search(Generic[Point]):
     def __post_init__(self) -> None:
         self._random = Random(self.seed)
         self._begun = self.clock()
+        self._trust = 1.0
+        """What bounds are multiplied by: less than 1 as soon as a point was faster than its bound."""
 
     def run(self) -> Found[Point]:
         """Search. KeyboardInterrupt ends the search, which keeps what it has found; it is raised if that is nothing."""
@@ -197,11 +201,14 @@ class Search(Generic[Point]):
     def _try(self, point: Point) -> None:
         least = self.space.cost(point).least
         best = self._best
-        if least > best:
-            self._attempts.append(Attempt(point, "pruned", least, "its least possible time is above the best"))
+        if least * self._trust > best:
+            why = "its least possible time is above the best"
+            self._attempts.append(Attempt(point, "pruned", least * self._trust, why))
             return
         try:
             seconds = self._times[point] = self.measure(point, best)
+            if seconds < least * self._trust:
+                self._trust = _CORRECTION * seconds / least
             self._attempts.append(Attempt(point, "measured", seconds))
         except Rejected as error:
             self._attempts.append(Attempt(point, error.status, None, str(error)))

@@ -112,6 +112,14 @@ def test_points_above_the_best_are_not_measured() -> None:
     assert all(y == 0 for _, y in bench.seen)
 
 
+def test_bounds_that_are_too_high_are_corrected() -> None:
+    bench = Bench((5, 5))
+    grid = Grid(is_small=True, least={(x, y): 12.0 for x in range(8) for y in range(8)})
+    found = bench.search(grid, 1000).run()
+    assert found.best == (5, 5)
+    assert found.counts["measured"] > 20
+
+
 def test_rejected_points_are_never_best() -> None:
     bench = Bench((0, 0))
 
