@@ -30,7 +30,8 @@ class TunedNest:
         self.lowered = lowered
         self.sizes = dict(sizes)
         self.device = device
-        self._contract = contract
+        self.is_contracted = contract
+        """Whether the CPU rounds `a * b + c` once."""
         self._best = best
 
     def __repr__(self) -> str:
@@ -79,7 +80,8 @@ class TunedNest:
 
     def run(self, arrays: Arrays, *, timeout: float | None = None) -> dict[str, npt.NDArray[Any]]:
         """The outputs by name, on the device that it was tuned for. Raises what `LoweredNest.run` raises."""
-        return self.lowered.run(arrays, sizes=self.sizes, device=self.device, timeout=timeout, contract=self._contract)
+        contract = self.is_contracted
+        return self.lowered.run(arrays, sizes=self.sizes, device=self.device, timeout=timeout, contract=contract)
 
 
 def tuned(

@@ -137,7 +137,9 @@ def _is_exact(scope: Scope, sizes: Mapping[str, int], amplitude: int) -> bool:
     floats = [it for it in results if it.type in _FLOATS]
     if len(floats) > _MOST_VALUES:
         return False
-    return all(bounds.of(it.name, {}) <= _EXACT_UP_TO[it.type] for it in floats)
+    carried = {it.next: it.name for it in scope.values.values() if isinstance(it, Fby)}
+    """The carried value, in its last iteration, is what the next value is at most."""
+    return all(bounds.of(carried.get(it.name, it.name), {}) <= _EXACT_UP_TO[it.type] for it in floats)
 
 
 @dataclass
