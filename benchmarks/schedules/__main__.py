@@ -104,7 +104,7 @@ def _measured(problem: Problem, best: TunedNest, rounds: int) -> Row:
     job = Dispatched(kernel, workgroups, {})
     values = {name: it.reshape(-1) for name, it in {**inputs, **data.outputs}.items()}
     ours, theirs = list[float](), list[float]()
-    with Bench(best.device, values, contract=best.is_contracted) as bench:
+    with Bench(best.device, values, contract=best.is_contracted, form="plain") as bench:
         bench.results(job, [output], float("inf"))
         for _ in range(rounds):
             ours += bench.by_turns([job], 1)

@@ -27,6 +27,7 @@ Modules here:
 
 - `nodes` (generated from the schema), `functions`: the data structures, and what a `Compute` may do. `text`: printers
   and parsers. `codec`: JSON and ATerms.
+- `reductions`: carried values that may be accumulated in parts. `combines`: how parts of several values are joined.
 - `scope`: names and iteration dimensions. `dependence`: what needs what, which values share a location, broadcasts.
 - `rules`: the tables of rules that `verify` checks. `extents`: sizes as numbers, and what is checked of them.
 - `interp`: the reference interpreter.

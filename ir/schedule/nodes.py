@@ -49,8 +49,19 @@ class Execution(enum.Enum):
     LOOP = "loop"
     UNROLLED = "unrolled"
     TREE = "tree"
+    VECTOR = "vector"
     INVOCATION = "invocation"
+    SUBGROUP = "subgroup"
     WORKGROUP = "workgroup"
+    ATOMIC = "atomic"
+    STAGED = "staged"
+
+
+class Buffering(enum.Enum):
+    """`buffering` of the schema."""
+
+    SINGLE = "single"
+    DOUBLE = "double"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
@@ -63,6 +74,7 @@ class Nest(SchemaNode):
         FieldInfo("dimensions", "dimension", Category.NODE, Count.MANY),
         FieldInfo("arrays", "array", Category.NODE, Count.MANY),
         FieldInfo("body", "statement", Category.NODE, Count.MANY),
+        FieldInfo("combines", "combine", Category.NODE, Count.MANY),
     )
 
     name: str
@@ -70,6 +82,7 @@ class Nest(SchemaNode):
     dimensions: tuple[Dimension, ...]
     arrays: tuple[Array, ...]
     body: tuple[Statement, ...]
+    combines: tuple[Combine, ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
@@ -274,6 +287,33 @@ class Store(SchemaNode):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Combine(SchemaNode):
+    """How parts of values that are carried together become one: the values of two parts are named by `left` and
+    `right`,
+    `body` computes `results` of them, one for each carried value. `neutral` are the values of a part without elements.
+    Instructions of the body are on no dimension, and use nothing but each other and the two parts.
+    """
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("carried", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("neutral", "operand", Category.NODE, Count.MANY),
+        FieldInfo("left", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("right", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("body", "statement", Category.NODE, Count.MANY),
+        FieldInfo("results", "operand", Category.NODE, Count.MANY),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    carried: tuple[str, ...]
+    neutral: tuple[Operand, ...]
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    body: tuple[Statement, ...]
+    results: tuple[Operand, ...]
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Pair(SchemaNode):
     """`Pair(str source, str target)`"""
 
@@ -342,10 +382,14 @@ class Decisions(SchemaNode):
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("dimensions", "dimension_levels", Category.NODE, Count.MANY),
         FieldInfo("order", "level_name", Category.NODE, Count.MANY),
+        FieldInfo("stages", "stage", Category.NODE, Count.MANY, default=()),
+        FieldInfo("peeled", "str", Category.SCALAR, Count.MANY, default=()),
     )
 
     dimensions: tuple[DimensionLevels, ...]
     order: tuple[LevelName, ...]
+    stages: tuple[Stage, ...] = dataclasses.field(default=(), kw_only=True)
+    peeled: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
@@ -369,7 +413,10 @@ class DimensionLevels(SchemaNode):
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Level(SchemaNode):
     """Loop: iterations in order. Unrolled: the same, written out. Tree: written out, with an accumulator for each
-    iteration, which a tree joins at the end. Invocation: the invocations of a workgroup. Workgroup: the workgroups.
+    iteration, which a tree joins at the end. Vector: the components of a vector, for adjacent indices. Invocation: the
+    invocations of a workgroup. Subgroup: the same, but what they carry is joined by subgroup operations. Workgroup:
+    the workgroups. Atomic: workgroups that join what they carry in the output, by atomic operations. Staged:
+    workgroups whose parts are joined by a second dispatch.
     """
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -392,6 +439,30 @@ class LevelName(SchemaNode):
 
     dimension: str
     level: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class Stage(SchemaNode):
+    """The invocations of a workgroup copy the elements that some loads need to workgroup memory, and load from there.
+    The loads are of one array, and differ by constants in their subscripts; they share the copy. It is made in each
+    iteration of the loop `at`, or else once, and has `padding` unused elements at the end of each row.
+      Single: one place, for which the invocations wait before and after they fill it. Double: two places by turns,
+      so that they wait once.
+    """
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("loads", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("at", "level_name", Category.NODE, Count.OPTIONAL),
+        FieldInfo("padding", "int", Category.SCALAR, default=0),
+        FieldInfo("buffering", "buffering", Category.ENUM, default=Buffering.SINGLE),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    loads: tuple[str, ...]
+    at: LevelName | None
+    padding: int = dataclasses.field(default=0, kw_only=True)
+    buffering: Buffering = dataclasses.field(default=Buffering.SINGLE, kw_only=True)
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
 Statement: TypeAlias = Load | Index | Compute | Fby | Last | Map | Store
@@ -427,6 +498,7 @@ SCHEMA = Schema(
         Last,
         Map,
         Store,
+        Combine,
         Pair,
         Use,
         Constant,
@@ -437,8 +509,15 @@ SCHEMA = Schema(
         DimensionLevels,
         Level,
         LevelName,
+        Stage,
     ),
-    enums={"direction": Direction, "element_type": ElementType, "boundary": Boundary, "execution": Execution},
+    enums={
+        "direction": Direction,
+        "element_type": ElementType,
+        "boundary": Boundary,
+        "execution": Execution,
+        "buffering": Buffering,
+    },
     sums={
         "nest": (Nest,),
         "dimension": (Dimension,),
@@ -446,6 +525,7 @@ SCHEMA = Schema(
         "affine": (Affine,),
         "term": (Term,),
         "statement": (Load, Index, Compute, Fby, Last, Map, Store),
+        "combine": (Combine,),
         "pair": (Pair,),
         "operand": (Use, Constant),
         "number": (IntegerLiteral, FloatLiteral, BoolLiteral),
@@ -453,6 +533,7 @@ SCHEMA = Schema(
         "dimension_levels": (DimensionLevels,),
         "level": (Level,),
         "level_name": (LevelName,),
+        "stage": (Stage,),
     },
     externs=("span",),
 )

@@ -15,12 +15,26 @@ verifies, and `parse_decisions(print_decisions(d)) == d`.
     }
 
 `on` of an instruction lists its dimensions; a load may end in `clamp` or `zero`, which say what lies outside of the
-array; `index 2 * i + 1` is a number made of indices and sizes. Constants have WGSL's suffixes. Decisions are one line
-for each dimension, with its levels from the most significant one, and the order of loops:
+array; `index 2 * i + 1` is a number made of indices and sizes. Constants have WGSL's suffixes. How parts of values
+that are carried together are joined comes at the end of a nest:
+
+      combine (best, place) from (-3.4e+38f, 0u) by (best1, place1), (best2, place2) -> (value, spot) {
+        is_second: bool = inst best2 > best1 on []
+        value: f32 = inst select(best1, best2, is_second) on []
+        spot: u32 = inst select(place1, place2, is_second) on []
+      }
+
+Decisions are one line for each dimension, with its levels from the most significant one, and the order of loops:
 
     i: workgroup * invocation(64)
     j: loop * unrolled(4)
     order: j.0, j.1
+
+After them come copies in workgroup memory, of the elements that loads need in an iteration of a loop, and dimensions
+whose last iterations are peeled off:
+
+    stage x0, x1 at j.0 pad(1) double
+    peel i, j
 
 Comments go from `#` to the end of the line.
 """
@@ -40,6 +54,8 @@ from .nodes import (
     Array,
     BoolLiteral,
     Boundary,
+    Buffering,
+    Combine,
     Compute,
     Constant,
     Decisions,
@@ -60,6 +76,7 @@ from .nodes import (
     Nest,
     Operand,
     Pair,
+    Stage,
     Statement,
     Store,
     Term,
@@ -99,6 +116,10 @@ def print_nest(nest: Nest, notes: Mapping[int, Iterable[str]] | None = None) -> 
     lines += [""] if nest.body else []
     for statement in nest.body:
         lines += _noted(f"  {statement_text(statement)}", statement, said)
+    for combine in nest.combines:
+        lines += ["", *_noted(f"  {combine_text(combine)} {{", combine, said)]
+        lines += [f"    {statement_text(it)}" for it in combine.body]
+        lines.append("  }")
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -109,6 +130,13 @@ def _noted(text: str, node: object, notes: Mapping[int, Iterable[str]]) -> list[
 def array_text(array: Array) -> str:
     """The declaration of an array."""
     return f"{array.direction.value} {array.name}: {array.type.value}{_bracketed(map(affine_text, array.extents))}"
+
+
+def combine_text(combine: Combine) -> str:
+    """The first line of a combine, without its brace."""
+    carried, left, right = (f"({', '.join(it)})" for it in (combine.carried, combine.left, combine.right))
+    neutral, results = (f"({', '.join(map(operand_text, it))})" for it in (combine.neutral, combine.results))
+    return f"combine {carried} from {neutral} by {left}, {right} -> {results}"
 
 
 def statement_text(statement: Statement) -> str:
@@ -182,16 +210,27 @@ def _term_text(term: Term) -> str:
 
 
 def print_decisions(decisions: Decisions) -> str:
-    """The text of decisions: a line for each dimension and one for the order, if there is one."""
+    """The text of decisions: a line for each dimension and for each other decision."""
     lines = [f"{it.dimension}: {' * '.join(map(level_text, it.levels))}" for it in decisions.dimensions]
     if decisions.order:
         lines.append(f"order: {', '.join(map(level_name_text, decisions.order))}")
+    lines += map(stage_text, decisions.stages)
+    if decisions.peeled:
+        lines.append(f"peel {', '.join(decisions.peeled)}")
     return "".join(line + "\n" for line in lines)
 
 
 def level_text(level: Level) -> str:
     """A level, with its factor if it has one."""
     return level.execution.value + ("" if level.factor is None else f"({level.factor})")
+
+
+def stage_text(stage: Stage) -> str:
+    """A copy in workgroup memory."""
+    place = "" if stage.at is None else f" at {level_name_text(stage.at)}"
+    padding = f" pad({stage.padding})" if stage.padding else ""
+    buffering = "" if stage.buffering is Buffering.SINGLE else f" {stage.buffering.value}"
+    return f"stage {', '.join(stage.loads)}{place}{padding}{buffering}"
 
 
 def level_name_text(name: LevelName) -> str:
@@ -270,10 +309,42 @@ class _Parser(TokenReader):
         while self._is_at("in") or self._is_at("out"):
             arrays.append(self._array())
         body: list[Statement] = []
+        while not (self._is_at("}") or self._is_at_combine()):
+            body.append(self._statement())
+        combines: list[Combine] = []
+        while not self._accept("}"):
+            combines.append(self._combine())
+        self._sort("end", "the end of the text")
+        return Nest(name, sizes, tuple(dimensions), tuple(arrays), tuple(body), tuple(combines))
+
+    def _is_at_combine(self) -> bool:
+        return self._is_at("combine") and self._tokens[self._position + 1].text == "("
+
+    def _combine(self) -> Combine:
+        first = self._take("combine")
+        carried = self._names("a carried value")
+        self._take("from")
+        neutral = self._operands()
+        self._take("by")
+        left = self._names("a value")
+        self._take(",")
+        right = self._names("a value")
+        self._take("->")
+        results = self._operands()
+        span = self._since(first)
+        self._take("{")
+        body: list[Statement] = []
         while not self._accept("}"):
             body.append(self._statement())
-        self._sort("end", "the end of the text")
-        return Nest(name, sizes, tuple(dimensions), tuple(arrays), tuple(body))
+        return Combine(carried, neutral, left, right, tuple(body), results, span=span)
+
+    def _names(self, what: str) -> tuple[str, ...]:
+        self._take("(")
+        return tuple(self._separated(")", lambda: self._name(what)))
+
+    def _operands(self) -> tuple[Operand, ...]:
+        self._take("(")
+        return tuple(self._separated(")", self._operand))
 
     def _dimension(self) -> Dimension:
         first = self._take("dim")
@@ -332,8 +403,7 @@ class _Parser(TokenReader):
             return self._take(self._next.text).text, (self._operand(),)
         if self._next.sort == "name" and self._tokens[self._position + 1].text == "(":
             function = self._name("a function")
-            self._take("(")
-            return function, tuple(self._separated(")", self._operand))
+            return function, self._operands()
         left = self._operand()
         if self._next.sort != "mark" or self._next.text not in INFIXES:
             raise self._expected("an operator")
@@ -410,7 +480,7 @@ class _Parser(TokenReader):
 
     def decisions(self) -> Decisions:
         dimensions: list[DimensionLevels] = []
-        while self._next.sort == "name" and not self._is_at("order"):
+        while self._next.sort == "name" and not self._is_at("order") and not self._is_decision():
             dimensions.append(self._levels())
         order: list[LevelName] = []
         if self._accept("order"):
@@ -418,8 +488,36 @@ class _Parser(TokenReader):
             order.append(self._level_name())
             while self._accept(","):
                 order.append(self._level_name())
+        stages: list[Stage] = []
+        while self._is_at("stage"):
+            stages.append(self._stage())
+        peeled = self._listed("a dimension") if self._accept("peel") else ()
         self._sort("end", "the end of the text")
-        return Decisions(tuple(dimensions), tuple(order))
+        return Decisions(tuple(dimensions), tuple(order), stages=tuple(stages), peeled=peeled)
+
+    def _is_decision(self) -> bool:
+        """Whether a decision is next that is no dimension, though a dimension may have the same name."""
+        following = self._tokens[min(self._position + 1, len(self._tokens) - 1)]
+        return self._next.text in ("stage", "peel") and following.text != ":"
+
+    def _listed(self, what: str) -> tuple[str, ...]:
+        names = [self._name(what)]
+        while self._accept(","):
+            names.append(self._name(what))
+        return tuple(names)
+
+    def _stage(self) -> Stage:
+        first = self._take("stage")
+        loads = self._listed("a load")
+        at = self._level_name() if self._accept("at") else None
+        padding = 0
+        if self._accept("pad"):
+            self._take("(")
+            token = self._sort("number", "a number of elements")
+            padding = self._whole(token.text, token)
+            self._take(")")
+        buffering = Buffering.DOUBLE if self._accept("double") else Buffering.SINGLE
+        return Stage(loads, at, padding=padding, buffering=buffering, span=self._since(first))
 
     def _levels(self) -> DimensionLevels:
         first = self._next

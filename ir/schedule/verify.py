@@ -10,13 +10,24 @@ from collections.abc import Iterable
 from typing import Final
 
 from .nodes import Nest
+from .rules.combines import COMBINED, COMBINES, TRIALS
 from .rules.declarations import NAMES, STATEMENTS, TYPES
 from .rules.iterations import DIMENSIONS, EVENTS, ORDER
 from .rules.table import Mistake, Part, Rule
 from .scope import Scope
 from .text import print_nest
 
-GROUPS: Final[tuple[tuple[Rule, ...], ...]] = (NAMES, STATEMENTS, TYPES, DIMENSIONS, EVENTS, ORDER)
+GROUPS: Final[tuple[tuple[Rule, ...], ...]] = (
+    NAMES,
+    STATEMENTS,
+    TYPES,
+    DIMENSIONS,
+    EVENTS,
+    ORDER,
+    COMBINED,
+    COMBINES,
+    TRIALS,
+)
 
 
 class VerifyError(Exception):

@@ -69,3 +69,34 @@ EVERYTHING = """nest everything(n, m) {
   z[i + 2, 1] = shifted on [i]
 }
 """
+
+ARGMAX = """nest argmax(rows, columns) {
+  dim i: rows
+  dim j: columns
+  in x: f32[rows, columns]
+  out values: f32[rows]
+  out places: u32[rows]
+
+  x0: f32 = inst x[i, j] on [i, j]
+  best: f32 = -3.4028235e+38f fby better on [j]
+  place: u32 = 0u fby there on [j]
+  is_better: bool = inst x0 > best on [i, j]
+  better: f32 = inst select(best, x0, is_better) on [i, j]
+  here: u32 = inst index j on [j]
+  there: u32 = inst select(place, here, is_better) on [i, j]
+  value: f32 = last best on [j]
+  spot: u32 = last place on [j]
+  values[i] = value on [i]
+  places[i] = spot on [i]
+
+  combine (best, place) from (-3.4028235e+38f, 0u) by (best1, place1), (best2, place2) -> (most, first) {
+    greater: bool = inst best2 > best1 on []
+    equal: bool = inst best2 == best1 on []
+    before: bool = inst place2 < place1 on []
+    tie: bool = inst equal & before on []
+    second: bool = inst greater | tie on []
+    most: f32 = inst select(best1, best2, second) on []
+    first: u32 = inst select(place1, place2, second) on []
+  }
+}
+"""

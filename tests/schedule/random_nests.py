@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tinct import Nest
+from tinct.ir.schedule.nodes import Load
 from tinct.nests import Dim, Value
 
 OPERATORS = ("+", "-", "*", "min", "max", "^", "&")
@@ -32,7 +33,7 @@ def random_sample(seed: int) -> Sample:
     nest = Nest("sample")
     sizes = {name: random.randint(1, 6) for name in ("n", "m", "p")}
     i, j, k = (nest.dim(name, letter) for name, letter in zip(sizes, "ijk", strict=True))
-    values = [_load(nest, random, name, on) for name, on in (("a", [i, j]), ("b", [j, k]), ("c", [i]))]
+    values = [it for name, on in (("a", [i, j]), ("b", [j, k]), ("c", [i])) for it in _loads(nest, random, name, on)]
     values.append(nest.index(2 * i - j + random.randint(-2, 2), "i32"))
     values += [_combined(nest, random, values) for _ in range(random.randint(0, 2))]
     inner = _combined(nest, random, values)
@@ -46,12 +47,14 @@ def random_sample(seed: int) -> Sample:
     return Sample(nest, arrays, sizes, (i, j, k))
 
 
-def _load(nest: Nest, random: Random, name: str, on: list[Dim]) -> Value:
+def _loads(nest: Nest, random: Random, name: str, on: list[Dim]) -> list[Value]:
+    """One load of an array, or several at different distances."""
     boundary = random.choice(("inside", "clamp", "zero"))
     if boundary == "inside":
-        return nest.load(name, "i32", on)
-    extents = [it.size for it in on]
-    return nest.load(name, "i32", [it + random.randint(-2, 2) for it in on], boundary=boundary, extents=extents)
+        return [nest.load(name, "i32", on)]
+    extents, count = [it.size for it in on], random.choice((1, 1, 3))
+    places = [[it + random.randint(-2, 2) for it in on] for _ in range(count)]
+    return [nest.load(name, "i32", place, boundary=boundary, extents=extents) for place in places]
 
 
 def _combined(nest: Nest, random: Random, values: list[Value]) -> Value:
@@ -87,10 +90,10 @@ def random_decisions(sample: Sample, random: Random) -> str:
     random.shuffle(dimensions)
     for dimension in dimensions:
         levels = [random.choice(("loop", "workgroup", "loop"))]
-        kinds = ["unrolled", "tree", "invocation", "loop"]
+        kinds = ["unrolled", "tree", "invocation", "loop", "vector"]
         for _ in range(random.randint(0, 2)):
             kind = kinds.pop(random.randrange(len(kinds)))
-            levels.append(f"{kind}({random.randint(1, 4)})")
+            levels.append(f"{kind}({random.randint(2 if kind == 'vector' else 1, 4)})")
         if random.random() < 0.3:
             levels.append(f"{levels.pop(0)}({random.randint(1, 3)})" if len(levels) > 1 else "unrolled(2)")
             levels[0] = levels[0].partition("(")[0] if levels[0].startswith(("loop", "workgroup")) else "loop"
@@ -103,4 +106,25 @@ def random_decisions(sample: Sample, random: Random) -> str:
     if sequential and random.random() < 0.7:
         random.shuffle(sequential)
         lines.append(f"order: {', '.join(sequential)}")
+    lines += random_stages(sample, sequential, random)
+    peeled = random.sample([it.name for it in sample.dimensions], random.randint(0, 2))
+    if peeled:
+        lines.append(f"peel {', '.join(peeled)}")
     return "\n".join(lines)
+
+
+def random_stages(sample: Sample, levels: list[str], random: Random) -> list[str]:
+    """Copies in workgroup memory for the loads of some arrays."""
+    loads: dict[str, list[str]] = {}
+    for it in sample.nest.ir.body:
+        if isinstance(it, Load):
+            loads.setdefault(it.array, []).append(it.name)
+    lines: list[str] = []
+    for names in loads.values():
+        if random.random() < 0.7:
+            continue
+        some = random.sample(names, random.randint(1, len(names)))
+        place = f" at {random.choice(levels)}" if levels and random.random() < 0.8 else ""
+        options = random.choice(("", " pad(1)", " double"))
+        lines.append(f"stage {', '.join(some)}{place}{options}")
+    return lines

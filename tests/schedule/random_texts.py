@@ -43,8 +43,24 @@ STATEMENTS = st.one_of(
 )
 DIMENSIONS = several(st.builds(n.Dimension, NAMES, SUMS))
 ARRAYS = several(st.builds(n.Array, st.sampled_from(n.Direction), NAMES, TYPES, several(SUMS)))
-NESTS = st.builds(n.Nest, NAMES, several(NAMES), DIMENSIONS, ARRAYS, several(STATEMENTS, 6))
+COMBINES = several(
+    st.builds(
+        n.Combine,
+        several(NAMES),
+        several(OPERANDS),
+        several(NAMES),
+        several(NAMES),
+        several(STATEMENTS),
+        several(OPERANDS),
+    ),
+    most=1,
+)
+NESTS = st.builds(n.Nest, NAMES, several(NAMES), DIMENSIONS, ARRAYS, several(STATEMENTS, 6), COMBINES)
 LEVELS = st.builds(n.Level, st.sampled_from(n.Execution), st.none() | st.integers(0, 10**10))
 DECIDED = st.builds(n.DimensionLevels, NAMES, st.lists(LEVELS, min_size=1, max_size=3).map(tuple))
 ORDERS = several(st.builds(n.LevelName, NAMES, st.integers(0, 9)))
-DECISIONS = st.builds(n.Decisions, several(DECIDED), ORDERS)
+PLACES = st.none() | st.builds(n.LevelName, NAMES, st.integers(0, 9))
+LOADS = st.lists(NAMES, min_size=1, max_size=3).map(tuple)
+BUFFERING = st.sampled_from(n.Buffering)
+STAGES = several(st.builds(n.Stage, LOADS, PLACES, padding=st.integers(0, 9), buffering=BUFFERING))
+DECISIONS = st.builds(n.Decisions, several(DECIDED), ORDERS, stages=STAGES, peeled=several(NAMES))

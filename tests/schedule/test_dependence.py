@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tinct.ir.schedule.dependence import Broadcast, Closure, broadcasts, locations
 from tinct.ir.schedule.nodes import Constant, ElementType, Fby, FloatLiteral
-from tinct.ir.schedule.reductions import reduction_of
+from tinct.ir.schedule.reductions import reductions_of
 from tinct.ir.schedule.scope import Scope
 from tinct.ir.schedule.text import parse, print_nest
 from tinct.ir.schedule.verify import verify
@@ -34,7 +34,7 @@ def reductions(text: str) -> list[str]:
     scope = Scope(parse(text))
     closure = Closure(scope)
     fbys = [it for it in scope.values.values() if isinstance(it, Fby)]
-    return [found.function for it in fbys if (found := reduction_of(it, scope, closure)) is not None]
+    return [it.join for it in reductions_of(fbys, scope, closure).values() if isinstance(it.join, str)]
 
 
 def test_reductions() -> None:
@@ -57,9 +57,8 @@ def test_neutral_elements() -> None:
     scope = Scope(parse(ROW_SUMS))
     fby = scope.values["acc"]
     assert isinstance(fby, Fby)
-    found = reduction_of(fby, scope, Closure(scope))
-    assert found is not None
-    assert found.neutral == Constant(ElementType.F32, FloatLiteral(0.0))
+    found = reductions_of([fby], scope, Closure(scope))[fby.name]
+    assert found.neutral == (Constant(ElementType.F32, FloatLiteral(0.0)),)
     assert not found.is_exact
 
 

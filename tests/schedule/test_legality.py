@@ -25,6 +25,28 @@ CASES = {
         ("i: loop * loop(65536) * loop(2)", "the factors of 'i' make 131072; at most 65536 is allowed"),
     ],
     "one-grid-level": [("i: workgroup * invocation(2) * invocation(2)", "'i' has several invocation levels")],
+    "vectors": [
+        ("i: vector", "level i.0 has vectors: it must be the last level, and not the first"),
+        ("i: loop * vector(2) * loop(2)", "level i.1 has vectors: it must be the last level"),
+        ("i: loop * vector(5)", "level i.1 has vectors of 5; WGSL has those of 2, 3 and 4"),
+        ("i: loop * vector(2)\nj: loop * vector(2)", "'x0' is in several dimensions with vectors: i, j"),
+    ],
+    "stages": [
+        ("stage acc", "there is no load 'acc'"),
+        ("stage x0 at j.0\nstage x0 at j.0", "'x0' is copied twice"),
+        ("stage x0, x0 at j.0", "'x0' is copied twice"),
+        ("stage x0", "a copy for 'x0' has all iterations of i.0: their number is not known"),
+        ("stage x0 at i.0", "a copy for 'x0' has all iterations of j.0: their number is not known"),
+        ("stage x0 at j.1", "j.1 is no loop"),
+        ("j: loop * unrolled(2)\nstage x0 at j.1", "j.1 is no loop"),
+        ("stage x0 at j.0 pad(65)", "a padding of 65 elements; at most 64 is allowed"),
+        ("stage x0 double", "the copy for 'x0' is made once, so it needs no second place"),
+    ],
+    "peel": [
+        ("peel k", "there is no dimension 'k'"),
+        ("peel i, i", "'i' is peeled twice"),
+        ("i: invocation * unrolled(2)\npeel i", "the first level of 'i' is no loop and no workgroups"),
+    ],
     "order": [
         ("order: i.0", "j.0 is not in the order"),
         ("order: i.0, j.0, i.0", "i.0 comes twice in the order"),
@@ -41,6 +63,13 @@ CASES = {
     "workgroup-size": [
         ("i: workgroup * invocation(512)", "a workgroup of 512 invocations; WebGPU allows 256"),
         ("i: workgroup * invocation(257)", "257 invocations along x; WebGPU allows 256"),
+    ],
+    "whole-subgroups": [
+        (
+            "i: workgroup * invocation(2)\nj: loop * subgroup(16)",
+            "subgroups join j.1, and would have invocations of i.1",
+        ),
+        ("j: loop * subgroup(24)", "j.1 has 24 invocations, which is no power of two"),
     ],
     "no-workgroups": [("j: workgroup", "j.0 is spread over workgroups, which cannot join what they carry")],
     "registers": [("order: j.0, i.0", "i.0 is a loop inside of the one that carries 'acc': write it out")],
@@ -104,12 +133,35 @@ def test_mapped_values_are_computed_again() -> None:
     assert found(SOFTMAX, "") == []
 
 
+def test_copies_are_of_one_array_and_inside_of_their_loop() -> None:
+    text = ROW_SUMS.replace("  out sums", "  in c: f32[rows]\n  out sums").replace(
+        "  acc: f32 = 0.0f", "  c0: f32 = inst c[i] on [i]\n  acc: f32 = c0"
+    )
+    two = "'x0' and 'c0' are not at constant distances in one array"
+    assert found(text, "stage c0, x0 at j.0") == [("stages", two)]
+    assert found(text, "stage c0 at j.0") == [("stages", "'c0' is used outside of j.0")]
+    assert found(text, "order: i.0, j.0\nstage c0 at i.0\nstage x0 at j.0 double") == []
+    twice = text.replace("row on [i]", "both on [i]").replace("  sums", "  both: f32 = inst row + c0 on [i]\n  sums")
+    used = twice.replace("acc: f32 = c0", "acc: f32 = 0.0f").replace("acc + x0", "acc + more")
+    used = used.replace("  acc:", "  more: f32 = inst x0 * c0 on [i, j]\n  acc:")
+    assert found(used, "stage c0 at j.0") == [("stages", "'c0' is used outside of j.0")]
+    message = "'again' needs 'x0' at other indices, which are not copied"
+    assert found(SOFTMAX, "stage x0 at j.0")[0] == ("stages", message)
+
+
 def test_workgroup_memory() -> None:
     sums = "".join(f"  a{n}: f32 = 0.0f fby t{n} on [j]\n  t{n}: f32 = inst a{n} + x0 on [i, j]\n" for n in range(17))
     text = ROW_SUMS.replace("  acc:", sums + "  acc:")
     ((rule, message),) = found(text, "j: loop * invocation(256)", reassociate=True)
     assert (rule, message) == ("memory", "18432 bytes of workgroup memory; WebGPU allows 16384")
     assert found(text, "j: loop * invocation(128)", reassociate=True) == []
+    ((rule, message),) = found(text, "i: workgroup * vector(3)\nj: loop * invocation(64)", reassociate=True)
+    assert (rule, message) == ("memory", "18432 bytes of workgroup memory; WebGPU allows 16384")
+    tile = "i: workgroup * invocation(16)\nj: loop * loop({})\nstage x0 at j.0"
+    for point, size in (((256, " pad(1)"), 16448), ((129, " double"), 16512)):
+        text = tile.format(point[0]) + point[1]
+        assert found(ROW_SUMS, text) == [("memory", f"{size} bytes of workgroup memory; WebGPU allows 16384")]
+    assert found(ROW_SUMS, tile.format(256)) == found(ROW_SUMS, tile.format(128) + " double") == []
 
 
 def test_values_are_used_in_the_loops_that_they_are_computed_in() -> None:

@@ -8,7 +8,7 @@ from tinct.ir.schedule.rules.declarations import MOST_STATEMENTS
 from tinct.ir.schedule.text import parse
 from tinct.ir.schedule.verify import GROUPS, VerifyError, check, verify
 
-from .nests import EVERYTHING, ROW_SUMS, SOFTMAX
+from .nests import ARGMAX, EVERYTHING, ROW_SUMS, SOFTMAX
 
 LAST = "row: f32 = last acc on [j]"
 CASES = {
@@ -104,8 +104,33 @@ SOFTMAX_CASES = {
     ],
 }
 
+RESULTS = "(most, first) {"
+ARGMAX_CASES = {
+    "combined": [
+        ("combine (best, place)", "combine (best, spot)", "'spot' is no carried value"),
+        ("combine (best, place)", "combine (best, best)", "'best' is combined twice"),
+        ("combine (best, place)", "combine ()", "carried on the same dimensions, and there is some"),
+    ],
+    "combine": [
+        ("(-3.4028235e+38f, 0u)", "(-3.4028235e+38f)", "1 neutral values for 2 carried values"),
+        ("(-3.4028235e+38f, 0u)", "(-3.4028235e+38f, place)", "a neutral value is no constant of type u32"),
+        ("(-3.4028235e+38f, 0u)", "(-3.4028235e+38f, 4294967296u)", "4294967296 is no u32"),
+        ("(best2, place2)", "(best2, place1)", "'place1' comes twice"),
+        (RESULTS, "(first, first) {", "a result is no f32 that is known in the body"),
+        ("best2 == best1 on []", "best2 == best1 on [j]", "operations on no dimension only"),
+        ("place2 < place1", "place2 < best1", "< of (u32, f32) gives no bool"),
+        ("place2 < place1", "place2 < place", "'before' uses a value that is not known in the body"),
+    ],
+    "joins-parts": [
+        ("place2 < place1", "place1 < place2", "in three parts"),
+        ("best2 > best1", "best2 < best1", "in three parts"),
+        ("from (-3.4028235e+38f, 0u)", "from (0.0f, 0u)", "in three parts"),
+        ("inst x0 > best", "inst x0 >= best", "in three parts"),
+    ],
+}
 
-@pytest.mark.parametrize("text", [ROW_SUMS, SOFTMAX, EVERYTHING])
+
+@pytest.mark.parametrize("text", [ROW_SUMS, SOFTMAX, EVERYTHING, ARGMAX])
 def test_the_nests_hold(text: str) -> None:
     assert verify(parse(text)) == []
 
@@ -127,6 +152,13 @@ def test_rule_of_several_loops(rule: str, case: tuple[str, str, str]) -> None:
     old, new, message = case
     found = broken(SOFTMAX, old, new)
     assert any(name == rule and message in said for name, said in found), found
+
+
+def test_rules_of_combines() -> None:
+    for rule, cases in ARGMAX_CASES.items():
+        for old, new, message in cases:
+            found = broken(ARGMAX, old, new)
+            assert any(name == rule and message in said for name, said in found), (rule, new, found)
 
 
 CIRCLE = """nest circle(n) {
@@ -177,7 +209,9 @@ def test_the_length_is_bounded() -> None:
 
 def test_every_rule_is_broken_here() -> None:
     others = {"length", "boundaries", "in-order"}
-    assert {rule.name for group in GROUPS for rule in group} == others | CASES.keys() | SOFTMAX_CASES.keys()
+    assert {rule.name for group in GROUPS for rule in group} == (
+        others | CASES.keys() | SOFTMAX_CASES.keys() | ARGMAX_CASES.keys()
+    )
 
 
 def test_the_message_shows_the_place() -> None:

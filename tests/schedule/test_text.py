@@ -14,13 +14,14 @@ from tinct.ir.schedule.verify import check, verify
 from tinct.ir.schema.traverse import mistakes
 from tinct.ir.tokens import TextError
 
-from .nests import EVERYTHING, ROW_SUMS, SOFTMAX
+from .nests import ARGMAX, EVERYTHING, ROW_SUMS, SOFTMAX
 from .random_texts import DECISIONS, NESTS
 
 POINT = "i: workgroup * invocation(64)\nj: loop * tree(4) * unrolled(2)\norder: j.0, j.1, j.2\n"
+STAGED = "stage: loop\norder: stage.0\nstage x, at at stage.0 pad(1) double\nstage x\npeel stage, peel\n"
 
 
-@pytest.mark.parametrize("text", [ROW_SUMS, SOFTMAX, EVERYTHING])
+@pytest.mark.parametrize("text", [ROW_SUMS, SOFTMAX, EVERYTHING, ARGMAX])
 def test_nests(text: str) -> None:
     nest = parse(text)
     check(nest)
@@ -47,7 +48,8 @@ def test_parsing_printed_decisions_gives_the_same(decisions: Decisions) -> None:
 
 
 def test_decisions() -> None:
-    assert print_decisions(parse_decisions(POINT)) == POINT
+    for text in (POINT, STAGED):
+        assert print_decisions(parse_decisions(text)) == text
     assert parse_decisions("") == Decisions((), ())
 
 

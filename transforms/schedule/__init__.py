@@ -3,4 +3,5 @@
 - `insert_copies`: values that would be consumed twice, or read too late, are copied.
 - `tasks`: what is done in loops: carrying values, and storing. `decided`: the decisions, resolved.
 - `legality`: the table of rules for decisions. `structure`: the tree of levels. `frame`, `lower`: core IR.
+- `across`: what invocations carry is joined.
 """

@@ -6,20 +6,32 @@ in the order of the decisions; without one, dimension by dimension as they are d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 
 from ...ir.schedule.dependence import Closure
-from ...ir.schedule.extents import value_of
-from ...ir.schedule.nodes import Decisions, Execution, Level, LevelName, Nest
-from ...ir.schedule.reductions import Reduction, reduction_of
+from ...ir.schedule.extents import range_of, value_of
+from ...ir.schedule.nodes import Affine, Decisions, Execution, Level, LevelName, Load, Nest, Term
+from ...ir.schedule.reductions import Reduction, reductions_of
 from ...ir.schedule.scope import Scope
 from .tasks import Carry, Task, homes_of, tasks_of
 
 WRITTEN_OUT = (Execution.UNROLLED, Execution.TREE)
+IN_PARTS = (Execution.TREE, Execution.VECTOR)
 AT_ONCE = (Execution.WORKGROUP, Execution.INVOCATION)
+"""What levels are spread over."""
+_SPREAD_OVER = {
+    Execution.SUBGROUP: Execution.INVOCATION,
+    Execution.ATOMIC: Execution.WORKGROUP,
+    Execution.STAGED: Execution.WORKGROUP,
+}
+
+
+def kind_of(execution: Execution) -> Execution:
+    """What a level is spread over, workgroups or invocations; of any other level how it is executed."""
+    return _SPREAD_OVER.get(execution, execution)
 
 
 @dataclass(frozen=True)
@@ -55,8 +67,8 @@ class Decided:
     def reductions(self) -> dict[str, Reduction]:
         """The carried values that may be accumulated in parts, by name."""
         carries = [it for task in self.tasks if isinstance(task, Carry) for it in task.fbys]
-        found = {it.name: reduction_of(it, self.scope, self.closure) for it in carries}
-        return {name: it for name, it in found.items() if it is not None and (it.is_exact or self.reassociate)}
+        found = reductions_of(carries, self.scope, self.closure)
+        return {name: it for name, it in found.items() if it.is_exact or self.reassociate}
 
     @cached_property
     def levels(self) -> dict[str, tuple[Level, ...]]:
@@ -70,26 +82,45 @@ class Decided:
         listed = [it.dimension for it in self.decisions.dimensions]
         dimensions = [*listed, *(it for it in self.levels if it not in listed)]
         at_once = [it for kind in AT_ONCE for name in dimensions for it in self._of_kind(name, kind)]
-        rest = [it for name in self.levels for it in self._names(name) if self.execution(it) not in AT_ONCE]
+        rest = [it for name in self.levels for it in self._names(name) if self.kind(it) not in AT_ONCE]
         return (*at_once, *(self.decisions.order or rest))
 
     def _names(self, dimension: str) -> Iterator[LevelName]:
         return (LevelName(dimension, it) for it in range(len(self.levels[dimension])))
 
     def _of_kind(self, dimension: str, kind: Execution) -> Iterator[LevelName]:
-        return (it for it in self._names(dimension) if self.execution(it) is kind)
+        return (it for it in self._names(dimension) if self.kind(it) is kind)
+
+    def names(self, dimension: str) -> tuple[LevelName, ...]:
+        """The names of the levels of a dimension, most significant first."""
+        return tuple(self._names(dimension))
+
+    def is_vector(self, name: LevelName) -> bool:
+        """Whether the iterations of a level are the components of vectors."""
+        return self.execution(name) is Execution.VECTOR
+
+    def vector_in(self, dimensions: Iterable[str]) -> LevelName | None:
+        """The level of vectors among the levels of dimensions; there is at most one."""
+        names = [it for name in dimensions for it in self._names(name) if self.is_vector(it)]
+        return names[0] if names else None
 
     def execution(self, name: LevelName) -> Execution:
         """How a level is executed."""
         return self.levels[name.dimension][name.level].execution
 
+    def kind(self, name: LevelName) -> Execution:
+        """How a level is executed, but for how what it carries is joined: the kind of a level that is spread over
+        workgroups or over invocations is one of these.
+        """
+        return kind_of(self.execution(name))
+
     def path(self, task: Task) -> tuple[LevelName, ...]:
         """The loops and written-out levels that a task is in, outermost first."""
-        return tuple(it for it in self.order if it.dimension in task.dimensions and self.execution(it) not in AT_ONCE)
+        return tuple(it for it in self.order if it.dimension in task.dimensions and self.kind(it) not in AT_ONCE)
 
     def is_spread(self, dimension: str) -> bool:
         """Whether the dimension has no loop and no written-out level."""
-        return all(it.execution in AT_ONCE for it in self.levels[dimension])
+        return all(kind_of(it.execution) in AT_ONCE for it in self.levels[dimension])
 
     def axes(self, kind: Execution) -> dict[LevelName, int]:
         """The axis of each level of workgroups or of invocations. The dimension that is listed last has x.
@@ -97,7 +128,7 @@ class Decided:
         Dimensions that no task is in together share an axis, if the levels have equally many iterations.
         """
         axes: dict[LevelName, int] = {}
-        for name in reversed([it for it in self.order if self.execution(it) is kind]):
+        for name in reversed([it for it in self.order if self.kind(it) is kind]):
             taken = {axis for other, axis in axes.items() if not self._may_share(name, other)}
             axes[name] = next(it for it in range(len(taken) + 1) if it not in taken)
         return axes
@@ -126,6 +157,14 @@ class Decided:
         """How many iterations one of the first level stands for."""
         return prod(it.factor or 1 for it in self.levels[dimension][1:])
 
+    def strides(self, dimension: str) -> dict[LevelName, int]:
+        """How far apart the indices of neighbouring iterations of each level are."""
+        stride, found = self.inner(dimension), dict[LevelName, int]()
+        for name in self._names(dimension):
+            stride //= self.count(name) or 1 if name.level else 1
+            found[name] = stride
+        return found
+
     def count(self, name: LevelName) -> int | None:
         """The number of iterations of a level, if it is known."""
         if name.level:
@@ -138,17 +177,50 @@ class Decided:
         size, inner = self.size(dimension), self.inner(dimension)
         return inner > 1 and (size is None or size % inner > 0)
 
+    def is_inside(self, load: Load, position: int, indices: Mapping[str, str]) -> bool:
+        """Whether a subscript is known to be inside of its array for all iterations, with some indices for others."""
+        subscript, extent = load.subscripts[position], self.scope.arrays[load.array].extents[position]
+        names = [indices.get(it.name, it.name) for it in subscript.terms]
+        if len(names) == 1 and names[0] in self.scope.dimensions:
+            is_index = subscript.terms[0].coefficient == 1 and subscript.constant == 0
+            if is_index and self.scope.dimensions[names[0]].size == extent:
+                return True
+        known = {it: size for it in self.scope.dimensions if (size := self.size(it)) is not None}
+        if not all(it in known or it in self.sizes for it in (*names, *(it.name for it in extent.terms))):
+            return False
+        terms = tuple(Term(it.coefficient, name) for it, name in zip(subscript.terms, names, strict=True))
+        low, high = range_of(Affine(terms, subscript.constant), self.sizes, known)
+        return low >= 0 and high < value_of(extent, self.sizes)
+
     def is_in_parts(self, carry: Carry) -> bool:
         """Whether some iterations are accumulated apart from others."""
-        return bool(self.joined(carry)) or any(self.execution(it) is Execution.TREE for it in self.carrying(carry))
+        return bool(self.joined(carry)) or any(self.execution(it) in IN_PARTS for it in self.carrying(carry))
 
     def joined(self, carry: Carry) -> tuple[LevelName, ...]:
         """The levels of invocations and workgroups along which values are carried."""
-        return tuple(it for it in self.order if it.dimension in carry.on and self.execution(it) in AT_ONCE)
+        return tuple(it for it in self.order if it.dimension in carry.on and self.kind(it) in AT_ONCE)
 
     def waits(self, carry: Carry) -> bool:
         """Whether invocations wait for each other to join what they carry."""
-        return any(self.execution(it) is Execution.INVOCATION for it in self.joined(carry))
+        return any(self.kind(it) is Execution.INVOCATION for it in self.joined(carry))
+
+    def reductions_in(self, carry: Carry) -> tuple[Reduction, ...]:
+        """The reductions of a task whose values are accumulated in parts."""
+        return tuple(dict.fromkeys(self.reductions[it.name] for it in carry.fbys))
+
+    @property
+    def uses_subgroups(self) -> bool:
+        """Whether there are subgroup operations."""
+        return any(isinstance(it, Carry) and self.by_subgroups(it) for it in self.tasks)
+
+    @property
+    def invocations(self) -> int:
+        """The number of invocations of a workgroup."""
+        return prod(self.workgroup_size())
+
+    def by_subgroups(self, carry: Carry) -> bool:
+        """Whether subgroup operations join what is carried."""
+        return any(self.execution(it) is Execution.SUBGROUP for it in self.joined(carry))
 
     def carrying(self, carry: Carry) -> tuple[LevelName, ...]:
         """The loops and written-out levels along which values are carried, outermost first."""

@@ -13,8 +13,10 @@ from ...ir.ops import BinaryOp
 from ...ir.schedule.functions import scalar_type
 from ...ir.schedule.nodes import Array, Direction, ElementType, Execution
 from .decided import Decided
+from .vectors import vector_arrays
 
 _BUILTINS = {Execution.WORKGROUP: "workgroup_id", Execution.INVOCATION: "local_invocation_id"}
+_OF_SUBGROUPS = ("subgroup_invocation_id", "subgroup_id", "num_subgroups")
 GROUP = 0
 
 
@@ -29,15 +31,22 @@ class Frame:
     arrays: dict[str, c.Var] = field(default_factory=dict[str, c.Var])
     sizes: dict[str, Value] = field(default_factory=dict[str, Value])
     inputs: dict[Execution, c.FunctionParameter] = field(default_factory=dict[Execution, c.FunctionParameter])
+    widths: dict[str, int] = field(init=False)
+    """The arrays that are bound as vectors, with the width of these."""
+    subgroups: dict[str, c.FunctionParameter] = field(default_factory=dict[str, c.FunctionParameter])
+    """Builtin inputs by name, where subgroup operations join what invocations carry."""
     _names: set[str] = field(default_factory=set[str])
     _declared: int = 0
 
     def __post_init__(self) -> None:
         nest = self.decided.nest
+        self.widths = vector_arrays(self.decided)
         self.module = empty_module()
         self.builder = Builder(self.module, self.module.root)
         if any(it is ElementType.F16 for it in self._types()):
             self.module.enables.append("f16")
+        if self.decided.uses_subgroups:
+            self.module.enables.append("subgroups")
         for name in nest.sizes:
             known = self.decided.sizes.get(name)
             self.sizes[name] = self.builder.override(w.U32, name=name) if known is None else u32(known)
@@ -49,6 +58,9 @@ class Frame:
             if self.decided.axes(kind):
                 self.inputs[kind] = parameter(w.vector(3, w.U32), self.name(builtin), w.IoAttributes(builtin=builtin))
                 parameters.append(self.inputs[kind])
+        for builtin in _OF_SUBGROUPS if self.decided.uses_subgroups else ():
+            self.subgroups[builtin] = parameter(w.U32, self.name(builtin), w.IoAttributes(builtin=builtin))
+        parameters += self.subgroups.values()
         size = [u32(it) for it in self.decided.workgroup_size()]
         stage = w.Stage.COMPUTE
         self.function = self.builder.function(nest.name, parameters, stage=stage, workgroup_size=size)
@@ -59,7 +71,9 @@ class Frame:
 
     def _bind(self, array: Array, number: int) -> c.Var:
         access = w.Access.READ if array.direction is Direction.IN else w.Access.READ_WRITE
-        type = w.pointer(w.AddressSpace.STORAGE, w.array(scalar_type(array.type), None), access)
+        element, width = scalar_type(array.type), self.widths.get(array.name, 1)
+        elements = w.array(element if width == 1 else w.vector(width, element), None)
+        type = w.pointer(w.AddressSpace.STORAGE, elements, access)
         return self.builder.var(type, name=array.name, binding=w.BindingPoint(GROUP, number))
 
     def finish(self) -> c.Module:
@@ -93,7 +107,7 @@ class Frame:
         self.builder.store(made, value)
         return made
 
-    def shared(self, name: str, type: w.Scalar, count: int) -> c.Var:
+    def shared(self, name: str, type: w.Type, count: int) -> c.Var:
         """An array in workgroup memory."""
         with self.builder.at(self.module.root):
             store = variable_type(w.AddressSpace.WORKGROUP, w.array(type, count))

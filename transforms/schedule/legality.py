@@ -11,12 +11,13 @@ from math import prod
 from typing import Final
 
 from ...ir.hints import unknown_name
-from ...ir.schedule.nodes import ElementType, Execution, LevelName, Map
+from ...ir.schedule.nodes import ElementType, Execution, LevelName, Map, Store
 from ...ir.schedule.scope import used_by
 from ...ir.schedule.text import level_name_text
-from .decided import AT_ONCE, WRITTEN_OUT, Decided
+from .decided import AT_ONCE, WRITTEN_OUT, Decided, kind_of
 from .structure import Loop, Node, structure_of
 from .tasks import Carry, demand, demand_of
+from .tiles import Tile, stage_mistakes, tile_of
 
 MOST_WRITTEN_OUT: Final = 256
 """The most points that written-out levels give: more make code that compiles slowly and spills registers."""
@@ -62,7 +63,7 @@ def _factors(decided: Decided) -> Iterator[str]:
 def _one_grid_level(decided: Decided) -> Iterator[str]:
     for name, levels in decided.levels.items():
         for kind in AT_ONCE:
-            if sum(it.execution is kind for it in levels) > 1:
+            if sum(kind_of(it.execution) is kind for it in levels) > 1:
                 yield f"{name!r} has several {kind.value} levels"
 
 
@@ -79,7 +80,7 @@ def _order(decided: Decided) -> Iterator[str]:
         LevelName(name, position)
         for name, levels in decided.levels.items()
         for position, level in enumerate(levels)
-        if level.execution not in AT_ONCE
+        if kind_of(level.execution) not in AT_ONCE
     ]
     if not order:
         return
@@ -93,9 +94,41 @@ def _order(decided: Decided) -> Iterator[str]:
             yield f"{level_name_text(name)} is not in the order"
 
 
+def _vectors(decided: Decided) -> Iterator[str]:
+    for name, levels in decided.levels.items():
+        for position, level in enumerate(levels):
+            if level.execution is not Execution.VECTOR:
+                continue
+            if position == 0 or position + 1 < len(levels):
+                yield f"level {name}.{position} has vectors: it must be the last level, and not the first"
+            elif level.factor not in (2, 3, 4):
+                yield f"level {name}.{position} has vectors of {level.factor}; WGSL has those of 2, 3 and 4"
+    vectors = {it for it, levels in decided.levels.items() if levels[-1].execution is Execution.VECTOR}
+    for statement in decided.nest.body:
+        several = sorted(vectors & decided.scope.dimensions_at(statement))
+        if len(several) > 1:
+            name = statement.array if isinstance(statement, Store) else statement.name
+            yield f"{name!r} is in several dimensions with vectors: {', '.join(several)}"
+
+
+def _peel(decided: Decided) -> Iterator[str]:
+    peeled = decided.decisions.peeled
+    for name in dict.fromkeys(peeled):
+        if name not in decided.scope.dimensions:
+            yield unknown_name(f"there is no dimension {name!r}", name, decided.scope.dimensions)
+        elif peeled.count(name) > 1:
+            yield f"{name!r} is peeled twice"
+        elif decided.kind(LevelName(name, 0)) not in (Execution.LOOP, Execution.WORKGROUP):
+            yield f"the first level of {name!r} is no loop and no workgroups: there is nothing to peel off"
+
+
+def _stages(decided: Decided) -> Iterator[str]:
+    yield from stage_mistakes(decided)
+
+
 def _known_counts(decided: Decided) -> Iterator[str]:
     for name in decided.order:
-        if decided.execution(name) not in (Execution.LOOP, Execution.WORKGROUP) and decided.count(name) is None:
+        if decided.kind(name) not in (Execution.LOOP, Execution.WORKGROUP) and decided.count(name) is None:
             kind = decided.execution(name).value
             yield f"{level_name_text(name)} is {kind}, and the size of {name.dimension!r} is not known"
 
@@ -129,7 +162,7 @@ def _parts(decided: Decided) -> Iterator[str]:
 def _no_workgroups(decided: Decided) -> Iterator[str]:
     for carry in _carries(decided):
         for name in decided.joined(carry):
-            if decided.execution(name) is Execution.WORKGROUP:
+            if decided.kind(name) is Execution.WORKGROUP:
                 yield f"{level_name_text(name)} is spread over workgroups, which cannot join what they carry"
 
 
@@ -154,6 +187,18 @@ def _registers(decided: Decided) -> Iterator[str]:
                 yield f"{level_name_text(name)} is a loop inside of the one that carries {value!r}: write it out"
 
 
+def _whole_subgroups(decided: Decided) -> Iterator[str]:
+    axes = {name: axis for name, axis in decided.axes(Execution.INVOCATION).items() if decided.count(name) != 1}
+    for carry in _carries(decided):
+        by = [it for it in decided.joined(carry) if decided.execution(it) is Execution.SUBGROUP]
+        others = [it for it in axes if by and axes[it] != axes.get(by[0])]
+        if others:
+            names = level_name_text(by[0]), level_name_text(others[0])
+            yield f"subgroups join {names[0]}, and would have invocations of {names[1]}, too"
+        if by and decided.invocations & (decided.invocations - 1):
+            yield f"{level_name_text(by[0])} has {decided.invocations} invocations, which is no power of two"
+
+
 def _maps(decided: Decided) -> Iterator[str]:
     scope = decided.scope
     for value in scope.values.values():
@@ -167,12 +212,24 @@ def _maps(decided: Decided) -> Iterator[str]:
 
 
 def _memory(decided: Decided) -> Iterator[str]:
-    total = 0
+    total = sum(_tile_bytes(tile_of(it, decided)) for it in decided.decisions.stages)
     for carry in _carries(decided):
         if decided.waits(carry):
-            total += sum(prod(decided.workgroup_size()) * _bytes(it.type) for it in carry.fbys)
+            room = prod(decided.workgroup_size()) * _room(carry, decided)
+            total += sum(room * _bytes(it.type) for it in carry.fbys)
     if total > MOST_MEMORY:
         yield f"{total} bytes of workgroup memory; WebGPU allows {MOST_MEMORY}"
+
+
+def _room(carry: Carry, decided: Decided) -> int:
+    """The components that one part takes in an array; there, vectors of 3 are as far apart as those of 4."""
+    level = decided.vector_in(carry.dimensions - set(carry.on))
+    width = 1 if level is None else decided.count(level) or 1
+    return 4 if width == 3 else width
+
+
+def _tile_bytes(tile: Tile) -> int:
+    return tile.length * tile.places * _bytes(tile.loads[0].type)
 
 
 def _bytes(type: ElementType) -> int:
@@ -228,9 +285,19 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
     (
         Rule("known-counts", "how many iterations are written out, or are invocations, is known", _known_counts),
         Rule("written-out", "written-out levels give a bounded number of points", _written_out),
+        Rule("vectors", "vectors are of adjacent indices, in one dimension of a value", _vectors),
+        Rule("stages", "a copy has the elements that loads need in a loop, and their number is known", _stages),
+        Rule("peel", "iterations are peeled off the first level of a dimension, a loop or workgroups", _peel),
+    ),
+    (
         Rule("workgroup-size", "a workgroup has at most as many invocations as WebGPU allows", _workgroup_size),
         Rule("parts", "only values that a function accumulates are accumulated in parts", _parts),
         Rule("no-workgroups", "no value is carried along workgroups", _no_workgroups),
+        Rule(
+            "whole-subgroups",
+            "subgroups join all invocations of a workgroup, which are on one axis, a power of two",
+            _whole_subgroups,
+        ),
         Rule("iteration-order", "values that may not be reassociated are carried in order", _iteration_order),
         Rule("registers", "what is carried lies in registers: levels inside are written out", _registers),
         Rule("memory", "workgroup memory is at most what WebGPU allows", _memory),

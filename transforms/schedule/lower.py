@@ -12,18 +12,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from itertools import groupby, product
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from ...base.interpreter_state import deep_nesting
 from ...ir import types as w
 from ...ir.core import nodes as c
-from ...ir.core.builder import constant, u32
+from ...ir.core.builder import Builder, constant, u32
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp, UnaryOp
 from ...ir.schedule.functions import COPY, scalar_type
 from ...ir.schedule.nodes import (
-    Affine,
-    Boundary,
     Compute,
     Constant,
     ElementType,
@@ -35,54 +33,87 @@ from ...ir.schedule.nodes import (
     Load,
     Map,
     Operand,
+    Stage,
     Store,
+    Use,
 )
 from ...ir.schedule.reductions import Reduction
 from ...ir.schedule.scope import Value as NestValue
 from ...ir.schedule.text import INFIXES, PREFIXES
-from .decided import AT_ONCE, WRITTEN_OUT, Decided
+from .across import across_invocations
+from .addresses import Addresses, Indices, Point
+from .decided import AT_ONCE, WRITTEN_OUT, Decided, kind_of
 from .frame import Frame
-from .structure import Loop, Node, has_barrier, has_effect, is_inside, structure_of
-from .tasks import Carry, Write, demand
-
-Point: TypeAlias = tuple[tuple[LevelName, int], ...]
-"""Iterations of written-out levels."""
-Indices: TypeAlias = dict[str, str]
-"""Dimensions whose indices stand for those of others, by way of `map`."""
+from .peeling import Interior, Subscript, interior, subscripts_on, whole_count
+from .staging import Staging
+from .structure import Loop, Node, has_barrier, has_effect, is_inside, leaves_of, structure_of
+from .tasks import Carry, Write, demand, demand_of
+from .tiles import stages_in
+from .vectors import by_components, called, component, components, lanes_from, operated, splat, vector_of, width_of
 
 
 @deep_nesting()
 def lower(decided: Decided) -> c.Module:
     """The module of a verified nest with legal decisions."""
     lowering = _Lowering(decided, Frame(decided))
-    spread = [it for it in decided.scope.dimensions if decided.is_spread(it)]
-    lowering.spread(structure_of(decided), spread)
+    lowering.whole_nest()
     return lowering.frame.finish()
 
 
 @dataclass(slots=True)
-class _Lowering:
-    decided: Decided
-    frame: Frame
-    at: dict[LevelName, Value] = field(default_factory=dict[LevelName, Value])
-    """The iteration of each level that is entered, and of all levels that are executed at once."""
-    written: dict[LevelName, int] = field(default_factory=dict[LevelName, int])
-    """The iteration of each written-out level that is entered."""
+class _Lowering(Addresses):
+    """A nest that is being lowered."""
+
     variables: dict[tuple[str, Point], c.Var] = field(default_factory=dict[tuple[str, Point], c.Var])
     versions: dict[str, int] = field(default_factory=dict[str, int])
     """How often a carried value has been changed: what was computed of it before may not be used after."""
-    known: list[dict[object, Value]] = field(default_factory=lambda: [{}])
-    """The values that are computed, in the blocks around the current one."""
     waiting: list[tuple[str, Value]] = field(default_factory=list[tuple[str, Value]])
-    """Conditions that indices are in their dimensions, which barriers keep from being tested outside of stores."""
+    """Conditions that indices are in their dimensions, which hold for some invocations only, while barriers keep them
+    from being tested outside of stores, or for some components of vectors only.
+    """
+    whole: frozenset[str] = frozenset()
+    """Dimensions whose indices are known to be in them."""
+    staging: Staging = field(init=False)
 
     def __post_init__(self) -> None:
         for kind in AT_ONCE:
             axes = self.decided.axes(kind)
             numbers = {axis: self.frame.builtin(kind, axis) for axis in sorted(set(axes.values()))}
             self.at |= {name: numbers[axis] for name, axis in axes.items()}
+        self.staging = Staging(self)
 
     # Structure
+
+    def whole_nest(self) -> None:
+        """All of it, in two versions if dimensions that are spread over workgroups are peeled."""
+        nodes, scope = structure_of(self.decided), self.decided.scope
+        self.staging.fill([it for it in self.decided.decisions.stages if it.at is None])
+        spread = [it for it in scope.dimensions if self.decided.is_spread(it)]
+        peeled = [
+            it for it in self.decided.decisions.peeled if self.decided.kind(LevelName(it, 0)) is Execution.WORKGROUP
+        ]
+        subscripts = subscripts_on(self, scope.values, peeled, ())
+        self.in_versions(peeled, interior(self, peeled, subscripts), lambda: self.spread(nodes, spread))
+
+    def in_versions(self, dimensions: Iterable[str], interior: Interior, build: Callable[[], None]) -> None:
+        """A part of the tree without the tests that conditions make needless, and with them where they do not hold."""
+        if not interior.conditions:
+            build()
+            return
+        builder = self.frame.builder
+        node = builder.enter_if(_conjunction(interior.conditions, builder))
+        merge = node.merge_target
+        assert merge is not None
+        for block, is_interior in ((node.true_target, True), (node.false_target, False)):
+            builder.block = block
+            before = self.whole, self.sure
+            if is_interior:
+                self.whole, self.sure = self.whole | set(dimensions), self.sure | interior.sure
+            with self.block():
+                build()
+            self.whole, self.sure = before
+            builder.branch(merge)
+        builder.block = merge
 
     def nodes(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
@@ -109,15 +140,17 @@ class _Lowering:
     def loop(self, loop: Loop) -> None:
         for carry in loop.opened:
             self.open(carry)
-        match self.decided.execution(loop.level):
+        match self.decided.kind(loop.level):
             case Execution.UNROLLED | Execution.TREE:
                 for number in range(self.decided.count(loop.level) or 0):
                     self.written[loop.level], self.at[loop.level] = number, u32(number)
                     self.inside(loop)
                 del self.written[loop.level], self.at[loop.level]
             case Execution.LOOP:
-                self.counted(loop)
-            case Execution.WORKGROUP | Execution.INVOCATION:
+                self.sequential(loop)
+            case Execution.VECTOR:
+                self.inside(loop)
+            case _:
                 raise AssertionError("workgroups and invocations are in no tree")
         for carry in loop.opened:
             self.close(carry)
@@ -131,21 +164,55 @@ class _Lowering:
         self.update(carry)
         self.close(carry)
 
-    def counted(self, loop: Loop) -> None:
+    def sequential(self, loop: Loop) -> None:
+        """A loop; if its dimension is peeled, without tests in its whole iterations."""
+        dimension, tasks = loop.level.dimension, list(leaves_of(loop.body))
+        stages = stages_in(loop.level, tasks, self.decided)
+        self.staging.enter(stages)
+        is_peeled = dimension in self.decided.decisions.peeled and not loop.level.level and dimension not in self.whole
+        if not is_peeled:
+            self.counted(loop, stages, self.count(loop.level), lambda: self.inside(loop))
+            return
+        loads = {name for task in tasks for name in demand_of(task, self.decided.scope).loads}
+        subscripts = subscripts_on(self, loads, [dimension], self.entered())
+        if not subscripts and self.decided.is_padded(dimension):
+            self.with_remainder(loop, stages)
+            return
+        build = partial(self.loop_versions, loop, subscripts)
+        self.counted(loop, stages, self.count(loop.level), build)
+
+    def entered(self) -> list[str]:
+        """The peeled dimensions whose first level is entered."""
+        return [it for it in self.decided.decisions.peeled if LevelName(it, 0) in self.at]
+
+    def loop_versions(self, loop: Loop, subscripts: Sequence[Subscript]) -> None:
+        dimension = [loop.level.dimension]
+        self.in_versions(dimension, interior(self, dimension, subscripts), lambda: self.inside(loop))
+
+    def with_remainder(self, loop: Loop, stages: Sequence[Stage]) -> None:
+        """The whole iterations in a loop, and the last one, with tests, after it."""
+        dimension, before = loop.level.dimension, self.whole
+        count = whole_count(self, dimension)
+        self.whole |= {dimension}
+        self.counted(loop, stages, count, lambda: self.inside(loop))
+        self.whole = before
+        inner = u32(self.decided.inner(dimension))
+        rest = self.frame.binary(BinaryOp.REMAINDER, self.size(dimension), inner)
+        with self.frame.builder.when(self.frame.builder.binary(BinaryOp.GREATER, rest, u32(0))), self.block():
+            self.iteration(loop, stages, count, lambda: self.inside(loop))
+
+    def counted(self, loop: Loop, stages: Sequence[Stage], count: Value, build: Callable[[], None]) -> None:
         dimension = loop.level.dimension
         is_alone = len(self.decided.levels[dimension]) == 1
         name = self.frame.name(dimension if is_alone else f"{dimension}_{loop.level.level}")
-        with self.frame.builder.counting(u32(0), self.count(loop.level), name=name) as number, self.block():
-            self.at[loop.level] = number
-            self.inside(loop)
-            del self.at[loop.level]
+        with self.frame.builder.counting(u32(0), count, name=name) as number, self.block():
+            self.iteration(loop, stages, number, build)
 
-    @contextmanager
-    def block(self) -> Generator[None]:
-        """What is computed inside of the `with` is known only there."""
-        self.known.append({})
-        yield
-        self.known.pop()
+    def iteration(self, loop: Loop, stages: Sequence[Stage], number: Value, build: Callable[[], None]) -> None:
+        self.at[loop.level] = number
+        self.staging.fill(stages)
+        build()
+        del self.at[loop.level]
 
     def count(self, name: LevelName) -> Value:
         """The number of iterations of a level."""
@@ -158,9 +225,6 @@ class _Lowering:
         rounded = self.frame.binary(BinaryOp.ADD, size, u32(inner - 1))
         return self.frame.binary(BinaryOp.DIVIDE, rounded, u32(inner))
 
-    def size(self, dimension: str) -> Value:
-        return self.affine(self.decided.scope.dimensions[dimension].size, {})
-
     def inside(self, loop: Loop) -> None:
         """The body of a level, for indices that are in the dimension."""
         if self.is_complete(loop):
@@ -170,18 +234,34 @@ class _Lowering:
 
     def tested(self, dimension: str, nodes: Sequence[Node], build: Callable[[], None]) -> None:
         """A part of the tree, which `build` makes, where the index is in the dimension."""
-        if not self.decided.is_padded(dimension) or not has_effect(nodes, dimension):
+        is_padded = self.decided.is_padded(dimension) and dimension not in self.whole
+        if not is_padded or not has_effect(nodes, dimension):
             build()
             return
-        condition = self.frame.binary(BinaryOp.LESS, self.index(dimension), self.size(dimension))
-        is_uniform = all(it.execution is not Execution.INVOCATION for it in self.decided.levels[dimension])
-        if is_uniform or not has_barrier(nodes, self.decided):
+        condition = self.in_dimension(dimension)
+        is_uniform = all(kind_of(it.execution) is not Execution.INVOCATION for it in self.decided.levels[dimension])
+        if isinstance(condition.type, w.Vector):
+            self.waiting.append((dimension, condition))
+            build()
+            self.waiting.pop()
+        elif is_uniform or not has_barrier(nodes, self.decided):
             with self.frame.builder.when(condition), self.block():
                 build()
         else:
             self.waiting.append((dimension, condition))
             build()
             self.waiting.pop()
+
+    def in_dimension(self, dimension: str) -> Value:
+        """Whether the index is in the dimension; of a vector, for each component, where that may differ."""
+        index, size = self.index(dimension), self.size(dimension)
+        level, known = self.decided.vector_in([dimension]), self.decided.size(dimension)
+        width = 1 if level is None else self.decided.count(level) or 1
+        if width == 1 or (known is not None and known % width == 0):
+            return self.frame.binary(BinaryOp.LESS, index, size)
+        return self.frame.builder.binary(
+            BinaryOp.LESS, lanes_from(self.frame.builder, index, width), splat(self.frame.builder, size, width)
+        )
 
     def is_complete(self, loop: Loop) -> bool:
         """Whether the level is the innermost one of its dimension."""
@@ -195,14 +275,17 @@ class _Lowering:
         for point in self.points(carry):
             with self.written_as(point):
                 for fby in carry.fbys:
-                    self.assign(fby.name, fby.type, self.key(carry), self.initial(fby, carry))
+                    self.assign(fby, self.key(carry), self.initial(fby, carry), self.width(carry))
                 for last in carry.lasts:
-                    self.assign(last.name, last.type, self.key(carry), self.frame.zero(last.type))
+                    self.assign(last, self.key(carry), self.frame.zero(last.type), self.width(carry))
         self.changed(carry)
 
     def initial(self, fby: Fby, carry: Carry) -> Value:
-        neutral = self.decided.reductions[fby.name].neutral if self.decided.is_in_parts(carry) else None
-        return self.operand(fby.first if neutral is None else neutral, {})
+        if not self.decided.is_in_parts(carry):
+            return self.operand(fby.first, {})
+        reduction = self.decided.reductions[fby.name]
+        neutral = reduction.neutral
+        return self.operand(fby.first if neutral is None else neutral[reduction.fbys.index(fby)], {})
 
     def points(self, carry: Carry) -> Iterator[Point]:
         """All combinations of iterations that have variables of their own, at the entry to the carrying levels."""
@@ -219,27 +302,28 @@ class _Lowering:
             if kind(it) is Execution.TREE or (kind(it) in WRITTEN_OUT and it.dimension not in carry.on)
         ]
 
-    @contextmanager
-    def written_as(self, point: Point) -> Generator[None]:
-        """Inside of the `with`, written-out levels are at these iterations."""
-        self.written.update(point)
-        self.at.update((name, u32(number)) for name, number in point)
-        yield
-        for name, _ in point:
-            del self.written[name], self.at[name]
-
     def key(self, carry: Carry) -> Point:
         return tuple((it, self.written[it]) for it in self.distinct(carry))
 
     def end_key(self, carry: Carry) -> Point:
-        """The key of what is known at the end: parts have been joined in the variable of the first one."""
-        return tuple((it, 0 if it.dimension in carry.on else self.written[it]) for it in self.distinct(carry))
+        """The key of what is known at the end: parts have been joined in the variable of the first one. For the
+        components of vectors, that is a variable of its own.
+        """
+        level = self.decided.vector_in(carry.on)
+        vector = () if level is None else ((level, 0),)
+        return *((it, 0 if it.dimension in carry.on else self.written[it]) for it in self.distinct(carry)), *vector
 
-    def assign(self, name: str, type: ElementType, key: Point, value: Value) -> None:
-        if (name, key) in self.variables:
-            self.frame.builder.store(self.variables[name, key], value)
+    def width(self, carry: Carry) -> int:
+        """The number of components of the variables that values are carried in."""
+        level = self.decided.vector_in(carry.dimensions)
+        return 1 if level is None else self.decided.count(level) or 1
+
+    def assign(self, carried: Fby | Last, key: Point, value: Value, width: int) -> None:
+        value = splat(self.frame.builder, value, width)
+        if (carried.name, key) in self.variables:
+            self.frame.builder.store(self.variables[carried.name, key], value)
         else:
-            self.variables[name, key] = self.frame.variable(name, scalar_type(type), value)
+            self.variables[carried.name, key] = self.frame.variable(carried.name, value.type, value)
 
     def changed(self, carry: Carry) -> None:
         for it in carry.values:
@@ -247,18 +331,28 @@ class _Lowering:
 
     def update(self, carry: Carry) -> None:
         """Go on to the next iteration of what is carried."""
-        with self.guarded([condition for dimension, condition in self.waiting if dimension in carry.on]):
+        conditions = [condition for dimension, condition in self.waiting if dimension in carry.on]
+        masks = [it for it in conditions if isinstance(it.type, w.Vector)]
+        with self.guarded([it for it in conditions if it not in masks]):
             values = [self.value(it.next, {}) for it in carry.fbys]
             values += [self.value(it.value, {}) for it in carry.lasts]
             for it, value in zip(carry.values, values, strict=True):
-                self.frame.builder.store(self.variables[it.name, self.key(carry)], value)
+                self.store_carried(self.variables[it.name, self.key(carry)], value, masks, self.width(carry))
         self.changed(carry)
+
+    def store_carried(self, variable: c.Var, value: Value, masks: Sequence[Value], width: int) -> None:
+        """Store a value, in the components only that all masks select."""
+        builder = self.frame.builder
+        value = splat(builder, value, width)
+        for mask in masks:
+            value = builder.builtin_call("select", [builder.load(variable), value, mask])
+        builder.store(variable, value)
 
     @contextmanager
     def guarded(self, conditions: Sequence[Value]) -> Generator[None]:
         with ExitStack() as stack:
             if conditions:
-                both = reduce(lambda lhs, rhs: self.frame.builder.binary(BinaryOp.AND, lhs, rhs), conditions)
+                both = _conjunction(conditions, self.frame.builder)
                 stack.enter_context(self.frame.builder.when(both))
                 stack.enter_context(self.block())
             yield
@@ -273,50 +367,53 @@ class _Lowering:
             if any(number for name, number in point if name in parts):
                 continue
             with self.written_as(point):
-                for fby in carry.fbys:
-                    self.join(fby, carry, parts)
+                self.join(carry, parts)
         self.changed(carry)
 
-    def join(self, fby: Fby, carry: Carry, parts: Sequence[LevelName]) -> None:
-        reduction = self.decided.reductions[fby.name]
-        totals: list[Value] = []
+    def join(self, carry: Carry, parts: Sequence[LevelName]) -> None:
+        """Join the parts of one point: those of written-out levels, then those of invocations."""
+        reductions = self.decided.reductions_in(carry)
+        totals = [self.across_written(it, carry, parts) for it in reductions]
+        totals = across_invocations(self, carry, reductions, totals)
+        for reduction, total in zip(reductions, totals, strict=True):
+            firsts = [it.first for it in reduction.fbys]
+            neutral = reduction.neutral
+            if neutral is not None and tuple(firsts) != neutral:
+                total = self.merged(reduction, [self.operand(it, {}) for it in firsts], total)
+            for fby, value in zip(reduction.fbys, total, strict=True):
+                self.assign(fby, self.end_key(carry), value, width_of(value))
+
+    def across_written(self, reduction: Reduction, carry: Carry, parts: Sequence[LevelName]) -> list[Value]:
+        """The values of all iterations of written-out levels, joined by a tree."""
+        totals: list[list[Value]] = []
         for numbers in product(*(range(self.decided.count(it) or 0) for it in parts)):
             point = {**dict(self.key(carry)), **dict(zip(parts, numbers, strict=True))}
             key = tuple((it, point[it]) for it in self.distinct(carry))
-            totals.append(self.frame.builder.load(self.variables[fby.name, key]))
+            values = [self.frame.builder.load(self.variables[it.name, key]) for it in reduction.fbys]
+            is_joined = self.decided.vector_in(carry.on) is not None
+            split = [components(self.frame.builder, it) if is_joined else [it] for it in values]
+            totals += [list(it) for it in zip(*split, strict=True)]
         while len(totals) > 1:
             pairs = zip(totals[::2], totals[1::2], strict=False)
-            joined = [self.apply(reduction.function, [lhs, rhs]) for lhs, rhs in pairs]
+            joined = [self.merged(reduction, lhs, rhs) for lhs, rhs in pairs]
             totals = [*joined, *totals[len(joined) * 2 :]]
-        total = self.across_invocations(totals[0], reduction, carry)
-        if reduction.neutral is not None and fby.first != reduction.neutral:
-            total = self.apply(reduction.function, [self.operand(fby.first, {}), total])
-        self.frame.builder.store(self.variables[fby.name, self.end_key(carry)], total)
+        return totals[0]
 
-    def across_invocations(self, value: Value, reduction: Reduction, carry: Carry) -> Value:
-        """The values of all invocations along the carrying levels, joined by a tree in workgroup memory."""
-        axes = self.decided.axes(Execution.INVOCATION)
-        along = {axis: it for it, axis in axes.items() if it.dimension in carry.on}
-        if not along:
-            return value
-        count, lane = self.numbered(along.values())
-        others, row = self.numbered({axis: it for it, axis in axes.items() if axis not in along}.values())
-        builder, add = self.frame.builder, BinaryOp.ADD
-        memory = self.frame.shared(f"{reduction.fby.name}_parts", scalar_type(reduction.fby.type), count * others)
-        start = self.frame.binary(BinaryOp.MULTIPLY, row, u32(count))
-        own = builder.access(memory, [self.frame.binary(add, start, lane)])
-        self.frame.barrier()
-        builder.store(own, value)
-        while count > 1:
-            half = (count + 1) // 2
-            self.frame.barrier()
-            with self.frame.builder.when(builder.binary(BinaryOp.LESS, lane, u32(count - half))):
-                other = self.frame.binary(add, self.frame.binary(add, start, lane), u32(half))
-                both = [builder.load(own), builder.load(builder.access(memory, [other]))]
-                builder.store(own, self.apply(reduction.function, both))
-            count = half
-        self.frame.barrier()
-        return builder.load(builder.access(memory, [start]))
+    def merged(self, reduction: Reduction, left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
+        """The values of two parts, joined."""
+        join = reduction.join
+        if isinstance(join, str):
+            return [self.apply(join, [left[0], right[0]])]
+        known = dict(zip((*join.left, *join.right), (*left, *right), strict=True))
+
+        def value(operand: Operand) -> Value:
+            return known[operand.name] if isinstance(operand, Use) else self.operand(operand, {})
+
+        for it in join.body:
+            assert isinstance(it, Compute)
+            known[it.name] = self.apply(it.function, [value(operand) for operand in it.operands])
+        width = max(map(width_of, left))
+        return [splat(self.frame.builder, value(it), width) for it in join.results]
 
     def numbered(self, names: Iterable[LevelName]) -> tuple[int, Value]:
         """The number of invocations along axes, and the number of this one among them."""
@@ -338,9 +435,36 @@ class _Lowering:
             for name in others.values():
                 if self.decided.count(name) != 1:
                     conditions.append(self.frame.builder.binary(BinaryOp.EQUAL, self.at[name], u32(0)))
-        with self.guarded(conditions):
+        masks = [it for it in conditions if isinstance(it.type, w.Vector)]
+        with self.guarded([it for it in conditions if it not in masks]):
             value = self.operand(task.store.value, {})
-            self.frame.builder.store(self.element(task.store, {}), value)
+            level = self.active_vector(task.store.dimensions)
+            if level is None:
+                self.frame.builder.store(self.element(task.store, {}), value)
+            else:
+                self.write_vector(task.store, value, level, masks)
+
+    def write_vector(self, store: Store, value: Value, level: LevelName, masks: Sequence[Value]) -> None:
+        """A store of a vector, or of those components that all masks select."""
+        builder = self.frame.builder
+        width = self.decided.count(level) or 1
+        is_vector = store.array in self.frame.widths
+        place = self.vector_pointer(store, level) if is_vector else None
+        if place is not None and not masks:
+            builder.store(place, splat(builder, value, width))
+            return
+        for lane in range(width):
+            with (
+                self.written_as(((level, lane),)),
+                self.guarded([component(builder, it, lane) for it in masks]),
+            ):
+                element = self.element(store, {}) if place is None else builder.access(place, [u32(lane)])
+                builder.store(element, component(builder, value, lane))
+
+    def active_vector(self, dimensions: Iterable[str]) -> LevelName | None:
+        """The level of vectors among those of dimensions, unless one of its components is being computed."""
+        level = self.decided.vector_in(dimensions)
+        return None if level in self.written else level
 
     # Values
 
@@ -374,10 +498,10 @@ class _Lowering:
     def computed(self, value: NestValue, indices: Indices) -> Value:
         match value:
             case Load():
-                return self.loaded(value, indices)
-            case Index(value=affine, type=type):
-                number = self.affine(affine, indices)
-                return number if type is ElementType.U32 else self.frame.builder.convert(w.I32, number)
+                return self.load_or_vector(value, indices)
+            case Index():
+                used = [indices.get(it.name, it.name) for it in value.value.terms]
+                return self.for_each_component(used, partial(self.number, value, indices))
             case Compute(function=function, operands=operands):
                 return self.apply(function, [self.operand(it, indices) for it in operands])
             case Fby():
@@ -391,6 +515,31 @@ class _Lowering:
             case _:
                 assert_never(value)
 
+    def load_or_vector(self, load: Load, indices: Indices) -> Value:
+        if load.array in self.frame.widths:
+            level = self.active_vector(load.dimensions)
+            assert level is not None, "an array of vectors has no other loads"
+            return self.frame.builder.load(self.vector_pointer(load, level))
+        used = [indices.get(it.name, it.name) for subscript in load.subscripts for it in subscript.terms]
+        if load.name in self.staging.tiles:
+            return self.for_each_component(used, partial(self.staging.loaded, load))
+        return self.for_each_component(used, partial(self.loaded, load, indices))
+
+    def for_each_component(self, used: Iterable[str], build: Callable[[], Value]) -> Value:
+        """A scalar, or, if it depends on the index of a vector's component, the vector of these."""
+        level = self.active_vector([it for it in dict.fromkeys(used) if it in self.decided.scope.dimensions])
+        if level is None:
+            return build()
+        parts: list[Value] = []
+        for lane in range(self.decided.count(level) or 1):
+            with self.written_as(((level, lane),)):
+                parts.append(build())
+        return vector_of(self.frame.builder, parts)
+
+    def number(self, index: Index, indices: Indices) -> Value:
+        number = self.affine(index.value, indices)
+        return number if index.type is ElementType.U32 else self.frame.builder.convert(w.I32, number)
+
     def ended(self, last: Last) -> Value:
         home = self.decided.homes[last.name]
         name = last.name if last in home.lasts else last.value
@@ -400,84 +549,27 @@ class _Lowering:
         builder = self.frame.builder
         if function == COPY:
             return operands[0]
-        if function in INFIXES and len(operands) == 2:
-            return builder.binary(BinaryOp(function), operands[0], operands[1])
-        if function in PREFIXES:
-            return builder.unary(UnaryOp(function), operands[0])
         if function in _TYPES:
-            target = scalar_type(_TYPES[function])
-            return operands[0] if operands[0].type is target else builder.convert(target, operands[0])
-        return builder.builtin_call(function, operands)
+            return self.converted(_TYPES[function], operands[0])
+        if function in PREFIXES and len(operands) == 1:
+            return builder.unary(UnaryOp(function), operands[0])
+        is_infix = function in INFIXES and len(operands) == 2
+        if max(map(width_of, operands), default=1) == 1:
+            if is_infix:
+                return builder.binary(BinaryOp(function), operands[0], operands[1])
+            return builder.builtin_call(function, operands)
+        made = operated(builder, BinaryOp(function), operands) if is_infix else called(builder, function, operands)
+        return by_components(builder, operands, partial(self.apply, function)) if made is None else made
 
-    def index(self, dimension: str) -> Value:
-        """The index in a dimension, of the iterations of all its levels."""
-        names = [LevelName(dimension, it) for it in range(len(self.decided.levels[dimension]))]
-        key = "index", dimension, tuple(self.written.get(it, -1) for it in names)
-        found = next((it[key] for it in reversed(self.known) if key in it), None)
-        if found is None:
-            found = self.combined(names)
-            if isinstance(found, c.Binary) and found.name is None:
-                found.name = self.frame.name(dimension)
-            self.known[-1][key] = found
-        return found
+    def converted(self, type: ElementType, operand: Value) -> Value:
+        """A value, or the components of a vector, converted to a type."""
+        target = scalar_type(type)
+        wanted = w.vector(width_of(operand), target) if isinstance(operand.type, w.Vector) else target
+        return operand if operand.type is wanted else self.frame.builder.convert(wanted, operand)
 
-    def combined(self, names: Sequence[LevelName]) -> Value:
-        """The index that the iterations of levels stand for: what is known of it is added last."""
-        total: Value = u32(0)
-        known, stride = 0, self.decided.inner(names[0].dimension)
-        for name in names:
-            stride //= self.decided.count(name) or 1 if name.level else 1
-            if name in self.written:
-                known += self.written[name] * stride
-            else:
-                scaled = self.frame.binary(BinaryOp.MULTIPLY, self.at[name], u32(stride))
-                total = self.frame.binary(BinaryOp.ADD, total, scaled)
-        return self.frame.binary(BinaryOp.ADD, total, u32(known))
 
-    def affine(self, affine: Affine, indices: Indices) -> Value:
-        """A sum, modulo 2^32; terms that are added come first."""
-        total: Value = u32(0)
-        for term in sorted(affine.terms, key=lambda it: it.coefficient < 0):
-            name = indices.get(term.name, term.name)
-            factor = self.frame.sizes[name] if name in self.frame.sizes else self.index(name)
-            scaled = self.frame.binary(BinaryOp.MULTIPLY, u32(abs(term.coefficient)), factor)
-            op = BinaryOp.SUBTRACT if term.coefficient < 0 else BinaryOp.ADD
-            total = self.frame.binary(op, total, scaled)
-        op = BinaryOp.SUBTRACT if affine.constant < 0 else BinaryOp.ADD
-        return self.frame.binary(op, total, u32(abs(affine.constant)))
-
-    def element(self, access: Load | Store, indices: Indices) -> Value:
-        """The pointer to the element that a load or a store names."""
-        subscripts = [self.affine(it, indices) for it in access.subscripts]
-        return self.pointer(access, subscripts, indices)
-
-    def pointer(self, access: Load | Store, subscripts: Sequence[Value], indices: Indices) -> Value:
-        offset: Value = u32(0)
-        for subscript, extent in zip(subscripts, self.decided.scope.arrays[access.array].extents, strict=True):
-            scaled = self.frame.binary(BinaryOp.MULTIPLY, offset, self.affine(extent, indices))
-            offset = self.frame.binary(BinaryOp.ADD, scaled, subscript)
-        return self.frame.builder.access(self.frame.arrays[access.array], [offset])
-
-    def loaded(self, load: Load, indices: Indices) -> Value:
-        builder = self.frame.builder
-        if load.boundary is Boundary.INSIDE:
-            return builder.load(self.element(load, indices))
-        subscripts = [self.affine(it, indices) for it in load.subscripts]
-        extents = [self.affine(it, {}) for it in self.decided.scope.arrays[load.array].extents]
-        if load.boundary is Boundary.CLAMP:
-            clamped = [self.clamped(it, extent) for it, extent in zip(subscripts, extents, strict=True)]
-            return builder.load(self.pointer(load, clamped, indices))
-        tests = [builder.binary(BinaryOp.LESS, it, extent) for it, extent in zip(subscripts, extents, strict=True)]
-        is_inside = reduce(lambda lhs, rhs: builder.binary(BinaryOp.AND, lhs, rhs), tests)
-        value = builder.load(self.pointer(load, subscripts, indices))
-        return builder.builtin_call("select", [self.frame.zero(load.type), value, is_inside])
-
-    def clamped(self, subscript: Value, extent: Value) -> Value:
-        """The nearest number from 0 to `extent` - 1."""
-        builder = self.frame.builder
-        last = builder.convert(w.I32, self.frame.binary(BinaryOp.SUBTRACT, extent, u32(1)))
-        signed = builder.convert(w.I32, subscript)
-        return builder.convert(w.U32, builder.builtin_call("clamp", [signed, constant(w.I32, 0), last]))
+def _conjunction(conditions: Sequence[Value], builder: Builder) -> Value:
+    return reduce(lambda lhs, rhs: builder.binary(BinaryOp.AND, lhs, rhs), conditions)
 
 
 _TYPES = {it.value: it for it in ElementType}

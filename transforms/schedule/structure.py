@@ -12,6 +12,7 @@ from typing import TypeAlias
 from ...ir.schedule.nodes import LevelName
 from .decided import Decided
 from .tasks import Carry, Task, Write, demand_of
+from .tiles import stages_in
 
 
 @dataclass(slots=True, eq=False)
@@ -86,7 +87,8 @@ def has_barrier(nodes: Sequence[Node], decided: Decided) -> bool:
     """Whether invocations wait for each other in a part of the tree."""
     carries = [it for it in leaves_of(nodes) if isinstance(it, Carry) and not decided.carrying(it)]
     carries += [carry for loop in loops_in(nodes) for carry in loop.opened]
-    return any(map(decided.waits, carries))
+    copies = any(stages_in(it.level, list(leaves_of(it.body)), decided) for it in loops_in(nodes))
+    return copies or any(map(decided.waits, carries))
 
 
 def has_effect(nodes: Sequence[Node], dimension: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ...ir.schedule.nodes import Fby, Last, Store, Use
+from ...ir.schedule.nodes import Fby, Last, Load, Store, Use
 from ...ir.schedule.scope import Scope, used_by
 
 
@@ -41,10 +41,13 @@ Task: TypeAlias = Carry | Write
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a task uses of others: values at the end of their loops, and carried values in the same iteration."""
+    """What a task uses of others: values at the end of their loops, and carried values in the same iteration. `loads`
+    are the loads that it makes.
+    """
 
     ends: frozenset[str]
     reads: frozenset[str]
+    loads: frozenset[str]
 
 
 def demand_of(task: Task, scope: Scope) -> Demand:
@@ -54,7 +57,7 @@ def demand_of(task: Task, scope: Scope) -> Demand:
 
 def demand(roots: Iterable[str], scope: Scope) -> Demand:
     """What the computation of values uses of tasks."""
-    ends, reads = set[str](), set[str]()
+    ends, reads, loads = set[str](), set[str](), set[str]()
     pending = list(roots)
     seen = set(pending)
     while pending:
@@ -63,11 +66,13 @@ def demand(roots: Iterable[str], scope: Scope) -> Demand:
             reads.add(value.name)
         elif isinstance(value, Last):
             ends.add(value.name)
+        elif isinstance(value, Load):
+            loads.add(value.name)
         else:
             fresh = [it for it in used_by(value) if it not in seen]
             seen.update(fresh)
             pending += fresh
-    return Demand(frozenset(ends), frozenset(reads))
+    return Demand(frozenset(ends), frozenset(reads), frozenset(loads))
 
 
 def _roots(task: Task) -> list[str]:

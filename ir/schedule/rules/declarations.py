@@ -44,8 +44,9 @@ _FLOATS: Final = {ElementType.F32: np.float32, ElementType.F16: np.float16}
 
 
 def _length(scope: Scope) -> Found:
-    if len(scope.nest.body) > MOST_STATEMENTS:
-        yield scope.nest, f"{len(scope.nest.body)} statements"
+    count = len(scope.nest.body) + sum(len(it.body) for it in scope.nest.combines)
+    if count > MOST_STATEMENTS:
+        yield scope.nest, f"{count} statements"
 
 
 def _names(scope: Scope) -> Found:
@@ -180,7 +181,7 @@ def _types(scope: Scope) -> Found:
         yield from ((statement, it) for it in _type_mistakes(statement, scope))
         for operand in _operands(statement):
             if isinstance(operand, Constant):
-                yield from ((statement, it) for it in _constant_mistakes(operand))
+                yield from ((statement, it) for it in constant_mistakes(operand))
 
 
 def _operands(statement: Statement) -> tuple[Operand, ...]:
@@ -233,7 +234,8 @@ def _compute_mistakes(statement: Compute, scope: Scope) -> Iterator[str]:
         yield from _differs(statement.type, result)
 
 
-def _constant_mistakes(constant: Constant) -> Iterator[str]:
+def constant_mistakes(constant: Constant) -> Iterator[str]:
+    """What is wrong with a constant: sentences."""
     type, number = constant.type, constant.value
     if type in _RANGES:
         low, high = _RANGES[type]

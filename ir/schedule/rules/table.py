@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..nodes import Array, Dimension, Nest, Statement
+from ..nodes import Array, Combine, Dimension, Nest, Statement
 from ..scope import Scope
 
-Part: TypeAlias = Nest | Dimension | Array | Statement
+Part: TypeAlias = Nest | Dimension | Array | Statement | Combine
 """What a mistake is about; the line that it is shown under."""
 Found: TypeAlias = Iterator[tuple[Part, str]]
 """Parts of a nest that break a rule, each with a sentence."""

@@ -19,6 +19,7 @@ from ..ir.schedule.nodes import (
     Array,
     BoolLiteral,
     Boundary,
+    Combine,
     Compute,
     Constant,
     Dimension,
@@ -69,6 +70,7 @@ class Nest(LoopNest):
         self._dimensions: dict[str, Dimension] = {}
         self._arrays: dict[str, Array] = {}
         self._body: list[Statement] = []
+        self._combines: list[Combine] = []
         self._types: dict[str, ElementType] = {}
         self._iterated: dict[str, frozenset[str]] = {}
         self._places: dict[str, str] = {}
@@ -296,7 +298,12 @@ class Nest(LoopNest):
                 raise InputError(f"{self._place(it)}{it.name!r} has no next value")
         body = tuple(self._widened())
         made = NestNode(
-            self.name, tuple(self._sizes), tuple(self._dimensions.values()), tuple(self._arrays.values()), body
+            self.name,
+            tuple(self._sizes),
+            tuple(self._dimensions.values()),
+            tuple(self._arrays.values()),
+            body,
+            tuple(self._combines),
         )
         whole = insert_copies(made)
         mistakes = verify(whole)

@@ -15,7 +15,7 @@ from ..ir.core.interp import run
 from ..ir.core.nodes import Module
 from ..ir.schedule.extents import extents_of, value_of
 from ..ir.schedule.interp import DTYPES
-from ..ir.schedule.nodes import Affine, Decisions, Direction, ElementType, Execution
+from ..ir.schedule.nodes import Affine, Array, Decisions, Direction, ElementType, Execution
 from ..ir.schedule.text import affine_text, print_decisions, print_nest
 from ..ir.types import BindingPoint
 from ..kernel import Kernel
@@ -24,6 +24,7 @@ from ..shader import load
 from ..sized_kernel import SizedKernel
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.lower import lower
+from ..transforms.schedule.vectors import vector_arrays
 
 if TYPE_CHECKING:
     from .loop_nest import Arrays, LoopNest, Sizes
@@ -130,7 +131,7 @@ class LoweredNest:
             counts[axis] = f'"ceil_div({affine_text(affine)}, {inner})"'
         lines = [f"workgroups = [{', '.join(counts)}]", f"seed = {seed}", "", "[buffers]"]
         for array in nest.arrays:
-            shape = [f'"max(1, {affine_text(it)})"' for it in array.extents] or ["1"]
+            shape = self._shape(array)
             recipe = _RECIPES[array.type] if array.direction is Direction.IN else "output = {}"
             lines.append(f"{array.name} = {{ shape = [{', '.join(shape)}], {recipe} }}")
         values = ", ".join(f"{name} = {size}" for name, size in known.items())
@@ -143,6 +144,12 @@ class LoweredNest:
     def all_sizes(self, sizes: Sizes) -> dict[str, int]:
         """All sizes, with those that the kernel is for. Raises InputError for sizes that do not fit."""
         return self.nest.all_sizes({**self._decided.sizes, **self.nest.known_sizes(sizes)})
+
+    def _shape(self, array: Array) -> list[str]:
+        """The extents in a case file; vectors are rows of their components."""
+        shape = [f'"max(1, {affine_text(it)})"' for it in array.extents] or ["1"]
+        width = self._widths.get(array.name, 1)
+        return shape if width == 1 else [*shape[:-1], f'"({affine_text(array.extents[-1])}) / {width}"', str(width)]
 
     def run(
         self,
@@ -162,12 +169,22 @@ class LoweredNest:
         workgroups = self.workgroups(known)
         if 0 in workgroups:
             return results
-        values = {name: _flat(it) for name, it in {**inputs, **results}.items()}
+        values = {name: self._flat(name, it) for name, it in {**inputs, **results}.items()}
         constants = self._constants(known)
         outputs = self.kernel.run(
             values, workgroups=workgroups, constants=constants, device=device, timeout=timeout, contract=contract
         )
-        return {name: outputs[name][: it.size].reshape(it.shape) for name, it in results.items()}
+        return {name: outputs[name].reshape(-1)[: it.size].reshape(it.shape) for name, it in results.items()}
+
+    def _flat(self, name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The elements as a buffer has them; one for an empty array, since WebGPU has no empty buffers."""
+        width = self._widths.get(name, 1)
+        flat = array.reshape(-1) if array.size else np.zeros(width, array.dtype)
+        return flat if width == 1 else flat.reshape(-1, width)
+
+    @cached_property
+    def _widths(self) -> dict[str, int]:
+        return vector_arrays(self._decided)
 
     def interpreted(
         self, inputs: Mapping[str, npt.NDArray[Any]], sizes: Sizes, *, timeout: float | None = None
@@ -182,7 +199,7 @@ class LoweredNest:
             return results
         given = {**inputs, **results}
         points = {it.name: BindingPoint(0, number) for number, it in enumerate(self._decided.nest.arrays)}
-        buffers = {point: bytearray(_flat(given[name]).tobytes()) for name, point in points.items()}
+        buffers = {point: bytearray(self._flat(name, given[name]).tobytes()) for name, point in points.items()}
         overrides = {it: size for it, size in sizes.items() if it not in self._decided.sizes}
         run(self.core, self.nest.name, buffers, workgroups, overrides, timeout=timeout)
         return {
@@ -196,11 +213,6 @@ class LoweredNest:
             for it in self._decided.nest.arrays
             if it.direction is Direction.OUT
         }
-
-
-def _flat(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The elements as a buffer has them; one for an empty array, since WebGPU has no empty buffers."""
-    return array.reshape(-1) if array.size else np.zeros(1, array.dtype)
 
 
 _RECIPES = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import inf
 from statistics import median
 from types import TracebackType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import numpy.typing as npt
 
@@ -52,7 +52,8 @@ class Dispatched:
 @dataclass
 class Bench:
     """Buffers on a device. `values` are the bindings of all kernels, by name; `restored` those that each timing needs
-    as they were. Compiling and a first run may take `patience` seconds.
+    as they were. Compiling and a first run may take `patience` seconds. Values are packed for the first kernel that is
+    run; plain ones are arrays with the bytes that all kernels take.
 
     After a failure of a device, the buffers are made again.
     """
@@ -62,6 +63,7 @@ class Bench:
     contract: bool = False
     restored: Sequence[str] = ()
     patience: float = PATIENCE
+    form: Literal["as bound", "plain"] = "as bound"
     _session: Session | None = None
     _buffers: dict[str, Buffer | Sampler] = field(default_factory=dict[str, "Buffer | Sampler"])
 
@@ -164,7 +166,7 @@ class Bench:
         if isinstance(value, Sampler):
             return value
         info = next(it for it in kernel.bindings if it.name == name)
-        return self._opened().buffer(value, info)
+        return self._opened().buffer(value, info if self.form == "as bound" else None)
 
     def _buffer(self, name: str) -> Buffer:
         found = self._buffers[name]

@@ -15,8 +15,18 @@ from random import Random
 from typing import Final, TypeAlias
 
 from ..ir.schedule.extents import dimension_sizes
-from ..ir.schedule.nodes import Decisions, DimensionLevels, Execution, Level, LevelName, Nest
-from ..transforms.schedule.decided import AT_ONCE, Decided
+from ..ir.schedule.nodes import (
+    Buffering,
+    Decisions,
+    DimensionLevels,
+    Execution,
+    Level,
+    LevelName,
+    Load,
+    Nest,
+    Stage,
+)
+from ..transforms.schedule.decided import AT_ONCE, Decided, kind_of
 from ..transforms.schedule.tasks import Carry
 from .level_patterns import Levels, patterns
 
@@ -84,7 +94,9 @@ class Facts:
         spread = [it for it in levels if _is_spread(levels[it])]
         names = [*(it for it in self.extents if it not in spread), *spread]
         dimensions = tuple(DimensionLevels(name, levels[name]) for name in names)
-        return replace(decisions, dimensions=dimensions, order=self.usual_order(levels))
+        loops = [it for it in sequential(levels) if not _is_written_out(levels, it)]
+        stages = tuple(it for it in decisions.stages if it.at is None or it.at in loops)
+        return replace(decisions, dimensions=dimensions, order=self.usual_order(levels), stages=stages)
 
     def usual_order(self, levels: Mapping[str, Levels]) -> tuple[LevelName, ...]:
         """Loops outermost; of loops and of written-out levels, first those of dimensions that nothing is carried on."""
@@ -103,12 +115,12 @@ def sequential(levels: Mapping[str, Levels]) -> list[LevelName]:
         LevelName(name, number)
         for name, its in levels.items()
         for number, level in enumerate(its)
-        if level.execution not in AT_ONCE
+        if kind_of(level.execution) not in AT_ONCE
     ]
 
 
 def _is_spread(levels: Levels) -> bool:
-    return any(it.execution in AT_ONCE for it in levels)
+    return any(kind_of(it.execution) in AT_ONCE for it in levels)
 
 
 def _is_written_out(levels: Mapping[str, Levels], name: LevelName) -> bool:
@@ -148,7 +160,36 @@ def other_orders(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
     yield replace(decisions, order=tuple(outside))
 
 
-CHOICES: Final[Mapping[str, Choice]] = {"levels": other_levels, "axes": other_axes, "order": other_orders}
+def other_stages(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+    """A copy in workgroup memory less, more, with another padding, or doubled."""
+    levels = facts.levels(decisions)
+    loops = [it for it in sequential(levels) if not _is_written_out(levels, it) and it.dimension in facts.carried]
+    for at, stage in enumerate(decisions.stages):
+        rest = (*decisions.stages[:at], *decisions.stages[at + 1 :])
+        double = Buffering.SINGLE if stage.buffering is Buffering.DOUBLE else Buffering.DOUBLE
+        for other in ((), (replace(stage, padding=1 - min(stage.padding, 1)),), (replace(stage, buffering=double),)):
+            yield replace(decisions, stages=(*rest, *other))
+    staged = {name for stage in decisions.stages for name in stage.loads}
+    for value in facts.plain.scope.values.values():
+        if isinstance(value, Load) and value.name not in staged:
+            for place in (*loops, None):
+                yield replace(decisions, stages=(*decisions.stages, Stage((value.name,), place)))
+
+
+def other_peels(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+    """One dimension more or less of which iterations are peeled."""
+    for name in facts.extents:
+        kept = tuple(it for it in decisions.peeled if it != name)
+        yield replace(decisions, peeled=kept if name in decisions.peeled else (*kept, name))
+
+
+CHOICES: Final[Mapping[str, Choice]] = {
+    "levels": other_levels,
+    "axes": other_axes,
+    "order": other_orders,
+    "stages": other_stages,
+    "peel": other_peels,
+}
 """The kinds of decisions of the regular space. Other levels come first: they change the order, too."""
 
 

@@ -14,13 +14,16 @@ from math import prod
 from typing import Final
 
 from ..ir.schedule.extents import extents_of
-from ..ir.schedule.nodes import Affine, Array, Compute, Execution, Fby, Last, LevelName, Load, Map
+from ..ir.schedule.nodes import Affine, Array, Buffering, Compute, Execution, Fby, Last, LevelName, Load, Map, Stage
 from ..ir.schedule.scope import Scope, used_by
-from ..transforms.schedule.decided import WRITTEN_OUT, Decided
+from ..transforms.schedule.decided import IN_PARTS, WRITTEN_OUT, Decided
 from ..transforms.schedule.tasks import Carry, Task, Write
+from ..transforms.schedule.tiles import tile_of
 from .rates import Rates
 from .search import Cost
 
+_WRITTEN: Final = (*WRITTEN_OUT, Execution.VECTOR)
+"""Levels of which a turn of the loops around has all iterations."""
 _LATENCY: Final = 4.0
 """Cycles until the result of an addition can be used."""
 _SPILL: Final = 3.0
@@ -28,8 +31,9 @@ _SPILL: Final = 3.0
 _TURN: Final = 2.0
 """Operations of a turn of a loop beside its body."""
 _WORKGROUP: Final = 40.0
+_COPIED: Final = 3.0
 _BARRIER: Final = 60.0
-"""Operations of a vector that beginning a workgroup takes, and a barrier."""
+"""Operations of a vector that beginning a workgroup takes, copying an element to its memory, and a barrier."""
 _EXPENSIVE: Final = {
     "exp": 12.0,
     "exp2": 10.0,
@@ -83,6 +87,7 @@ class _Model:
             self._workgroups / self._gang_workgroups
         )
         each = sum(self._expected_operations(it) for it in self.decided.tasks)
+        each += sum(self._copy(it) for it in self.decided.decisions.stages)
         each += _WORKGROUP * rates.lanes / max(self._invocations, 1)
         rounds = -(-self._workgroups // self._gang_workgroups)
         busy = rounds / -(-rounds // rates.units)
@@ -137,7 +142,7 @@ class _Model:
         return prod(max(self.decided.count(it) or 0, 1) for it in names)
 
     def _levels(self, task: Task, *, is_loop: bool) -> list[LevelName]:
-        wanted = (Execution.LOOP,) if is_loop else WRITTEN_OUT
+        wanted = (Execution.LOOP,) if is_loop else _WRITTEN
         return [it for it in self.decided.path(task) if self.decided.execution(it) in wanted]
 
     # Operations
@@ -188,6 +193,16 @@ class _Model:
             barrier = outer * self._parts(task) * _BARRIER * max(1.0, prod(decided.workgroup_size()).bit_length())
         return turns * max(body, chain) + barrier
 
+    def _copy(self, stage: Stage) -> float:
+        """Operations on vectors of one invocation for a copy in workgroup memory, with its barriers."""
+        turns = 1
+        if stage.at is not None:
+            outer = self.decided.order[: self.decided.order.index(stage.at) + 1]
+            turns = self._count(it for it in outer if self.decided.execution(it) is Execution.LOOP)
+        barriers = 1 if stage.buffering is Buffering.DOUBLE else 2
+        elements = tile_of(stage, self.decided).elements / max(self._invocations, 1)
+        return turns * (_COPIED * elements + barriers * _BARRIER)
+
     def _turns_without(self, task: Task, dimensions: frozenset[str]) -> int:
         """The turns of innermost loops that a value does not depend on: compilers compute it outside of them."""
         loops = self._levels(task, is_loop=True)
@@ -202,7 +217,7 @@ class _Model:
         return self._count(
             it
             for it in self.decided.path(task)
-            if kind(it) is Execution.TREE or (kind(it) in WRITTEN_OUT and it.dimension not in task.on)
+            if kind(it) in IN_PARTS or (kind(it) in _WRITTEN and it.dimension not in task.on)
         )
 
     def _points(self, name: str, task: Task) -> int:

@@ -20,6 +20,8 @@ _TRIES: Final = 12
 """Attempts at a random change that is legal."""
 _MOST_RAW: Final = 4
 """A space counts as large if it has this many times more points, legal or not, than may be tried whole."""
+_SHARE: Final = {"stages": 0.2, "peel": 0.2}
+"""How often random points have decisions of a kind: those that rarely help are mostly left to the search."""
 _SIMD: Final = 64
 """Invocations of a workgroup in the point that a search begins with."""
 
@@ -84,7 +86,7 @@ class DecisionSpace:
             levels = {name: random.choice(its) for name, its in self.facts.patterns.items()}
             point = self.facts.with_levels(Decisions((), ()), levels)
             for name, choice in CHOICES.items():
-                if name != "levels" and random.random() < 0.5:
+                if name != "levels" and random.random() < _SHARE.get(name, 0.5):
                     point = random.choice([point, *choice(self.facts, point)])
             if self.is_legal(point):
                 return point

@@ -10,7 +10,7 @@ from ..ir.schedule.nodes import Execution, Level
 Levels = tuple[Level, ...]
 
 _LOOP, _UNROLLED, _TREE = Execution.LOOP, Execution.UNROLLED, Execution.TREE
-_INVOCATION, _WORKGROUP = Execution.INVOCATION, Execution.WORKGROUP
+_INVOCATION, _WORKGROUP, _VECTOR = Execution.INVOCATION, Execution.WORKGROUP, Execution.VECTOR
 
 MOST_UNROLLED: Final = 16
 """The most iterations of one level that are written out."""
@@ -27,6 +27,8 @@ _SPREAD: Final[tuple[tuple[Execution, ...], ...]] = (
     (_WORKGROUP, _INVOCATION, _UNROLLED),
     (_WORKGROUP, _LOOP, _INVOCATION),
     (_WORKGROUP, _LOOP, _UNROLLED),
+    (_WORKGROUP, _INVOCATION, _VECTOR),
+    (_WORKGROUP, _UNROLLED, _INVOCATION, _VECTOR),
     (_LOOP,),
     (_LOOP, _INVOCATION),
     (_LOOP, _UNROLLED),
@@ -44,6 +46,8 @@ _IN_PARTS: Final[tuple[tuple[Execution, ...], ...]] = (
     (_LOOP, _TREE, _INVOCATION),
     (_LOOP, _UNROLLED, _INVOCATION),
     (_LOOP, _INVOCATION, _TREE),
+    (_LOOP, _VECTOR),
+    (_LOOP, _INVOCATION, _VECTOR),
     (_TREE,),
     (_INVOCATION,),
 )
@@ -52,7 +56,7 @@ _MOST: Final = {
     _UNROLLED: MOST_UNROLLED,
     _TREE: MOST_UNROLLED,
     _INVOCATION: MOST_INVOCATIONS,
-    _WORKGROUP: 1,
+    _VECTOR: 4,
 }
 """The largest factor of a level below the first one, and the most iterations of a first level that is no loop."""
 
@@ -62,7 +66,7 @@ def patterns(size: int, *, is_carried: bool, in_parts: bool) -> Iterator[Levels]
     kinds = (*_CARRIED, *(_IN_PARTS if in_parts else ())) if is_carried else _SPREAD
     for executions in kinds:
         first, *rest = executions
-        if first not in (_LOOP, _WORKGROUP) and not 1 < size <= _MOST[first]:
+        if first not in (_LOOP, _WORKGROUP) and not 1 < size <= _MOST[first]:  # the whole of a dimension
             continue
         yield from ((Level(first, None), *levels) for levels in _with_factors(rest, max(size, 1)))
 

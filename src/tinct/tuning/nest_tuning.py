@@ -166,7 +166,7 @@ class NestProblem:
     def bench(self) -> Bench:
         """The device with the inputs, and zeros for the outputs."""
         values = {name: _filled(it) for name, it in {**self.data.inputs, **self.data.outputs}.items()}
-        return Bench(self.task.device, values, contract=self.task.contract, patience=self.patience)
+        return Bench(self.task.device, values, contract=self.task.contract, patience=self.patience, form="plain")
 
     def space(self, kept: Sequence[Decisions]) -> DecisionSpace:
         """All legal decisions."""
@@ -260,8 +260,8 @@ class NestProblem:
 
 
 def _filled(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The elements as a buffer has them; one for an empty array, since WebGPU has no empty buffers."""
-    return array.reshape(-1) if array.size else np.zeros(1, array.dtype)
+    """The elements as a buffer has them; four for an empty array, since WebGPU has no empty buffers."""
+    return array.reshape(-1) if array.size else np.zeros(4, array.dtype)
 
 
 def _work(decided: Decided) -> int:

@@ -105,7 +105,7 @@ def test_each_move_gives_legal_points(name: str) -> None:
 
 
 def test_each_choice_gives_others_of_its_kind() -> None:
-    space = space_of(SOFTMAX, {"rows": 64, "columns": 64})
+    space = space_of(ROW_SUMS, {"rows": 64, "columns": 64})
     begin = space.simple()
     for name, choice in CHOICES.items():
         made = list(choice(space.facts, begin))

@@ -1,0 +1,141 @@
+"""Vectors, copies in workgroup memory and peeled iterations: the same results, and the code that they are for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tinct import Nest
+
+RANDOM = np.random.default_rng(0)
+A = RANDOM.integers(-9, 9, (14, 12)).astype(np.float32)
+B = RANDOM.integers(-9, 9, (12, 20)).astype(np.float32)
+
+
+def product() -> Nest:
+    nest = Nest("product")
+    i, j, k = nest.dim("m"), nest.dim("n"), nest.dim("l", "k")
+    terms = nest.load("a", "f32", [i, k]) * nest.load("b", "f32", [k, j])
+    nest.store("c", nest.reduce("+", terms, on=[k]), [i, j])
+    return nest
+
+
+TILE = "i: workgroup * unrolled(2) * invocation(4)\nj: workgroup * invocation(4) * vector(4)\n"
+STAGED = f"{TILE}k: loop * loop(5)\norder: k.0, k.1, i.1, j.2\nstage a0 at k.0 pad(1) double\nstage b0 at k.0\n"
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "gpu"])
+def test_tiles_of_a_product(device: str) -> None:
+    """Neither the tiles nor the vectors fit in the sizes, in their main part they do."""
+    points = (STAGED + "peel k", STAGED + "peel i, j") if device == "cpu" else (STAGED + "peel j, k",)
+    for point in points:
+        results = product().lower(point, reassociate=True).run({"a": A, "b": B}, device=device)
+        assert results["c"].tolist() == (A @ B).tolist(), point
+
+
+def test_copies_have_barriers_padding_and_two_places() -> None:
+    wgsl = product().lower(STAGED).wgsl
+    assert "var<workgroup> a_tile: array<f32, 96>;" in wgsl  # 2 places of 8 rows of 5 and 1
+    assert "var<workgroup> b_tile: array<f32, 80>;" in wgsl
+    single = STAGED.replace(" double", "")
+    loops = [it[it.index("for (var k_0") :] for it in (product().lower(single).wgsl, wgsl.replace("stage b0", ""))]
+    assert [it.count("workgroupBarrier()") for it in loops] == [2, 2]
+    both = product().lower(STAGED.replace("b0 at k.0", "b0 at k.0 double")).wgsl
+    assert both[both.index("for (var k_0") :].count("workgroupBarrier()") == 1
+
+
+def test_arrays_are_bound_as_vectors_where_all_accesses_are_aligned() -> None:
+    point, sizes = TILE + "order: k.0, i.1, j.2", {"m": 14, "n": 20, "l": 12}
+    known = product().lower(point, sizes=sizes)
+    assert "b: array<vec4f>;" in known.wgsl
+    assert "c: array<vec4f>;" in known.wgsl
+    assert "a: array<f32>;" in known.wgsl
+    assert known.run({"a": A, "b": B})["c"].tolist() == (A @ B).tolist()
+    assert 'b = { shape = ["max(1, l)", "(n) / 4", 4]' in known.toml(sizes)
+    for other in (product().lower(point), product().lower(point, sizes={**sizes, "n": 19})):
+        assert "array<vec" not in other.wgsl
+
+
+def stencil(boundary: str) -> tuple[Nest, npt.NDArray[Any]]:
+    """The sum of a point with its neighbours above, below, left and right, and the sum by definition."""
+    nest = Nest("stencil")
+    i, j = nest.dim("h"), nest.dim("w")
+    extents = [nest.size("h"), nest.size("w")]
+    places = ((0, 0), (-1, 0), (1, 0), (0, -1), (0, 1))
+    loads = [nest.load("x", "f32", [i + a, j + b], boundary=boundary, extents=extents) for a, b in places]
+    total = loads[0]
+    for it in loads[1:]:
+        total = total + it
+    nest.store("y", total, [i, j])
+    wide = np.pad(B, 1, mode="edge") if boundary == "clamp" else np.pad(B, 1)
+    h, w = B.shape
+    return nest, np.sum([wide[1 + a : 1 + a + h, 1 + b : 1 + b + w] for a, b in places], axis=0)
+
+
+def test_stencils_without_tests_in_their_interior() -> None:
+    for boundary, test in (("clamp", "clamp("), ("zero", "select(")):
+        nest, expected = stencil(boundary)
+        point = "i: workgroup * unrolled(2)\nj: workgroup * invocation(4)\npeel i, j"
+        lowered = nest.lower(point)
+        main, _, border = lowered.wgsl.partition("} else {")
+        assert test not in main
+        assert test in border
+        loops = nest.lower("i: loop\nj: loop * unrolled(3)\npeel j, i")
+        assert loops.wgsl.count("for (") == 3  # one over i, with two versions in it
+        for it in (lowered, loops):
+            assert it.run({"x": B})["y"].tolist() == expected.tolist(), it.wgsl
+
+
+def test_subscripts_that_are_always_inside_are_not_clamped() -> None:
+    nest, expected = stencil("clamp")
+    lowered = nest.lower()
+    assert lowered.wgsl.count("clamp(") == 4  # one of two subscripts of each neighbour
+    assert lowered.run({"x": B})["y"].tolist() == expected.tolist()
+    whole = Nest("even")
+    i, n = whole.dim(whole.size("n") * 1 - 1, "i"), whole.size("n")
+    whole.store("y", whole.load("x", "f32", [2 * i + 2], boundary="clamp", extents=[2 * n]), [i])
+    assert "clamp(" in whole.lower().wgsl
+    assert "clamp(" not in whole.lower(sizes={"n": 7}).wgsl
+    x = np.arange(14, dtype=np.float32)
+    assert whole.lower(sizes={"n": 7}).run({"x": x})["y"].tolist() == [*range(2, 14, 2)]
+
+
+def test_a_stencil_with_its_halo_in_workgroup_memory() -> None:
+    nest, expected = stencil("clamp")
+    point = "i: workgroup * unrolled(2) * invocation(4)\nj: workgroup * invocation(8)\nstage x0, x1, x2, x3, x4 pad(1)"
+    lowered = nest.lower(point)
+    assert "var<workgroup> x_tile: array<f32, 110>;" in lowered.wgsl  # 10 rows of 10 and 1
+    assert lowered.wgsl.count("clamp(") == 2 * 4  # 100 elements, by 32 invocations
+    assert lowered.run({"x": B}, device="cpu")["y"].tolist() == expected.tolist()
+
+
+def test_the_last_iterations_of_a_loop_are_a_part_of_their_own() -> None:
+    nest = Nest("sums")
+    i, j = nest.dim("rows"), nest.dim("columns")
+    nest.store("y", nest.reduce("+", nest.load("x", "f32", [i, j]), on=[j]), [i])
+    lowered = nest.lower("j: loop * unrolled(4)\npeel j")
+    loop, _, rest = lowered.wgsl[lowered.wgsl.index("for (var j_0") :].partition("if columns % 4u > 0u")
+    assert "if" not in loop
+    assert rest.count("if ") == 4
+    for columns in (0, 3, 8, 13):
+        x = np.ones((2, columns), np.float32)
+        assert lowered.run({"x": x})["y"].tolist() == [columns] * 2
+    vectors = nest.lower("j: loop * vector(4)", reassociate=True)
+    assert "select(" in vectors.wgsl
+    assert vectors.run({"x": A[:, :11]})["y"].tolist() == A[:, :11].sum(1).tolist()
+
+
+def test_functions_that_take_no_vectors_are_applied_to_components() -> None:
+    nest = Nest("functions")
+    i = nest.dim("n")
+    x, place = nest.load("x", "i32", [i]), nest.index(2 * i)
+    fields = nest.call("insertBits", place, nest.call("u32", x), 3, 2)
+    picked = nest.call("select", fields, place, nest.call("<", x, 0) | nest.call("==", x, 5))
+    nest.store("y", picked, [i])
+    x_array = np.arange(-3, 8, dtype=np.int32)
+    for device in ("interp", "cpu"):
+        results = nest.lower("i: workgroup * vector(4)").run({"x": x_array}, device=device)
+        assert results["y"].tolist() == nest.run({"x": x_array})["y"].tolist()

@@ -1,0 +1,186 @@
+"""Indices, subscripts and elements of arrays in core IR, at the current iterations of all levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import TypeAlias
+
+from ...ir import types as w
+from ...ir.core import nodes as c
+from ...ir.core.builder import constant, u32
+from ...ir.core.values import Value
+from ...ir.ops import BinaryOp
+from ...ir.schedule.extents import value_of as size_of
+from ...ir.schedule.nodes import Affine, Boundary, LevelName, Load, Store
+from .decided import Decided
+from .frame import Frame
+from .vectors import in_vectors
+
+Point: TypeAlias = tuple[tuple[LevelName, int], ...]
+"""Iterations of written-out levels."""
+Indices: TypeAlias = dict[str, str]
+"""Dimensions whose indices stand for those of others, by way of `map`."""
+
+
+@dataclass(slots=True)
+class Addresses:
+    """Where lowering is in the loops of a nest, and what it has computed of that."""
+
+    decided: Decided
+    frame: Frame
+    at: dict[LevelName, Value] = field(default_factory=dict[LevelName, Value])
+    """The iteration of each level that is entered, and of all levels that are executed at once."""
+    written: dict[LevelName, int] = field(default_factory=dict[LevelName, int])
+    """The iteration of each written-out level that is entered."""
+    known: list[dict[object, Value]] = field(default_factory=lambda: [{}])
+    """The values that are computed, in the blocks around the current one."""
+    sure: frozenset[tuple[str, int]] = frozenset()
+    """Subscripts of loads, by position, that are known to be inside of their arrays."""
+
+    @contextmanager
+    def block(self) -> Generator[None]:
+        """What is computed inside of the `with` is known only there."""
+        self.known.append({})
+        yield
+        self.known.pop()
+
+    @contextmanager
+    def written_as(self, point: Point) -> Generator[None]:
+        """Inside of the `with`, written-out levels are at these iterations."""
+        self.written.update(point)
+        self.at.update((name, u32(number)) for name, number in point)
+        yield
+        for name, _ in point:
+            del self.written[name], self.at[name]
+
+    def memo(self, key: object, build: Callable[[], Value]) -> Value:
+        """The value of a key, which is built unless it is computed in a block around the current one."""
+        found = next((it[key] for it in reversed(self.known) if key in it), None)
+        if found is None:
+            found = build()
+            self.known[-1][key] = found
+        return found
+
+    def index(self, dimension: str) -> Value:
+        """The index in a dimension, of the iterations of all its levels; of the first component of a vector."""
+        return self.part_of_index(dimension, self.decided.names(dimension), name=dimension)
+
+    def part_of_index(self, dimension: str, levels: Collection[LevelName], *, name: str, unit: int = 1) -> Value:
+        """What some levels contribute to the index in a dimension, divided by `unit`."""
+        written = tuple(self.written.get(it, -1) for it in levels)
+        return self.memo(
+            ("index", dimension, tuple(levels), unit, written),
+            lambda: self._named(self._combined(dimension, levels, name, unit), name),
+        )
+
+    def _named(self, made: Value, name: str) -> Value:
+        if isinstance(made, c.Binary) and made.name is None:
+            made.name = self.frame.name(name)
+        return made
+
+    def _combined(self, dimension: str, levels: Collection[LevelName], name: str, unit: int) -> Value:
+        """The index that the iterations of levels stand for: what is known of it is added last."""
+        strides = {it: stride // unit for it, stride in self.decided.strides(dimension).items() if it in levels}
+        known = sum(self.written[it] * stride for it, stride in strides.items() if it in self.written)
+        varying = tuple(it for it in strides if it not in self.written and not self.decided.is_vector(it))
+
+        def build() -> Value:
+            total: Value = u32(0)
+            for it in varying:
+                scaled = self.frame.binary(BinaryOp.MULTIPLY, self.at[it], u32(strides[it]))
+                total = self.frame.binary(BinaryOp.ADD, total, scaled)
+            return self._named(total, name)
+
+        return self.frame.binary(BinaryOp.ADD, self.memo(("varying", dimension, varying, unit), build), u32(known))
+
+    def size(self, dimension: str) -> Value:
+        """The size of a dimension."""
+        return self.affine(self.decided.scope.dimensions[dimension].size, {})
+
+    def affine(self, affine: Affine, indices: Indices) -> Value:
+        """A sum, modulo 2^32."""
+        return self.summed(affine, lambda name, _: self._number(indices.get(name, name)))
+
+    def _number(self, name: str) -> Value:
+        return self.frame.sizes[name] if name in self.frame.sizes else self.index(name)
+
+    def summed(self, affine: Affine, value_of: Callable[[str, int], Value]) -> Value:
+        """A sum, modulo 2^32, of what `value_of` gives for each name and its coefficient; terms that are added come
+        first.
+        """
+        total: Value = u32(0)
+        for term in sorted(affine.terms, key=lambda it: it.coefficient < 0):
+            value = value_of(term.name, term.coefficient)
+            scaled = self.frame.binary(BinaryOp.MULTIPLY, u32(abs(term.coefficient)), value)
+            op = BinaryOp.SUBTRACT if term.coefficient < 0 else BinaryOp.ADD
+            total = self.frame.binary(op, total, scaled)
+        op = BinaryOp.SUBTRACT if affine.constant < 0 else BinaryOp.ADD
+        return self.frame.binary(op, total, u32(abs(affine.constant)))
+
+    def element(self, access: Load | Store, indices: Indices) -> Value:
+        """The pointer to the element that a load or a store names."""
+        return self.pointer(access.array, [self.affine(it, indices) for it in access.subscripts])
+
+    def pointer(self, array: str, subscripts: Sequence[Value], extents: Sequence[Affine] | None = None) -> Value:
+        """The pointer to an element; `extents` are those of the array, unless they are given."""
+        offset: Value = u32(0)
+        for subscript, extent in zip(subscripts, extents or self.decided.scope.arrays[array].extents, strict=True):
+            scaled = self.frame.binary(BinaryOp.MULTIPLY, offset, self.affine(extent, {}))
+            offset = self.frame.binary(BinaryOp.ADD, scaled, subscript)
+        return self.frame.builder.access(self.frame.arrays[array], [offset])
+
+    def vector_pointer(self, access: Load | Store, level: LevelName) -> Value:
+        """The pointer to the vector that an access to an array of vectors names."""
+        width, dimension = self.frame.widths[access.array], level.dimension
+        last = in_vectors(access.subscripts[-1], dimension, width, self.decided)
+        names = self.decided.names(dimension)[:-1]
+
+        def value_of(name: str, _: int) -> Value:
+            if name != dimension:
+                return self.index(name)
+            return self.part_of_index(dimension, names, name=f"{dimension}_by_{width}", unit=width)
+
+        extent = self.decided.scope.arrays[access.array].extents[-1]
+        length = Affine((), size_of(extent, self.decided.sizes) // width)
+        subscripts = [*(self.affine(it, {}) for it in access.subscripts[:-1]), self.summed(last, value_of)]
+        return self.pointer(access.array, subscripts, [*self.decided.scope.arrays[access.array].extents[:-1], length])
+
+    def loaded(self, load: Load, indices: Indices) -> Value:
+        """The element that a load gives, with tests of the subscripts that may be outside of the array."""
+        subscripts = [self.affine(it, indices) for it in load.subscripts]
+        tested = [it for it in range(len(subscripts)) if not self._is_inside(load, it, indices)]
+        return self.fetched(load, subscripts, tested)
+
+    def _is_inside(self, load: Load, position: int, indices: Indices) -> bool:
+        """Whether a subscript is inside of the array, wherever indices are in their dimensions."""
+        if (load.name, position) in self.sure and not self._is_mapped(load, position, indices):
+            return True
+        return self.decided.is_inside(load, position, indices)
+
+    def _is_mapped(self, load: Load, position: int, indices: Indices) -> bool:
+        return any(it.name in indices for it in load.subscripts[position].terms)
+
+    def fetched(self, load: Load, subscripts: Sequence[Value], tested: Sequence[int]) -> Value:
+        """The element at subscripts, of which those at the positions `tested` may be outside of the array."""
+        builder = self.frame.builder
+        if load.boundary is Boundary.INSIDE or not tested:
+            return builder.load(self.pointer(load.array, subscripts))
+        extents = {it: self.affine(self.decided.scope.arrays[load.array].extents[it], {}) for it in tested}
+        if load.boundary is Boundary.CLAMP:
+            clamped = {it: self.clamped(subscripts[it], extent) for it, extent in extents.items()}
+            places = [clamped.get(position, it) for position, it in enumerate(subscripts)]
+            return builder.load(self.pointer(load.array, places))
+        tests = [builder.binary(BinaryOp.LESS, subscripts[it], extent) for it, extent in extents.items()]
+        is_inside = reduce(lambda lhs, rhs: builder.binary(BinaryOp.AND, lhs, rhs), tests)
+        value = builder.load(self.pointer(load.array, subscripts))
+        return builder.builtin_call("select", [self.frame.zero(load.type), value, is_inside])
+
+    def clamped(self, subscript: Value, extent: Value) -> Value:
+        """The nearest number from 0 to `extent` - 1."""
+        builder = self.frame.builder
+        last = builder.convert(w.I32, self.frame.binary(BinaryOp.SUBTRACT, extent, u32(1)))
+        signed = builder.convert(w.I32, subscript)
+        return builder.convert(w.U32, builder.builtin_call("clamp", [signed, constant(w.I32, 0), last]))

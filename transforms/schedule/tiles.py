@@ -1,0 +1,165 @@
+"""The parts of arrays that are copied to workgroup memory: which elements they have, and which decisions are legal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ...ir.hints import unknown_name
+from ...ir.schedule.nodes import Affine, Buffering, Execution, LevelName, Load, Map, Stage, Use
+from ...ir.schedule.scope import used_by
+from ...ir.schedule.text import level_name_text
+from .decided import Decided
+from .tasks import Carry, Task, demand, demand_of
+
+MOST_PADDING = 64
+"""The most unused elements at the end of a row: more banks than any device has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """The elements of an array that the loads of a stage need while the levels outside of the copy stand still.
+
+    They are a box: `extents` elements along each subscript, from the one that `first` is at.
+    """
+
+    stage: Stage
+    loads: tuple[Load, ...]
+    first: tuple[Affine, ...]
+    """The subscripts with the least constants among the loads."""
+    extents: tuple[int, ...]
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """How far apart neighbours along each subscript are in memory."""
+        rows = [*self.extents[:-1], self.extents[-1] + self.stage.padding] if self.extents else []
+        return tuple(prod(rows[it + 1 :]) for it in range(len(rows)))
+
+    @property
+    def elements(self) -> int:
+        """The number of elements that are copied."""
+        return prod(self.extents)
+
+    @property
+    def length(self) -> int:
+        """The elements of memory for one copy."""
+        return self.extents[0] * self.strides[0] if self.extents else 1
+
+    @property
+    def places(self) -> int:
+        """The number of copies that memory holds."""
+        return 2 if self.stage.buffering is Buffering.DOUBLE else 1
+
+
+def tile_of(stage: Stage, decided: Decided) -> Tile:
+    """The tile of a stage that breaks no rule."""
+    loads = tuple(it for it in map(decided.scope.values.get, stage.loads) if isinstance(it, Load))
+    first, extents = list[Affine](), list[int]()
+    for subscripts in zip(*(it.subscripts for it in loads), strict=True):
+        constants = [it.constant for it in subscripts]
+        first.append(Affine(subscripts[0].terms, min(constants)))
+        steps = [abs(it.coefficient) * (span(it.name, stage, decided) - 1) for it in subscripts[0].terms]
+        extents.append(sum(steps) + max(constants) - min(constants) + 1)
+    return Tile(stage, loads, tuple(first), tuple(extents))
+
+
+def span(name: str, stage: Stage, decided: Decided) -> int:
+    """How many neighbouring indices of a dimension a copy covers; 1 for a size."""
+    if name not in decided.scope.dimensions:
+        return 1
+    strides = decided.strides(name).items()
+    steps = [((decided.count(it) or 1) - 1) * stride for it, stride in strides if is_free(it, stage, decided)]
+    return 1 + sum(steps)
+
+
+def is_free(level: LevelName, stage: Stage, decided: Decided) -> bool:
+    """Whether the iterations of a level share a copy."""
+    kind = decided.kind(level)
+    if kind in (Execution.INVOCATION, Execution.VECTOR):
+        return True
+    if kind is Execution.WORKGROUP:
+        return False
+    return stage.at is None or decided.order.index(level) > decided.order.index(stage.at)
+
+
+def stage_mistakes(decided: Decided) -> Iterator[str]:
+    """What is illegal about the copies in workgroup memory: sentences."""
+    staged = [it for stage in decided.decisions.stages for it in stage.loads]
+    for name in dict.fromkeys(it for it in staged if staged.count(it) > 1):
+        yield f"{name!r} is copied twice"
+    for stage in decided.decisions.stages:
+        found = list(_stage_mistakes(stage, decided))
+        yield from found
+        if not found:
+            yield from _use_mistakes(stage, decided)
+
+
+def _stage_mistakes(stage: Stage, decided: Decided) -> Iterator[str]:
+    loads = [it for it in decided.scope.values.values() if isinstance(it, Load)]
+    by_name = {it.name: it for it in loads}
+    unknown = [it for it in stage.loads if it not in by_name]
+    for name in unknown:
+        yield unknown_name(f"there is no load {name!r}", name, by_name)
+    if not stage.loads or unknown:
+        return
+    first, *others = (by_name[it] for it in stage.loads)
+    for load in others:
+        if not _is_shifted(first, load):
+            yield f"{load.name!r} and {first.name!r} are not at constant distances in one array"
+    if stage.at is None and stage.buffering is Buffering.DOUBLE:
+        yield f"the copy for {first.name!r} is made once, so it needs no second place"
+    if stage.at is not None and (stage.at not in decided.order or decided.execution(stage.at) is not Execution.LOOP):
+        yield f"{level_name_text(stage.at)} is no loop"
+        return
+    if stage.padding > MOST_PADDING:
+        yield f"a padding of {stage.padding} elements; at most {MOST_PADDING} is allowed"
+    for load in (first, *others):
+        for dimension in load.dimensions:
+            yield from _unknown_spans(load, dimension, stage, decided)
+
+
+def _unknown_spans(load: Load, dimension: str, stage: Stage, decided: Decided) -> Iterator[str]:
+    for level in decided.names(dimension):
+        is_used = any(it.name == dimension for subscript in load.subscripts for it in subscript.terms)
+        if is_used and is_free(level, stage, decided) and decided.count(level) is None:
+            yield f"a copy for {load.name!r} has all iterations of {level_name_text(level)}: their number is not known"
+
+
+def _is_shifted(load: Load, other: Load) -> bool:
+    terms = [frozenset(it.terms) for it in load.subscripts]
+    same = [frozenset(it.terms) for it in other.subscripts] == terms
+    return same and (load.array, load.boundary) == (other.array, other.boundary)
+
+
+def _use_mistakes(stage: Stage, decided: Decided) -> Iterator[str]:
+    """Uses at other indices, or outside of the loop."""
+    loads = set(stage.loads)
+    for value in decided.scope.values.values():
+        if isinstance(value, Map):
+            for name in sorted(loads & demand(used_by(value), decided.scope).loads):
+                yield f"{value.name!r} needs {name!r} at other indices, which are not copied"
+    if stage.at is None:
+        return
+    place = level_name_text(stage.at)
+    for task in decided.tasks:
+        path = decided.path(task)
+        used = sorted(loads & demand_of(task, decided.scope).loads)
+        if used and stage.at not in path:
+            yield f"{used[0]!r} is used outside of {place}"
+        elif isinstance(task, Carry) and not _is_around(stage.at, path, decided.carrying(task)):
+            firsts = [it.first.name for it in task.fbys if isinstance(it.first, Use)]
+            yield from (
+                f"{it!r} is used outside of {place}" for it in sorted(loads & demand(firsts, decided.scope).loads)
+            )
+
+
+def _is_around(level: LevelName, path: Sequence[LevelName], carrying: Sequence[LevelName]) -> bool:
+    return level in (path[: path.index(carrying[0])] if carrying else path)
+
+
+def stages_in(level: LevelName, tasks: Sequence[Task], decided: Decided) -> list[Stage]:
+    """The copies that are made in each iteration of a loop, for the tasks in it."""
+    found = [it for it in decided.decisions.stages if it.at == level]
+    used = {name for task in tasks for name in demand_of(task, decided.scope).loads} if found else set[str]()
+    return [it for it in found if not used.isdisjoint(it.loads)]
