@@ -144,6 +144,30 @@ def stencil() -> Nest:
     return nest
 
 
+def _total(x: Array) -> Array:
+    return np.asarray(x.sum())
+
+
+def _row_sums(x: Array) -> Array:
+    return np.asarray(x.sum(axis=1))
+
+
+def _column_sums(x: Array) -> Array:
+    return np.asarray(x.sum(axis=0))
+
+
+def _dot(a: Array, b: Array) -> Array:
+    return np.asarray(a @ b)
+
+
+def _transposed(x: Array) -> Array:
+    return np.ascontiguousarray(x.T)
+
+
+def _argmax(x: Array) -> Array:
+    return x.argmax(axis=1).astype(np.uint32)
+
+
 def _convolve(image: Array, weights: Array) -> Array:
     width = weights.shape[-1]
     windows = np.lib.stride_tricks.sliding_window_view(image, (width, width), axis=(1, 2))
@@ -193,11 +217,11 @@ def problems() -> list[Problem]:
     """All of them, at full and at quick sizes."""
     wide, quick = _rows(4096, 4096), _rows(64, 100)
     found = [
-        Problem("sum", total(), {"n": 1 << 24}, {"n": 5000}, lambda x: np.asarray(x.sum())),
-        Problem("row sums", row_sums(), wide, quick, lambda x: x.sum(axis=1)),
-        Problem("column sums", column_sums(), wide, quick, lambda x: x.sum(axis=0)),
-        Problem("dot", dot(), {"n": 1 << 24}, {"n": 5000}, lambda a, b: np.asarray(a @ b)),
-        Problem("matrix-vector", matvec(), wide, quick, lambda a, x: a @ x, _of("rows", "columns")),
+        Problem("sum", total(), {"n": 1 << 24}, {"n": 5000}, _total),
+        Problem("row sums", row_sums(), wide, quick, _row_sums),
+        Problem("column sums", column_sums(), wide, quick, _column_sums),
+        Problem("dot", dot(), {"n": 1 << 24}, {"n": 5000}, _dot),
+        Problem("matrix-vector", matvec(), wide, quick, _dot, _of("rows", "columns")),
     ]
     for size in (512, 1024, 2048):
         name = f"product {size}"
@@ -226,9 +250,9 @@ def problems() -> list[Problem]:
     long = _rows(4096, 1024)
     return [
         *found,
-        Problem("transpose", transposed(), wide, quick, lambda x: np.ascontiguousarray(x.T)),
+        Problem("transpose", transposed(), wide, quick, _transposed),
         Problem("softmax", softmax(), long, quick, _softmax),
         Problem("layer norm", layer_norm(), long, quick, _layer_norm),
-        Problem("argmax", argmax(), wide, quick, lambda x: x.argmax(axis=1).astype(np.uint32)),
+        Problem("argmax", argmax(), wide, quick, _argmax),
         Problem("5-point stencil", stencil(), {"h": 4096, "w": 4096}, {"h": 40, "w": 50}, _stencil),
     ]

@@ -53,8 +53,12 @@ def problem(lower: Any) -> NestProblem:
 
 def test_a_wrong_candidate_is_found_at_small_sizes() -> None:
     nest = other_nest("abs")
+
+    def lower(decisions: Decisions, sizes: Mapping[str, int]) -> object:
+        return nest.lower(decisions, sizes=sizes)
+
     with pytest.raises(Rejected, match="sums differs from the definition at rows = 5") as found:
-        problem(lambda decisions, sizes: nest.lower(decisions, sizes=sizes)).check_small(Decisions((), ()))
+        problem(lower).check_small(Decisions((), ()))
     assert found.value.status == "wrong"
 
 
