@@ -22,8 +22,10 @@ from .resident import Resident
 from .resident_messages import Command, EntryHeader
 
 _DISPATCH: Final = struct.Struct("<4I")
+_FIRST_BYTES: Final = 32 * _DISPATCH.size
+"""The bytes of dispatches in a row that are sent to a device that does nothing, so that it begins early."""
 _MOST_BYTES: Final = 512 * _DISPATCH.size
-"""The bytes of dispatches in a row that are sent: the device then works on them while others are recorded."""
+"""The bytes of dispatches in a row that are sent while the device works: twice as many each time, up to these."""
 _MOST_REPLAYED: Final = 512
 """The steps of sequences that are sent, like dispatches."""
 _MOST_WAITING: Final = 8192
@@ -76,6 +78,8 @@ class GpuQueue:
         """The number of steps of sequences that are recorded."""
         self._waiting = 0
         """The number of dispatches that nothing has waited for."""
+        self._enough = _FIRST_BYTES
+        """The bytes of dispatches in a row that are sent next."""
         self._posted: list[Sent] = []
         """What was sent and not waited for."""
         self._live: set[int] = set()
@@ -182,8 +186,9 @@ class GpuQueue:
             self._runs.append(dispatches)
             self._dispatches = dispatches
         dispatches += packed
-        if len(dispatches) >= _MOST_BYTES:
+        if len(dispatches) >= self._enough:
             self.submit()
+            self._enough = min(2 * self._enough, _MOST_BYTES)
 
     def clear(self, target: Resident, size: int, *, start: int = 0) -> None:
         """Fill a range of a buffer with zeros."""
@@ -211,14 +216,12 @@ class GpuQueue:
         """The first bytes of a buffer, or a texture as `ir.textures` describes it, after all that is recorded."""
         self._add({"do": "read", "id": source.id, "size": size})
         (raw,) = self._send(timeout)
-        self._waiting = 0
         return raw if source.texture is None else source.texture.restored(raw)
 
     def wait(self, *, timeout: float | None = None) -> None:
         """Wait until all that is recorded is done."""
         self._add({"do": "wait"})
         self._send(timeout)
-        self._waiting = 0
 
     def submit(self) -> None:
         """Send what is recorded, so that the device begins while more is recorded; what waits next raises its failures.
@@ -256,7 +259,9 @@ class GpuQueue:
     def _send(self, timeout: float | None) -> list[bytearray]:
         """Send what is recorded, free what is no longer used, and wait. Each dispatch may take `DEFAULT_SECONDS`."""
         with self._breaking():
-            return self._ask(*self._taken(timeout))
+            read = self._ask(*self._taken(timeout))
+        self._waiting, self._enough = 0, _FIRST_BYTES
+        return read
 
     def _taken(self, timeout: float | None) -> tuple[list[Command], list[Blob], float]:
         """What is recorded, which is forgotten here, and the seconds that it may take."""

@@ -377,19 +377,23 @@ class BoolLiteral(SchemaNode):
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Decisions(SchemaNode):
-    """One point of the space of schedules. Dimensions that it does not name are loops of one level."""
+    """One point of the space of schedules. Dimensions that it does not name are loops of one level.
+    `grid` are the dimensions with workgroups, the last one along x; without it, they are in the order of `dimensions`.
+    """
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
         FieldInfo("dimensions", "dimension_levels", Category.NODE, Count.MANY),
         FieldInfo("order", "level_name", Category.NODE, Count.MANY),
         FieldInfo("stages", "stage", Category.NODE, Count.MANY, default=()),
         FieldInfo("peeled", "str", Category.SCALAR, Count.MANY, default=()),
+        FieldInfo("grid", "str", Category.SCALAR, Count.MANY, default=()),
     )
 
     dimensions: tuple[DimensionLevels, ...]
     order: tuple[LevelName, ...]
     stages: tuple[Stage, ...] = dataclasses.field(default=(), kw_only=True)
     peeled: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
+    grid: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
@@ -444,8 +448,9 @@ class LevelName(SchemaNode):
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Stage(SchemaNode):
     """The invocations of a workgroup copy the elements that some loads need to workgroup memory, and load from there.
-    The loads are of one array, and differ by constants in their subscripts; they share the copy. It is made in each
-    iteration of the loop `at`, or else once, and has `padding` unused elements at the end of each row.
+    The loads are of one array, and differ by constants in their subscripts; they share the copy. The name of an array
+    stands for all of its loads. The copy is made in each iteration of the loop `at`, or else once, and has `padding`
+    unused elements at the end of each row.
       Single: one place, for which the invocations wait before and after they fill it. Double: two places by turns,
       so that they wait once.
     """

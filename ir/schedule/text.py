@@ -30,11 +30,12 @@ Decisions are one line for each dimension, with its levels from the most signifi
     j: loop * unrolled(4)
     order: j.0, j.1
 
-After them come copies in workgroup memory, of the elements that loads need in an iteration of a loop, and dimensions
-whose last iterations are peeled off:
+After them come copies in workgroup memory, of the elements that loads need in an iteration of a loop, dimensions whose
+last iterations are peeled off, and the order of the axes of the grid:
 
     stage x0, x1 at j.0 pad(1) double
     peel i, j
+    grid j, i
 
 Comments go from `#` to the end of the line.
 """
@@ -217,6 +218,8 @@ def print_decisions(decisions: Decisions) -> str:
     lines += map(stage_text, decisions.stages)
     if decisions.peeled:
         lines.append(f"peel {', '.join(decisions.peeled)}")
+    if decisions.grid:
+        lines.append(f"grid {', '.join(decisions.grid)}")
     return "".join(line + "\n" for line in lines)
 
 
@@ -492,13 +495,14 @@ class _Parser(TokenReader):
         while self._is_at("stage"):
             stages.append(self._stage())
         peeled = self._listed("a dimension") if self._accept("peel") else ()
+        grid = self._listed("a dimension") if self._accept("grid") else ()
         self._sort("end", "the end of the text")
-        return Decisions(tuple(dimensions), tuple(order), stages=tuple(stages), peeled=peeled)
+        return Decisions(tuple(dimensions), tuple(order), stages=tuple(stages), peeled=peeled, grid=grid)
 
     def _is_decision(self) -> bool:
         """Whether a decision is next that is no dimension, though a dimension may have the same name."""
         following = self._tokens[min(self._position + 1, len(self._tokens) - 1)]
-        return self._next.text in ("stage", "peel") and following.text != ":"
+        return self._next.text in ("stage", "peel", "grid") and following.text != ":"
 
     def _listed(self, what: str) -> tuple[str, ...]:
         names = [self._name(what)]

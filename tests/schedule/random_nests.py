@@ -110,6 +110,9 @@ def random_decisions(sample: Sample, random: Random) -> str:
     peeled = random.sample([it.name for it in sample.dimensions], random.randint(0, 2))
     if peeled:
         lines.append(f"peel {', '.join(peeled)}")
+    grid = [it.partition(":")[0] for it in lines if ": workgroup" in it]
+    if grid and random.random() < 0.3:
+        lines.append(f"grid {', '.join(random.sample(grid, len(grid)))}")
     return "\n".join(lines)
 
 

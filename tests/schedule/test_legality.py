@@ -32,7 +32,7 @@ CASES = {
         ("i: loop * vector(2)\nj: loop * vector(2)", "'x0' is in several dimensions with vectors: i, j"),
     ],
     "stages": [
-        ("stage acc", "there is no load 'acc'"),
+        ("stage acc", "there is no load and no input 'acc'"),
         ("stage x0 at j.0\nstage x0 at j.0", "'x0' is copied twice"),
         ("stage x0, x0 at j.0", "'x0' is copied twice"),
         ("stage x0", "a copy for 'x0' has all iterations of i.0: their number is not known"),
@@ -41,6 +41,12 @@ CASES = {
         ("j: loop * unrolled(2)\nstage x0 at j.1", "j.1 is no loop"),
         ("stage x0 at j.0 pad(65)", "a padding of 65 elements; at most 64 is allowed"),
         ("stage x0 double", "the copy for 'x0' is made once, so it needs no second place"),
+    ],
+    "grid": [
+        ("grid k", "there is no dimension 'k'"),
+        ("i: workgroup\ngrid j", "'j' has no workgroups"),
+        ("i: workgroup\ngrid i, i", "'i' comes twice in the grid"),
+        ("i: workgroup\nj: workgroup\ngrid i", "'j' has workgroups, and is not in the grid"),
     ],
     "peel": [
         ("peel k", "there is no dimension 'k'"),

@@ -18,7 +18,7 @@ from .nests import ARGMAX, EVERYTHING, ROW_SUMS, SOFTMAX
 from .random_texts import DECISIONS, NESTS
 
 POINT = "i: workgroup * invocation(64)\nj: loop * tree(4) * unrolled(2)\norder: j.0, j.1, j.2\n"
-STAGED = "stage: loop\norder: stage.0\nstage x, at at stage.0 pad(1) double\nstage x\npeel stage, peel\n"
+STAGED = "stage: loop\norder: stage.0\nstage x, at at stage.0 pad(1) double\nstage x\npeel stage, peel\ngrid stage\n"
 
 
 @pytest.mark.parametrize("text", [ROW_SUMS, SOFTMAX, EVERYTHING, ARGMAX])

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import tinct
 from tinct import Nest
 
 RANDOM = np.random.default_rng(0)
@@ -47,6 +48,14 @@ def test_copies_have_barriers_padding_and_two_places() -> None:
     assert both[both.index("for (var k_0") :].count("workgroupBarrier()") == 1
 
 
+def test_workgroups_and_invocations_have_axes_of_their_own() -> None:
+    point = "i: workgroup * invocation(2)\nj: workgroup * invocation(8)\ngrid j, i"
+    lowered = product().lower(point)
+    assert "@workgroup_size(8u, 2u, 1u)" in lowered.wgsl
+    assert lowered.workgroups({"m": 14, "n": 20, "l": 12}) == (7, 3, 1)
+    assert lowered.run({"a": A, "b": B})["c"].tolist() == (A @ B).tolist()
+
+
 def test_arrays_are_bound_as_vectors_where_all_accesses_are_aligned() -> None:
     point, sizes = TILE + "order: k.0, i.1, j.2", {"m": 14, "n": 20, "l": 12}
     known = product().lower(point, sizes=sizes)
@@ -57,6 +66,20 @@ def test_arrays_are_bound_as_vectors_where_all_accesses_are_aligned() -> None:
     assert 'b = { shape = ["max(1, l)", "(n) / 4", 4]' in known.toml(sizes)
     for other in (product().lower(point), product().lower(point, sizes={**sizes, "n": 19})):
         assert "array<vec" not in other.wgsl
+
+
+def test_nodes_of_graphs_have_arrays_of_scalars() -> None:
+    nest = Nest("twice")
+    i = nest.dim("n")
+    nest.store("y", nest.load("x", "f32", [i]) * 2.0, [i])
+    lowered = nest.lower("i: workgroup * vector(4)", sizes={"n": 16})
+    assert "array<vec4f>" in lowered.wgsl
+    graph = tinct.Graph("four_times")
+    first, second = (graph.node(lowered, sizes={"n": 16}, name=name) for name in ("first", "second"))
+    graph.bind_input("x", first["x"])
+    graph.edge(first["y"], second["x"])
+    graph.bind_output(second["y"], "y")
+    assert graph.run({"x": A[0, :4].repeat(4)})["y"].tolist() == (4 * A[0, :4].repeat(4)).tolist()
 
 
 def stencil(boundary: str) -> tuple[Nest, npt.NDArray[Any]]:
@@ -105,7 +128,7 @@ def test_subscripts_that_are_always_inside_are_not_clamped() -> None:
 
 def test_a_stencil_with_its_halo_in_workgroup_memory() -> None:
     nest, expected = stencil("clamp")
-    point = "i: workgroup * unrolled(2) * invocation(4)\nj: workgroup * invocation(8)\nstage x0, x1, x2, x3, x4 pad(1)"
+    point = "i: workgroup * unrolled(2) * invocation(4)\nj: workgroup * invocation(8)\nstage x pad(1)"
     lowered = nest.lower(point)
     assert "var<workgroup> x_tile: array<f32, 110>;" in lowered.wgsl  # 10 rows of 10 and 1
     assert lowered.wgsl.count("clamp(") == 2 * 4  # 100 elements, by 32 invocations

@@ -2,6 +2,7 @@
 
 - `insert_copies`: values that would be consumed twice, or read too late, are copied.
 - `tasks`: what is done in loops: carrying values, and storing. `decided`: the decisions, resolved.
-- `legality`: the table of rules for decisions. `structure`: the tree of levels. `frame`, `lower`: core IR.
+- `legality`: the table of rules for decisions. `structure`: the tree of levels. `frame`, `addresses`, `lower`: core IR.
+- `vectors`: values at adjacent indices. `tiles`, `staging`: copies in workgroup memory. `peeling`: parts without tests.
 - `across`: what invocations carry is joined.
 """

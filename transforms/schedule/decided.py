@@ -7,13 +7,13 @@ in the order of the decisions; without one, dimension by dimension as they are d
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 
 from ...ir.schedule.dependence import Closure
 from ...ir.schedule.extents import range_of, value_of
-from ...ir.schedule.nodes import Affine, Decisions, Execution, Level, LevelName, Load, Nest, Term
+from ...ir.schedule.nodes import Affine, Decisions, Execution, Level, LevelName, Load, Nest, Stage, Term
 from ...ir.schedule.reductions import Reduction, reductions_of
 from ...ir.schedule.scope import Scope
 from .tasks import Carry, Task, homes_of, tasks_of
@@ -36,12 +36,15 @@ def kind_of(execution: Execution) -> Execution:
 
 @dataclass(frozen=True)
 class Decided:
-    """A verified nest with decisions. `sizes` are the numbers that sizes are known to be; all others are overrides."""
+    """A verified nest with decisions. `sizes` are the numbers that sizes are known to be; all others are overrides.
+    Unless `binds_vectors`, all arrays are bound as arrays of scalars.
+    """
 
     nest: Nest
     decisions: Decisions
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     reassociate: bool = False
+    binds_vectors: bool = True
 
     @cached_property
     def scope(self) -> Scope:
@@ -81,7 +84,9 @@ class Decided:
         """All levels, outermost first."""
         listed = [it.dimension for it in self.decisions.dimensions]
         dimensions = [*listed, *(it for it in self.levels if it not in listed)]
-        at_once = [it for kind in AT_ONCE for name in dimensions for it in self._of_kind(name, kind)]
+        grid = dict.fromkeys(it for it in (*self.decisions.grid, *dimensions) if it in self.levels)
+        at_once = [it for name in grid for it in self._of_kind(name, Execution.WORKGROUP)]
+        at_once += [it for name in dimensions for it in self._of_kind(name, Execution.INVOCATION)]
         rest = [it for name in self.levels for it in self._names(name) if self.kind(it) not in AT_ONCE]
         return (*at_once, *(self.decisions.order or rest))
 
@@ -176,6 +181,18 @@ class Decided:
         """Whether the levels may have more iterations than the dimension."""
         size, inner = self.size(dimension), self.inner(dimension)
         return inner > 1 and (size is None or size % inner > 0)
+
+    @cached_property
+    def stages(self) -> tuple[Stage, ...]:
+        """The copies in workgroup memory, with the loads of an array in the place of its name."""
+        loads: dict[str, list[str]] = {}
+        for it in self.nest.body:
+            if isinstance(it, Load):
+                loads.setdefault(it.array, []).append(it.name)
+        return tuple(
+            replace(it, loads=tuple(load for name in it.loads for load in loads.get(name, [name])))
+            for it in self.decisions.stages
+        )
 
     def is_inside(self, load: Load, position: int, indices: Mapping[str, str]) -> bool:
         """Whether a subscript is known to be inside of its array for all iterations, with some indices for others."""

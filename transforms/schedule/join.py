@@ -109,6 +109,7 @@ class _Parts:
             (*stays.dimensions, *(it for it in moved.dimensions if it.name not in known)),
             tuple(it for it in (*stays.arrays, *moved.arrays) if it.name not in self.handed),
             tuple(body),
+            (*stays.combines, *moved.combines),
         )
 
     def stores(self) -> Iterator[Store]:
@@ -326,6 +327,7 @@ def _renamed(nest: Nest, new: Substitution) -> Nest:
         dimensions=tuple(replace(it, name=new.dimension(it.name), size=new.sum(it.size)) for it in nest.dimensions),
         arrays=tuple(replace(it, name=new.array(it.name), extents=new.all(it.extents)) for it in nest.arrays),
         body=tuple(map(new.statement, nest.body)),
+        combines=tuple(replace(it, carried=tuple(map(new.name, it.carried))) for it in nest.combines),
     )
 
 

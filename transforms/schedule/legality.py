@@ -126,6 +126,20 @@ def _stages(decided: Decided) -> Iterator[str]:
     yield from stage_mistakes(decided)
 
 
+def _grid(decided: Decided) -> Iterator[str]:
+    grid = decided.decisions.grid
+    names = {it.dimension for it in decided.axes(Execution.WORKGROUP)}
+    for name in dict.fromkeys(grid):
+        if name not in decided.scope.dimensions:
+            yield unknown_name(f"there is no dimension {name!r}", name, decided.scope.dimensions)
+        elif name not in names:
+            yield f"{name!r} has no workgroups"
+        elif grid.count(name) > 1:
+            yield f"{name!r} comes twice in the grid"
+    if grid:
+        yield from (f"{it!r} has workgroups, and is not in the grid" for it in sorted(names - set(grid)))
+
+
 def _known_counts(decided: Decided) -> Iterator[str]:
     for name in decided.order:
         if decided.kind(name) not in (Execution.LOOP, Execution.WORKGROUP) and decided.count(name) is None:
@@ -212,7 +226,7 @@ def _maps(decided: Decided) -> Iterator[str]:
 
 
 def _memory(decided: Decided) -> Iterator[str]:
-    total = sum(_tile_bytes(tile_of(it, decided)) for it in decided.decisions.stages)
+    total = sum(_tile_bytes(tile_of(it, decided)) for it in decided.stages)
     for carry in _carries(decided):
         if decided.waits(carry):
             room = prod(decided.workgroup_size()) * _room(carry, decided)
@@ -281,6 +295,7 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
         ),
         Rule("order", "an order has all loops and written-out levels, once each", _order),
     ),
+    (Rule("grid", "a grid has all dimensions with workgroups, once each", _grid),),
     (Rule("axes", "at most three dimensions are spread over workgroups, and over invocations", _axes),),
     (
         Rule("known-counts", "how many iterations are written out, or are invocations, is known", _known_counts),

@@ -87,7 +87,7 @@ class _Lowering(Addresses):
     def whole_nest(self) -> None:
         """All of it, in two versions if dimensions that are spread over workgroups are peeled."""
         nodes, scope = structure_of(self.decided), self.decided.scope
-        self.staging.fill([it for it in self.decided.decisions.stages if it.at is None])
+        self.staging.fill([it for it in self.decided.stages if it.at is None])
         spread = [it for it in scope.dimensions if self.decided.is_spread(it)]
         peeled = [
             it for it in self.decided.decisions.peeled if self.decided.kind(LevelName(it, 0)) is Execution.WORKGROUP

@@ -32,7 +32,7 @@ class Staging:
 
     def __post_init__(self) -> None:
         decided = self.addresses.decided
-        for stage in decided.decisions.stages:
+        for stage in decided.stages:
             tile = tile_of(stage, decided)
             self.tiles.update(dict.fromkeys(stage.loads, tile))
             store = scalar_type(tile.loads[0].type)

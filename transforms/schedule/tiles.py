@@ -85,10 +85,10 @@ def is_free(level: LevelName, stage: Stage, decided: Decided) -> bool:
 
 def stage_mistakes(decided: Decided) -> Iterator[str]:
     """What is illegal about the copies in workgroup memory: sentences."""
-    staged = [it for stage in decided.decisions.stages for it in stage.loads]
+    staged = [it for stage in decided.stages for it in stage.loads]
     for name in dict.fromkeys(it for it in staged if staged.count(it) > 1):
         yield f"{name!r} is copied twice"
-    for stage in decided.decisions.stages:
+    for stage in decided.stages:
         found = list(_stage_mistakes(stage, decided))
         yield from found
         if not found:
@@ -99,8 +99,9 @@ def _stage_mistakes(stage: Stage, decided: Decided) -> Iterator[str]:
     loads = [it for it in decided.scope.values.values() if isinstance(it, Load)]
     by_name = {it.name: it for it in loads}
     unknown = [it for it in stage.loads if it not in by_name]
+    inputs = {it.array for it in loads}
     for name in unknown:
-        yield unknown_name(f"there is no load {name!r}", name, by_name)
+        yield unknown_name(f"there is no load and no input {name!r}", name, [*by_name, *inputs])
     if not stage.loads or unknown:
         return
     first, *others = (by_name[it] for it in stage.loads)
@@ -160,6 +161,6 @@ def _is_around(level: LevelName, path: Sequence[LevelName], carrying: Sequence[L
 
 def stages_in(level: LevelName, tasks: Sequence[Task], decided: Decided) -> list[Stage]:
     """The copies that are made in each iteration of a loop, for the tasks in it."""
-    found = [it for it in decided.decisions.stages if it.at == level]
+    found = [it for it in decided.stages if it.at == level]
     used = {name for task in tasks for name in demand_of(task, decided.scope).loads} if found else set[str]()
     return [it for it in found if not used.isdisjoint(it.loads)]

@@ -19,13 +19,15 @@ from .tasks import demand
 
 def vector_arrays(decided: Decided) -> dict[str, int]:
     """The arrays all of whose accesses are vectors at multiples of their width, which is given: 2 or 4."""
+    if not decided.binds_vectors:
+        return {}
     mapped = {
         load
         for it in decided.scope.values.values()
         if isinstance(it, Map)
         for load in demand(used_by(it), decided.scope).loads
     }
-    staged = {load for stage in decided.decisions.stages for load in stage.loads}
+    staged = {load for stage in decided.stages for load in stage.loads}
     widths: dict[str, set[int]] = {}
     for it in decided.nest.body:
         if isinstance(it, (Load, Store)):

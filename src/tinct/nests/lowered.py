@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +99,12 @@ class LoweredNest:
         return call_on_ports(self, arrays, sizes=sizes)
 
     def at_sizes(self, sizes: Sizes) -> SizedKernel:
-        """The kernel with what a node of a graph needs for these sizes. Raises InputError for sizes that do not fit."""
+        """The kernel with what a node of a graph needs for these sizes. Raises InputError for sizes that do not fit.
+
+        Its arrays are of scalars, as those of other nodes are.
+        """
+        if self._widths:
+            return LoweredNest(self.nest, replace(self._decided, binds_vectors=False)).at_sizes(sizes)
         known = self.all_sizes(sizes)
         outputs = {name: max(1, it.size) for name, it in self._results(known).items()}
         return SizedKernel(self.kernel, self._threads(known), self._constants(known), outputs)
@@ -141,15 +147,15 @@ class LoweredNest:
             lines.append(f"constants = {{ {', '.join(f'{it} = {value}' for it, value in constants.items())} }}")
         return "\n".join(lines) + "\n"
 
-    def all_sizes(self, sizes: Sizes) -> dict[str, int]:
-        """All sizes, with those that the kernel is for. Raises InputError for sizes that do not fit."""
-        return self.nest.all_sizes({**self._decided.sizes, **self.nest.known_sizes(sizes)})
-
     def _shape(self, array: Array) -> list[str]:
         """The extents in a case file; vectors are rows of their components."""
         shape = [f'"max(1, {affine_text(it)})"' for it in array.extents] or ["1"]
         width = self._widths.get(array.name, 1)
         return shape if width == 1 else [*shape[:-1], f'"({affine_text(array.extents[-1])}) / {width}"', str(width)]
+
+    def all_sizes(self, sizes: Sizes) -> dict[str, int]:
+        """All sizes, with those that the kernel is for. Raises InputError for sizes that do not fit."""
+        return self.nest.all_sizes({**self._decided.sizes, **self.nest.known_sizes(sizes)})
 
     def run(
         self,
