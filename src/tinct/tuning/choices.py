@@ -96,7 +96,8 @@ class Facts:
         dimensions = tuple(DimensionLevels(name, levels[name]) for name in names)
         loops = [it for it in sequential(levels) if not _is_written_out(levels, it)]
         stages = tuple(it for it in decisions.stages if it.at is None or it.at in loops)
-        return replace(decisions, dimensions=dimensions, order=self.usual_order(levels), stages=stages)
+        grid = decisions.grid if set(decisions.grid) == set(with_workgroups(levels)) else ()
+        return replace(decisions, dimensions=dimensions, order=self.usual_order(levels), stages=stages, grid=grid)
 
     def usual_order(self, levels: Mapping[str, Levels]) -> tuple[LevelName, ...]:
         """Loops outermost; of loops and of written-out levels, first those of dimensions that nothing is carried on."""
@@ -117,6 +118,13 @@ def sequential(levels: Mapping[str, Levels]) -> list[LevelName]:
         for number, level in enumerate(its)
         if kind_of(level.execution) not in AT_ONCE
     ]
+
+
+def with_workgroups(levels: Mapping[str, Levels]) -> tuple[str, ...]:
+    """The dimensions that are spread over workgroups."""
+    return tuple(
+        name for name, its in levels.items() if any(kind_of(it.execution) is Execution.WORKGROUP for it in its)
+    )
 
 
 def _is_spread(levels: Levels) -> bool:
@@ -160,6 +168,14 @@ def other_orders(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
     yield replace(decisions, order=tuple(outside))
 
 
+def other_grids(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+    """Other orders of the dimensions with workgroups, apart from those of invocations; or no order of their own."""
+    names = with_workgroups(facts.levels(decisions))
+    yield replace(decisions, grid=())
+    if 1 < len(names) <= _MOST_PERMUTED:
+        yield from (replace(decisions, grid=it) for it in permutations(names))
+
+
 def other_stages(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
     """A copy in workgroup memory less, more, with another padding, or doubled."""
     levels = facts.levels(decisions)
@@ -187,6 +203,7 @@ CHOICES: Final[Mapping[str, Choice]] = {
     "levels": other_levels,
     "axes": other_axes,
     "order": other_orders,
+    "grid": other_grids,
     "stages": other_stages,
     "peel": other_peels,
 }

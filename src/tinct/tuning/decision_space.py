@@ -20,7 +20,7 @@ _TRIES: Final = 12
 """Attempts at a random change that is legal."""
 _MOST_RAW: Final = 4
 """A space counts as large if it has this many times more points, legal or not, than may be tried whole."""
-_SHARE: Final = {"stages": 0.2, "peel": 0.2}
+_SHARE: Final = {"stages": 0.2, "peel": 0.2, "grid": 0.3}
 """How often random points have decisions of a kind: those that rarely help are mostly left to the search."""
 _SIMD: Final = 64
 """Invocations of a workgroup in the point that a search begins with."""
